@@ -1,0 +1,62 @@
+//! The adversarial environment: what the world around a program may do to it.
+//!
+//! A weak compare-exchange may fail, a condition variable may wake for no reason, a time-out may
+//! fire early. Each of these is a recorded choice, so that a failure it causes replays. Each is
+//! bounded per execution, because a retry loop could otherwise be failed for ever; the bounds are
+//! part of what a pass covers, and part of every schedule.
+
+use serde::{Deserialize, Serialize};
+
+/// Bounds, per execution, on what the environment does unasked; and the seed of its randomness.
+///
+/// A bound of 0 switches the behaviour off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Environment {
+    /// Waits that end though nobody ended them (`Condvar::wait`, `park`). Default 1.
+    pub spurious_wakeups: u32,
+    /// Timed waits that time out although another task could go on instead. When nothing else
+    /// can go on, the earliest time-out fires whatever this bound. Default 1.
+    pub timeouts: u32,
+    /// Failures of a weak compare-exchange that could have succeeded. Default 1.
+    pub weak_failures: u32,
+    /// Failures of a `try_lock` of a lock that is free. Default 0: std's own never does this.
+    pub try_lock_failures: u32,
+    /// Whether `notify_one` may wake any waiter, or only the one that came first. Default true.
+    pub notify_any: bool,
+    /// Whether reference counts of `Arc` are schedule points where another task could see them.
+    /// Default true.
+    pub arc_counts: bool,
+    /// Seed of the random numbers that the test itself draws. Default 0.
+    pub seed: u64,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Environment {
+            spurious_wakeups: 1,
+            timeouts: 1,
+            weak_failures: 1,
+            try_lock_failures: 0,
+            notify_any: true,
+            arc_counts: true,
+            seed: 0,
+        }
+    }
+}
+
+impl Environment {
+    /// Nothing happens unasked: only the scheduler is adversarial. Counts of executions and
+    /// traces are comparable with other tools' in this setting.
+    pub fn calm() -> Self {
+        Environment {
+            spurious_wakeups: 0,
+            timeouts: 0,
+            weak_failures: 0,
+            try_lock_failures: 0,
+            notify_any: false,
+            arc_counts: true,
+            seed: 0,
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! The exploration: set up, run, reported.
+
+use crate::environment::Environment;
+use crate::judge;
+use crate::report::{Coverage, Finding, Report};
+use crate::runtime::{Limits, Listeners, Worker, crash, panics};
+use crate::schedule::{Schedule, ScheduleError};
+use crate::search::{self, DepthFirst, IterativePreemptionBounding, RandomWalk, Replay};
+use crate::settings::{Settings, StrategyKind};
+use intermezzo_sdk::Monitor;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Executions between two looks at the clock, where executions are short.
+const EXECUTIONS_PER_LOOK: u64 = 64;
+
+/// Steps between two looks at the clock, where executions are long.
+const STEPS_PER_LOOK: u64 = 4096;
+
+/// Most different findings that a report lists; more are counted in a note.
+const FINDINGS_MAX: usize = 100;
+
+/// A search, by value: what [`Explorer::strategy`] takes.
+pub struct Strategy(Chosen);
+
+enum Chosen {
+    Kind(StrategyKind),
+    Custom(Box<dyn search::Strategy>),
+}
+
+impl Strategy {
+    /// Depth first: every schedule; with a preemption bound, in order of preemptions.
+    pub fn dfs() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::DepthFirst))
+    }
+
+    /// Random walk; takes the explorer's seed.
+    pub fn random() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Random))
+    }
+
+    /// A search of your own. Bounds of the explorer are its own business then.
+    pub fn custom(strategy: impl search::Strategy + 'static) -> Strategy {
+        Strategy(Chosen::Custom(Box::new(strategy)))
+    }
+}
+
+/// How far an exploration is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Executions so far.
+    pub executions: u64,
+    /// Different findings so far.
+    pub findings: usize,
+    /// Time so far.
+    pub elapsed: Duration,
+}
+
+/// Explores the executions of a test.
+///
+/// ```
+/// use intermezzo_explorer::{Explorer, sync::atomic::{AtomicUsize, Ordering::SeqCst}, thread};
+///
+/// let report = Explorer::new().explore(|| {
+///     let n = AtomicUsize::new(0);
+///     thread::scope(|s| {
+///         s.spawn(|| n.store(n.load(SeqCst) + 1, SeqCst));
+///         s.spawn(|| n.store(n.load(SeqCst) + 1, SeqCst));
+///     });
+///     assert_eq!(n.load(SeqCst), 2);
+/// });
+/// assert!(report.verdict().is_fail(), "{report}");
+/// assert_eq!(report.findings()[0].kind.as_str(), "assertion");
+/// ```
+#[must_use = "an explorer does nothing until `explore` is called"]
+pub struct Explorer {
+    settings: Settings,
+    program: Option<String>,
+    custom: Option<Box<dyn search::Strategy>>,
+    replay: Option<Schedule>,
+    monitors: Vec<Box<dyn Monitor>>,
+    progress: Option<Box<dyn FnMut(&Progress) + Send>>,
+    reports: Option<PathBuf>,
+}
+
+impl Default for Explorer {
+    fn default() -> Self {
+        Explorer::new()
+    }
+}
+
+impl Explorer {
+    /// Depth first, without bounds or limits but 20,000 steps per execution, up to the first finding.
+    pub fn new() -> Explorer {
+        Explorer::with_settings(Settings::default())
+    }
+
+    /// With these settings.
+    pub fn with_settings(settings: Settings) -> Explorer {
+        Explorer { settings, program: None, custom: None, replay: None, monitors: Vec::new(), progress: None, reports: None }
+    }
+
+    /// Takes over what environment variables set: `INTERMEZZO_` and a setting's name in capitals; the schedule
+    /// to replay, as a token or a file, in `INTERMEZZO_REPLAY`; and in `INTERMEZZO_REPORTS` the directory that
+    /// is to get a file with the report, in its JSON form.
+    ///
+    /// # Errors
+    /// A value does not fit its setting, or is no schedule.
+    pub fn with_variables(mut self) -> Result<Explorer, Box<dyn std::error::Error + Send + Sync>> {
+        self.settings.override_from_environment()?;
+        if let Some(directory) = std::env::var_os("INTERMEZZO_REPORTS") {
+            self.reports = Some(directory.into());
+        }
+        match std::env::var("INTERMEZZO_REPLAY") {
+            Ok(schedule) => Ok(self.replay(Schedule::parse(&schedule)?)),
+            Err(_) => Ok(self),
+        }
+    }
+
+    /// The test's name in reports and schedules. By default the path of the closure explored.
+    pub fn program(mut self, name: impl Into<String>) -> Explorer {
+        self.program = Some(name.into());
+        self
+    }
+
+    /// Which search to run. Default: depth first.
+    pub fn strategy(mut self, strategy: Strategy) -> Explorer {
+        self.custom = None;
+        match strategy.0 {
+            Chosen::Kind(kind) => self.settings.strategy = kind,
+            Chosen::Custom(custom) => self.custom = Some(custom),
+        }
+        self
+    }
+
+    /// Explores all executions with no preemption, then all with one, and so on up to this many.
+    /// Default: no bound.
+    pub fn preemptions(mut self, most: u32) -> Explorer {
+        self.settings.preemptions = Some(most);
+        self
+    }
+
+    /// Stops after this many executions. Default: no limit.
+    pub fn executions(mut self, most: u64) -> Explorer {
+        self.settings.executions = Some(most);
+        self
+    }
+
+    /// Stops after this much time; the execution that runs is finished first. Default: no limit.
+    pub fn time(mut self, most: Duration) -> Explorer {
+        self.settings.time = Some(most);
+        self
+    }
+
+    /// Most visible operations in an execution; one that takes more is a finding. Default: 20,000.
+    pub fn steps_per_execution(mut self, most: u64) -> Explorer {
+        self.settings.steps = most;
+        self
+    }
+
+    /// Goes on after a finding. Default: stop at the first.
+    pub fn keep_going(mut self, keep_going: bool) -> Explorer {
+        self.settings.keep_going = keep_going;
+        self
+    }
+
+    /// Seed of the search's own randomness. Default: 0.
+    pub fn seed(mut self, seed: u64) -> Explorer {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// Bytes of each task's stack, at least 32 KiB. Default: 256 KiB, of which untouched pages cost nothing.
+    ///
+    /// # Panics
+    /// Fewer than 32 KiB, or more than 1 GiB.
+    pub fn stack_bytes(mut self, bytes: usize) -> Explorer {
+        self.settings.set("stack", &bytes.to_string()).unwrap_or_else(|error| panic!("{error}"));
+        self
+    }
+
+    /// What the environment may do unasked.
+    pub fn environment(mut self, environment: Environment) -> Explorer {
+        self.settings.environment = environment;
+        self
+    }
+
+    /// Attaches a monitor. Monitors are called in the order in which they were attached.
+    pub fn monitor(mut self, monitor: impl Monitor + 'static) -> Explorer {
+        self.monitors.push(Box::new(monitor));
+        self
+    }
+
+    /// Calls this now and then while the exploration runs, on its thread.
+    pub fn on_progress(mut self, call: impl FnMut(&Progress) + Send + 'static) -> Explorer {
+        self.progress = Some(Box::new(call));
+        self
+    }
+
+    /// Runs just the execution of this schedule, in the environment in which it was found.
+    pub fn replay(mut self, schedule: Schedule) -> Explorer {
+        self.settings.environment = schedule.environment;
+        self.replay = Some(schedule);
+        self
+    }
+
+    /// Explores the test.
+    ///
+    /// The test is run once per execution, always from the same state: what it shares with other
+    /// executions must not change. It runs on a thread of its own, with its tasks on small stacks.
+    ///
+    /// # Panics
+    /// The schedule to replay is of another test: use [`Explorer::try_explore`] where that may be.
+    pub fn explore<F: Fn() + Send + Sync>(self, test: F) -> Report {
+        self.try_explore(test).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Explores the test, as [`Explorer::explore`] does.
+    ///
+    /// # Errors
+    /// The schedule to replay is of another test.
+    pub fn try_explore<F: Fn() + Send + Sync>(self, test: F) -> Result<Report, ScheduleError> {
+        let program = self.program.clone().unwrap_or_else(|| std::any::type_name::<F>().replace("::{{closure}}", ""));
+        if let Some(schedule) = &self.replay {
+            schedule.for_program(&program)?;
+        }
+        let reports = self.reports.clone();
+        // A thread of its own: the stack of a task that crashed stays marked on its thread, and the
+        // caller's thread-locals are none of the test's business.
+        let report = std::thread::scope(|scope| {
+            let explorer = std::thread::Builder::new().name(program.clone());
+            let run = explorer.spawn_scoped(scope, || self.run(program.clone(), &test));
+            match run.expect("a thread for the exploration").join() {
+                Ok(report) => report,
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        });
+        if let Some(directory) = reports {
+            write_report(&directory, &report);
+        }
+        Ok(report)
+    }
+
+    fn run(self, program: String, test: &(dyn Fn() + Sync)) -> Report {
+        let Explorer { settings, custom, replay, monitors, mut progress, .. } = self;
+        let replaying = replay.is_some();
+        let strategy: Box<dyn search::Strategy> = match (replay, custom, settings.strategy, settings.preemptions) {
+            (Some(schedule), ..) => Box::new(Replay::new(schedule.choices)),
+            (None, Some(custom), ..) => custom,
+            (None, None, StrategyKind::DepthFirst, None) => Box::new(DepthFirst::new()),
+            (None, None, StrategyKind::DepthFirst, Some(most)) => Box::new(IterativePreemptionBounding::new(most)),
+            (None, None, StrategyKind::Random, most) => Box::new(RandomWalk::new(settings.seed, most)),
+        };
+        let mut report = Report::new(program.clone(), settings.environment, strategy.name(), settings.seed);
+        let limits = Limits { steps: settings.steps, stack_bytes: settings.stack_bytes };
+        let mut worker = Worker::new(strategy, settings.environment, limits, Listeners::new(monitors));
+        let _panics = panics::Guard::new();
+        let _signals = crash::Guard::new();
+
+        let began = Instant::now();
+        let mut looked_at = (0, 0);
+        let mut complete = 0;
+        let ended = loop {
+            if settings.executions.is_some_and(|most| report.executions >= most) {
+                break Some(format!("the limit of {} executions was reached", report.executions));
+            }
+            let due = report.executions - looked_at.0 >= EXECUTIONS_PER_LOOK || report.steps - looked_at.1 >= STEPS_PER_LOOK;
+            if due && (settings.time.is_some() || progress.is_some()) {
+                looked_at = (report.executions, report.steps);
+                let elapsed = began.elapsed();
+                if let Some(call) = &mut progress {
+                    call(&Progress { executions: report.executions, findings: report.findings.len(), elapsed });
+                }
+                if settings.time.is_some_and(|most| elapsed >= most) {
+                    break Some(format!("the limit of {} seconds was reached", settings.time.unwrap_or_default().as_secs_f64()));
+                }
+            }
+            let Some(executed) = worker.execute(&|| test()) else { break None };
+            report.executions += 1;
+            report.steps += executed.steps;
+            report.max_steps = report.max_steps.max(executed.steps);
+            report.max_tasks = report.max_tasks.max(executed.tasks);
+            report.context_switches += executed.switches;
+            complete += u64::from(judge::complete(&executed.stop));
+            if let Some(scene) = executed.scene {
+                let diverged = judge::diverged(&executed.stop);
+                let schedule = |choices| Schedule { program: program.clone(), environment: settings.environment, choices };
+                let found = judge::findings(&executed.stop, *scene, schedule);
+                report.take_findings(found);
+                if executed.damaged {
+                    report.notes.push("the exploration ended with the crash: the process may be damaged".into());
+                    break Some("a crash ended the search".into());
+                }
+                if diverged && !replaying {
+                    break Some("the test did not do the same thing twice under the same schedule".into());
+                }
+                if !settings.keep_going {
+                    break Some("stopped at the first finding".into());
+                }
+            }
+        };
+        let last_words = worker.shut_down();
+        if !last_words.is_empty() {
+            let schedule = Schedule { program: program.clone(), environment: settings.environment, choices: Vec::new() };
+            report.take_findings(judge::reported(last_words, &[], &schedule));
+        }
+        let mut coverage = worker.strategy().coverage(ended.is_none());
+        if let (Some(ended), Coverage::Bounded { reason, .. }) = (ended, &mut coverage) {
+            *reason = Some(ended);
+        }
+        report.settle(coverage, complete, began.elapsed());
+        report
+    }
+}
+
+/// Writes a report into a directory, for the command line that asked for it. A report that cannot be written
+/// is missing there, which the reader of the directory notices; the test's own outcome stands.
+fn write_report(directory: &Path, report: &Report) {
+    let name: String = report.program().chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let _ = std::fs::create_dir_all(directory);
+    let _ = std::fs::write(directory.join(format!("{name}.json")), report.to_json());
+}
+
+impl Report {
+    /// Adds what an execution showed; what is known already is counted.
+    fn take_findings(&mut self, found: Vec<Finding>) {
+        if !found.is_empty() {
+            self.first_failure.get_or_insert(self.executions);
+        }
+        for finding in found {
+            let same = |known: &Finding| known.kind == finding.kind && known.message == finding.message;
+            match self.findings.iter().position(same) {
+                Some(known) => self.findings[known].count += 1,
+                None if self.findings.len() < FINDINGS_MAX => self.findings.push(finding),
+                None => {
+                    let note = format!("more than {FINDINGS_MAX} different findings: the others are left out");
+                    if !self.notes.contains(&note) {
+                        self.notes.push(note);
+                    }
+                }
+            }
+        }
+    }
+}

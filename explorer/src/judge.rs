@@ -1,0 +1,176 @@
+//! What an execution that did not simply end well amounts to, in words.
+
+use crate::report::{Finding, FindingEvent};
+use crate::runtime::{EventLine, PanicNote, Reported, Scene, Stop, Waiting};
+use crate::schedule::{Choice, Schedule};
+use intermezzo_sdk::{FindingKind, MemoryOrder, SyncVarOp};
+
+/// Whether the execution came to an end of its own.
+pub(crate) fn complete(stop: &Stop) -> bool {
+    matches!(stop, Stop::Complete | Stop::Panicked | Stop::Deadlock | Stop::Crashed(_))
+}
+
+/// Whether it departed from its schedule.
+pub(crate) fn diverged(stop: &Stop) -> bool {
+    matches!(stop, Stop::Diverged { .. })
+}
+
+/// The findings of an execution.
+pub(crate) fn findings(stop: &Stop, scene: Scene, schedule: impl Fn(Vec<Choice>) -> Schedule) -> Vec<Finding> {
+    let Scene { panics, waiting, reported: reports, events, current, choices } = scene;
+    let schedule = schedule(choices);
+    let events: Vec<FindingEvent> = events.iter().map(finding_event).collect();
+    let engine = |kind, message, tasks| Finding {
+        kind,
+        monitor: "engine".into(),
+        message,
+        tasks,
+        events: events.clone(),
+        schedule: schedule.clone(),
+        count: 1,
+    };
+    let mut found = Vec::new();
+    match stop {
+        Stop::Complete | Stop::Panicked => {
+            // Where the test's body failed, every panic that ended a task may be the cause; where it
+            // did not, those that somebody joined were seen and handled.
+            let failed = matches!(stop, Stop::Panicked);
+            let telling: Vec<_> = panics.iter().filter(|(_, note)| failed || !note.joined).collect();
+            if let Some((_, first)) = telling.first() {
+                let message = telling.iter().map(|(task, note)| panic_message(task, note)).collect::<Vec<_>>().join("; then ");
+                let tasks = telling.iter().map(|(task, _)| task.clone()).collect();
+                found.push(engine(panic_kind(first), message, tasks));
+            }
+        }
+        Stop::Deadlock => {
+            let message = deadlock_message(&waiting, &panics);
+            found.push(engine(FindingKind::Deadlock, message, waiting.iter().map(|waiting| waiting.task.clone()).collect()));
+        }
+        Stop::StepLimit => {
+            let message = format!(
+                "the execution was given up at its limit of steps, while {current} was running: it may never end. \
+                 Raise `steps` if the test is just long"
+            );
+            found.push(engine(FindingKind::StepLimit, message, vec![current]));
+        }
+        Stop::Diverged { at, expected, found: met } => {
+            let message = format!(
+                "choice {} was to be {}, and was {}: the test does something that the schedule does not determine \
+                 (time, randomness, addresses, a thread or lock of std), or it was changed since the schedule was recorded",
+                at + 1,
+                expected.as_ref().map_or_else(|| "the end of the schedule".into(), shape),
+                shape(met),
+            );
+            found.push(engine(FindingKind::Divergence, message, vec![current]));
+        }
+        Stop::Misuse(message) => found.push(engine(FindingKind::Misuse, message.clone(), vec![current])),
+        Stop::Crashed(crash) => {
+            let message = format!("{current} crashed: {}", crash.describe());
+            found.push(engine(FindingKind::Crash, message, vec![current]));
+        }
+    }
+    found.extend(reported(reports, &events, &schedule));
+    found
+}
+
+/// What monitors reported.
+pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule: &Schedule) -> Vec<Finding> {
+    let finding = |Reported { monitor, report }: Reported| {
+        let mut tasks: Vec<String> = Vec::new();
+        for id in &report.events {
+            let id = id.to_string();
+            if let Some(event) = events.iter().find(|event| event.id == id)
+                && !tasks.contains(&event.task)
+            {
+                tasks.push(event.task.clone());
+            }
+        }
+        Finding {
+            kind: report.kind,
+            monitor,
+            message: report.message,
+            tasks,
+            events: events.to_vec(),
+            schedule: schedule.clone(),
+            count: 1,
+        }
+    };
+    reports.into_iter().map(finding).collect()
+}
+
+fn panic_kind(note: &PanicNote) -> FindingKind {
+    // The words of `assert!`, `assert_eq!` and their like; there is no other way to tell them.
+    if note.message.starts_with("assertion") { FindingKind::Assertion } else { FindingKind::Panic }
+}
+
+fn panic_message(task: &str, note: &PanicNote) -> String {
+    let place = note.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+    format!("{task} panicked{place}: {}", note.message)
+}
+
+fn deadlock_message(waiting: &[Waiting], panics: &[(String, PanicNote)]) -> String {
+    let lines = waiting.iter().map(|waiting| {
+        let Waiting { task, op, var, site, owner } = waiting;
+        let what = match op {
+            SyncVarOp::LockAcquire => format!("to lock {var}"),
+            SyncVarOp::SharedAcquire => format!("to read {var}"),
+            SyncVarOp::TaskJoin => format!("for {var} to end"),
+            SyncVarOp::CondvarWait | SyncVarOp::CondvarWake => format!("to be notified by {var}"),
+            SyncVarOp::ChannelSend => format!("to send to {var}"),
+            SyncVarOp::ChannelReceive => format!("to receive from {var}"),
+            SyncVarOp::Park => "to be unparked".into(),
+            op => format!("for {var} ({op})"),
+        };
+        let holder = match owner {
+            Some((owner, since)) if owner == task => format!(", which it holds itself since {since}"),
+            Some((owner, since)) => format!(", held by {owner} since {since}"),
+            None => String::new(),
+        };
+        format!("{task} waits {what} at {site}{holder}")
+    });
+    let lines: Vec<String> = lines.collect();
+    let mut message = format!("no task can go on: {}", lines.join("; "));
+    for (task, note) in panics {
+        message.push_str(&format!("; before that {}", panic_message(task, note)));
+    }
+    message
+}
+
+fn shape(choice: &Choice) -> String {
+    let kind = match choice.kind {
+        crate::schedule::ChoiceKind::Task => "which task goes next",
+        crate::schedule::ChoiceKind::Value => "a value of `choose`",
+        crate::schedule::ChoiceKind::WeakExchange => "whether a weak compare-exchange fails",
+        crate::schedule::ChoiceKind::TryLock => "whether a try_lock fails",
+        crate::schedule::ChoiceKind::Waiter => "whom notify_one wakes",
+        crate::schedule::ChoiceKind::Wake => "why a wait ends",
+    };
+    format!("{kind}, one of {}", choice.alternatives)
+}
+
+fn finding_event(event: &EventLine) -> FindingEvent {
+    let carries = matches!(
+        event.op,
+        SyncVarOp::AtomicLoad
+            | SyncVarOp::AtomicStore
+            | SyncVarOp::AtomicRmw
+            | SyncVarOp::AtomicRmwFailed
+            | SyncVarOp::Choice
+            | SyncVarOp::CountUp
+            | SyncVarOp::CountDown
+            | SyncVarOp::CountRead
+    );
+    FindingEvent {
+        id: event.id.to_string(),
+        task: event.task.clone(),
+        op: event.op.name().into(),
+        order: match event.order {
+            MemoryOrder::None => None,
+            order => Some(format!("{order:?}")),
+        },
+        var: event.var.clone(),
+        read: (carries && event.op.is_read() || event.op == SyncVarOp::Choice).then_some(event.read),
+        written: (carries && event.op.is_write()).then_some(event.written),
+        site: event.site.clone(),
+    }
+}

@@ -1,0 +1,27 @@
+//! The controlled runtime, the `std` look-alikes, the search and the replay of intermezzo.
+//!
+//! A test written against the look-alikes ([`sync`], [`thread`], ..) is run by an [`Explorer`], once per
+//! schedule. Data flows one way:
+//!
+//! ```text
+//! test -> look-alikes -> runtime -> events -> monitors -> findings -> Report
+//!                           ^
+//! Strategy <- choices ------+
+//! ```
+
+mod environment;
+mod explore;
+mod judge;
+pub mod report;
+mod runtime;
+pub mod schedule;
+pub mod search;
+mod settings;
+mod lookalike;
+
+pub use environment::Environment;
+pub use explore::{Explorer, Progress, Strategy};
+pub use lookalike::*;
+pub use report::{Coverage, Finding, FindingEvent, Report, Verdict};
+pub use schedule::{Schedule, ScheduleError};
+pub use settings::{SettingError, Settings, StrategyKind};

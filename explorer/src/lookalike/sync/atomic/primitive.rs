@@ -1,0 +1,179 @@
+//! The types that atomics hold.
+
+use std::sync::atomic::Ordering;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A type that an atomic can hold: the integers, `bool`, and raw pointers.
+pub trait Primitive: Copy + PartialEq + sealed::Sealed {
+    /// Whether the value is an address, which means nothing to a reader and differs between processes.
+    #[doc(hidden)]
+    const IS_POINTER: bool;
+
+    /// The value's bits, for the record.
+    #[doc(hidden)]
+    fn bits(self) -> u64;
+
+    /// Loads through std's own atomic.
+    ///
+    /// # Safety
+    /// `place` is valid, and all that happens there at the same time is atomic.
+    #[doc(hidden)]
+    unsafe fn std_load(place: *mut Self, order: Ordering) -> Self;
+
+    /// Stores through std's own atomic.
+    ///
+    /// # Safety
+    /// As for `std_load`.
+    #[doc(hidden)]
+    unsafe fn std_store(place: *mut Self, value: Self, order: Ordering);
+
+    /// Swaps through std's own atomic.
+    ///
+    /// # Safety
+    /// As for `std_load`.
+    #[doc(hidden)]
+    unsafe fn std_swap(place: *mut Self, value: Self, order: Ordering) -> Self;
+
+    /// Compares and exchanges through std's own atomic.
+    ///
+    /// # Safety
+    /// As for `std_load`.
+    #[doc(hidden)]
+    unsafe fn std_exchange(
+        place: *mut Self,
+        current: Self,
+        new: Self,
+        success: Ordering,
+        failure: Ordering,
+        weak: bool,
+    ) -> Result<Self, Self>;
+}
+
+/// An integer that an atomic can hold.
+pub trait Integer: Primitive + Ord {
+    #[doc(hidden)]
+    fn add(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn sub(self, other: Self) -> Self;
+}
+
+/// A type of bits that an atomic can combine: the integers and `bool`.
+pub trait Bitwise: Primitive {
+    #[doc(hidden)]
+    fn and(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn or(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn xor(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn not(self) -> Self;
+}
+
+// The standard library has one atomic type per primitive and no trait over them: a macro is the only way
+// to name them all.
+macro_rules! primitive {
+    ($($value:ty => $atomic:ty, [$($generic:tt)*], $pointer:literal, |$bits:ident| $to_bits:expr;)*) => {$(
+        impl<$($generic)*> sealed::Sealed for $value {}
+
+        impl<$($generic)*> Primitive for $value {
+            const IS_POINTER: bool = $pointer;
+            #[inline]
+            fn bits(self) -> u64 {
+                let $bits = self;
+                $to_bits
+            }
+            #[inline]
+            unsafe fn std_load(place: *mut Self, order: Ordering) -> Self {
+                // SAFETY: as the caller says.
+                unsafe { <$atomic>::from_ptr(place) }.load(order)
+            }
+            #[inline]
+            unsafe fn std_store(place: *mut Self, value: Self, order: Ordering) {
+                // SAFETY: as the caller says.
+                unsafe { <$atomic>::from_ptr(place) }.store(value, order);
+            }
+            #[inline]
+            unsafe fn std_swap(place: *mut Self, value: Self, order: Ordering) -> Self {
+                // SAFETY: as the caller says.
+                unsafe { <$atomic>::from_ptr(place) }.swap(value, order)
+            }
+            #[inline]
+            unsafe fn std_exchange(
+                place: *mut Self,
+                current: Self,
+                new: Self,
+                success: Ordering,
+                failure: Ordering,
+                weak: bool,
+            ) -> Result<Self, Self> {
+                // SAFETY: as the caller says.
+                let atomic = unsafe { <$atomic>::from_ptr(place) };
+                if weak {
+                    atomic.compare_exchange_weak(current, new, success, failure)
+                } else {
+                    atomic.compare_exchange(current, new, success, failure)
+                }
+            }
+        }
+    )*};
+}
+
+primitive! {
+    bool => std::sync::atomic::AtomicBool, [], false, |v| u64::from(v);
+    i8 => std::sync::atomic::AtomicI8, [], false, |v| v as u64;
+    i16 => std::sync::atomic::AtomicI16, [], false, |v| v as u64;
+    i32 => std::sync::atomic::AtomicI32, [], false, |v| v as u64;
+    i64 => std::sync::atomic::AtomicI64, [], false, |v| v as u64;
+    isize => std::sync::atomic::AtomicIsize, [], false, |v| v as u64;
+    u8 => std::sync::atomic::AtomicU8, [], false, |v| u64::from(v);
+    u16 => std::sync::atomic::AtomicU16, [], false, |v| u64::from(v);
+    u32 => std::sync::atomic::AtomicU32, [], false, |v| u64::from(v);
+    u64 => std::sync::atomic::AtomicU64, [], false, |v| v;
+    usize => std::sync::atomic::AtomicUsize, [], false, |v| v as u64;
+    *mut T => std::sync::atomic::AtomicPtr<T>, [T], true, |v| v.addr() as u64;
+}
+
+macro_rules! integer {
+    ($($value:ty)*) => {$(
+        impl Integer for $value {
+            #[inline]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline]
+            fn sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+        }
+    )*};
+}
+
+integer! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
+
+macro_rules! bitwise {
+    ($($value:ty)*) => {$(
+        impl Bitwise for $value {
+            #[inline]
+            fn and(self, other: Self) -> Self {
+                self & other
+            }
+            #[inline]
+            fn or(self, other: Self) -> Self {
+                self | other
+            }
+            #[inline]
+            fn xor(self, other: Self) -> Self {
+                self ^ other
+            }
+            #[inline]
+            fn not(self) -> Self {
+                !self
+            }
+        }
+    )*};
+}
+
+bitwise! { bool i8 i16 i32 i64 isize u8 u16 u32 u64 usize }

@@ -1,0 +1,225 @@
+//! Scoped threads: `scope`, `Scope`, `ScopedJoinHandle`.
+
+use super::handle::Thread;
+use super::spawn::{Builder, Joinable, JoinHandle, wait_for_end};
+use crate::runtime::{Engine, Site};
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::{fmt, io};
+
+/// A scope to create threads in: `std::thread::Scope`.
+pub struct Scope<'scope, 'env: 'scope> {
+    kind: Kind,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+enum Kind {
+    Outside(Arc<Running>),
+    /// The tasks created in the scope.
+    Inside(RefCell<Vec<u32>>),
+}
+
+// SAFETY: the list of tasks is only touched by the one task that runs.
+unsafe impl Sync for Scope<'_, '_> {}
+
+/// The threads of a scope outside an exploration.
+#[derive(Default)]
+struct Running {
+    /// How many have not ended, and how many have panicked with nobody having joined them.
+    counts: Mutex<(usize, usize)>,
+    ended: Condvar,
+}
+
+impl Running {
+    fn change(&self, change: impl FnOnce(&mut (usize, usize))) {
+        change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
+        self.ended.notify_all();
+    }
+}
+
+/// Runs a closure that may create threads which borrow from the caller; returns when they all have ended.
+///
+/// # Panics
+/// A thread panicked that nobody joined.
+#[track_caller]
+pub fn scope<'env, F, T>(f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    let site = Location::caller();
+    let engine = Engine::current();
+    let kind = match engine {
+        Some(_) => Kind::Inside(RefCell::default()),
+        None => Kind::Outside(Arc::default()),
+    };
+    let scope = Scope { kind, scope: PhantomData, env: PhantomData };
+    // Whatever `f` does, its threads end before this returns: they borrow from the caller.
+    let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+    let panicked = scope.wait(engine, site);
+    match result {
+        Err(panic) => resume_unwind(panic),
+        Ok(_) if panicked => panic!("a scoped thread panicked"),
+        Ok(value) => value,
+    }
+}
+
+impl<'scope, 'env> Scope<'scope, 'env> {
+    /// Waits for all threads to end; whether one panicked that nobody joined.
+    fn wait(&self, engine: Option<Engine>, site: Site) -> bool {
+        match (&self.kind, engine) {
+            (Kind::Outside(running), _) => {
+                let counts = running.counts.lock().unwrap_or_else(PoisonError::into_inner);
+                let counts = running.ended.wait_while(counts, |counts| counts.0 > 0);
+                counts.unwrap_or_else(PoisonError::into_inner).1 > 0
+            }
+            (Kind::Inside(tasks), Some(engine)) => {
+                let mut panicked = false;
+                let mut next = 0;
+                // A thread may create others in the scope while it is waited for.
+                while let Some(task) = { let tasks = tasks.borrow(); tasks.get(next).copied() } {
+                    wait_for_end(engine, task, site);
+                    panicked |= engine.panic_unseen(task);
+                    next += 1;
+                }
+                panicked
+            }
+            (Kind::Inside(_), None) => unreachable!("a scope ends in the execution in which it began"),
+        }
+    }
+
+    /// Runs a closure on a new thread of this scope.
+    ///
+    /// # Panics
+    /// Outside an exploration, if the system has no more threads.
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        Builder::new().spawn_scoped(self, f).expect("failed to spawn thread")
+    }
+}
+
+impl Builder {
+    /// Runs a closure on a new thread of a scope.
+    ///
+    /// # Errors
+    /// Outside an exploration, if the system has no more threads.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, 'env, F, T>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        f: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let site = Location::caller();
+        match (&scope.kind, Engine::current()) {
+            (Kind::Inside(tasks), Some(engine)) => {
+                // SAFETY: the scope waits for the task before what it borrows ends.
+                let task = unsafe { engine.fork(self.shared_name(), site, f) };
+                tasks.borrow_mut().push(task);
+                let thread = Thread::of_task(engine, task);
+                Ok(ScopedJoinHandle { inner: Inner::Inside(Joinable::new(engine, task)), thread, scope: PhantomData })
+            }
+            (Kind::Outside(running), _) => {
+                let result = Arc::new(Mutex::new(None));
+                let (place, counted) = (result.clone(), running.clone());
+                let body = move || {
+                    let outcome = catch_unwind(AssertUnwindSafe(f));
+                    let panicked = outcome.is_err();
+                    *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+                    // The result may borrow: the thread's hold on it ends before the scope's wait does.
+                    drop(place);
+                    counted.change(|counts| {
+                        counts.0 -= 1;
+                        counts.1 += usize::from(panicked);
+                    });
+                };
+                running.change(|counts| counts.0 += 1);
+                // SAFETY: the scope waits for the thread before what it borrows ends.
+                let handle = unsafe { self.outside().spawn_unchecked(body) };
+                let handle = handle.inspect_err(|_| running.change(|counts| counts.0 -= 1))?;
+                let handle = JoinHandle::outside(handle);
+                let thread = handle.thread().clone();
+                Ok(ScopedJoinHandle {
+                    inner: Inner::Outside { handle, result, running: running.clone() },
+                    thread,
+                    scope: PhantomData,
+                })
+            }
+            (Kind::Inside(_), None) => panic!("a scope of an exploration is used outside it"),
+        }
+    }
+}
+
+enum Inner<T> {
+    Outside { handle: JoinHandle<()>, result: Arc<Mutex<Option<std::thread::Result<T>>>>, running: Arc<Running> },
+    Inside(Joinable<T>),
+}
+
+/// A handle on a scoped thread: `std::thread::ScopedJoinHandle`.
+pub struct ScopedJoinHandle<'scope, T> {
+    inner: Inner<T>,
+    thread: Thread,
+    scope: PhantomData<&'scope ()>,
+}
+
+// SAFETY: as for `JoinHandle`.
+unsafe impl<T> Send for ScopedJoinHandle<'_, T> {}
+// SAFETY: as for `JoinHandle`.
+unsafe impl<T> Sync for ScopedJoinHandle<'_, T> {}
+
+impl<T> ScopedJoinHandle<'_, T> {
+    /// The thread.
+    pub fn thread(&self) -> &Thread {
+        &self.thread
+    }
+
+    /// Waits for the thread to end; its result.
+    ///
+    /// # Errors
+    /// The thread panicked; the error is what it panicked with.
+    #[track_caller]
+    pub fn join(self) -> std::thread::Result<T> {
+        match self.inner {
+            Inner::Outside { handle, result, running } => {
+                handle.join()?;
+                let outcome = result.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let outcome = outcome.expect("a thread that has ended left its result");
+                if outcome.is_err() {
+                    running.change(|counts| counts.1 -= 1);
+                }
+                outcome
+            }
+            Inner::Inside(joinable) => joinable.join(Location::caller()),
+        }
+    }
+
+    /// Whether the thread has ended.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.inner {
+            Inner::Outside { handle, .. } => handle.is_finished(),
+            Inner::Inside(joinable) => joinable.is_finished(Location::caller()),
+        }
+    }
+}
+
+impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedJoinHandle").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}

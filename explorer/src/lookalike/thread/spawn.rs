@@ -1,0 +1,236 @@
+//! Creating threads, and waiting for their end: `spawn`, `Builder`, `JoinHandle`.
+
+use super::handle::{Kind, Thread};
+use crate::runtime::{Access, Engine, Patience, Site, Status, gate};
+use intermezzo_sdk::SyncVarOp;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+use std::{fmt, io};
+
+/// Runs a closure on a new thread.
+///
+/// # Panics
+/// Outside an exploration, if the system has no more threads.
+#[track_caller]
+pub fn spawn<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    Builder::new().spawn(f).expect("failed to spawn thread")
+}
+
+/// Settings of a new thread: `std::thread::Builder`.
+#[derive(Debug, Default)]
+pub struct Builder {
+    name: Option<String>,
+    stack_size: Option<usize>,
+}
+
+impl Builder {
+    /// The default settings.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// The thread's name.
+    pub fn name(mut self, name: String) -> Builder {
+        self.name = Some(name);
+        self
+    }
+
+    /// Bytes of the thread's stack. Inside an exploration all tasks have the explorer's.
+    pub fn stack_size(mut self, size: usize) -> Builder {
+        self.stack_size = Some(size);
+        self
+    }
+
+    pub(super) fn outside(self) -> std::thread::Builder {
+        let mut builder = std::thread::Builder::new();
+        if let Some(name) = self.name {
+            builder = builder.name(name);
+        }
+        if let Some(size) = self.stack_size {
+            builder = builder.stack_size(size);
+        }
+        builder
+    }
+
+    pub(super) fn shared_name(&self) -> Option<Arc<str>> {
+        self.name.as_deref().map(Arc::from)
+    }
+
+    /// Runs a closure on a new thread.
+    ///
+    /// # Errors
+    /// Outside an exploration, if the system has no more threads.
+    ///
+    /// # Panics
+    /// The name contains a null byte.
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.spawn_unchecked(f) }
+    }
+
+    /// Runs a closure on a new thread, without a bound on how long what it borrows lives.
+    ///
+    /// # Safety
+    /// The thread ends before what it borrows does.
+    ///
+    /// # Errors
+    /// Outside an exploration, if the system has no more threads.
+    ///
+    /// # Panics
+    /// The name contains a null byte.
+    #[track_caller]
+    pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        let site = Location::caller();
+        let Some(engine) = Engine::current() else {
+            // SAFETY: as the caller says.
+            let handle = unsafe { self.outside().spawn_unchecked(f)? };
+            return Ok(JoinHandle::outside(handle));
+        };
+        let name = self.shared_name();
+        assert!(!name.as_deref().is_some_and(|name| name.contains('\0')), "thread name may not contain interior null bytes");
+        // SAFETY: as the caller says.
+        let task = unsafe { engine.fork(name, site, f) };
+        Ok(JoinHandle::inside(engine, task))
+    }
+}
+
+/// What a join handle holds.
+enum Inner<T> {
+    Outside(std::thread::JoinHandle<T>),
+    Inside(Joinable<T>),
+}
+
+/// A task of an execution that can be joined once. Dropping it detaches the task.
+pub(super) struct Joinable<T> {
+    epoch: u64,
+    task: u32,
+    result: PhantomData<T>,
+}
+
+impl<T> Joinable<T> {
+    pub(super) fn new(engine: Engine, task: u32) -> Joinable<T> {
+        Joinable { epoch: engine.epoch(), task, result: PhantomData }
+    }
+
+    /// The engine, if its execution is still this one's.
+    fn engine(&self) -> Option<Engine> {
+        Engine::current().filter(|engine| engine.epoch() == self.epoch)
+    }
+
+    /// Waits for the task to end; its result.
+    pub(super) fn join(self, site: Site) -> std::thread::Result<T> {
+        let Some(engine) = self.engine() else {
+            let message = "a thread of an execution was joined outside it: it is no more";
+            match Engine::current() {
+                Some(engine) => engine.misuse(message.into()),
+                None => panic!("{message}"),
+            }
+        };
+        wait_for_end(engine, self.task, site);
+        // SAFETY: the handle was made for a task with this result.
+        match unsafe { engine.take_result::<T>(self.task) } {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(panic)) => {
+                engine.panic_seen(self.task);
+                Err(panic)
+            }
+            // Only while an execution is cleared away: the task never ran.
+            None => Err(Box::new("the execution was abandoned")),
+        }
+    }
+
+    pub(super) fn is_finished(&self, site: Site) -> bool {
+        let Some(engine) = self.engine() else { return true };
+        let access = Access::new(SyncVarOp::TaskCheck, engine.task_var(self.task), site);
+        engine.enter(access);
+        let ended = engine.task_entry(self.task).status == Status::Ended;
+        engine.commit(access, u64::from(ended), 0);
+        ended
+    }
+
+}
+
+impl<T> Drop for Joinable<T> {
+    fn drop(&mut self) {
+        if let Some(engine) = self.engine() {
+            engine.detach(self.task);
+        }
+    }
+}
+
+/// Waits for a task to end. No schedule point: nothing depends on when the wait is over.
+pub(super) fn wait_for_end(engine: Engine, task: u32, site: Site) {
+    let var = engine.task_var(task);
+    let access = Access::new(SyncVarOp::TaskJoin, var, site);
+    engine.wait(access, var, gate::ENDED, Patience::default());
+    engine.commit(access, u64::from(task), 0);
+}
+
+/// A handle on a thread that can be joined: `std::thread::JoinHandle`.
+pub struct JoinHandle<T> {
+    inner: Inner<T>,
+    thread: Thread,
+}
+
+// SAFETY: as std's: the result is handed over once, by `join`, and only inside its execution, whose tasks
+// share an OS thread.
+unsafe impl<T> Send for JoinHandle<T> {}
+// SAFETY: as above; nothing is shared through a reference but the handle on the thread.
+unsafe impl<T> Sync for JoinHandle<T> {}
+
+impl<T> JoinHandle<T> {
+    pub(super) fn outside(handle: std::thread::JoinHandle<T>) -> JoinHandle<T> {
+        let thread = Thread(Kind::Outside(handle.thread().clone()));
+        JoinHandle { inner: Inner::Outside(handle), thread }
+    }
+
+    pub(super) fn inside(engine: Engine, task: u32) -> JoinHandle<T> {
+        JoinHandle { inner: Inner::Inside(Joinable::new(engine, task)), thread: Thread::of_task(engine, task) }
+    }
+
+    /// The thread.
+    pub fn thread(&self) -> &Thread {
+        &self.thread
+    }
+
+    /// Waits for the thread to end; its result.
+    ///
+    /// # Errors
+    /// The thread panicked; the error is what it panicked with.
+    #[track_caller]
+    pub fn join(self) -> std::thread::Result<T> {
+        match self.inner {
+            Inner::Outside(handle) => handle.join(),
+            Inner::Inside(joinable) => joinable.join(Location::caller()),
+        }
+    }
+
+    /// Whether the thread has ended.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.inner {
+            Inner::Outside(handle) => handle.is_finished(),
+            Inner::Inside(joinable) => joinable.is_finished(Location::caller()),
+        }
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,263 @@
+//! What an exploration came to: a value, with a text and a JSON form.
+
+mod text;
+
+use crate::environment::Environment;
+use crate::schedule::Schedule;
+use intermezzo_sdk::FindingKind;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use std::time::Duration;
+
+/// The format of a report's JSON form.
+pub const REPORT_FORMAT: &str = "intermezzo-report/1";
+
+/// The outcome in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Nothing was found in what was covered.
+    Pass,
+    /// Something was found.
+    Fail,
+    /// Neither: no execution came to its end, or the test did not do the same thing twice.
+    Inconclusive,
+}
+
+impl Verdict {
+    /// Whether nothing was found in what was covered.
+    pub fn is_pass(self) -> bool {
+        self == Verdict::Pass
+    }
+
+    /// Whether something was found.
+    pub fn is_fail(self) -> bool {
+        self == Verdict::Fail
+    }
+}
+
+/// What a pass is worth.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Coverage {
+    /// Every execution, within the bounds of the environment.
+    Exhaustive,
+    /// Every execution up to a bound; or, if `preemptions` is absent, only those before the search stopped.
+    Bounded {
+        /// Every execution with at most this many preemptions was run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        preemptions: Option<u32>,
+        /// Why the search ended there, if it did not end by itself.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Some executions, drawn at random or given.
+    Sampled {
+        /// How many.
+        executions: u64,
+    },
+}
+
+impl Coverage {
+    /// A search that was stopped before it had completed anything.
+    pub(crate) fn stopped() -> Coverage {
+        Coverage::Bounded { preemptions: None, reason: Some("stopped before every execution was run".into()) }
+    }
+}
+
+/// One event of a failing execution, in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FindingEvent {
+    /// `task.index`, the index from 1 in its task.
+    pub id: String,
+    /// Name of the task.
+    pub task: String,
+    /// What it did: `lock`, `store`.
+    pub op: String,
+    /// The memory ordering, for atomics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// Name of the variable, or empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub var: String,
+    /// The value read, as bits, where one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<u64>,
+    /// The value written, as bits, where one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<u64>,
+    /// `file:line:column`
+    pub site: String,
+}
+
+/// Something found, with the schedule that shows it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Its kind.
+    pub kind: FindingKind,
+    /// The monitor that found it; `engine` for what needs none.
+    pub monitor: String,
+    /// What happened, for people.
+    pub message: String,
+    /// Names of the tasks concerned.
+    pub tasks: Vec<String>,
+    /// The events of the execution, in order.
+    pub events: Vec<FindingEvent>,
+    /// The schedule that reproduces it.
+    pub schedule: Schedule,
+    /// In how many executions of this exploration it was found.
+    pub count: u64,
+}
+
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(7))?;
+        map.serialize_entry("kind", &self.kind.as_str())?;
+        map.serialize_entry("monitor", &self.monitor)?;
+        map.serialize_entry("message", &self.message)?;
+        map.serialize_entry("tasks", &self.tasks)?;
+        map.serialize_entry("events", &self.events)?;
+        map.serialize_entry("schedule", &self.schedule.token())?;
+        map.serialize_entry("count", &self.count)?;
+        map.end()
+    }
+}
+
+/// What an exploration came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    format: &'static str,
+    pub(crate) program: String,
+    pub(crate) verdict: Verdict,
+    pub(crate) coverage: Coverage,
+    pub(crate) executions: u64,
+    pub(crate) redundant: u64,
+    /// Not counted yet by any reduction: absent.
+    pub(crate) traces: Option<u64>,
+    pub(crate) first_failure: Option<u64>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) steps: u64,
+    pub(crate) max_steps: u64,
+    pub(crate) max_tasks: u32,
+    pub(crate) context_switches: u64,
+    #[serde(serialize_with = "seconds")]
+    elapsed_seconds: Duration,
+    pub(crate) strategy: String,
+    pub(crate) reduction: &'static str,
+    pub(crate) memory_model: &'static str,
+    pub(crate) seed: u64,
+    pub(crate) environment: Environment,
+    pub(crate) notes: Vec<String>,
+}
+
+fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(elapsed.as_secs_f64())
+}
+
+impl Report {
+    /// A report of nothing yet.
+    pub(crate) fn new(program: String, environment: Environment, strategy: String, seed: u64) -> Report {
+        Report {
+            format: REPORT_FORMAT,
+            program,
+            verdict: Verdict::Inconclusive,
+            coverage: Coverage::stopped(),
+            executions: 0,
+            redundant: 0,
+            traces: None,
+            first_failure: None,
+            findings: Vec::new(),
+            steps: 0,
+            max_steps: 0,
+            max_tasks: 0,
+            context_switches: 0,
+            elapsed_seconds: Duration::ZERO,
+            strategy,
+            reduction: "none",
+            memory_model: "sc",
+            seed,
+            environment,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The exploration is over after `elapsed`, having covered this: settles the verdict.
+    pub(crate) fn settle(&mut self, coverage: Coverage, complete_executions: u64, elapsed: Duration) {
+        self.coverage = coverage;
+        self.elapsed_seconds = elapsed;
+        let only_divergence = self.findings.iter().all(|finding| finding.kind == FindingKind::Divergence);
+        self.verdict = match (self.findings.is_empty(), only_divergence) {
+            (true, _) if complete_executions == 0 => Verdict::Inconclusive,
+            (true, _) => Verdict::Pass,
+            (false, true) => Verdict::Inconclusive,
+            (false, false) => Verdict::Fail,
+        };
+    }
+
+    /// The test, by name.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// The outcome in a word.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// What a pass is worth.
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    /// How often the test was run, to its end or not.
+    pub fn executions(&self) -> u64 {
+        self.executions
+    }
+
+    /// The number, from 1, of the execution in which something was found first.
+    pub fn first_failure(&self) -> Option<u64> {
+        self.first_failure
+    }
+
+    /// What was found, first found first; the same thing found again is counted, not listed.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// Visible operations in all executions together.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Most visible operations in one execution.
+    pub fn max_steps(&self) -> u64 {
+        self.max_steps
+    }
+
+    /// Most tasks in one execution.
+    pub fn max_tasks(&self) -> u32 {
+        self.max_tasks
+    }
+
+    /// Changes of task in all executions together.
+    pub fn context_switches(&self) -> u64 {
+        self.context_switches
+    }
+
+    /// How long it took.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed_seconds
+    }
+
+    /// What else a reader should know.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The report as one JSON object, ended by a line break.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a report has no map with other keys than text");
+        text.push('\n');
+        text
+    }
+}

@@ -1,0 +1,126 @@
+//! A report in words.
+
+use super::{Coverage, Finding, FindingEvent, Report, Verdict};
+use crate::environment::Environment;
+use std::fmt;
+
+/// Events shown of a failing execution; the first ones are left out of a longer one.
+const EVENTS_SHOWN: usize = 60;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        let outcome = match self.verdict {
+            Verdict::Pass => "passed",
+            Verdict::Fail => "failed",
+            Verdict::Inconclusive => "is inconclusive",
+        };
+        write!(f, "{} {outcome}: {} {}", self.program, self.executions, plural(self.executions, "execution"))?;
+        if let Some(first) = self.first_failure {
+            write!(f, ", first found in number {first}")?;
+        }
+        writeln!(f, "; {}", self.coverage)?;
+        if self.findings.is_empty() {
+            writeln!(f, "  environment: {}", Bounds(&self.environment))?;
+        }
+        for note in &self.notes {
+            writeln!(f, "  note: {note}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Coverage::Exhaustive => f.write_str("every schedule was run"),
+            Coverage::Bounded { preemptions: Some(bound), reason } => {
+                write!(f, "every schedule with at most {bound} {} was run", plural(u64::from(*bound), "preemption"))?;
+                match reason {
+                    Some(reason) => write!(f, " ({reason})"),
+                    None => write!(f, ": a failure that is left needs at least {}", bound + 1),
+                }
+            }
+            Coverage::Bounded { preemptions: None, reason } => {
+                write!(f, "not every schedule was run: {}", reason.as_deref().unwrap_or("the search was cut short"))
+            }
+            Coverage::Sampled { executions } => {
+                write!(f, "{executions} {} sampled", plural(*executions, "schedule"))
+            }
+        }
+    }
+}
+
+/// The environment's bounds in words.
+struct Bounds<'a>(&'a Environment);
+
+impl fmt::Display for Bounds<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Environment { spurious_wakeups, timeouts, weak_failures, try_lock_failures, notify_any, arc_counts, .. } =
+            *self.0;
+        write!(
+            f,
+            "per execution at most {spurious_wakeups} spurious {}, {timeouts} early {}, {weak_failures} weak compare-exchange \
+             {}, {try_lock_failures} try_lock {}",
+            plural(spurious_wakeups.into(), "wake-up"),
+            plural(timeouts.into(), "time-out"),
+            plural(weak_failures.into(), "failure"),
+            plural(try_lock_failures.into(), "failure"),
+        )?;
+        f.write_str(if notify_any { "; notify_one wakes any waiter" } else { "; notify_one wakes the first waiter" })?;
+        if !arc_counts {
+            f.write_str("; reference counts are no schedule points")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.kind, self.message)?;
+        if !self.events.is_empty() {
+            writeln!(f, "the execution:")?;
+            let left_out = self.events.len().saturating_sub(EVENTS_SHOWN);
+            if left_out > 0 {
+                writeln!(f, "  ({left_out} events before these are left out)")?;
+            }
+            let shown = &self.events[left_out..];
+            let widest = shown.iter().map(|event| event.task.chars().count()).max().unwrap_or(0);
+            let what: Vec<String> = shown.iter().map(describe).collect();
+            let what_widest = what.iter().map(|text| text.chars().count()).max().unwrap_or(0);
+            let mut before = "";
+            for (event, what) in shown.iter().zip(&what) {
+                let task = if event.task == before { "" } else { &event.task };
+                before = &event.task;
+                writeln!(f, "  {task:widest$}  {what:what_widest$}  {}", event.site)?;
+            }
+        }
+        writeln!(f, "replay it:")?;
+        writeln!(f, "  INTERMEZZO_REPLAY={}", self.schedule.token())
+    }
+}
+
+/// An event without its task and place: `store atomic 0.1 = 1 (SeqCst)`.
+fn describe(event: &FindingEvent) -> String {
+    let mut text = event.op.clone();
+    if !event.var.is_empty() {
+        text.push(' ');
+        text.push_str(&event.var);
+    }
+    match (event.read, event.written) {
+        (Some(read), Some(written)) => text.push_str(&format!(" {read} -> {written}")),
+        (Some(read), None) => text.push_str(&format!(" -> {read}")),
+        (None, Some(written)) => text.push_str(&format!(" = {written}")),
+        (None, None) => {}
+    }
+    if let Some(order) = &event.order {
+        text.push_str(&format!(" ({order})"));
+    }
+    text
+}
+
+fn plural(count: u64, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
+}

@@ -1,0 +1,230 @@
+//! Clearing away what an execution leaves behind.
+//!
+//! Tasks that an execution leaves in the middle (a deadlock, a failed test body) are unwound, newest
+//! first, so that what they own is dropped and no task outlives what it borrows from its creator. The
+//! unwinding is a panic with a private payload and no message. Operations then happen at once. A task
+//! that cannot be unwound (its destructors wait for something that never comes, or panic) is left as it
+//! is, never resumed, and its memory is lost: that is rare, and better than a dead process.
+
+use super::fiber::{Back, Fiber};
+use super::task::{Pending, Status, Wake};
+use super::{Access, Engine, Local, PanicNote, Runtime, Stop, gate};
+use intermezzo_sdk::SyncVarOp;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// The payload that unwinds an abandoned task.
+struct Abandoned;
+
+/// How often the clearing goes round the tasks that are left: one that waits for a lock in a destructor
+/// can go on once its holder was unwound.
+const ROUNDS: usize = 4;
+
+impl Engine {
+    /// The current task was resumed to be cleared away: unwinds it, unless it is unwinding already; then
+    /// its operation just happens.
+    pub(super) fn abandon_current(self) {
+        let rt = self.rt();
+        let task = &mut rt.tasks[rt.current as usize];
+        if !task.panicking {
+            task.panicking = true;
+            resume_unwind(Box::new(Abandoned));
+        }
+    }
+
+    /// A wait while the execution is cleared away: passes if the gate is open, else the task unwinds.
+    pub(super) fn pass_in_teardown(self, pending: Pending) -> Wake {
+        while self.gates(pending.gate_var) & pending.gates == 0 {
+            self.abandon_current();
+            self.suspend_for_good();
+        }
+        Wake::Ready
+    }
+
+    /// Gives control to the worker, which may or may not come back.
+    pub(super) fn suspend_for_good(self) {
+        let rt = self.rt();
+        let fiber: *const Fiber = &raw const *rt.fibers[rt.running as usize];
+        // SAFETY: the fiber that the worker resumed last is the caller's.
+        unsafe { Fiber::suspend(fiber) };
+    }
+
+    /// Runs the current task from beginning to end, on its fiber.
+    fn run_task(self) {
+        let rt = self.rt();
+        let task = rt.current;
+        let entry = &mut rt.tasks[task as usize];
+        entry.status = Status::Live;
+        let access = Access::new(SyncVarOp::TaskBegin, entry.var, entry.pending.access.site);
+        self.commit(access, 0, 0);
+        let (run, place) = self.rt().fibers[task as usize].room.start();
+        // SAFETY: `start` gave the two together.
+        let returned = unsafe { run(place) };
+        self.rt().fibers[task as usize].room.finished();
+        let locals_dropped = catch_unwind(AssertUnwindSafe(|| self.drop_locals(task)));
+        self.end_task(task, returned && locals_dropped.is_ok());
+    }
+
+    /// Drops a task's thread-local values, those initialised last first, as std does.
+    fn drop_locals(self, task: u32) {
+        // Only the value is taken out: while its destructor runs the key is there and has no value. A
+        // destructor may initialise more keys. Values without a destructor stay to the end.
+        let next = |locals: &[Local]| locals.iter().rposition(|local| local.has_destructor && local.value.is_some());
+        while let Some(at) = next(&self.task_entry(task).locals) {
+            let value = self.task_entry(task).locals[at].value.take();
+            drop(value);
+        }
+        self.task_entry(task).locals.clear();
+    }
+
+    fn end_task(self, task: u32, returned: bool) {
+        let rt = self.rt();
+        rt.tasks[task as usize].locals.clear();
+        let var = rt.tasks[task as usize].var;
+        self.commit(Access::new(SyncVarOp::TaskEnd, var, rt.tasks[task as usize].pending.access.site), 0, 0);
+        let rt = self.rt();
+        rt.tasks[task as usize].status = Status::Ended;
+        rt.tasks[task as usize].panicking = false;
+        rt.live -= 1;
+        rt.enabled.remove(task);
+        self.change_gates(var, gate::ENDED, 0);
+        if rt.teardown {
+            return;
+        }
+        if !returned {
+            self.panic_escaped(task);
+        }
+        if self.rt().tasks[task as usize].detached {
+            // Dropping a result runs the test's code: it may panic, and then there is nobody to tell.
+            if catch_unwind(AssertUnwindSafe(|| self.drop_room(task))).is_err() {
+                self.panic_escaped(task);
+            }
+        }
+        let rt = self.rt();
+        if task == 0 && !returned {
+            rt.stop = Some(Stop::Panicked);
+            return;
+        }
+        rt.dispatch();
+    }
+
+    /// The task's last panic was not caught inside it.
+    fn panic_escaped(self, task: u32) {
+        let rt = self.rt();
+        match rt.panics.iter_mut().rev().find(|note| note.task == task) {
+            Some(note) => note.escaped = true,
+            // No hook was called: `resume_unwind`.
+            None => rt.panics.push(PanicNote {
+                task,
+                message: "unwound without a message".into(),
+                place: None,
+                escaped: true,
+                joined: false,
+            }),
+        }
+    }
+
+    /// Drops results that nobody took, and the values of statics.
+    fn sweep(self) {
+        for task in 0..self.rt().created {
+            // A panic in a destructor has nobody left to be told to.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.drop_room(task)));
+        }
+        loop {
+            let Some(drop) = self.rt().statics.next_to_drop() else { break };
+            let _ = catch_unwind(AssertUnwindSafe(drop));
+        }
+    }
+}
+
+/// One job of a fiber: what the current task is to do on it.
+pub(super) fn serve() {
+    let engine = Engine::current().expect("a fiber runs inside an execution");
+    let rt = engine.rt();
+    let task = rt.current;
+    if rt.sweeping {
+        engine.sweep();
+    } else if rt.teardown {
+        // It never began.
+        let _ = catch_unwind(AssertUnwindSafe(|| engine.drop_room(task)));
+        engine.rt().tasks[task as usize].status = Status::Ended;
+    } else {
+        engine.run_task();
+    }
+}
+
+impl Runtime {
+    /// Clears away what the execution leaves behind. `unwind` is false where its tasks' memory cannot be
+    /// trusted any more.
+    pub(super) fn clear_away(&mut self, unwind: bool) {
+        let engine = Engine(self);
+        let rt = engine.rt();
+        rt.teardown = true;
+        if rt.live > 0 && unwind && cfg!(panic = "unwind") {
+            for _ in 0..ROUNDS {
+                for task in (0..engine.rt().created).rev() {
+                    if engine.rt().tasks[task as usize].status != Status::Ended {
+                        engine.resume(task);
+                    }
+                }
+                if engine.rt().live_tasks().next().is_none() {
+                    break;
+                }
+            }
+        }
+        let rt = engine.rt();
+        let left: Vec<u32> = rt.live_tasks().collect();
+        for task in left {
+            engine.forget(task);
+        }
+        if unwind && rt.has_leftovers() {
+            rt.sweeping = true;
+            engine.resume(0);
+            let rt = engine.rt();
+            rt.sweeping = false;
+            if rt.has_leftovers() {
+                engine.forget(0);
+                while rt.statics.next_to_drop().is_some() {}
+            }
+        }
+        engine.rt().teardown = false;
+    }
+
+    fn live_tasks(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended)
+    }
+
+    /// Whether results or statics are left to drop.
+    fn has_leftovers(&self) -> bool {
+        self.statics.any() || self.fibers[..self.created as usize].iter().any(|fiber| !fiber.room.is_empty())
+    }
+}
+
+impl Engine {
+    /// Runs a task's fiber until it gives control back.
+    pub(super) fn resume(self, task: u32) {
+        let rt = self.rt();
+        (rt.current, rt.running) = (task, task);
+        let fiber: *mut Fiber = &raw mut *rt.fibers[task as usize];
+        // SAFETY: the fiber is suspended, and boxed: it stays where it is.
+        if let Back::Crashed(crash) = unsafe { Fiber::resume(fiber) } {
+            let rt = self.rt();
+            if !rt.teardown {
+                rt.stop = Some(Stop::Crashed(crash));
+            }
+            rt.damaged = true;
+            // Its stack is gone: there is nothing to unwind.
+            self.forget(task);
+        }
+    }
+
+    /// Gives up on a task: what is on its stack is lost.
+    fn forget(self, task: u32) {
+        let rt = self.rt();
+        let entry = &mut rt.tasks[task as usize];
+        entry.status = Status::Ended;
+        entry.locals.drain(..).for_each(std::mem::forget);
+        if rt.fibers[task as usize].abandon(serve).is_err() {
+            rt.damaged = true;
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Signals that would end the process, caught while a task runs: a finding with a schedule instead.
+//!
+//! A segmentation fault, a bus error, an illegal instruction, an arithmetic fault or an abort (a
+//! panic in a destructor during unwinding is one) on a task's stack makes that fiber return at once;
+//! what was on its stack is lost. Elsewhere the handler that was there before takes over. Handlers
+//! are in place only while some exploration runs.
+//!
+//! Blind spot: where the crash happened inside the allocator or under a lock of the C library, the
+//! process may hang later; so an exploration ends with its first crash. Works on Linux for x86-64 and
+//! aarch64; elsewhere a crash ends the process as it always did.
+
+/// Why a signal ended a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crash {
+    /// The task used up its stack.
+    StackOverflow,
+    /// Another signal, by number.
+    Signal(i32),
+}
+
+impl Crash {
+    /// What happened, in words.
+    pub(crate) fn describe(self) -> String {
+        match self {
+            Crash::StackOverflow => "stack overflow".into(),
+            Crash::Signal(number) => match name(number) {
+                Some(name) => name.into(),
+                None => format!("signal {number}"),
+            },
+        }
+    }
+}
+
+#[cfg(unix)]
+fn name(number: i32) -> Option<&'static str> {
+    Some(match number {
+        libc::SIGSEGV => "segmentation fault",
+        libc::SIGBUS => "bus error",
+        libc::SIGILL => "illegal instruction",
+        libc::SIGFPE => "arithmetic fault",
+        libc::SIGABRT => "abort (a panic that could not unwind, or a call of abort)",
+        _ => return None,
+    })
+}
+
+#[cfg(not(unix))]
+fn name(_: i32) -> Option<&'static str> {
+    None
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) use caught::Guard;
+
+/// Catches signals while it lives: here, none.
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub(crate) struct Guard;
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+impl Guard {
+    pub(crate) fn new() -> Guard {
+        Guard
+    }
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod caught {
+    use super::super::Engine;
+    use super::Crash;
+    use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
+    use std::mem::MaybeUninit;
+    use std::sync::{Mutex, PoisonError};
+
+    const SIGNALS: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
+
+    /// Bytes between a fault and the end of a stack for it to count as an overflow: a guard page and
+    /// the frame that jumped over it.
+    const NEAR: usize = 64 << 10;
+
+    /// How many explorations want the handlers, and what was there before them.
+    struct Handlers {
+        users: usize,
+        before: [MaybeUninit<sigaction>; SIGNALS.len()],
+    }
+
+    static HANDLERS: Mutex<Handlers> =
+        Mutex::new(Handlers { users: 0, before: [const { MaybeUninit::uninit() }; SIGNALS.len()] });
+
+    /// The earlier handlers again, where the signal handler can read them without a lock.
+    static mut BEFORE: [MaybeUninit<sigaction>; SIGNALS.len()] = [const { MaybeUninit::uninit() }; SIGNALS.len()];
+
+    /// Catches signals while it lives.
+    pub(crate) struct Guard;
+
+    impl Guard {
+        pub(crate) fn new() -> Guard {
+            let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
+            handlers.users += 1;
+            if handlers.users == 1 {
+                for (at, &signal) in SIGNALS.iter().enumerate() {
+                    // SAFETY: plain calls with valid pointers; `BEFORE` is written before the handler
+                    // that reads it can run, under the lock.
+                    unsafe {
+                        let mut before = MaybeUninit::uninit();
+                        libc::sigaction(signal, std::ptr::null(), before.as_mut_ptr());
+                        (&raw mut BEFORE).cast::<MaybeUninit<sigaction>>().add(at).write(before);
+                        handlers.before[at] = before;
+                        let mut ours: sigaction = std::mem::zeroed();
+                        ours.sa_sigaction = on_signal as *const () as usize;
+                        // On the alternate stack, which std gives each thread: the task's may be used up.
+                        ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                        libc::sigemptyset(&mut ours.sa_mask);
+                        libc::sigaction(signal, &ours, std::ptr::null_mut());
+                    }
+                }
+            }
+            Guard
+        }
+    }
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
+            handlers.users -= 1;
+            if handlers.users == 0 {
+                for (at, &signal) in SIGNALS.iter().enumerate() {
+                    // SAFETY: the first guard stored it.
+                    unsafe { libc::sigaction(signal, handlers.before[at].as_ptr(), std::ptr::null_mut()) };
+                }
+            }
+        }
+    }
+
+    unsafe extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+        // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
+        let context = unsafe { &mut *context.cast::<ucontext_t>() };
+        let handler = Engine::current().and_then(Engine::running_fiber).and_then(|fiber| fiber.trap_handler());
+        let Some(handler) = handler.filter(|handler| handler.stack_ptr_in_bounds(stack_pointer(context))) else {
+            // SAFETY: puts the earlier handler back and returns: the fault, or the abort, comes again.
+            unsafe { give_back(signal) };
+            return;
+        };
+        let crash = if signal == libc::SIGSEGV || signal == libc::SIGBUS {
+            // SAFETY: these two signals carry an address.
+            let address = unsafe { (*info).si_addr() } as usize;
+            if address.abs_diff(stack_pointer(context)) < NEAR { Crash::StackOverflow } else { Crash::Signal(signal) }
+        } else {
+            Crash::Signal(signal)
+        };
+        // SAFETY: the stack pointer is on this fiber's stack, and the registers are set below. What the
+        // task did to memory so far was done by ordinary code of this thread, which the signal
+        // interrupted: it is there to be read by what runs next.
+        let registers = unsafe { handler.setup_trap_handler(move || crash) };
+        set(context, registers);
+    }
+
+    /// # Safety
+    /// `signal` is one of ours.
+    unsafe fn give_back(signal: c_int) {
+        if let Some(at) = SIGNALS.iter().position(|&ours| ours == signal) {
+            // SAFETY: written before this handler was installed.
+            unsafe { libc::sigaction(signal, (*(&raw const BEFORE))[at].as_ptr(), std::ptr::null_mut()) };
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn stack_pointer(context: &ucontext_t) -> usize {
+        context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn set(context: &mut ucontext_t, registers: corosensei::trap::TrapHandlerRegs) {
+        let to = &mut context.uc_mcontext.gregs;
+        to[libc::REG_RIP as usize] = registers.rip as i64;
+        to[libc::REG_RSP as usize] = registers.rsp as i64;
+        to[libc::REG_RBP as usize] = registers.rbp as i64;
+        to[libc::REG_RDI as usize] = registers.rdi as i64;
+        to[libc::REG_RSI as usize] = registers.rsi as i64;
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    fn stack_pointer(context: &ucontext_t) -> usize {
+        context.uc_mcontext.sp as usize
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    fn set(context: &mut ucontext_t, registers: corosensei::trap::TrapHandlerRegs) {
+        let to = &mut context.uc_mcontext;
+        to.pc = registers.pc;
+        to.sp = registers.sp;
+        to.regs[0] = registers.x0;
+        to.regs[1] = registers.x1;
+        to.regs[29] = registers.x29;
+        to.regs[30] = registers.lr;
+    }
+}

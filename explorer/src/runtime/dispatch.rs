@@ -1,0 +1,291 @@
+//! Who goes next: the decision at a schedule point.
+//!
+//! Alternatives come in a fixed order: first the default continuation (the task that took the last step,
+//! while it is enabled and has not yielded), then the others in cyclic order of creation after it; so a
+//! task that yielded comes last. Where the environment may wake a waiting task, or fairness holds one
+//! back, the alternatives are listed out; else they are a word of bits.
+
+use super::Runtime;
+use super::stop::Stop;
+use super::task::Wake;
+use crate::schedule::{Choice, ChoiceKind};
+use crate::search::ChoicePoint;
+use intermezzo_sdk::TaskId;
+
+/// What the task that asked has to do.
+pub(super) enum Next {
+    /// Go on.
+    Stay,
+    /// Give control to the task that is now current.
+    Switch,
+    /// Give control away for good: the execution is over.
+    Stop,
+}
+
+/// The tasks behind the alternatives of a decision.
+#[derive(Clone, Copy)]
+pub(crate) enum Candidates<'a> {
+    /// The alternatives are not tasks.
+    None,
+    /// The default, if it is continued; then the tasks of `others` in cyclic order after `after`.
+    Word { default: Option<u32>, others: u64, after: u32 },
+    /// In this order.
+    List(&'a [u32]),
+}
+
+impl Candidates<'_> {
+    /// The task behind an alternative.
+    #[inline]
+    pub(crate) fn task(self, mut alternative: u32) -> Option<TaskId> {
+        match self {
+            Candidates::None => None,
+            Candidates::List(tasks) => tasks.get(alternative as usize).map(|&task| TaskId(task)),
+            Candidates::Word { default, others, after } => {
+                if let Some(default) = default {
+                    if alternative == 0 {
+                        return Some(TaskId(default));
+                    }
+                    alternative -= 1;
+                }
+                let mut rest = others.rotate_right(after + 1);
+                for _ in 0..alternative {
+                    rest &= rest.wrapping_sub(1);
+                }
+                (rest != 0).then(|| TaskId((rest.trailing_zeros() + after + 1) % 64))
+            }
+        }
+    }
+}
+
+impl Runtime {
+    /// Decides who goes next and makes it current.
+    #[inline]
+    pub(super) fn dispatch(&mut self) -> Next {
+        if let Some(task) = self.eager.pop_front() {
+            return self.hand_over(task);
+        }
+        if self.yielded || self.fair.active() {
+            self.fair.step(self.last, &self.enabled, self.yielded);
+        }
+        let plain = self.timed.is_empty() && self.drowsy.is_empty() && !self.fair.active();
+        match self.enabled.as_word() {
+            Some(enabled) if plain && enabled != 0 => self.pick(enabled),
+            _ => self.pick_listed(),
+        }
+    }
+
+    /// Picks among the enabled tasks.
+    #[inline]
+    fn pick(&mut self, enabled: u64) -> Next {
+        if enabled & (enabled - 1) == 0 {
+            return self.step(enabled.trailing_zeros());
+        }
+        let last = self.last;
+        let goes_on = !self.yielded && last < 64 && enabled >> last & 1 == 1;
+        let candidates = if goes_on {
+            Candidates::Word { default: Some(last), others: enabled & !(1 << last), after: last }
+        } else {
+            Candidates::Word { default: None, others: enabled, after: last % 64 }
+        };
+        match self.decide(ChoiceKind::Task, goes_on, enabled.count_ones(), candidates) {
+            Some(taken) => {
+                let task = candidates.task(taken).expect("a decision is among its alternatives");
+                self.step(task.0)
+            }
+            None => Next::Stop,
+        }
+    }
+
+    /// Picks among tasks that have to be listed: some may be woken by the environment, or are held back.
+    #[inline(never)]
+    fn pick_listed(&mut self) -> Next {
+        let mut listed = std::mem::take(&mut self.candidates);
+        listed.clear();
+        let goes_on = self.list(&mut listed);
+        let next = match listed.len() {
+            0 => self.stuck(),
+            1 => self.wake(listed[0]),
+            alternatives => {
+                match self.decide(ChoiceKind::Task, goes_on, alternatives as u32, Candidates::List(&listed)) {
+                    Some(taken) => self.wake(listed[taken as usize]),
+                    None => Next::Stop,
+                }
+            }
+        };
+        self.candidates = listed;
+        next
+    }
+
+    /// Lists the alternatives; whether the first is the default continuation.
+    fn list(&self, listed: &mut Vec<u32>) -> bool {
+        let last = self.last;
+        let mut goes_on = false;
+        if self.enabled.is_empty() {
+            self.list_sleepers(listed);
+        } else {
+            let timed = self.left.timeouts > 0;
+            let drowsy = self.left.spurious_wakeups > 0;
+            let may_go = |&task: &u32| {
+                if self.enabled.contains(task) {
+                    !self.fair.active() || self.fair.may_go(task, &self.enabled)
+                } else {
+                    timed && self.timed.contains(task) || drowsy && self.drowsy.contains(task)
+                }
+            };
+            // The cyclic order after `last`: those beyond it, then those up to it.
+            listed.extend((last + 1..self.created).chain(0..last + 1).filter(may_go));
+            if !self.yielded && self.enabled.contains(last) && listed.last() == Some(&last) {
+                listed.rotate_right(1);
+                goes_on = true;
+            }
+        }
+        goes_on
+    }
+
+    /// Nobody is enabled, so time passes: the earliest time-out fires, or, within the bound on
+    /// time-outs out of turn, another.
+    fn list_sleepers(&self, listed: &mut Vec<u32>) {
+        listed.extend(self.timed.iter());
+        listed.sort_by_key(|&task| self.tasks[task as usize].deadline);
+        if self.left.timeouts == 0 {
+            listed.truncate(1);
+        }
+    }
+
+    /// Lets a task go that may have to be woken.
+    fn wake(&mut self, task: u32) -> Next {
+        if self.enabled.contains(task) {
+            return self.step(task);
+        }
+        let in_turn = self.enabled.is_empty();
+        let (timed, drowsy) = (self.timed.contains(task), self.drowsy.contains(task));
+        let wake = match (timed, drowsy && self.left.spurious_wakeups > 0 && !in_turn) {
+            (true, true) if self.left.timeouts > 0 => match self.decide(ChoiceKind::Wake, false, 2, Candidates::None) {
+                Some(0) => Wake::TimedOut,
+                Some(_) => Wake::Spurious,
+                None => return Next::Stop,
+            },
+            (true, false) => Wake::TimedOut,
+            _ => Wake::Spurious,
+        };
+        let deadline = self.tasks[task as usize].deadline;
+        match wake {
+            Wake::TimedOut => {
+                let earliest = self.timed.iter().map(|t| self.tasks[t as usize].deadline).min();
+                if !in_turn || earliest != Some(deadline) {
+                    self.left.timeouts -= 1;
+                }
+                self.clock = self.clock.max(deadline);
+            }
+            _ => self.left.spurious_wakeups -= 1,
+        }
+        self.enabled.insert(task);
+        let next = self.step(task);
+        self.tasks[task as usize].wake = wake;
+        next
+    }
+
+    /// The task takes the next visible step.
+    #[inline]
+    fn step(&mut self, task: u32) -> Next {
+        self.steps += 1;
+        if self.steps > self.limits.steps {
+            self.stop = Some(Stop::StepLimit);
+            return Next::Stop;
+        }
+        self.switches += u64::from(task != self.last);
+        self.last = task;
+        self.yielded = false;
+        self.tick = TICK;
+        self.hand_over(task)
+    }
+
+    /// The task runs next.
+    #[inline]
+    fn hand_over(&mut self, task: u32) -> Next {
+        let entry = &mut self.tasks[task as usize];
+        if entry.pending.gates != 0 {
+            entry.wake = Wake::Ready;
+            self.vars[entry.pending.gate_var].watchers.remove(task);
+            self.timed.remove(task);
+            self.drowsy.remove(task);
+        }
+        if task == self.current {
+            return Next::Stay;
+        }
+        self.current = task;
+        Next::Switch
+    }
+
+    /// Nobody can go on.
+    fn stuck(&mut self) -> Next {
+        self.stop = Some(if self.live == 0 { Stop::Complete } else { Stop::Deadlock });
+        Next::Stop
+    }
+
+    /// Gates of a variable have changed: its watchers are enabled or disabled.
+    #[inline(never)]
+    pub(super) fn gates_changed(&mut self, var: u32) {
+        let watchers = std::mem::take(&mut self.vars[var].watchers);
+        let open = self.vars[var].gates;
+        let mut gone = Vec::new();
+        for task in watchers.iter() {
+            let pending = self.tasks[task as usize].pending;
+            if pending.gates & open == 0 {
+                self.enabled.remove(task);
+            } else if pending.visible {
+                self.enabled.insert(task);
+            } else {
+                // It goes at once, so it no longer waits: nothing may time it out, or enable it twice.
+                self.eager.push_back(task);
+                self.timed.remove(task);
+                self.drowsy.remove(task);
+                gone.push(task);
+            }
+        }
+        let entry = &mut self.vars[var].watchers;
+        *entry = watchers;
+        for task in gone {
+            entry.remove(task);
+        }
+    }
+
+    /// Records a decision among `alternatives` (at least 2): the prescribed one, or the strategy's.
+    /// `None` if the execution has departed from what was prescribed; it is then to stop.
+    #[inline]
+    pub(super) fn decide(
+        &mut self,
+        kind: ChoiceKind,
+        preempts: bool,
+        alternatives: u32,
+        candidates: Candidates<'_>,
+    ) -> Option<u32> {
+        let at = self.decided;
+        self.decided += 1;
+        if at < self.prescribed {
+            let choice = self.choices[at];
+            if choice.alternatives == alternatives && choice.kind == kind && choice.preempts == preempts {
+                return Some(choice.taken);
+            }
+            return self.diverged(at, Choice { kind, preempts, alternatives, taken: 0 });
+        }
+        let point = ChoicePoint { kind, preempts, alternatives, step: self.steps, candidates };
+        let Some(taken) = self.strategy.choose(&point) else {
+            return self.diverged(at, Choice { kind, preempts, alternatives, taken: 0 });
+        };
+        assert!(taken < alternatives, "a strategy picks one of the alternatives");
+        self.choices.push(Choice { kind, preempts, alternatives, taken });
+        Some(taken)
+    }
+
+    #[cold]
+    fn diverged(&mut self, at: usize, found: Choice) -> Option<u32> {
+        let expected = self.choices.get(at).copied();
+        self.choices.truncate(at);
+        self.stop = Some(Stop::Diverged { at, expected, found });
+        None
+    }
+}
+
+/// Virtual nanoseconds by which the first look at the clock after a visible step moves it.
+pub(super) const TICK: u64 = 1_000;

@@ -1,0 +1,322 @@
+//! Where a task runs: a stackful coroutine on a pooled, guarded stack, with a room for its job.
+//!
+//! A fiber serves one task per execution and is used again in the next: it runs a job, suspends,
+//! and waits for another. Nothing is mapped, allocated or unwound in between. Stacks outlive an
+//! exploration in a pool of the process.
+//!
+//! The job is the task's closure, kept in the fiber's room, or in a box if it is large; its result
+//! takes the same place when it is done.
+
+use super::crash::Crash;
+use corosensei::stack::DefaultStack;
+use corosensei::trap::CoroutineTrapHandler;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::cell::Cell;
+use std::mem::{MaybeUninit, align_of, size_of};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes for a closure or its result; larger ones are boxed. A test's closures are mostly a
+/// handful of references.
+const ROOM: usize = 256;
+
+/// Stacks kept for later explorations; beyond that they are given back.
+const POOLED_STACKS_MAX: usize = 1024;
+
+static POOL: Mutex<Vec<(usize, DefaultStack)>> = Mutex::new(Vec::new());
+
+#[repr(align(16))]
+struct Bytes(MaybeUninit<[u8; ROOM]>);
+
+/// What is in a room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Content {
+    Nothing,
+    Closure,
+    Result,
+}
+
+/// What a task's closure came to.
+pub(crate) type Outcome<T> = std::thread::Result<T>;
+
+/// A closure to run, or its result.
+pub(crate) struct Room {
+    content: Content,
+    bytes: Box<Bytes>,
+    run: unsafe fn(*mut u8) -> bool,
+    drop_closure: unsafe fn(*mut u8),
+    drop_result: unsafe fn(*mut u8),
+}
+
+/// A value in a room: in place if it fits, boxed if not.
+enum Stored<V> {
+    #[allow(dead_code, reason = "only names the type in place")]
+    Here(V),
+}
+
+impl<V> Stored<V> {
+    const FITS: bool = size_of::<V>() <= ROOM && align_of::<V>() <= 16;
+
+    /// # Safety
+    /// `place` has room for `ROOM` bytes at alignment 16, and holds nothing.
+    unsafe fn write(place: *mut u8, value: V) {
+        // SAFETY: it fits, by the check, or the box does.
+        unsafe {
+            if Self::FITS {
+                place.cast::<V>().write(value);
+            } else {
+                place.cast::<Box<V>>().write(Box::new(value));
+            }
+        }
+    }
+
+    /// # Safety
+    /// `write` of the same type put a value there, and it was not read since.
+    unsafe fn read(place: *mut u8) -> V {
+        // SAFETY: as the caller says.
+        unsafe {
+            if Self::FITS { place.cast::<V>().read() } else { *place.cast::<Box<V>>().read() }
+        }
+    }
+
+    /// # Safety
+    /// As for `read`.
+    unsafe fn discard(place: *mut u8) {
+        // SAFETY: as the caller says.
+        drop(unsafe { Self::read(place) });
+    }
+}
+
+/// Runs the closure in the room and leaves its result there. Whether it returned, and did not panic.
+///
+/// # Safety
+/// The room holds an `F`.
+unsafe fn run_closure<F: FnOnce() -> T, T>(place: *mut u8) -> bool {
+    // SAFETY: as the caller says; after the read the room is free for the result.
+    unsafe {
+        let closure = Stored::<F>::read(place);
+        let outcome: Outcome<T> = catch_unwind(AssertUnwindSafe(closure));
+        let returned = outcome.is_ok();
+        Stored::<Outcome<T>>::write(place, outcome);
+        returned
+    }
+}
+
+impl Room {
+    fn new() -> Room {
+        unsafe fn nothing(_: *mut u8) {}
+        unsafe fn no_closure(_: *mut u8) -> bool {
+            false
+        }
+        Room {
+            content: Content::Nothing,
+            bytes: Box::new(Bytes(MaybeUninit::uninit())),
+            run: no_closure,
+            drop_closure: nothing,
+            drop_result: nothing,
+        }
+    }
+
+    fn place(&mut self) -> *mut u8 {
+        self.bytes.0.as_mut_ptr().cast()
+    }
+
+    /// Puts a closure in, to be run by the fiber.
+    ///
+    /// # Safety
+    /// What `F` and `T` borrow must live until the closure and its result are gone from the room.
+    pub(crate) unsafe fn fill<F: FnOnce() -> T, T>(&mut self, closure: F) {
+        assert!(self.content == Content::Nothing, "a room is emptied before it is filled again");
+        self.content = Content::Closure;
+        self.run = run_closure::<F, T>;
+        self.drop_closure = Stored::<F>::discard;
+        self.drop_result = Stored::<Outcome<T>>::discard;
+        // SAFETY: the room holds nothing.
+        unsafe { Stored::<F>::write(self.place(), closure) };
+    }
+
+    /// The closure's entry point and place, to be called on the fiber; the room counts as holding the
+    /// result from then on, so nothing may look before the call returns.
+    pub(super) fn start(&mut self) -> (unsafe fn(*mut u8) -> bool, *mut u8) {
+        assert!(self.content == Content::Closure, "a task runs once");
+        self.content = Content::Nothing;
+        (self.run, self.place())
+    }
+
+    /// The call of what `start` gave has returned.
+    pub(super) fn finished(&mut self) {
+        self.content = Content::Result;
+    }
+
+    /// Takes the result out; `None` if there is none (any more).
+    ///
+    /// # Safety
+    /// `T` is the type that `fill` was called with.
+    pub(crate) unsafe fn take<T>(&mut self) -> Option<Outcome<T>> {
+        if self.content != Content::Result {
+            return None;
+        }
+        self.content = Content::Nothing;
+        // SAFETY: a result of this type is there.
+        Some(unsafe { Stored::<Outcome<T>>::read(self.place()) })
+    }
+
+    /// Whether nothing is there.
+    pub(super) fn is_empty(&self) -> bool {
+        self.content == Content::Nothing
+    }
+
+    /// Takes out what is there so that the caller can drop it without a hold on the room.
+    pub(super) fn empty(&mut self) -> Option<(unsafe fn(*mut u8), *mut u8)> {
+        let drop = match self.content {
+            Content::Nothing => return None,
+            Content::Closure => self.drop_closure,
+            Content::Result => self.drop_result,
+        };
+        self.content = Content::Nothing;
+        Some((drop, self.place()))
+    }
+}
+
+/// A pooled coroutine and its room.
+pub(crate) struct Fiber {
+    coroutine: Option<Coroutine<(), (), Crash>>,
+    yielder: *const Yielder<(), ()>,
+    stack_bytes: usize,
+    pub(crate) room: Room,
+}
+
+/// How a fiber gave control back.
+pub(super) enum Back {
+    Suspended,
+    Crashed(Crash),
+}
+
+impl Fiber {
+    /// A fiber that waits for its first job; `serve` runs one job to its end.
+    ///
+    /// # Errors
+    /// No memory can be mapped for a stack.
+    pub(super) fn new(stack_bytes: usize, serve: fn()) -> std::io::Result<Box<Fiber>> {
+        let mut fiber =
+            Box::new(Fiber { coroutine: None, yielder: std::ptr::null(), stack_bytes, room: Room::new() });
+        fiber.start(serve)?;
+        Ok(fiber)
+    }
+
+    fn start(&mut self, serve: fn()) -> std::io::Result<()> {
+        let stack = pooled(self.stack_bytes).map_or_else(|| DefaultStack::new(self.stack_bytes), Ok)?;
+        let yielder = Rc::new(Cell::new(std::ptr::null()));
+        let out = yielder.clone();
+        let mut coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+            out.set(std::ptr::from_ref(yielder));
+            drop(out);
+            loop {
+                yielder.suspend(());
+                serve();
+            }
+        });
+        coroutine.resume(());
+        self.yielder = yielder.get();
+        self.coroutine = Some(coroutine);
+        Ok(())
+    }
+
+    /// Runs the fiber until it suspends, or a signal ends it.
+    ///
+    /// # Safety
+    /// `fiber` is not running, and stays where it is until it suspends. (No `&mut` is held over the
+    /// run, because the task that runs uses the fiber too.)
+    pub(super) unsafe fn resume(fiber: *mut Fiber) -> Back {
+        // SAFETY: as the caller says. The coroutine itself is touched by nobody but this.
+        let coroutine = unsafe { (*fiber).coroutine.as_mut() }.expect("a fiber has its coroutine between runs");
+        match coroutine.resume(()) {
+            CoroutineResult::Yield(()) => Back::Suspended,
+            CoroutineResult::Return(crash) => Back::Crashed(crash),
+        }
+    }
+
+    /// Gives control back to whoever resumed this fiber, and returns when it is resumed again.
+    ///
+    /// # Safety
+    /// `fiber` is the one that runs.
+    #[inline(always)]
+    pub(super) unsafe fn suspend(fiber: *const Fiber) {
+        // SAFETY: the yielder lives on the fiber's own stack, which is running this.
+        unsafe { (*(*fiber).yielder).suspend(()) }
+    }
+
+    /// For the signal handler: how to end what runs on this fiber.
+    pub(super) fn trap_handler(&self) -> Option<CoroutineTrapHandler<Crash>> {
+        self.coroutine.as_ref().map(Coroutine::trap_handler)
+    }
+
+    /// Forgets whatever the fiber was in the middle of (its values are leaked, not dropped) and makes
+    /// it ready for jobs again.
+    pub(super) fn abandon(&mut self, serve: fn()) -> std::io::Result<()> {
+        self.release();
+        self.room.content = Content::Nothing;
+        self.start(serve)
+    }
+
+    fn release(&mut self) {
+        let Some(mut coroutine) = self.coroutine.take() else { return };
+        // SAFETY: an idle fiber's stack holds nothing that needs dropping; an abandoned one's values
+        // are leaked on purpose, and nothing refers to them: their task is never resumed.
+        unsafe { coroutine.force_reset() };
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        if pool.len() < POOLED_STACKS_MAX {
+            pool.push((self.stack_bytes, coroutine.into_stack()));
+        }
+    }
+}
+
+impl Drop for Fiber {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// A stack of that size from the pool.
+fn pooled(bytes: usize) -> Option<DefaultStack> {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let at = pool.iter().rposition(|(size, _)| *size == bytes)?;
+    Some(pool.swap_remove(at).1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corosensei::stack::Stack;
+
+    #[test]
+    fn rooms_hold_small_and_large_values() {
+        let mut room = Room::new();
+        let large = [7u8; 4 * ROOM];
+        // SAFETY: the closures own all they use; the results are taken by their own types.
+        unsafe {
+            room.fill(move || large);
+            let (run, place) = room.start();
+            assert!(run(place));
+            room.finished();
+            assert_eq!(room.take::<[u8; 4 * ROOM]>().unwrap().unwrap(), large);
+            assert!(room.take::<[u8; 4 * ROOM]>().is_none());
+            room.fill(|| 5u8);
+        }
+        let (drop_closure, place) = room.empty().unwrap();
+        // SAFETY: `empty` gave the two together.
+        unsafe { drop_closure(place) };
+        assert!(room.empty().is_none());
+    }
+
+    #[test]
+    fn stacks_are_pooled_by_size() {
+        let bytes = 48 << 10;
+        let stack = DefaultStack::new(bytes).unwrap();
+        let low = stack.limit();
+        POOL.lock().unwrap().push((bytes, stack));
+        assert_eq!(pooled(bytes).as_ref().map(Stack::limit), Some(low));
+        assert!(pooled(bytes).is_none());
+    }
+}

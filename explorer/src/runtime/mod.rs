@@ -1,0 +1,556 @@
+//! The controlled runtime: one execution at a time, each step by permission.
+//!
+//! The interface to front ends is [`Engine`]: *visible operation in; permission out*. A front end
+//! announces an operation ([`Engine::enter`], [`Engine::enter_gated`], [`Engine::wait`]), returns from
+//! that call when the operation is to happen, performs it, and says what happened ([`Engine::commit`]).
+//! The look-alikes are one front end; nothing here knows them.
+//!
+//! Between two visible operations a task runs alone, so front ends keep plain data.
+//!
+//! - A *schedule point* is right before a visible operation that may conflict with another task's.
+//!   Creating a task, its beginning and end, and joining a task that has ended commute with what others
+//!   do: they are events, but no schedule points. A new task runs at once up to its first visible
+//!   operation, and so does one whose join, or wait for a notification, is over.
+//! - The decision who goes next is made inside the operation, by the task that reaches it
+//!   (`dispatch.rs`). If it goes on itself there is no switch.
+//!
+//! **Aliasing.** The runtime lives in one place, reached by a raw pointer in a thread-local. A `&mut
+//! Runtime` is taken anew after every switch and never held across one.
+
+mod abandon;
+pub(crate) mod crash;
+mod dispatch;
+mod fair;
+mod fiber;
+mod listen;
+mod naming;
+mod object;
+pub(crate) mod panics;
+mod stop;
+mod task;
+mod task_set;
+mod var;
+mod worker;
+
+pub(crate) use dispatch::Candidates;
+pub(crate) use listen::{Listeners, Reported};
+pub(crate) use object::{Body, Object};
+pub(crate) use stop::{PanicNote, Stop};
+pub(crate) use task::{Access, Local, Patience, Site, Status, Wake, gate};
+pub(crate) use task_set::TaskSet;
+pub(crate) use var::{Gates, NOBODY, VarKind};
+pub(crate) use worker::{EventLine, Limits, Scene, Waiting, Worker};
+
+use crate::environment::Environment;
+use crate::schedule::{Choice, ChoiceKind};
+use crate::search::Strategy;
+use dispatch::Next;
+use fair::Fairness;
+use fiber::Fiber;
+use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
+use object::{Epochs, Statics};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use task::{Pending, Task};
+use var::Vars;
+
+thread_local! {
+    /// The runtime whose task runs on this thread; null outside any execution.
+    static CURRENT: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// One event of an execution, as recorded.
+#[derive(Clone, Copy)]
+pub(crate) struct Event {
+    pub(crate) site: Site,
+    /// Values read and written, as bits.
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+    pub(crate) task: u32,
+    /// The how-manieth event of its task, from 1.
+    pub(crate) index: u32,
+    pub(crate) var: u32,
+    pub(crate) op: SyncVarOp,
+    pub(crate) order: MemoryOrder,
+}
+
+/// The state of one worker: the execution that runs, and what the next ones use again.
+pub(crate) struct Runtime {
+    /// Which execution this is, among all in the process: marks objects as belonging to it.
+    epoch: u64,
+    epochs: Epochs,
+    /// The how-manieth execution of this exploration, from 1.
+    number: u64,
+
+    tasks: Vec<Task>,
+    /// How many of `tasks` this execution has created, and how many of them have not ended.
+    created: u32,
+    live: u32,
+    /// A fiber for each task; boxed, because a fiber stays in place while it runs.
+    fibers: Vec<Box<Fiber>>,
+    vars: Vars,
+    statics: Statics,
+
+    /// The task whose code runs; while a switch is under way, the one to run next.
+    current: u32,
+    /// The task whose fiber the worker resumed last.
+    running: u32,
+    /// Set while leftovers of an execution are dropped on a fiber of their own.
+    sweeping: bool,
+    /// The task that took the last visible step: going on with it is the default.
+    last: u32,
+    /// Whether it yielded since.
+    yielded: bool,
+    /// Tasks whose next operation is possible.
+    enabled: TaskSet,
+    /// Tasks to run up to their next visible operation before anything is decided.
+    eager: VecDeque<u32>,
+    /// Waiting tasks that a time-out may wake, and those that may wake spuriously.
+    timed: TaskSet,
+    drowsy: TaskSet,
+    fair: Fairness,
+    /// Alternatives of a decision, when they are not simply the enabled tasks.
+    candidates: Vec<u32>,
+
+    environment: Environment,
+    /// What is left of the environment's bounds in this execution.
+    left: Environment,
+    /// Virtual time in nanoseconds since the execution began.
+    clock: u64,
+    /// By how much the next look at the clock moves it.
+    tick: u64,
+
+    /// The decisions of this execution; the first `prescribed` of them were given by the strategy.
+    choices: Vec<Choice>,
+    prescribed: usize,
+    decided: usize,
+    strategy: Box<dyn Strategy>,
+
+    events: Vec<Event>,
+    steps: u64,
+    switches: u64,
+    limits: Limits,
+    panics: Vec<PanicNote>,
+    stop: Option<Stop>,
+    /// Set by a crash: what comes after cannot be trusted.
+    damaged: bool,
+    /// Set once the execution is over and its remains are being cleared away: operations then happen
+    /// at once, unrecorded.
+    teardown: bool,
+
+    /// What the monitors want to hear; `NONE` costs one test per operation.
+    listening: Interests,
+    listeners: Listeners,
+}
+
+/// The runtime of the execution that the caller is part of.
+#[derive(Clone, Copy)]
+pub(crate) struct Engine(*mut Runtime);
+
+impl Engine {
+    /// The engine, if the caller is inside an execution.
+    #[inline(always)]
+    pub(crate) fn current() -> Option<Engine> {
+        let runtime = CURRENT.get();
+        if runtime.is_null() { None } else { Some(Engine(runtime)) }
+    }
+
+    /// The runtime, for a use that is over before control goes to another task.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref, reason = "the handle is a raw pointer; see the safety argument")]
+    pub(super) fn rt<'a>(self) -> &'a mut Runtime {
+        // SAFETY: the worker sets `CURRENT` for as long as its runtime lives, on the thread that runs
+        // all its tasks. Every caller uses the reference up before it switches, and takes it anew after:
+        // no two uses overlap.
+        unsafe { &mut *self.0 }
+    }
+
+    /// Announces a visible operation that is always possible; returns when it is to happen.
+    #[inline]
+    pub(crate) fn enter(self, access: Access) {
+        let rt = self.rt();
+        if rt.teardown {
+            return;
+        }
+        let current = rt.current;
+        rt.tasks[current as usize].pending = Pending { access, gate_var: 0, gates: 0, visible: true };
+        rt.enabled.insert(current);
+        self.dispatch();
+        let rt = self.rt();
+        if rt.listening.intersects(Interests::SCHEDULE_POINTS) {
+            rt.tell_schedule_point(&access);
+        }
+    }
+
+    /// Announces a visible operation that passes when one of these gates of its variable is open, or
+    /// its patience ends; returns when it is to happen, and says why.
+    #[inline]
+    pub(crate) fn enter_gated(self, access: Access, gates: Gates, patience: Patience) -> Wake {
+        let wake = self.pass(Pending { access, gate_var: access.var, gates, visible: true }, patience);
+        let rt = self.rt();
+        if wake == Wake::Ready && !rt.teardown && rt.listening.intersects(Interests::SCHEDULE_POINTS) {
+            rt.tell_schedule_point(&access);
+        }
+        wake
+    }
+
+    /// Waits for one of these gates of `gate_var`, with no schedule point: passes at once if it is open.
+    /// `access` says what a report shows the task doing.
+    pub(crate) fn wait(self, access: Access, gate_var: u32, gates: Gates, patience: Patience) -> Wake {
+        self.pass(Pending { access, gate_var, gates, visible: false }, patience)
+    }
+
+    fn pass(self, pending: Pending, patience: Patience) -> Wake {
+        let rt = self.rt();
+        let open = rt.vars[pending.gate_var].gates & pending.gates != 0;
+        if rt.teardown {
+            return self.pass_in_teardown(pending);
+        }
+        if open && !pending.visible {
+            return Wake::Ready;
+        }
+        let current = rt.current;
+        rt.tasks[current as usize].pending = pending;
+        rt.vars[pending.gate_var].watchers.insert(current);
+        if open {
+            rt.enabled.insert(current);
+        } else {
+            rt.enabled.remove(current);
+            if let Some(deadline) = patience.deadline {
+                rt.tasks[current as usize].deadline = deadline;
+                rt.timed.insert(current);
+            }
+            if patience.spurious {
+                rt.drowsy.insert(current);
+            }
+        }
+        self.dispatch();
+        self.rt().tasks[current as usize].wake
+    }
+
+    /// Decides who goes next, and returns when that is the caller.
+    #[inline]
+    fn dispatch(self) {
+        match self.rt().dispatch() {
+            Next::Stay => {}
+            Next::Switch => self.suspend(),
+            Next::Stop => self.leave(),
+        }
+    }
+
+    /// Gives control away until this task is resumed.
+    #[inline]
+    fn suspend(self) {
+        let fiber: *const Fiber = {
+            let rt = self.rt();
+            &raw const *rt.fibers[rt.running as usize]
+        };
+        // SAFETY: `running` is the fiber that the worker resumed last: the caller's.
+        unsafe { Fiber::suspend(fiber) };
+        if self.rt().teardown {
+            self.abandon_current();
+        }
+    }
+
+    /// Leaves an execution that is to stop; returns only to be unwound.
+    #[cold]
+    fn leave(self) {
+        self.suspend();
+        // Resumed outside a teardown: impossible, a stopped execution resumes nobody else.
+        assert!(self.rt().teardown, "a stopped execution resumes tasks only to clear them away");
+    }
+
+    /// Records what the current task's operation did.
+    #[inline(always)]
+    pub(crate) fn commit(self, access: Access, read: u64, written: u64) {
+        let rt = self.rt();
+        if rt.teardown {
+            return;
+        }
+        let task = rt.current;
+        let entry = &mut rt.tasks[task as usize];
+        entry.events += 1;
+        let index = entry.events;
+        entry.yielded = false;
+        let event =
+            Event { site: access.site, read, written, task, index, var: access.var, op: access.op, order: access.order };
+        rt.events.push(event);
+        if rt.listening.intersects(Interests::SYNC_ACCESSES) {
+            rt.tell_sync_access(&event);
+        }
+    }
+
+    /// Opens exactly these gates of a variable; tasks that wait there are enabled or disabled.
+    #[inline(always)]
+    pub(crate) fn set_gates(self, var: u32, gates: Gates) {
+        let rt = self.rt();
+        let entry = &mut rt.vars[var];
+        if entry.gates != gates {
+            entry.gates = gates;
+            if !entry.watchers.is_empty() {
+                rt.gates_changed(var);
+            }
+        }
+    }
+
+    /// Opens or closes some gates of a variable and leaves its others as they are.
+    pub(crate) fn change_gates(self, var: u32, open: Gates, close: Gates) {
+        let gates = self.rt().vars[var].gates;
+        self.set_gates(var, gates & !close | open);
+    }
+
+    /// Which gates of a variable are open.
+    pub(crate) fn gates(self, var: u32) -> Gates {
+        self.rt().vars[var].gates
+    }
+
+    /// Notes who holds a lock, for reports of deadlocks.
+    #[inline(always)]
+    pub(crate) fn own(self, var: u32, site: Site) {
+        let rt = self.rt();
+        let current = rt.current;
+        let entry = &mut rt.vars[var];
+        entry.owner = current;
+        entry.owned_at = Some(site);
+    }
+
+    /// Notes that nobody holds a lock.
+    #[inline(always)]
+    pub(crate) fn disown(self, var: u32) {
+        self.rt().vars[var].owner = NOBODY;
+    }
+
+    /// Who holds a lock, or `NOBODY`.
+    pub(crate) fn owner(self, var: u32) -> u32 {
+        self.rt().vars[var].owner
+    }
+
+    /// The task whose code runs.
+    #[inline(always)]
+    pub(crate) fn task(self) -> u32 {
+        self.rt().current
+    }
+
+    /// Which execution this is, among all in the process.
+    pub(crate) fn epoch(self) -> u64 {
+        self.rt().epoch
+    }
+
+    /// Whether the execution is over and being cleared away.
+    pub(crate) fn in_teardown(self) -> bool {
+        self.rt().teardown
+    }
+
+    /// The bounds and switches of the environment.
+    pub(crate) fn environment(self) -> Environment {
+        self.rt().environment
+    }
+
+    /// A task's own variable.
+    pub(crate) fn task_var(self, task: u32) -> u32 {
+        self.rt().tasks[task as usize].var
+    }
+
+    /// A task's table entry, for the front end's own columns.
+    #[allow(clippy::mut_from_ref, reason = "as for `rt`")]
+    pub(crate) fn task_entry<'a>(self, task: u32) -> &'a mut Task {
+        &mut self.rt().tasks[task as usize]
+    }
+
+    /// A recorded choice among `alternatives`, at least 1.
+    pub(crate) fn choose(self, kind: ChoiceKind, alternatives: u32) -> u32 {
+        if alternatives < 2 || self.in_teardown() {
+            return 0;
+        }
+        match self.rt().decide(kind, false, alternatives, dispatch::Candidates::None) {
+            Some(taken) => taken,
+            None => {
+                self.leave();
+                0
+            }
+        }
+    }
+
+    /// Whether a weak compare-exchange that could succeed fails here.
+    #[inline]
+    pub(crate) fn weak_exchange_fails(self) -> bool {
+        self.adversity(ChoiceKind::WeakExchange, |left| &mut left.weak_failures)
+    }
+
+    /// Whether a `try_lock` of a free lock fails here.
+    #[inline]
+    pub(crate) fn try_lock_fails(self) -> bool {
+        self.adversity(ChoiceKind::TryLock, |left| &mut left.try_lock_failures)
+    }
+
+    fn adversity(self, kind: ChoiceKind, bound: fn(&mut Environment) -> &mut u32) -> bool {
+        if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
+            return false;
+        }
+        *bound(&mut self.rt().left) -= 1;
+        true
+    }
+
+    /// The current task yields. It steps back behind the others at its next schedule point; a second
+    /// yield with nothing visible in between is a schedule point itself, so that a loop that does
+    /// nothing but yield cannot keep the others out.
+    pub(crate) fn yield_now(self, access: Access) {
+        let rt = self.rt();
+        if rt.teardown {
+            return;
+        }
+        let current = rt.current;
+        if rt.tasks[current as usize].yielded {
+            self.enter(access);
+        }
+        self.commit(access, 0, 0);
+        let rt = self.rt();
+        rt.tasks[current as usize].yielded = true;
+        if rt.last == current {
+            rt.yielded = true;
+        }
+    }
+
+    /// Virtual time in nanoseconds since the execution began. Each look moves the clock on, by twice as
+    /// much as the look before if nothing visible happened in between: a loop that waits for time to
+    /// pass ends.
+    pub(crate) fn look_at_clock(self) -> u64 {
+        let rt = self.rt();
+        rt.clock += rt.tick;
+        rt.tick = rt.tick.saturating_mul(2).min(1 << 40);
+        rt.clock
+    }
+
+    /// Virtual time in nanoseconds, unmoved.
+    pub(crate) fn clock(self) -> u64 {
+        self.rt().clock
+    }
+
+    /// Moves virtual time on to `time`, if it is not past it.
+    pub(crate) fn advance_clock(self, time: u64) {
+        let rt = self.rt();
+        rt.clock = rt.clock.max(time);
+    }
+
+    /// Creates a task and returns its number. It runs once `fill` has put a closure in its room.
+    ///
+    /// # Safety
+    /// As for `Room::fill`.
+    pub(crate) unsafe fn fork<F: FnOnce() -> T, T>(self, name: Option<Arc<str>>, site: Site, closure: F) -> u32 {
+        let rt = self.rt();
+        let task = match rt.new_task(name, site) {
+            Ok(task) => task,
+            Err(error) => self.misuse(format!("no memory for the stack of task {}: {error}", rt.created)),
+        };
+        // SAFETY: as the caller says.
+        unsafe { self.rt().fibers[task as usize].room.fill(closure) };
+        let var = self.task_var(task);
+        self.commit(Access::new(SyncVarOp::TaskFork, var, site), 0, u64::from(task));
+        task
+    }
+
+    /// Takes the result of a task that has ended.
+    ///
+    /// # Safety
+    /// The task was forked, in this execution, with a closure that returns `T`.
+    pub(crate) unsafe fn take_result<T>(self, task: u32) -> Option<std::thread::Result<T>> {
+        // SAFETY: as the caller says.
+        unsafe { self.rt().fibers[task as usize].room.take() }
+    }
+
+    /// Nobody has a handle on the task any more: its result is dropped, now or at its end.
+    pub(crate) fn detach(self, task: u32) {
+        let entry = self.task_entry(task);
+        entry.detached = true;
+        if entry.status == Status::Ended {
+            self.drop_room(task);
+        }
+    }
+
+    /// Drops what is in a task's room.
+    fn drop_room(self, task: u32) {
+        if let Some((discard, place)) = self.rt().fibers[task as usize].room.empty() {
+            // SAFETY: `empty` gave the two together. Dropping runs the test's code, with no hold on the runtime.
+            unsafe { discard(place) };
+        }
+    }
+
+    /// Notes a panic of the current task.
+    pub(crate) fn note_panic(self, message: String, place: Option<String>) {
+        let rt = self.rt();
+        let task = rt.current;
+        if !rt.teardown {
+            rt.tasks[task as usize].panicking = true;
+            rt.panics.push(PanicNote { task, message, place, escaped: false, joined: false });
+        }
+    }
+
+    /// Whether the current task is unwinding.
+    pub(crate) fn panicking(self) -> bool {
+        if !std::thread::panicking() {
+            return false;
+        }
+        let rt = self.rt();
+        let current = rt.current as usize;
+        // The thread's own flag is that of all its tasks together. If nobody else is known to be
+        // unwinding it can only be this one, even where no hook told (`resume_unwind`).
+        rt.tasks[current].panicking
+            || !rt.tasks[..rt.created as usize].iter().any(|task| task.panicking && task.status == Status::Live)
+    }
+
+    /// Somebody joined this task and saw that it panicked: not a finding by itself.
+    pub(crate) fn panic_seen(self, task: u32) {
+        for note in self.rt().panics.iter_mut().filter(|note| note.task == task) {
+            note.joined = true;
+        }
+    }
+
+    /// Whether a task panicked and nobody has seen it by joining; seen from now on.
+    pub(crate) fn panic_unseen(self, task: u32) -> bool {
+        let unseen = self.rt().panics.iter().any(|note| note.task == task && note.escaped && !note.joined);
+        self.panic_seen(task);
+        unseen
+    }
+
+    /// Ends the execution: the test uses the tool in a way that cannot work.
+    #[cold]
+    pub(crate) fn misuse(self, message: String) -> ! {
+        let rt = self.rt();
+        if rt.teardown {
+            // Clearing away goes on without this task.
+            loop {
+                self.suspend_for_good();
+            }
+        }
+        rt.stop = Some(Stop::Misuse(message));
+        self.leave();
+        unreachable!("an abandoned task unwinds")
+    }
+
+    /// The fiber that runs, for the signal handler.
+    pub(super) fn running_fiber<'a>(self) -> Option<&'a Fiber> {
+        let rt = self.rt();
+        rt.fibers.get(rt.running as usize).map(|fiber| &**fiber)
+    }
+
+    /// The last event of the current task.
+    pub(crate) fn last_event(self) -> EventId {
+        let rt = self.rt();
+        EventId { task: TaskId(rt.current), index: rt.tasks[rt.current as usize].events }
+    }
+}
+
+impl Engine {
+    /// The virtual time at which a wait that begins now, and may take this long, gives up.
+    pub(crate) fn deadline(self, limit: std::time::Duration) -> u64 {
+        self.clock().saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// Records that the current task's operation gave up waiting, which counts as a yield.
+    pub(crate) fn timed_out(self, access: Access) {
+        self.commit(Access { op: SyncVarOp::TimeOut, ..access }, 0, 0);
+        let rt = self.rt();
+        rt.yielded = rt.last == rt.current;
+    }
+}

@@ -1,0 +1,36 @@
+//! Why an execution stopped.
+
+use super::crash::Crash;
+use crate::schedule::Choice;
+
+/// Why an execution stopped.
+#[derive(Clone, Debug)]
+pub(crate) enum Stop {
+    /// Every task came to its end.
+    Complete,
+    /// The test's own body panicked.
+    Panicked,
+    /// Tasks are left, and none of them can go on.
+    Deadlock,
+    /// It took more steps than allowed.
+    StepLimit,
+    /// It met another decision than the schedule says, or one where the schedule has ended.
+    Diverged { at: usize, expected: Option<Choice>, found: Choice },
+    /// The test uses the tool in a way that cannot work.
+    Misuse(String),
+    /// A signal ended the current task.
+    Crashed(Crash),
+}
+
+/// A panic of a task.
+#[derive(Clone, Debug)]
+pub(crate) struct PanicNote {
+    pub(crate) task: u32,
+    pub(crate) message: String,
+    /// `file:line:column`
+    pub(crate) place: Option<String>,
+    /// Whether it ended its task, and was not caught inside.
+    pub(crate) escaped: bool,
+    /// Whether somebody joined the task and so learned of it.
+    pub(crate) joined: bool,
+}

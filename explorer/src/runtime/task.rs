@@ -1,0 +1,172 @@
+//! The engine's side of a task: what it is about to do, who created it, what it keeps for itself.
+
+use super::var::Gates;
+use intermezzo_sdk::{MemoryOrder, SyncVar, SyncVarOp};
+use std::any::Any;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A place in the source.
+pub(crate) type Site = &'static Location<'static>;
+
+/// A visible operation: what, on which variable, where.
+#[derive(Clone, Copy)]
+pub(crate) struct Access {
+    pub(crate) op: SyncVarOp,
+    pub(crate) order: MemoryOrder,
+    /// The variable, or `SyncVar::NONE.0`.
+    pub(crate) var: u32,
+    pub(crate) site: Site,
+}
+
+impl Access {
+    /// An operation on a variable that has no memory order.
+    #[inline(always)]
+    pub(crate) fn new(op: SyncVarOp, var: u32, site: Site) -> Access {
+        Access { op, order: MemoryOrder::None, var, site }
+    }
+
+    /// An operation on no variable.
+    pub(crate) fn nowhere(op: SyncVarOp, site: Site) -> Access {
+        Access::new(op, SyncVar::NONE.0, site)
+    }
+}
+
+/// How long, and how faithfully, an operation waits for its gate.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Patience {
+    /// The virtual time in nanoseconds at which it gives up.
+    pub(crate) deadline: Option<u64>,
+    /// Whether it may be woken for no reason.
+    pub(crate) spurious: bool,
+}
+
+/// Why an operation that waited goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// A gate is open.
+    Ready,
+    /// Its time is up.
+    TimedOut,
+    /// For no reason.
+    Spurious,
+}
+
+/// What a task does next.
+#[derive(Clone, Copy)]
+pub(crate) struct Pending {
+    /// What a report says it is doing.
+    pub(crate) access: Access,
+    /// The variable at whose gates it waits; often the one it accesses.
+    pub(crate) gate_var: u32,
+    /// It passes when one of these is open; 0 if it needs none.
+    pub(crate) gates: Gates,
+    /// Whether there is a schedule point before it. An operation that commutes with all others needs
+    /// none: once it can happen it does, at once.
+    pub(crate) visible: bool,
+}
+
+/// Where a task stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Created, and never run.
+    Fresh,
+    /// Running or suspended.
+    Live,
+    /// Over.
+    Ended,
+}
+
+/// A value of a thread-local key.
+pub(crate) struct Local {
+    /// The key, by its address.
+    pub(crate) key: usize,
+    /// Whether dropping the value does anything.
+    pub(crate) has_destructor: bool,
+    /// The value; `None` once its destructor has begun.
+    pub(crate) value: Option<Box<dyn Any>>,
+}
+
+/// A task of the current execution. Entries are used again in the next one.
+pub(crate) struct Task {
+    pub(crate) status: Status,
+    pub(crate) pending: Pending,
+    /// Why it was last woken.
+    pub(crate) wake: Wake,
+    /// When it gives up waiting, in virtual nanoseconds.
+    pub(crate) deadline: u64,
+    /// How many events it has had.
+    pub(crate) events: u32,
+    /// The task's own variable: its end, its park token, its notification.
+    pub(crate) var: u32,
+    /// Who created it, and the how-manieth of that task it is, from 1.
+    pub(crate) parent: u32,
+    pub(crate) ordinal: u32,
+    /// How many tasks it created, and of how many variables it was the first user.
+    pub(crate) children: u32,
+    pub(crate) first_uses: u32,
+    /// How many random sources it made.
+    pub(crate) random_sources: u32,
+    /// The name its creator gave it.
+    pub(crate) name: Option<Arc<str>>,
+    /// Whether it yielded, with nothing visible done since.
+    pub(crate) yielded: bool,
+    /// Whether it is unwinding from a panic, or from being abandoned.
+    pub(crate) panicking: bool,
+    /// Whether nobody has a handle on it any more.
+    pub(crate) detached: bool,
+    /// Its thread-local values, in order of initialisation.
+    pub(crate) locals: Vec<Local>,
+}
+
+impl Task {
+    /// A task that has yet to run.
+    pub(super) fn new(pending: Pending) -> Task {
+        Task {
+            status: Status::Fresh,
+            pending,
+            wake: Wake::Ready,
+            deadline: 0,
+            events: 0,
+            var: 0,
+            parent: 0,
+            ordinal: 0,
+            children: 0,
+            first_uses: 0,
+            random_sources: 0,
+            name: None,
+            yielded: false,
+            panicking: false,
+            detached: false,
+            locals: Vec::new(),
+        }
+    }
+
+    /// Makes this entry a new task again.
+    #[inline]
+    pub(super) fn renew(&mut self, pending: Pending) {
+        self.status = Status::Fresh;
+        self.pending = pending;
+        self.wake = Wake::Ready;
+        self.events = 0;
+        self.children = 0;
+        self.first_uses = 0;
+        self.random_sources = 0;
+        self.name = None;
+        self.yielded = false;
+        self.panicking = false;
+        self.detached = false;
+        assert!(self.locals.is_empty(), "a task's thread-locals are dropped at its end");
+    }
+}
+
+/// The gates of a task's own variable.
+pub(crate) mod gate {
+    use super::Gates;
+    /// The task has ended.
+    pub(crate) const ENDED: Gates = 1;
+    /// Its park token is there.
+    pub(crate) const TOKEN: Gates = 2;
+    /// It was notified, or its waker was called.
+    pub(crate) const NOTIFIED: Gates = 4;
+}

@@ -1,0 +1,160 @@
+//! A set of tasks: one word while there are at most 64 of them, more words beyond.
+
+/// A set of task numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TaskSet {
+    /// Tasks 0 to 63.
+    low: u64,
+    /// Tasks from 64, 64 to a word; no allocation while there are none.
+    high: Vec<u64>,
+}
+
+impl TaskSet {
+    /// Adds a task.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, task: u32) {
+        if task < 64 {
+            self.low |= 1 << task;
+        } else {
+            self.insert_high(task);
+        }
+    }
+
+    #[cold]
+    fn insert_high(&mut self, task: u32) {
+        let word = task as usize / 64 - 1;
+        if word >= self.high.len() {
+            self.high.resize(word + 1, 0);
+        }
+        self.high[word] |= 1 << (task % 64);
+    }
+
+    /// Takes a task out.
+    #[inline(always)]
+    pub(crate) fn remove(&mut self, task: u32) {
+        if task < 64 {
+            self.low &= !(1 << task);
+        } else if let Some(word) = self.high.get_mut(task as usize / 64 - 1) {
+            *word &= !(1 << (task % 64));
+        }
+    }
+
+    /// Whether the task is in the set.
+    #[inline(always)]
+    pub(crate) fn contains(&self, task: u32) -> bool {
+        if task < 64 {
+            self.low >> task & 1 == 1
+        } else {
+            self.high.get(task as usize / 64 - 1).is_some_and(|word| word >> (task % 64) & 1 == 1)
+        }
+    }
+
+    /// Whether the set is empty.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.low == 0 && self.high.iter().all(|&word| word == 0)
+    }
+
+    /// The set as one word, if no task from 64 on was ever put in since the last `clear`.
+    #[inline(always)]
+    pub(crate) fn as_word(&self) -> Option<u64> {
+        self.high.is_empty().then_some(self.low)
+    }
+
+    /// Empties the set.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
+        self.low = 0;
+        self.high.clear();
+    }
+
+    /// The tasks in the set, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        std::iter::once(&self.low).chain(&self.high).zip(0..).flat_map(|(&word, at)| Bits(word).map(move |bit| at * 64 + bit))
+    }
+
+    /// Adds all of `other`.
+    pub(crate) fn union(&mut self, other: &TaskSet) {
+        self.low |= other.low;
+        if self.high.len() < other.high.len() {
+            self.high.resize(other.high.len(), 0);
+        }
+        for (word, &with) in self.high.iter_mut().zip(&other.high) {
+            *word |= with;
+        }
+    }
+
+    /// Keeps only what is in `other` too.
+    pub(crate) fn intersect(&mut self, other: &TaskSet) {
+        self.low &= other.low;
+        for (at, word) in self.high.iter_mut().enumerate() {
+            *word &= other.high.get(at).copied().unwrap_or(0);
+        }
+    }
+
+    /// Takes out all of `other`.
+    pub(crate) fn subtract(&mut self, other: &TaskSet) {
+        self.low &= !other.low;
+        for (word, &with) in self.high.iter_mut().zip(&other.high) {
+            *word &= !with;
+        }
+    }
+
+    /// Whether the two have a task in common.
+    pub(crate) fn intersects(&self, other: &TaskSet) -> bool {
+        self.low & other.low != 0 || self.high.iter().zip(&other.high).any(|(a, b)| a & b != 0)
+    }
+}
+
+/// The positions of the ones in a word.
+struct Bits(u64);
+
+impl Iterator for Bits {
+    type Item = u32;
+    fn next(&mut self) -> Option<u32> {
+        if self.0 == 0 {
+            return None;
+        }
+        let bit = self.0.trailing_zeros();
+        self.0 &= self.0 - 1;
+        Some(bit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TaskSet;
+    use quickcheck::quickcheck;
+    use std::collections::BTreeSet;
+
+    fn sets(tasks: &[u8]) -> (TaskSet, BTreeSet<u32>) {
+        let mut set = TaskSet::default();
+        let mut model = BTreeSet::new();
+        for &task in tasks {
+            set.insert(task.into());
+            model.insert(task.into());
+        }
+        (set, model)
+    }
+
+    fn list(set: &TaskSet) -> Vec<u32> {
+        set.iter().collect()
+    }
+
+    quickcheck! {
+        fn agrees_with_a_tree_set(a: Vec<u8>, b: Vec<u8>, out: u8) -> bool {
+            let ((a, in_a), (b, in_b)) = (sets(&a), sets(&b));
+            let with = |f: fn(&mut TaskSet, &TaskSet)| { let mut c = a.clone(); f(&mut c, &b); list(&c) };
+            let mut without = a.clone();
+            without.remove(out.into());
+            list(&a) == in_a.iter().copied().collect::<Vec<_>>()
+                && a.contains(out.into()) == in_a.contains(&out.into())
+                && a.is_empty() == in_a.is_empty()
+                && list(&without) == in_a.iter().copied().filter(|&t| t != u32::from(out)).collect::<Vec<_>>()
+                && with(TaskSet::union) == in_a.union(&in_b).copied().collect::<Vec<_>>()
+                && with(TaskSet::intersect) == in_a.intersection(&in_b).copied().collect::<Vec<_>>()
+                && with(TaskSet::subtract) == in_a.difference(&in_b).copied().collect::<Vec<_>>()
+                && a.intersects(&b) == !in_a.is_disjoint(&in_b)
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! A worker: one runtime on one OS thread, which runs one execution after the other.
+
+use super::abandon::serve;
+use super::dispatch::TICK;
+use super::fair::Fairness;
+use super::fiber::Fiber;
+use super::listen::{Listeners, Reported};
+use super::naming::{site_name, task_name, var_name};
+use super::object::{Epochs, Statics};
+use super::task::{Access, Pending, Site, Status, Task};
+use super::task_set::TaskSet;
+use super::var::{NOBODY, VarKind, Vars};
+use super::{CURRENT, Engine, Event, PanicNote, Runtime, Stop};
+use crate::environment::Environment;
+use crate::schedule::Choice;
+use crate::search::Strategy;
+use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp, TaskId};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Limits of one execution.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Most visible operations.
+    pub(crate) steps: u64,
+    /// Bytes of each task's stack.
+    pub(crate) stack_bytes: usize,
+}
+
+/// What an execution was, in the engine's own terms: valid until the next one begins.
+pub(crate) struct Executed {
+    pub(crate) stop: Stop,
+    pub(crate) steps: u64,
+    pub(crate) switches: u64,
+    pub(crate) tasks: u32,
+    /// A description, if there is something to report.
+    pub(crate) scene: Option<Box<Scene>>,
+    /// Whether the process may be damaged, so that nothing should follow.
+    pub(crate) damaged: bool,
+}
+
+/// What a report needs of an execution: all in words, so that it outlives it.
+pub(crate) struct Scene {
+    /// Panics that ended their tasks, with their tasks' names.
+    pub(crate) panics: Vec<(String, PanicNote)>,
+    /// Tasks that had not ended and what each was waiting for.
+    pub(crate) waiting: Vec<Waiting>,
+    pub(crate) reported: Vec<Reported>,
+    pub(crate) events: Vec<EventLine>,
+    pub(crate) current: String,
+    pub(crate) choices: Vec<Choice>,
+}
+
+/// A task that waits.
+pub(crate) struct Waiting {
+    pub(crate) task: String,
+    pub(crate) op: SyncVarOp,
+    pub(crate) var: String,
+    pub(crate) site: String,
+    /// Who holds the variable, and since where.
+    pub(crate) owner: Option<(String, String)>,
+}
+
+/// An event in words.
+pub(crate) struct EventLine {
+    pub(crate) id: EventId,
+    pub(crate) task: String,
+    pub(crate) op: SyncVarOp,
+    pub(crate) order: MemoryOrder,
+    pub(crate) var: String,
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+    pub(crate) site: String,
+}
+
+/// One runtime, in one place for as long as it lives.
+pub(crate) struct Worker {
+    runtime: Box<Runtime>,
+}
+
+impl Worker {
+    pub(crate) fn new(
+        strategy: Box<dyn Strategy>,
+        environment: Environment,
+        limits: Limits,
+        listeners: Listeners,
+    ) -> Worker {
+        let listening = listeners.interests();
+        Worker {
+            runtime: Box::new(Runtime {
+                epoch: 0,
+                epochs: Epochs::new(),
+                number: 0,
+                tasks: Vec::new(),
+                created: 0,
+                live: 0,
+                fibers: Vec::new(),
+                vars: Vars::default(),
+                statics: Statics::default(),
+                current: 0,
+                running: 0,
+                sweeping: false,
+                last: 0,
+                yielded: false,
+                enabled: TaskSet::default(),
+                eager: VecDeque::new(),
+                timed: TaskSet::default(),
+                drowsy: TaskSet::default(),
+                fair: Fairness::default(),
+                candidates: Vec::new(),
+                environment,
+                left: environment,
+                clock: 0,
+                tick: TICK,
+                choices: Vec::new(),
+                prescribed: 0,
+                decided: 0,
+                strategy,
+                events: Vec::new(),
+                steps: 0,
+                switches: 0,
+                limits,
+                panics: Vec::new(),
+                stop: None,
+                damaged: false,
+                teardown: false,
+                listening,
+                listeners,
+            }),
+        }
+    }
+
+    /// Runs the next execution that the strategy asks for; `None` when it asks for no more.
+    ///
+    /// # Panics
+    /// The calling thread is inside an execution already.
+    pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Option<Executed> {
+        let rt = &mut *self.runtime;
+        if !rt.strategy.next(&mut rt.choices) {
+            return None;
+        }
+        rt.begin();
+        assert!(CURRENT.get().is_null(), "an exploration runs inside another one on the same thread");
+        CURRENT.set(&raw mut *self.runtime);
+        let reset = ResetCurrent;
+        let executed = Engine(CURRENT.get()).run(test);
+        drop(reset);
+        Some(executed)
+    }
+
+    /// The whole exploration is over: tells the monitors, and returns what they reported at last.
+    pub(crate) fn shut_down(&mut self) -> Vec<Reported> {
+        if self.runtime.listeners.any() {
+            self.runtime.listeners.reported.clear();
+            self.runtime.tell_shutdown();
+        }
+        std::mem::take(&mut self.runtime.listeners.reported)
+    }
+
+    /// The strategy, to ask what it has covered.
+    pub(crate) fn strategy(&self) -> &dyn Strategy {
+        &*self.runtime.strategy
+    }
+
+    /// The decisions of the last execution.
+    pub(crate) fn choices(&self) -> &[Choice] {
+        &self.runtime.choices
+    }
+}
+
+/// Clears `CURRENT`, however the execution ends.
+struct ResetCurrent;
+
+impl Drop for ResetCurrent {
+    fn drop(&mut self) {
+        CURRENT.set(std::ptr::null_mut());
+    }
+}
+
+impl Engine {
+    /// Runs one execution of the test, which has been begun.
+    fn run(self, test: &dyn Fn()) -> Executed {
+        if self.rt().listeners.any() {
+            self.rt().tell_begin();
+        }
+        let body = move || test();
+        match self.rt().new_task(None, std::panic::Location::caller()) {
+            Ok(main) => {
+                self.rt().tasks[main as usize].children = 0;
+                // SAFETY: the test outlives this call, and the room is emptied before it returns.
+                unsafe { self.rt().fibers[main as usize].room.fill(body) };
+            }
+            Err(error) => self.rt().stop = Some(Stop::Misuse(format!("no memory for the stack of a task: {error}"))),
+        }
+        self.rt().eager.clear();
+        let mut next = 0;
+        while self.rt().stop.is_none() {
+            self.resume(next);
+            next = self.rt().current;
+        }
+        let rt = self.rt();
+        let stop = rt.stop.clone().expect("the loop ends with a reason");
+        let complete = matches!(stop, Stop::Complete);
+        if rt.listeners.any() {
+            rt.tell_end(complete);
+        }
+        let quiet = complete && rt.panics.iter().all(|note| note.joined || !note.escaped) && rt.listeners.reported.is_empty();
+        let scene = if quiet { None } else { Some(Box::new(rt.scene())) };
+        let executed =
+            Executed { stop, steps: rt.steps, switches: rt.switches, tasks: rt.created, scene, damaged: false };
+        let unwind = !rt.damaged;
+        rt.clear_away(unwind);
+        Executed { damaged: self.rt().damaged, ..executed }
+    }
+}
+
+impl Runtime {
+    /// Begins an execution whose first choices are in `choices`.
+    fn begin(&mut self) {
+        self.epoch = self.epochs.next();
+        self.number += 1;
+        self.created = 0;
+        self.live = 0;
+        self.vars.clear();
+        self.current = 0;
+        self.running = 0;
+        self.last = 0;
+        self.yielded = false;
+        self.enabled.clear();
+        self.eager.clear();
+        self.timed.clear();
+        self.drowsy.clear();
+        self.fair.reset();
+        self.left = self.environment;
+        self.clock = 0;
+        self.tick = TICK;
+        self.prescribed = self.choices.len();
+        self.decided = 0;
+        self.events.clear();
+        self.steps = 0;
+        self.switches = 0;
+        self.panics.clear();
+        self.stop = None;
+    }
+
+    /// Adds a task, created by the current one, which is to run before the next decision.
+    pub(super) fn new_task(&mut self, name: Option<Arc<str>>, site: Site) -> std::io::Result<u32> {
+        let task = self.created;
+        if task as usize == self.fibers.len() {
+            self.fibers.push(Fiber::new(self.limits.stack_bytes, serve)?);
+        }
+        let var = self.vars.add(VarKind::Task, 0, task, 0);
+        let pending = Pending { access: Access::new(SyncVarOp::TaskBegin, var, site), gate_var: 0, gates: 0, visible: false };
+        if task as usize == self.tasks.len() {
+            self.tasks.push(Task::new(pending));
+        } else {
+            self.tasks[task as usize].renew(pending);
+        }
+        let parent = self.current;
+        self.tasks[parent as usize].children += 1;
+        let ordinal = self.tasks[parent as usize].children;
+        let entry = &mut self.tasks[task as usize];
+        (entry.var, entry.parent, entry.ordinal, entry.name) = (var, parent, ordinal, name);
+        self.created += 1;
+        self.live += 1;
+        self.eager.push_back(task);
+        Ok(task)
+    }
+
+    fn is_pointer(&self, var: u32) -> bool {
+        (var as usize) < self.vars.count() && self.vars[var].kind == VarKind::Pointer
+    }
+
+    /// What the execution was, in words.
+    fn scene(&mut self) -> Scene {
+        let named = |task: u32| task_name(self, task);
+        let panics = self.panics.iter().filter(|note| note.escaped).map(|note| (named(note.task), note.clone())).collect();
+        let waiting = (0..self.created)
+            .filter(|&task| self.tasks[task as usize].status != Status::Ended)
+            .map(|task| {
+                let access = self.tasks[task as usize].pending.access;
+                let var = (access.var as usize) < self.vars.count();
+                let owner = var.then(|| &self.vars[access.var]).filter(|var| var.owner != NOBODY);
+                Waiting {
+                    task: named(task),
+                    op: access.op,
+                    var: var_name(self, access.var),
+                    site: site_name(access.site),
+                    owner: owner.map(|var| (named(var.owner), var.owned_at.map(site_name).unwrap_or_default())),
+                }
+            })
+            .collect();
+        // Addresses differ between processes: they are numbered in order of appearance.
+        let mut addresses: Vec<u64> = vec![0];
+        let mut plain = |event: &Event, value: u64| {
+            if !self.is_pointer(event.var) {
+                return value;
+            }
+            let known = addresses.iter().position(|&address| address == value);
+            known.unwrap_or_else(|| {
+                addresses.push(value);
+                addresses.len() - 1
+            }) as u64
+        };
+        let events = self
+            .events
+            .iter()
+            .map(|event| EventLine {
+                task: named(event.task),
+                id: EventId { task: TaskId(event.task), index: event.index },
+                op: event.op,
+                order: event.order,
+                var: var_name(self, event.var),
+                read: plain(event, event.read),
+                written: plain(event, event.written),
+                site: site_name(event.site),
+            })
+            .collect();
+        let current = named(self.current);
+        let choices = self.choices.clone();
+        Scene { panics, waiting, reported: std::mem::take(&mut self.listeners.reported), events, current, choices }
+    }
+}

@@ -1,0 +1,316 @@
+//! Why a schedule was refused: what was found, where, and what to do about it.
+//!
+//! Text that comes from outside is quoted with its control characters escaped and its length cut: a
+//! message never carries a terminal escape, and never a page of a broken file.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Longest quotation of foreign text in a message, in characters: a line's worth.
+const QUOTED_CHARS_MAX: usize = 80;
+
+/// The two shapes in which a schedule travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// One word, `imz1.…`.
+    Token,
+    /// A JSON file.
+    File,
+}
+
+/// Why a token or a schedule file was refused, or a schedule does not fit.
+///
+/// Choices and characters are counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScheduleError {
+    /// The text does not begin as a token does.
+    NotAToken {
+        /// The text.
+        found: String,
+    },
+    /// The token holds a character that is in no token.
+    BadCharacter {
+        /// The character.
+        found: char,
+        /// Its position, from 1.
+        position: usize,
+    },
+    /// The token ends before its contents do.
+    Truncated {
+        /// Bytes of contents that are there, checksum included.
+        bytes: usize,
+    },
+    /// The token goes on after its last choice.
+    TrailingData {
+        /// Bytes too many.
+        bytes: usize,
+    },
+    /// The contents are not those that the checksum was taken of.
+    ChecksumMismatch {
+        /// Where.
+        carrier: Carrier,
+        /// The checksum that is written there.
+        found: String,
+        /// The checksum of what is there.
+        needed: String,
+    },
+    /// Another version of the format, newer or older.
+    OtherVersion {
+        /// Of which format.
+        carrier: Carrier,
+        /// The version found (`u32::MAX` if larger).
+        found: u32,
+        /// The version that can be read.
+        needed: u32,
+    },
+    /// A number outside its bounds.
+    OutOfRange {
+        /// Of which choice, from 1; `None` if of the part before the choices.
+        choice: Option<usize>,
+        /// What the number is.
+        field: &'static str,
+        /// The number.
+        found: u64,
+        /// Smallest that can be.
+        least: u64,
+        /// Largest that can be.
+        most: u64,
+    },
+    /// A number of a token that is longer than any number is.
+    Overlong {
+        /// At which byte of the contents it begins, from 0.
+        byte: usize,
+    },
+    /// Bytes that are not UTF-8.
+    NotText {
+        /// Where.
+        carrier: Carrier,
+        /// The first such byte of the file, or of the token's program name, from 0.
+        byte: usize,
+    },
+    /// The schedule is of another program.
+    OtherProgram {
+        /// The program that is to be run.
+        wanted: String,
+        /// The program that the schedule was recorded from.
+        found: String,
+    },
+    /// The file cannot be opened or read.
+    Unreadable {
+        /// The operating system's reason.
+        reason: String,
+    },
+    /// The file is larger than any schedule file is.
+    TooLarge {
+        /// The largest that is read, in bytes.
+        bytes_max: u64,
+    },
+    /// The file is not JSON.
+    NotJson {
+        /// Line, from 1.
+        line: usize,
+        /// Column in bytes, from 1; 0 if the line is empty.
+        column: usize,
+        /// What the parser says.
+        reason: String,
+    },
+    /// The file is JSON, but not a schedule.
+    NotASchedule {
+        /// Line, from 1.
+        line: usize,
+        /// Column in bytes, from 1; 0 if the line is empty.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// The file is of another format altogether: a report, say.
+    OtherFormat {
+        /// Its `format`.
+        found: String,
+    },
+    /// What is wrong with a file that was read by its path.
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: Box<ScheduleError>,
+    },
+}
+
+impl std::error::Error for ScheduleError {}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScheduleError::NotAToken { found } => {
+                let found = quoted(found);
+                write!(
+                    f,
+                    "{found} is no schedule token: those begin with `imz1.`; copy the whole token again"
+                )
+            }
+            ScheduleError::BadCharacter { found, position } => write!(
+                f,
+                "character {position} of the token is {found:?}, which is in no token: \
+                 copy the whole token again, without line breaks"
+            ),
+            ScheduleError::Truncated { bytes } => write!(
+                f,
+                "the token ends too early, after {bytes} bytes of contents: \
+                 a part of it is missing or altered; copy the whole token again"
+            ),
+            ScheduleError::TrailingData { bytes } => write!(
+                f,
+                "the token goes on for {bytes} bytes after its last choice: \
+                 something was added or altered; copy the token alone again"
+            ),
+            ScheduleError::ChecksumMismatch {
+                carrier: Carrier::Token,
+                found,
+                needed,
+            } => {
+                let found = quoted(found);
+                write!(
+                    f,
+                    "the token's contents do not fit its checksum ({found}, contents give \"{needed}\"): "
+                )?;
+                write!(
+                    f,
+                    "a part of it is altered or missing; copy the whole token again"
+                )
+            }
+            ScheduleError::ChecksumMismatch {
+                carrier: Carrier::File,
+                found,
+                needed,
+            } => {
+                let found = quoted(found);
+                write!(
+                    f,
+                    "the contents do not fit the checksum ({found}, contents give \"{needed}\"): "
+                )?;
+                write!(f, "take the file from its source again; ")?;
+                write!(
+                    f,
+                    "if it was edited on purpose, write \"{needed}\" as its checksum"
+                )
+            }
+            ScheduleError::OtherVersion {
+                carrier,
+                found,
+                needed,
+            } => {
+                let carrier = match carrier {
+                    Carrier::Token => "token",
+                    Carrier::File => "file",
+                };
+                write!(
+                    f,
+                    "the {carrier} is of version {found} of the format, version {needed} is needed: "
+                )?;
+                if found > needed {
+                    write!(f, "replay it with a newer intermezzo")
+                } else {
+                    write!(
+                        f,
+                        "replay it with the intermezzo that wrote it, or record it again"
+                    )
+                }
+            }
+            ScheduleError::OutOfRange {
+                choice,
+                field,
+                found,
+                least,
+                most,
+            } => {
+                if let Some(choice) = choice {
+                    write!(f, "choice {choice}: ")?;
+                }
+                write!(f, "{field} is {found}, but must be {least} to {most}: ")?;
+                write!(
+                    f,
+                    "the schedule was altered, or not written by intermezzo; record it again"
+                )
+            }
+            ScheduleError::Overlong { byte } => write!(
+                f,
+                "the number at byte {byte} of the token's contents has more than 64 bits: \
+                 the token was altered, or not written by intermezzo; record it again"
+            ),
+            ScheduleError::NotText {
+                carrier: Carrier::Token,
+                byte,
+            } => write!(
+                f,
+                "byte {byte} of the token's program name is not UTF-8: \
+                 the token was altered, or not written by intermezzo; record it again"
+            ),
+            ScheduleError::NotText {
+                carrier: Carrier::File,
+                byte,
+            } => write!(
+                f,
+                "byte {byte} is not UTF-8, so this is no schedule file, or a damaged one: \
+                 take the file from its source again"
+            ),
+            ScheduleError::OtherProgram { wanted, found } => write!(
+                f,
+                "the schedule is of program {}, but {} is to be run: \
+                 run {0} instead, or give a schedule of {1}",
+                quoted(found),
+                quoted(wanted),
+            ),
+            ScheduleError::Unreadable { reason } => write!(
+                f,
+                "cannot be read ({}): \
+                 give the path of a schedule file, or a token, which begins with `imz1.`",
+                printable(reason),
+            ),
+            ScheduleError::TooLarge { bytes_max } => {
+                write!(
+                    f,
+                    "larger than {bytes_max} bytes, as no schedule file is: give the path of one"
+                )
+            }
+            ScheduleError::NotJson { line, column, reason } => write!(
+                f,
+                "not JSON at line {line}, column {column} ({}): \
+                 this is no schedule file, or one that was cut or altered; take it from its source again",
+                printable(reason),
+            ),
+            ScheduleError::NotASchedule { line, column, reason } => write!(
+                f,
+                "not a schedule at line {line}, column {column} ({}): \
+                 this is no schedule file, or one that was altered; take it from its source again",
+                printable(reason),
+            ),
+            ScheduleError::OtherFormat { found } => write!(
+                f,
+                "its `format` is {}, but `intermezzo-schedule/1` is needed: give the path of a schedule file",
+                quoted(found),
+            ),
+            ScheduleError::InFile { path, error } => {
+                write!(f, "schedule file {}: {error}", quoted(&path.to_string_lossy()))
+            }
+        }
+    }
+}
+
+/// `text` in quotation marks, escaped and cut.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(QUOTED_CHARS_MAX) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+    }
+}
+
+/// `text` without control characters, and cut: for reasons given by others, which quote the input.
+fn printable(text: &str) -> String {
+    let shown = text
+        .chars()
+        .map(|char| if char.is_control() { '\u{fffd}' } else { char });
+    // Twice a quotation: the reason's own words need room too.
+    shown.take(2 * QUOTED_CHARS_MAX).collect()
+}

@@ -1,0 +1,305 @@
+//! The schedule file: a schedule to read, archive and compare.
+//!
+//! ```json
+//! {
+//!   "format": "intermezzo-schedule/1",
+//!   "program": "queue::tests::no_value_is_lost",
+//!   "environment": {
+//!     "spurious_wakeups": 1,
+//!     ...
+//!   },
+//!   "finding": {
+//!     "kind": "deadlock",
+//!     "message": "..."
+//!   },
+//!   "choices": [
+//!     {"kind":"task","of":3,"taken":1,"preempts":true}
+//!   ],
+//!   "checksum": "9ae0daaf"
+//! }
+//! ```
+//!
+//! `finding` may be absent. The checksum is the CRC-32 of the members `program`, `environment` and
+//! `choices` one after the other, each as it is written here from its opening quotation mark up to, but
+//! without, the comma behind it. It is taken of what was understood, not of the text: a reader may
+//! indent and wrap the file as it likes, but not change what will be replayed.
+//!
+//! Line and column of an error are where the parser stood when it saw it, which for a wrong member is
+//! behind it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, version_number};
+use crate::environment::Environment;
+
+const FORMAT_NAME: &str = "intermezzo-schedule";
+
+const VERSION: u32 = 1;
+
+/// The largest file that is read, some four million choices: enough for any schedule worth reading, and
+/// a bound on what `/dev/zero` or a wrong path can cost.
+const FILE_BYTES_MAX: u64 = 256 << 20;
+
+/// As much of a file as every version of the format has in common.
+#[derive(Deserialize)]
+struct Header {
+    format: String,
+}
+
+/// A file of this version. `format` was checked before, by way of [`Header`].
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    #[serde(rename = "format")]
+    _format: String,
+    program: String,
+    environment: Environment,
+    #[serde(rename = "finding")]
+    _finding: Option<Finding>,
+    choices: Vec<Decision>,
+    checksum: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Finding {
+    kind: String,
+    message: String,
+}
+
+/// A choice, in a reader's words.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Decision {
+    kind: ChoiceKind,
+    of: u32,
+    taken: u32,
+    preempts: bool,
+}
+
+impl Decision {
+    fn of(choice: &Choice) -> Decision {
+        let Choice {
+            kind,
+            preempts,
+            alternatives,
+            taken,
+        } = *choice;
+        Decision {
+            kind,
+            of: alternatives,
+            taken,
+            preempts,
+        }
+    }
+
+    /// The choice, which is the file's number `number`, from 1.
+    fn choice(&self, number: usize) -> Result<Choice, ScheduleError> {
+        let out_of_range = |field, found: u32, least, most: u32| ScheduleError::OutOfRange {
+            choice: Some(number),
+            field,
+            found: found.into(),
+            least,
+            most: most.into(),
+        };
+        if self.of < 2 {
+            return Err(out_of_range("`of`", self.of, 2, u32::MAX));
+        }
+        if self.taken >= self.of {
+            return Err(out_of_range("`taken`", self.taken, 0, self.of - 1));
+        }
+        let Decision {
+            kind,
+            of: alternatives,
+            taken,
+            preempts,
+        } = *self;
+        Ok(Choice {
+            kind,
+            preempts,
+            alternatives,
+            taken,
+        })
+    }
+}
+
+/// What the checksum covers, as written: `program`, `environment`, `choices`.
+struct Covered([String; 3]);
+
+impl Covered {
+    fn of(schedule: &Schedule) -> Covered {
+        let choices = if schedule.choices.is_empty() {
+            "[]".to_owned()
+        } else {
+            let lines: Vec<String> = schedule
+                .choices
+                .iter()
+                .map(|choice| format!("    {}", compact(&Decision::of(choice))))
+                .collect();
+            format!("[\n{}\n  ]", lines.join(",\n"))
+        };
+        Covered([
+            member("program", &compact(&schedule.program)),
+            member("environment", &indented(&schedule.environment)),
+            member("choices", &choices),
+        ])
+    }
+
+    fn checksum(&self) -> String {
+        let mut hasher = crc32fast::Hasher::new();
+        for member in &self.0 {
+            hasher.update(member.as_bytes());
+        }
+        format!("{:08x}", hasher.finalize())
+    }
+}
+
+pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> String {
+    let covered = Covered::of(schedule);
+    let format = member("format", &compact(&format!("{FORMAT_NAME}/{VERSION}")));
+    let finding = finding.map(|(kind, message)| {
+        let finding = Finding {
+            kind: kind.to_owned(),
+            message: message.to_owned(),
+        };
+        member("finding", &indented(&finding))
+    });
+    let checksum = member("checksum", &compact(&covered.checksum()));
+    let Covered([program, environment, choices]) = covered;
+
+    let members = [
+        Some(format),
+        Some(program),
+        Some(environment),
+        finding,
+        Some(choices),
+        Some(checksum),
+    ];
+    let members: Vec<String> = members
+        .into_iter()
+        .flatten()
+        .map(|member| format!("  {member}"))
+        .collect();
+    format!("{{\n{}\n}}\n", members.join(",\n"))
+}
+
+pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
+    let Header { format } = from_str(text)?;
+    check_format(&format)?;
+
+    let contents: Contents = from_str(text)?;
+    let choices = contents
+        .choices
+        .iter()
+        .enumerate()
+        .map(|(index, decision)| decision.choice(index + 1));
+    let schedule = Schedule {
+        program: contents.program,
+        environment: contents.environment,
+        choices: choices.collect::<Result<_, _>>()?,
+    };
+
+    let needed = Covered::of(&schedule).checksum();
+    if contents.checksum == needed {
+        return Ok(schedule);
+    }
+    Err(ScheduleError::ChecksumMismatch {
+        carrier: Carrier::File,
+        found: contents.checksum,
+        needed,
+    })
+}
+
+pub(super) fn parse_bytes(bytes: &[u8]) -> Result<Schedule, ScheduleError> {
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let byte = error.valid_up_to();
+        ScheduleError::NotText {
+            carrier: Carrier::File,
+            byte,
+        }
+    })?;
+    parse(text)
+}
+
+pub(super) fn read(path: &Path) -> Result<Schedule, ScheduleError> {
+    let schedule = read_bytes(path).and_then(|bytes| parse_bytes(&bytes));
+    schedule.map_err(|error| ScheduleError::InFile {
+        path: path.to_owned(),
+        error: Box::new(error),
+    })
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, ScheduleError> {
+    let unreadable = |error: io::Error| ScheduleError::Unreadable {
+        reason: error.to_string(),
+    };
+    let too_large = ScheduleError::TooLarge {
+        bytes_max: FILE_BYTES_MAX,
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    if file.metadata().map_err(unreadable)?.len() > FILE_BYTES_MAX {
+        return Err(too_large);
+    }
+    // A device has length 0, and no end.
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        Err(too_large)
+    } else {
+        Ok(bytes)
+    }
+}
+
+/// Checks that `format` is of this format and version.
+fn check_format(format: &str) -> Result<(), ScheduleError> {
+    let digits = format
+        .strip_prefix(FORMAT_NAME)
+        .and_then(|rest| rest.strip_prefix('/'));
+    match digits.and_then(version_number) {
+        Some(VERSION) => Ok(()),
+        Some(found) => Err(ScheduleError::OtherVersion {
+            carrier: Carrier::File,
+            found,
+            needed: VERSION,
+        }),
+        None => Err(ScheduleError::OtherFormat {
+            found: format.to_owned(),
+        }),
+    }
+}
+
+fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, ScheduleError> {
+    serde_json::from_str(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let message = error.to_string();
+        let place = format!(" at line {line} column {column}");
+        let reason = message.strip_suffix(&place).unwrap_or(&message).to_owned();
+        if error.is_data() {
+            ScheduleError::NotASchedule { line, column, reason }
+        } else {
+            ScheduleError::NotJson { line, column, reason }
+        }
+    })
+}
+
+fn member(key: &str, value: &str) -> String {
+    format!("\"{key}\": {value}")
+}
+
+/// `value` in one line.
+fn compact<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).expect("text, numbers and flags are JSON")
+}
+
+/// `value` over several lines, as a member's value. Within a text JSON has no line breaks.
+fn indented<T: Serialize>(value: &T) -> String {
+    let value = serde_json::to_string_pretty(value).expect("text, numbers and flags are JSON");
+    value.replace('\n', "\n  ")
+}

@@ -1,0 +1,149 @@
+//! A schedule: everything that reproduces one execution, and the two shapes in which it travels.
+//!
+//! A *token* (`imz1.…`) is one word to paste into a shell or a bug report. A *schedule file* is JSON
+//! to read, archive and compare. Both carry a version and a checksum, so that a schedule that was cut
+//! short, altered, or written by another version is refused with a reason and never replayed as
+//! something else.
+//!
+//! Neither says that the program is still the one that was recorded: its name is compared, its code is
+//! not. A program that has changed since shows as a divergence when the schedule is replayed.
+
+mod bits;
+mod choice;
+mod error;
+mod file;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use std::path::Path;
+
+use crate::environment::Environment;
+
+pub use choice::{Choice, ChoiceKind};
+pub use error::{Carrier, ScheduleError};
+
+/// Everything needed to reproduce one execution of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Schedule {
+    /// Name of the program (the test) that was run.
+    pub program: String,
+    /// What the world around it was allowed to do.
+    pub environment: Environment,
+    /// The decisions, in the order in which they were made.
+    pub choices: Vec<Choice>,
+}
+
+impl Schedule {
+    /// The schedule as one word of ASCII, to paste: `imz1.` and then base64url.
+    ///
+    /// The same schedule gives the same token, on every machine.
+    ///
+    /// # Panics
+    ///
+    /// If a choice is none: fewer than 2 alternatives, or a `taken` that is not below them.
+    pub fn token(&self) -> String {
+        self.assert_real();
+        token::encode(self)
+    }
+
+    /// The schedule that [`token`](Schedule::token) wrote. White space around the token is ignored.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a token, was cut or altered, or is of another version of the format.
+    pub fn from_token(token: &str) -> Result<Schedule, ScheduleError> {
+        token::decode(token.trim())
+    }
+
+    /// The text of a schedule file: JSON, one choice per line, the same bytes on every machine.
+    ///
+    /// `finding` is the kind and the message of what the execution showed. It is there for the reader,
+    /// is not covered by the checksum, and is not read back.
+    ///
+    /// # Panics
+    ///
+    /// If a choice is none: fewer than 2 alternatives, or a `taken` that is not below them.
+    pub fn to_json(&self, finding: Option<(&str, &str)>) -> String {
+        self.assert_real();
+        file::write(self, finding)
+    }
+
+    /// The schedule in the text of a schedule file.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not JSON, not a schedule file, of another version of the format, or was altered.
+    pub fn from_json(text: &str) -> Result<Schedule, ScheduleError> {
+        file::parse(text)
+    }
+
+    /// The schedule in the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_json`](Schedule::from_json), or if the file cannot be read, is not UTF-8, or is larger
+    /// than 256 MiB. Each names the file.
+    pub fn read(path: &Path) -> Result<Schedule, ScheduleError> {
+        file::read(path)
+    }
+
+    /// The schedule that a user names on a command line or in `INTERMEZZO_REPLAY`: a token, or the path
+    /// of a schedule file.
+    ///
+    /// Text that begins like a token (`imz`, digits, a dot) is one: a file of such a name is reached
+    /// as `./imz1.json`.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_token`](Schedule::from_token) or [`read`](Schedule::read).
+    pub fn parse(text: &str) -> Result<Schedule, ScheduleError> {
+        let word = text.trim();
+        if token::looks_like_one(word) {
+            token::decode(word)
+        } else {
+            file::read(Path::new(text))
+        }
+    }
+
+    /// How many of the choices preempt: each takes another task than a running one that could go on.
+    pub fn preemptions(&self) -> u32 {
+        self.choices.iter().map(|choice| choice.cost(choice.taken)).sum()
+    }
+
+    /// Checks that this is a schedule of `program`.
+    ///
+    /// # Errors
+    ///
+    /// [`ScheduleError::OtherProgram`] if it was recorded from another one.
+    pub fn for_program(&self, program: &str) -> Result<(), ScheduleError> {
+        if self.program == program {
+            return Ok(());
+        }
+        Err(ScheduleError::OtherProgram {
+            wanted: program.to_owned(),
+            found: self.program.clone(),
+        })
+    }
+
+    /// What the runtime records is real; written otherwise, it could not be read back.
+    fn assert_real(&self) {
+        for (index, choice) in self.choices.iter().enumerate() {
+            assert!(
+                choice.alternatives >= 2 && choice.taken < choice.alternatives,
+                "choice {} is not a decision: {choice:?}",
+                index + 1,
+            );
+        }
+    }
+}
+
+/// The version of a format that `digits` names, `u32::MAX` if it is larger.
+///
+/// `None` unless they are as a version is written: decimal, without sign or leading zeros.
+fn version_number(digits: &str) -> Option<u32> {
+    let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_padded = digits.len() > 1 && digits.starts_with('0');
+    // Digits alone fail to parse only because they are too many.
+    (is_plain && !is_padded).then(|| digits.parse().unwrap_or(u32::MAX))
+}

@@ -1,0 +1,454 @@
+//! What is not a schedule is refused, with a reason that names what was found and where.
+
+use data_encoding::BASE64URL_NOPAD;
+
+use super::*;
+use crate::schedule::bits::BitWriter;
+
+/// The thousand malformed texts: cut to every length, then flips, noise, other versions, other programs.
+/// Those of another program are whole.
+fn malformed(
+    whole: &[Vec<u8>],
+    other_version: impl Fn(usize) -> Vec<u8>,
+    noise: impl Fn(Vec<u8>) -> Vec<u8>,
+    other_program: impl Fn(usize) -> Vec<u8>,
+) -> Vec<Vec<u8>> {
+    let mut dice = Dice(SEED);
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    for text in whole {
+        texts.extend((0..text.len()).map(|length| text[..length].to_vec()));
+    }
+    texts.extend((0..40).map(other_version));
+    texts.extend((0..40).map(other_program));
+    for index in 0..100 {
+        let length = dice.below(200);
+        let bytes = dice.bytes(length);
+        texts.push(if index % 2 == 0 { bytes } else { noise(bytes) });
+    }
+    assert!(
+        texts.len() < 900,
+        "no room for flips behind {} others",
+        texts.len()
+    );
+    while texts.len() < 1000 {
+        let mut text = whole[dice.below(whole.len())].clone();
+        let index = dice.below(text.len());
+        text[index] ^= 1 << dice.below(8);
+        texts.push(text);
+    }
+    texts
+}
+
+/// How many of `texts` are refused, and how many are read as one of `originals` all the same.
+///
+/// Anything else is read as what it is not.
+fn refused<T: AsRef<[u8]>>(
+    texts: &[T],
+    originals: &[Schedule],
+    read: impl Fn(&[u8]) -> Result<Schedule, ScheduleError>,
+) -> (usize, usize) {
+    let mut refused = 0;
+    let mut unharmed = 0;
+    for text in texts {
+        match read(text.as_ref()) {
+            Err(error) => {
+                let message = error.to_string();
+                assert!(message.len() > 20, "message {message:?} says too little");
+                assert!(
+                    !message.contains(char::is_control),
+                    "message {message:?} is no line of text"
+                );
+                refused += 1;
+            }
+            Ok(schedule) => {
+                let shown = String::from_utf8_lossy(text.as_ref());
+                assert!(originals.contains(&schedule), "{shown} is read as {schedule:?}");
+                unharmed += 1;
+            }
+        }
+    }
+    (refused, unharmed)
+}
+
+/// Reads a token as a shell hands it over, and checks that it is of the program of [`small`] or [`walk`].
+fn read_token(text: &[u8]) -> Result<Schedule, ScheduleError> {
+    let text = String::from_utf8_lossy(text);
+    // By itself or as what a user gives: never one without the other.
+    let schedule = Schedule::from_token(&text);
+    assert_eq!(schedule.is_ok(), Schedule::parse(&text).is_ok(), "{text}");
+    of_known_program(schedule?)
+}
+
+fn read_file(text: &[u8]) -> Result<Schedule, ScheduleError> {
+    of_known_program(file::parse_bytes(text)?)
+}
+
+fn of_known_program(schedule: Schedule) -> Result<Schedule, ScheduleError> {
+    if schedule.program != "queue::tests::no_value_is_lost" {
+        schedule.for_program("no_update_is_lost")?;
+    }
+    Ok(schedule)
+}
+
+#[test]
+fn a_thousand_malformed_tokens_are_refused() {
+    let mut dice = Dice(SEED);
+    let originals = [
+        small(),
+        walk(Walk::Bounded, 3, 60, &mut dice),
+        walk(Walk::Random, 4, 200, &mut dice),
+    ];
+    let tokens = originals.each_ref().map(|schedule| schedule.token().into_bytes());
+    let other_version = |index| {
+        let version = [0, 2, 3, 10, 4_294_967_297_u64][index % 5];
+        small()
+            .token()
+            .replacen("imz1.", &format!("imz{version}."), 1)
+            .into_bytes()
+    };
+    let noise = |bytes: Vec<u8>| format!("imz1.{}", BASE64URL_NOPAD.encode(&bytes)).into_bytes();
+    let other_program = |index| {
+        schedule(&format!("other_{index}"), Environment::default(), vec![])
+            .token()
+            .into_bytes()
+    };
+
+    let texts = malformed(&tokens, other_version, noise, other_program);
+    assert_eq!(texts.len(), 1000);
+    assert_eq!(refused(&texts, &originals, read_token), (1000, 0));
+}
+
+#[test]
+fn a_thousand_malformed_files_are_refused() {
+    let original = small();
+    let text = original.to_json(Some(("assertion", "left: 1, right: 2")));
+    let other_version = |index| {
+        let version = [0, 2, 3, 10, 4_294_967_297_u64][index % 5];
+        text.replacen(
+            "intermezzo-schedule/1",
+            &format!("intermezzo-schedule/{version}"),
+            1,
+        )
+        .into_bytes()
+    };
+    let noise = |bytes: Vec<u8>| [&b"{\"format\": \"intermezzo-schedule/1\", "[..], &bytes].concat();
+    let other_program = |index| {
+        schedule(&format!("other_{index}"), Environment::default(), vec![])
+            .to_json(None)
+            .into_bytes()
+    };
+
+    let texts = malformed(&[text.clone().into_bytes()], other_version, noise, other_program);
+    assert_eq!(texts.len(), 1000);
+    // Read all the same: the file less the line break at its end, and eight flips in the finding's text.
+    assert_eq!(refused(&texts, &[original], read_file), (991, 9));
+}
+
+#[test]
+fn every_flipped_bit_is_found() {
+    let flips = |text: &[u8]| -> Vec<Vec<u8>> {
+        let flip = |bit: usize| {
+            let mut text = text.to_vec();
+            text[bit / 8] ^= 1 << (bit % 8);
+            text
+        };
+        (0..8 * text.len()).map(flip).collect()
+    };
+    let original = small();
+    assert_eq!(
+        refused(&flips(original.token().as_bytes()), &[], read_token),
+        (344, 0)
+    );
+
+    // One flip never makes one white space of another.
+    let text = original.to_json(None);
+    assert_eq!(
+        refused(&flips(text.as_bytes()), &[original], read_file),
+        (3728, 0)
+    );
+}
+
+#[test]
+fn refusals_of_tokens_name_what_and_where() {
+    let token = small().token();
+    let cases = [
+        ("imz", r#""imz" is no schedule token: those begin with `imz1.`"#),
+        ("\u{1b}[31m", r#""\u{1b}[31m" is no schedule token"#),
+        ("imz01.AQ", r#""imz01.AQ" is no schedule token"#),
+        (
+            "imz2.AQ",
+            "version 2 of the format, version 1 is needed: replay it with a newer intermezzo",
+        ),
+        (
+            "imz0.AQ",
+            "version 0 of the format, version 1 is needed: replay it with the intermezzo that wrote it",
+        ),
+        ("imz99999999999.AQ", "the token is of version 4294967295"),
+        (
+            "imz1.AQAA\nAAAA",
+            r"character 10 of the token is '\n', which is in no token",
+        ),
+        ("imz1.é", "character 6 of the token is 'é', which is in no token"),
+        ("imz1.", "the token ends too early, after 0 bytes of contents"),
+        (
+            &token[..30],
+            "the token ends too early, after 18 bytes of contents",
+        ),
+        (
+            &format!("{token}AAAA"),
+            "the token goes on for 3 bytes after its last choice",
+        ),
+        (
+            &token.replacen("bm9f", "bm9g", 1),
+            r#"do not fit its checksum ("1352753e", contents give "650baeee")"#,
+        ),
+    ];
+    for (text, expected) in cases {
+        let message = Schedule::from_token(text).expect_err("malformed").to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn refusals_of_files_name_what_and_where() {
+    let json = small().to_json(None);
+    let changed = |from: &str, to: &str| json.replacen(from, to, 1);
+    let cases = [
+        (
+            String::new(),
+            "not JSON at line 1, column 0 (EOF while parsing a value)",
+        ),
+        (
+            json[..100].to_owned(),
+            "not JSON at line 5, column 8 (EOF while parsing a string)",
+        ),
+        (
+            format!("{json}{json}"),
+            "not JSON at line 20, column 1 (trailing characters)",
+        ),
+        (
+            "[1, 2]".to_owned(),
+            "not a schedule at line 1, column 2 (invalid type: integer `1`",
+        ),
+        (
+            "{}".to_owned(),
+            "not a schedule at line 1, column 2 (missing field `format`)",
+        ),
+        (
+            changed("schedule/1", "report/1"),
+            r#"its `format` is "intermezzo-report/1""#,
+        ),
+        (
+            changed("schedule/1", "schedule/01"),
+            r#"its `format` is "intermezzo-schedule/01""#,
+        ),
+        (
+            r#"{"format": "intermezzo-schedule/2", "threads": []}"#.to_owned(),
+            "the file is of version 2 of the format, version 1 is needed: replay it with a newer intermezzo",
+        ),
+        (
+            changed("preempts", "preempt"),
+            "not a schedule at line 14, column 45 (unknown field `preempt`",
+        ),
+        (
+            changed(r#""taken":0"#, r#""taken":2"#),
+            "choice 1: `taken` is 2, but must be 0 to 1",
+        ),
+        (
+            changed(r#""of":2"#, r#""of":1"#),
+            "choice 1: `of` is 1, but must be 2 to 4294967295",
+        ),
+        (
+            changed(r#""taken":0"#, r#""taken":4294967296"#),
+            "not a schedule at line 14, column 44 (invalid value: integer `4294967296`, expected u32)",
+        ),
+        (
+            changed(r#""taken":0"#, r#""taken":1"#),
+            r#"do not fit the checksum ("cb2875ce", contents give "a9ccd441")"#,
+        ),
+    ];
+    for (text, expected) in cases {
+        let message = Schedule::from_json(&text).expect_err("malformed").to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+    let not_text = file::parse_bytes(b"{\"format\": \"\xff\"}");
+    assert_eq!(
+        not_text,
+        Err(ScheduleError::NotText {
+            carrier: Carrier::File,
+            byte: 12
+        })
+    );
+}
+
+#[test]
+fn refusals_of_paths_and_programs_say_what_to_give() {
+    let message =
+        |refused: Result<Schedule, ScheduleError>| refused.expect_err("nothing to read").to_string();
+    let no_file = message(Schedule::parse("no/such/file.json"));
+    assert!(
+        no_file.starts_with(r#"schedule file "no/such/file.json": cannot be read ("#),
+        "{no_file}"
+    );
+    assert!(
+        no_file.ends_with("or a token, which begins with `imz1.`"),
+        "{no_file}"
+    );
+    assert!(message(Schedule::parse("")).starts_with(r#"schedule file "": cannot be read ("#));
+    assert_eq!(
+        small().for_program("other").map_err(|error| error.to_string()),
+        Err(
+            r#"the schedule is of program "no_update_is_lost", but "other" is to be run: "#.to_owned()
+                + r#"run "no_update_is_lost" instead, or give a schedule of "other""#
+        )
+    );
+}
+
+/// A token with the contents that `write` gives it and the checksum of them.
+fn forged(write: impl FnOnce(&mut BitWriter)) -> String {
+    let mut writer = BitWriter::default();
+    write(&mut writer);
+    let mut bytes = writer.finish();
+    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+    format!("imz1.{}", BASE64URL_NOPAD.encode(&bytes))
+}
+
+/// The contents of a token up to its choices: version 1, the usual environment, no name.
+fn forged_header(writer: &mut BitWriter) {
+    writer.bits(1, 8);
+    writer.bits(0, 8);
+    writer.varint(0);
+}
+
+#[test]
+fn forged_tokens_are_refused_without_taking_memory() {
+    let huge_name = forged(|writer| {
+        writer.bits(1, 8);
+        writer.bits(0, 8);
+        writer.varint(u64::MAX);
+    });
+    assert_eq!(
+        Schedule::from_token(&huge_name),
+        Err(ScheduleError::Truncated { bytes: 12 })
+    );
+
+    let huge_count = forged(|writer| {
+        forged_header(writer);
+        writer.gamma(u64::MAX);
+    });
+    assert!(matches!(
+        Schedule::from_token(&huge_count),
+        Err(ScheduleError::Truncated { .. })
+    ));
+
+    let overlong = forged(|writer| {
+        writer.bits(1, 8);
+        writer.bits(1 << 6, 8);
+        (0..9).for_each(|_| writer.bits(0xff, 8));
+        writer.bits(0x02, 8);
+    });
+    assert_eq!(
+        Schedule::from_token(&overlong),
+        Err(ScheduleError::Overlong { byte: 2 })
+    );
+
+    let zeros = forged(|writer| {
+        forged_header(writer);
+        (0..100).for_each(|_| writer.bits(0, 8));
+    });
+    assert_eq!(
+        Schedule::from_token(&zeros),
+        Err(ScheduleError::Overlong { byte: 3 })
+    );
+}
+
+#[test]
+fn forged_tokens_are_refused_for_each_number_out_of_range() {
+    let version = forged(|writer| writer.bits(9, 8));
+    let needed = ScheduleError::OtherVersion {
+        carrier: Carrier::Token,
+        found: 9,
+        needed: 1,
+    };
+    assert_eq!(Schedule::from_token(&version), Err(needed));
+
+    let name = forged(|writer| {
+        writer.bits(1, 8);
+        writer.bits(0, 8);
+        writer.varint(2);
+        writer.bits(0x61ff, 16);
+        writer.gamma(1);
+    });
+    let expected = ScheduleError::NotText {
+        carrier: Carrier::Token,
+        byte: 1,
+    };
+    assert_eq!(Schedule::from_token(&name), Err(expected));
+
+    let out_of_range = |token: String| match Schedule::from_token(&token) {
+        Err(ScheduleError::OutOfRange {
+            choice,
+            field,
+            found,
+            least,
+            most,
+        }) => (choice, field, found, least, most),
+        other => panic!("{other:?}"),
+    };
+    let mask = forged(|writer| writer.bits(0x0180, 16));
+    assert_eq!(
+        out_of_range(mask),
+        (None, "the mask of the environment's fields", 128, 0, 127)
+    );
+
+    let timeouts = forged(|writer| {
+        writer.bits(0x0102, 16);
+        writer.varint(1 << 32);
+    });
+    assert_eq!(
+        out_of_range(timeouts),
+        (None, "`timeouts`", 1 << 32, 0, u32::MAX.into())
+    );
+
+    // One choice, its shape new, and then wrong in the one or the other way.
+    let one_choice = |kind, others, run, gap, taken_less_1: Option<u64>| {
+        forged(|writer| {
+            forged_header(writer);
+            writer.gamma(2);
+            writer.gamma(1);
+            writer.bits(kind, 3);
+            writer.bits(1, 1);
+            writer.gamma(others);
+            writer.gamma(run);
+            writer.gamma(gap);
+            if let Some(taken_less_1) = taken_less_1 {
+                writer.bits(taken_less_1, 2);
+            }
+            writer.bits(0, 16);
+        })
+    };
+    assert_eq!(
+        out_of_range(one_choice(6, 3, 1, 1, None)),
+        (Some(1), "`kind`", 6, 0, 5)
+    );
+    let most = u64::from(u32::MAX) - 1;
+    let alternatives = out_of_range(one_choice(0, most + 1, 1, 1, None));
+    assert_eq!(
+        alternatives,
+        (Some(1), "`alternatives` less 1", most + 1, 1, most)
+    );
+    assert_eq!(
+        out_of_range(one_choice(0, 3, 2, 1, None)),
+        (Some(1), "the length of its run", 2, 1, 1)
+    );
+    assert_eq!(
+        out_of_range(one_choice(0, 3, 1, 3, None)),
+        (Some(1), "the gap to what is not 0", 3, 1, 2)
+    );
+    assert_eq!(
+        out_of_range(one_choice(0, 3, 1, 1, Some(3))),
+        (Some(1), "`taken`", 4, 0, 3)
+    );
+    let behind = Schedule::from_token(&one_choice(0, 3, 1, 1, Some(2)));
+    assert_eq!(behind, Err(ScheduleError::TrailingData { bytes: 2 }));
+}

@@ -1,0 +1,57 @@
+//! Strategies: which schedule comes next. Each is one file.
+//!
+//! A strategy is a policy over the sequence of choices that determines an execution: it prescribes the
+//! first choices of the next execution, and is asked about the ones beyond. It sees executions, never
+//! findings.
+
+mod dfs;
+mod preemption;
+mod random;
+mod replay;
+
+pub use dfs::DepthFirst;
+pub use preemption::IterativePreemptionBounding;
+pub use random::RandomWalk;
+pub use replay::Replay;
+
+use crate::report::Coverage;
+use crate::runtime::Candidates;
+use crate::schedule::{Choice, ChoiceKind};
+use intermezzo_sdk::TaskId;
+
+/// A search over the executions of a test.
+pub trait Strategy: Send {
+    /// Prepares the next execution. `choices` holds the last execution's choices (none, before the
+    /// first), and is left holding those that the next one must make first. False when the search is over.
+    fn next(&mut self, choices: &mut Vec<Choice>) -> bool;
+
+    /// Which alternative to take at a choice beyond the prescribed ones. `None` if there must be no such
+    /// choice: the execution has departed from what it should have been.
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32>;
+
+    /// What the executions so far cover. `finished` says whether `next` has returned false.
+    fn coverage(&self, finished: bool) -> Coverage;
+
+    /// The strategy and its parameters, for reports: `"dfs"`, `"random"`.
+    fn name(&self) -> String;
+}
+
+/// A choice to be made.
+pub struct ChoicePoint<'a> {
+    /// What it decides.
+    pub kind: ChoiceKind,
+    /// Whether every alternative but 0 is a preemption.
+    pub preempts: bool,
+    /// How many alternatives there are, at least 2. Alternative 0 is the default.
+    pub alternatives: u32,
+    /// How many steps the execution has taken.
+    pub step: u64,
+    pub(crate) candidates: Candidates<'a>,
+}
+
+impl ChoicePoint<'_> {
+    /// The task that goes next if this alternative is taken; `None` if the choice is not about tasks.
+    pub fn task(&self, alternative: u32) -> Option<TaskId> {
+        self.candidates.task(alternative)
+    }
+}

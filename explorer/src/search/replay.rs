@@ -1,0 +1,41 @@
+//! Replay: one schedule, once.
+
+use super::{ChoicePoint, Strategy};
+use crate::report::Coverage;
+use crate::schedule::Choice;
+
+/// One schedule, once.
+pub struct Replay {
+    schedule: Option<Vec<Choice>>,
+}
+
+impl Replay {
+    /// The execution that makes exactly these choices.
+    pub fn new(schedule: Vec<Choice>) -> Replay {
+        Replay { schedule: Some(schedule) }
+    }
+}
+
+impl Strategy for Replay {
+    fn next(&mut self, choices: &mut Vec<Choice>) -> bool {
+        match self.schedule.take() {
+            Some(schedule) => {
+                *choices = schedule;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
+        None
+    }
+
+    fn coverage(&self, _: bool) -> Coverage {
+        Coverage::Sampled { executions: u64::from(self.schedule.is_none()) }
+    }
+
+    fn name(&self) -> String {
+        "replay".into()
+    }
+}

@@ -1,0 +1,218 @@
+//! What an exploration is to do, by name and value: one parser for attributes, environment variables
+//! and command lines.
+
+use crate::environment::Environment;
+use std::fmt;
+use std::time::Duration;
+
+/// Which search to run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StrategyKind {
+    /// Depth first: every schedule; with a preemption bound, in order of preemptions.
+    #[default]
+    DepthFirst,
+    /// Random walk.
+    Random,
+}
+
+/// What an exploration is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Which search to run.
+    pub strategy: StrategyKind,
+    /// Most preemptions in an execution; `None` for no bound.
+    pub preemptions: Option<u32>,
+    /// Most executions; `None` for no limit.
+    pub executions: Option<u64>,
+    /// Most time for the whole exploration; `None` for no limit. The execution that runs is finished.
+    pub time: Option<Duration>,
+    /// Most visible operations in an execution; one that takes more is a finding.
+    pub steps: u64,
+    /// Whether to go on after a finding.
+    pub keep_going: bool,
+    /// Seed of the search's own randomness.
+    pub seed: u64,
+    /// Bytes of each task's stack.
+    pub stack_bytes: usize,
+    /// What the environment may do unasked.
+    pub environment: Environment,
+}
+
+/// Steps after which an execution is given up, unless set otherwise: CHESS's own limit.
+const STEPS: u64 = 20_000;
+
+/// Stack of a task unless set otherwise. Untouched pages cost nothing.
+const STACK_BYTES: usize = 256 << 10;
+
+/// Least stack: running a panic hook takes some 20 KiB in a debug build.
+const STACK_BYTES_MIN: usize = 32 << 10;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            strategy: StrategyKind::DepthFirst,
+            preemptions: None,
+            executions: None,
+            time: None,
+            steps: STEPS,
+            keep_going: false,
+            seed: 0,
+            stack_bytes: STACK_BYTES,
+            environment: Environment::default(),
+        }
+    }
+}
+
+/// A setting that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingError {
+    /// The setting's name, as given.
+    pub name: String,
+    /// What is wrong with it, and what would be right.
+    pub problem: String,
+}
+
+impl fmt::Display for SettingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "setting `{}`: {}", self.name, self.problem)
+    }
+}
+
+impl std::error::Error for SettingError {}
+
+/// Sets one field from text; the error says what would be right.
+type Set = fn(&mut Settings, &str) -> Result<(), String>;
+
+/// Every setting: its name, what its value is, and how to set it.
+const SETTINGS: &[(&str, &str, Set)] = &[
+    ("strategy", "`dfs` or `random`", |s, v| {
+        s.strategy = match v {
+            "dfs" => StrategyKind::DepthFirst,
+            "random" => StrategyKind::Random,
+            _ => return Err(format!("`{v}` is no strategy: give `dfs` or `random`")),
+        };
+        Ok(())
+    }),
+    ("preemptions", "a number, or `none`", |s, v| optional(v, number).map(|n| s.preemptions = n)),
+    ("executions", "a number, or `none`", |s, v| optional(v, number).map(|n| s.executions = n)),
+    ("time", "seconds, or `none`", |s, v| optional(v, duration).map(|n| s.time = n)),
+    ("steps", "a number", |s, v| number(v).map(|n| s.steps = n)),
+    ("keep_going", "`true` or `false`", |s, v| truth(v).map(|b| s.keep_going = b)),
+    ("seed", "a number", |s, v| number(v).map(|n| s.seed = n)),
+    ("stack", "bytes, at least 32768", |s, v| {
+        let bytes = number(v)?;
+        if !(STACK_BYTES_MIN..=1 << 30).contains(&bytes) {
+            return Err(format!("a stack of {bytes} bytes: give {STACK_BYTES_MIN} to {}", 1 << 30));
+        }
+        s.stack_bytes = bytes;
+        Ok(())
+    }),
+    ("spurious_wakeups", "a number", |s, v| number(v).map(|n| s.environment.spurious_wakeups = n)),
+    ("timeouts", "a number", |s, v| number(v).map(|n| s.environment.timeouts = n)),
+    ("weak_failures", "a number", |s, v| number(v).map(|n| s.environment.weak_failures = n)),
+    ("try_lock_failures", "a number", |s, v| number(v).map(|n| s.environment.try_lock_failures = n)),
+    ("notify_any", "`true` or `false`", |s, v| truth(v).map(|b| s.environment.notify_any = b)),
+    ("arc_counts", "`true` or `false`", |s, v| truth(v).map(|b| s.environment.arc_counts = b)),
+    ("test_seed", "a number", |s, v| number(v).map(|n| s.environment.seed = n)),
+];
+
+/// The prefix of environment variables: `INTERMEZZO_PREEMPTIONS` sets `preemptions`.
+const PREFIX: &str = "INTERMEZZO_";
+
+impl Settings {
+    /// Sets the setting of that name.
+    ///
+    /// # Errors
+    /// There is none of that name, or the value does not fit.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
+        let problem = match SETTINGS.iter().find(|(known, ..)| *known == name) {
+            Some((.., set)) => match set(self, value.trim()) {
+                Ok(()) => return Ok(()),
+                Err(problem) => problem,
+            },
+            None => {
+                let known: Vec<&str> = SETTINGS.iter().map(|(known, ..)| *known).collect();
+                format!("there is no such setting; there are: {}", known.join(", "))
+            }
+        };
+        Err(SettingError { name: name.to_owned(), problem })
+    }
+
+    /// Every setting's name, and what its value is.
+    pub fn known() -> impl Iterator<Item = (&'static str, &'static str)> {
+        SETTINGS.iter().map(|&(name, value, _)| (name, value))
+    }
+
+    /// Takes over what environment variables set: `INTERMEZZO_` and a setting's name in capitals.
+    ///
+    /// # Errors
+    /// A value does not fit its setting.
+    pub fn override_from_environment(&mut self) -> Result<(), SettingError> {
+        for (name, ..) in SETTINGS {
+            let variable = format!("{PREFIX}{}", name.to_uppercase());
+            if let Ok(value) = std::env::var(&variable) {
+                self.set(name, &value).map_err(|error| SettingError { name: variable, ..error })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn number<N: std::str::FromStr>(value: &str) -> Result<N, String> {
+    value.replace('_', "").parse().map_err(|_| format!("`{value}` is no number in range: give digits, as in 10_000"))
+}
+
+fn duration(value: &str) -> Result<Duration, String> {
+    let seconds = value.strip_suffix('s').unwrap_or(value);
+    let problem = || format!("`{value}` is no time: give seconds, as in 2.5");
+    Duration::try_from_secs_f64(seconds.parse().map_err(|_| problem())?).map_err(|_| problem())
+}
+
+fn truth(value: &str) -> Result<bool, String> {
+    match value {
+        "true" | "1" | "on" | "yes" => Ok(true),
+        "false" | "0" | "off" | "no" => Ok(false),
+        _ => Err(format!("`{value}` is neither `true` nor `false`")),
+    }
+}
+
+fn optional<T>(value: &str, parse: fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
+    if value == "none" { Ok(None) } else { parse(value).map(Some) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_set_by_name() {
+        let mut settings = Settings::default();
+        for (name, value) in [("preemptions", "2"), ("executions", "10_000"), ("time", "2.5s"), ("strategy", "random")] {
+            settings.set(name, value).unwrap();
+        }
+        assert_eq!(settings.preemptions, Some(2));
+        assert_eq!(settings.executions, Some(10_000));
+        assert_eq!(settings.time, Some(Duration::from_millis(2500)));
+        assert_eq!(settings.strategy, StrategyKind::Random);
+        settings.set("preemptions", "none").unwrap();
+        assert_eq!(settings.preemptions, None);
+    }
+
+    #[test]
+    fn what_cannot_be_says_why() {
+        let mut settings = Settings::default();
+        for (name, value, says) in [
+            ("premptions", "2", "there are: strategy, preemptions"),
+            ("steps", "-1", "no number in range"),
+            ("time", "-1", "no time"),
+            ("time", "1e300", "no time"),
+            ("stack", "5", "give 32768 to"),
+            ("keep_going", "maybe", "neither"),
+            ("strategy", "", "no strategy"),
+        ] {
+            let error = settings.set(name, value).unwrap_err();
+            assert!(error.to_string().contains(says), "{error}");
+        }
+        assert_eq!(settings, Settings::default());
+    }
+}

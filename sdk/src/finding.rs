@@ -1,0 +1,76 @@
+//! The kinds of what can be found.
+
+use std::fmt;
+
+/// What kind of thing was found. `as_str` is its name in reports.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// An `assert!` failed.
+    Assertion,
+    /// Any other panic.
+    Panic,
+    /// No task can go on.
+    Deadlock,
+    /// Tasks go round for ever though each gives way.
+    Livelock,
+    /// A loop that never yields.
+    UnfairSpin,
+    /// Two conflicting accesses, unordered.
+    DataRace,
+    /// A load that could return an older value on a machine with store buffers.
+    StaleLoad,
+    /// A block that is not serialisable.
+    Atomicity,
+    /// A cycle in the order in which locks are taken.
+    LockOrder,
+    /// Something never given back.
+    Leak,
+    /// An implementation does what its specification does not.
+    Refinement,
+    /// A specification with two outcomes for one call.
+    NondeterministicSpec,
+    /// A signal: segmentation fault, abort, stack overflow.
+    Crash,
+    /// A replay departed from its schedule.
+    Divergence,
+    /// An execution longer than its limit.
+    StepLimit,
+    /// The test uses the tool in a way that cannot work.
+    Misuse,
+    /// A plugin's own kind, by its name.
+    Plugin(String),
+}
+
+impl FindingKind {
+    /// The name in reports: `"deadlock"`, `"plugin/relaxed-store"`.
+    pub fn as_str(&self) -> std::borrow::Cow<'static, str> {
+        use FindingKind::*;
+        match self {
+            Assertion => "assertion",
+            Panic => "panic",
+            Deadlock => "deadlock",
+            Livelock => "livelock",
+            UnfairSpin => "unfair_spin",
+            DataRace => "data_race",
+            StaleLoad => "stale_load",
+            Atomicity => "atomicity",
+            LockOrder => "lock_order",
+            Leak => "leak",
+            Refinement => "refinement",
+            NondeterministicSpec => "nondeterministic_spec",
+            Crash => "crash",
+            Divergence => "divergence",
+            StepLimit => "step_limit",
+            Misuse => "misuse",
+            Plugin(name) => return format!("plugin/{name}").into(),
+        }
+        .into()
+    }
+}
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.as_str())
+    }
+}

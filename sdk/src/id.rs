@@ -1,0 +1,57 @@
+//! Identities. No bare integer is one.
+//!
+//! All of them are valid within one execution and are the same whenever the same schedule is
+//! replayed. The *names* that a `Context` gives for tasks and variables are stable beyond that:
+//! they say who created the thing and the how-manieth it was.
+
+use std::fmt;
+
+/// A schedulable entity, numbered from 0 (the test's own body) in order of creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub u32);
+
+/// An object that tasks synchronise through, numbered from 0 in order of first use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SyncVar(pub u32);
+
+impl SyncVar {
+    /// The variable of operations that have none: fences, yields, choices.
+    pub const NONE: SyncVar = SyncVar(u32::MAX);
+}
+
+/// A place in tracked plain memory, numbered from 0 in order of first use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Location(pub u32);
+
+/// A place in the source, numbered from 0 in order of first use within an exploration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SiteId(pub u32);
+
+/// The `index`-th event of `task`, from 1. Ordered by task, then index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId {
+    /// Whose event it is.
+    pub task: TaskId,
+    /// The how-manieth of that task, from 1.
+    pub index: u32,
+}
+
+impl TaskId {
+    /// The task's number as an index into a table with a row per task.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl SyncVar {
+    /// The variable's number as an index into a table with a row per variable.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.task.0, self.index)
+    }
+}

@@ -1,0 +1,47 @@
+//! What `#[intermezzo::test]` expands to.
+
+use std::fmt::Debug;
+
+/// What a test function may return.
+pub trait Outcome {
+    /// Panics if it is a failure.
+    fn check(self);
+}
+
+impl Outcome for () {
+    fn check(self) {}
+}
+
+impl<T: Outcome, E: Debug> Outcome for Result<T, E> {
+    #[track_caller]
+    fn check(self) {
+        match self {
+            Ok(outcome) => outcome.check(),
+            Err(error) => panic!("the test returned an error: {error:?}"),
+        }
+    }
+}
+
+/// Explores a test of this name with these settings, by name and value, and fails with the report unless it passes.
+///
+/// # Panics
+/// The test does not pass, or a setting cannot be.
+#[cfg(feature = "explore")]
+pub fn run_test(program: &str, settings: &[(&str, &str)], test: fn()) {
+    use crate::{Explorer, Settings};
+    let mut chosen = Settings::default();
+    for (name, value) in settings {
+        chosen.set(name, value).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let explorer = Explorer::with_settings(chosen).program(program).with_variables().unwrap_or_else(|error| panic!("{error}"));
+    let report = explorer.try_explore(test).unwrap_or_else(|error| panic!("INTERMEZZO_REPLAY: {error}"));
+    if !report.verdict().is_pass() {
+        panic!("{report}");
+    }
+}
+
+/// Runs the test once, as it is.
+#[cfg(not(feature = "explore"))]
+pub fn run_test(_: &str, _: &[(&str, &str)], test: fn()) {
+    test();
+}

@@ -1,1 +1,45 @@
-fn main(){}
+//! `cargo intermezzo`: the only crate of the workspace that parses flags, prints, and writes files.
+//!
+//! A command is a function from its flags to an [`Exit`] or a [`Problem`]. What it has to say goes to stdout
+//! through [`output`], as text or as one JSON value; problems and progress go to stderr.
+
+mod args;
+mod corpus;
+mod exit;
+mod files;
+mod output;
+mod problem;
+mod progress;
+mod project;
+mod search_flags;
+mod suggest;
+
+use args::{Cli, Command, CorpusCommand};
+use clap::Parser;
+use exit::Exit;
+use problem::Problem;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    exit::guarded(|| {
+        let cli = Cli::parse_from(args::without_subcommand_word(std::env::args_os()));
+        run(cli.command).unwrap_or_else(|problem| {
+            output::complain(&problem.to_string());
+            problem.exit()
+        })
+    })
+    .into()
+}
+
+fn run(command: Command) -> Result<Exit, Problem> {
+    match command {
+        Command::Test(args) => project::test::run(*args),
+        Command::Replay(args) => project::replay::run(args),
+        Command::Corpus {
+            command: CorpusCommand::List(args),
+        } => corpus::list::run(args),
+        Command::Corpus {
+            command: CorpusCommand::Run(args),
+        } => corpus::run::run(*args),
+    }
+}

@@ -8,6 +8,7 @@ use crate::schedule::{Schedule, ScheduleError};
 use crate::search::{self, DepthFirst, IterativePreemptionBounding, RandomWalk, Replay};
 use crate::settings::{Settings, StrategyKind};
 use intermezzo_sdk::Monitor;
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -211,6 +212,7 @@ impl Explorer {
     ///
     /// # Panics
     /// The schedule to replay is of another test: use [`Explorer::try_explore`] where that may be.
+    #[track_caller]
     pub fn explore<F: Fn() + Send + Sync>(self, test: F) -> Report {
         self.try_explore(test).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -219,17 +221,19 @@ impl Explorer {
     ///
     /// # Errors
     /// The schedule to replay is of another test.
+    #[track_caller]
     pub fn try_explore<F: Fn() + Send + Sync>(self, test: F) -> Result<Report, ScheduleError> {
         let program = self.program.clone().unwrap_or_else(|| std::any::type_name::<F>().replace("::{{closure}}", ""));
         if let Some(schedule) = &self.replay {
             schedule.for_program(&program)?;
         }
         let reports = self.reports.clone();
+        let site = Location::caller();
         // A thread of its own: the stack of a task that crashed stays marked on its thread, and the
         // caller's thread-locals are none of the test's business.
         let report = std::thread::scope(|scope| {
             let explorer = std::thread::Builder::new().name(program.clone());
-            let run = explorer.spawn_scoped(scope, || self.run(program.clone(), &test));
+            let run = explorer.spawn_scoped(scope, || self.run(program.clone(), site, &test));
             match run.expect("a thread for the exploration").join() {
                 Ok(report) => report,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -241,7 +245,7 @@ impl Explorer {
         Ok(report)
     }
 
-    fn run(self, program: String, test: &(dyn Fn() + Sync)) -> Report {
+    fn run(self, program: String, site: &'static Location<'static>, test: &(dyn Fn() + Sync)) -> Report {
         let Explorer { settings, custom, replay, monitors, mut progress, .. } = self;
         let replaying = replay.is_some();
         let strategy: Box<dyn search::Strategy> = match (replay, custom, settings.strategy, settings.preemptions) {
@@ -275,7 +279,7 @@ impl Explorer {
                     break Some(format!("the limit of {} seconds was reached", settings.time.unwrap_or_default().as_secs_f64()));
                 }
             }
-            let Some(executed) = worker.execute(&|| test()) else { break None };
+            let Some(executed) = worker.execute(site, &|| test()) else { break None };
             report.executions += 1;
             report.steps += executed.steps;
             report.max_steps = report.max_steps.max(executed.steps);

@@ -59,6 +59,8 @@ impl<R> Did<R> {
 pub(crate) enum When {
     /// At once.
     Now,
+    /// At once, and with no schedule point: it commutes with whatever others can do by now.
+    Commuting,
     /// When one of these gates is open.
     Open(Gates),
     /// As `Open`, for at most this long.
@@ -108,6 +110,7 @@ impl<S: State> Gated<S> {
                 engine.enter(access);
                 Wake::Ready
             }
+            When::Commuting => Wake::Ready,
             When::Open(gates) => engine.enter_gated(access, gates, Patience::default()),
             When::OpenWithin(gates, limit) => {
                 let patience = Patience { deadline: Some(engine.deadline(limit)), spurious: false };
@@ -132,7 +135,7 @@ impl<S: State> Gated<S> {
         let (lock, changed) = unsafe { (&(*body).lock, &(*body).changed) };
         let mut held = lock.lock().unwrap_or_else(PoisonError::into_inner);
         let (gates, until) = match when {
-            When::Now => (0, None),
+            When::Now | When::Commuting => (0, None),
             When::Open(gates) => (gates, None),
             // A limit beyond what the clock can say is no limit.
             When::OpenWithin(gates, limit) => (gates, Instant::now().checked_add(limit)),

@@ -5,13 +5,13 @@
 //! performs it on plain data, and says what happened. Every function is `#[track_caller]`, so that events
 //! carry the test's own source places.
 
-//pub mod cell;
-//pub mod future;
+pub mod cell;
+pub mod future;
 mod gated;
 pub mod hint;
-//pub mod rand;
+pub mod rand;
 pub mod sync;
-//pub mod task;
+pub mod task;
 pub mod thread;
 pub mod time;
 

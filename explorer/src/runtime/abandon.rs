@@ -60,25 +60,27 @@ impl Engine {
         // SAFETY: `start` gave the two together.
         let returned = unsafe { run(place) };
         self.rt().fibers[task as usize].room.finished();
-        let locals_dropped = catch_unwind(AssertUnwindSafe(|| self.drop_locals(task)));
-        self.end_task(task, returned && locals_dropped.is_ok());
+        let locals_dropped = self.task_entry(task).locals.is_empty() || self.drop_locals(task);
+        self.end_task(task, returned && locals_dropped);
     }
 
-    /// Drops a task's thread-local values, those initialised last first, as std does.
-    fn drop_locals(self, task: u32) {
+    /// Drops a task's thread-local values, those initialised last first, as std does. Whether no destructor
+    /// panicked; in std that aborts the process.
+    fn drop_locals(self, task: u32) -> bool {
         // Only the value is taken out: while its destructor runs the key is there and has no value. A
         // destructor may initialise more keys. Values without a destructor stay to the end.
         let next = |locals: &[Local]| locals.iter().rposition(|local| local.has_destructor && local.value.is_some());
+        let mut quiet = true;
         while let Some(at) = next(&self.task_entry(task).locals) {
             let value = self.task_entry(task).locals[at].value.take();
-            drop(value);
+            quiet &= catch_unwind(AssertUnwindSafe(|| drop(value))).is_ok();
         }
         self.task_entry(task).locals.clear();
+        quiet
     }
 
     fn end_task(self, task: u32, returned: bool) {
         let rt = self.rt();
-        rt.tasks[task as usize].locals.clear();
         let var = rt.tasks[task as usize].var;
         self.commit(Access::new(SyncVarOp::TaskEnd, var, rt.tasks[task as usize].pending.access.site), 0, 0);
         let rt = self.rt();
@@ -98,6 +100,8 @@ impl Engine {
             if catch_unwind(AssertUnwindSafe(|| self.drop_room(task))).is_err() {
                 self.panic_escaped(task);
             }
+            // That code may have used thread-locals, again or for the first time.
+            self.drop_locals(task);
         }
         let rt = self.rt();
         if task == 0 && !returned {
@@ -133,6 +137,7 @@ impl Engine {
             let Some(drop) = self.rt().statics.next_to_drop() else { break };
             let _ = catch_unwind(AssertUnwindSafe(drop));
         }
+        self.drop_locals(self.task());
     }
 }
 
@@ -146,6 +151,7 @@ pub(super) fn serve() {
     } else if rt.teardown {
         // It never began.
         let _ = catch_unwind(AssertUnwindSafe(|| engine.drop_room(task)));
+        engine.drop_locals(task);
         engine.rt().tasks[task as usize].status = Status::Ended;
     } else {
         engine.run_task();

@@ -59,35 +59,45 @@ impl Candidates<'_> {
 
 impl Runtime {
     /// Decides who goes next and makes it current.
-    #[inline]
+    #[inline(always)]
     pub(super) fn dispatch(&mut self) -> Next {
-        if let Some(task) = self.eager.pop_front() {
+        let special = self.eager.low() | self.timed.low() | self.drowsy.low();
+        let enabled = self.enabled.low();
+        if special == 0 && !self.elaborate && enabled != 0 { self.pick(enabled) } else { self.dispatch_elaborately() }
+    }
+
+    /// The decision where it is not just among the enabled tasks, or where there are many tasks.
+    #[inline(never)]
+    fn dispatch_elaborately(&mut self) -> Next {
+        if let Some(task) = self.eager.pop_first() {
             return self.hand_over(task);
         }
         if self.yielded || self.fair.active() {
             self.fair.step(self.last, &self.enabled, self.yielded);
         }
-        let plain = self.timed.is_empty() && self.drowsy.is_empty() && !self.fair.active();
-        match self.enabled.as_word() {
-            Some(enabled) if plain && enabled != 0 => self.pick(enabled),
-            _ => self.pick_listed(),
-        }
+        if self.enabled.is_empty() && self.timed.is_empty() { self.stuck() } else { self.pick_listed() }
     }
 
-    /// Picks among the enabled tasks.
-    #[inline]
+    /// Picks among the enabled tasks, a word of them.
+    #[inline(always)]
     fn pick(&mut self, enabled: u64) -> Next {
-        if enabled & (enabled - 1) == 0 {
+        let mut rest = enabled & (enabled - 1);
+        if rest == 0 {
             return self.step(enabled.trailing_zeros());
         }
+        let mut alternatives = 1;
+        while rest != 0 {
+            rest &= rest - 1;
+            alternatives += 1;
+        }
         let last = self.last;
-        let goes_on = !self.yielded && last < 64 && enabled >> last & 1 == 1;
+        let goes_on = enabled >> last & 1 == 1;
         let candidates = if goes_on {
             Candidates::Word { default: Some(last), others: enabled & !(1 << last), after: last }
         } else {
-            Candidates::Word { default: None, others: enabled, after: last % 64 }
+            Candidates::Word { default: None, others: enabled, after: last }
         };
-        match self.decide(ChoiceKind::Task, goes_on, enabled.count_ones(), candidates) {
+        match self.decide(ChoiceKind::Task, goes_on, alternatives, candidates) {
             Some(taken) => {
                 let task = candidates.task(taken).expect("a decision is among its alternatives");
                 self.step(task.0)
@@ -186,7 +196,7 @@ impl Runtime {
     }
 
     /// The task takes the next visible step.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, task: u32) -> Next {
         self.steps += 1;
         if self.steps > self.limits.steps {
@@ -195,13 +205,15 @@ impl Runtime {
         }
         self.switches += u64::from(task != self.last);
         self.last = task;
-        self.yielded = false;
-        self.tick = TICK;
+        if self.elaborate {
+            self.yielded = false;
+            self.elaborate = self.fair.active() || self.created > 64;
+        }
         self.hand_over(task)
     }
 
     /// The task runs next.
-    #[inline]
+    #[inline(always)]
     fn hand_over(&mut self, task: u32) -> Next {
         let entry = &mut self.tasks[task as usize];
         if entry.pending.gates != 0 {
@@ -226,33 +238,28 @@ impl Runtime {
     /// Gates of a variable have changed: its watchers are enabled or disabled.
     #[inline(never)]
     pub(super) fn gates_changed(&mut self, var: u32) {
-        let watchers = std::mem::take(&mut self.vars[var].watchers);
         let open = self.vars[var].gates;
-        let mut gone = Vec::new();
-        for task in watchers.iter() {
-            let pending = self.tasks[task as usize].pending;
+        let mut next = self.vars[var].watchers.first_from(0);
+        while let Some(task) = next {
+            let pending = &self.tasks[task as usize].pending;
             if pending.gates & open == 0 {
                 self.enabled.remove(task);
             } else if pending.visible {
                 self.enabled.insert(task);
             } else {
                 // It goes at once, so it no longer waits: nothing may time it out, or enable it twice.
-                self.eager.push_back(task);
+                self.vars[var].watchers.remove(task);
+                self.eager.insert(task);
                 self.timed.remove(task);
                 self.drowsy.remove(task);
-                gone.push(task);
             }
-        }
-        let entry = &mut self.vars[var].watchers;
-        *entry = watchers;
-        for task in gone {
-            entry.remove(task);
+            next = self.vars[var].watchers.first_from(task + 1);
         }
     }
 
     /// Records a decision among `alternatives` (at least 2): the prescribed one, or the strategy's.
     /// `None` if the execution has departed from what was prescribed; it is then to stop.
-    #[inline]
+    #[inline(always)]
     pub(super) fn decide(
         &mut self,
         kind: ChoiceKind,
@@ -269,9 +276,15 @@ impl Runtime {
             }
             return self.diverged(at, Choice { kind, preempts, alternatives, taken: 0 });
         }
+        self.decide_anew(kind, preempts, alternatives, candidates)
+    }
+
+    /// The strategy's decision.
+    #[inline(never)]
+    fn decide_anew(&mut self, kind: ChoiceKind, preempts: bool, alternatives: u32, candidates: Candidates<'_>) -> Option<u32> {
         let point = ChoicePoint { kind, preempts, alternatives, step: self.steps, candidates };
         let Some(taken) = self.strategy.choose(&point) else {
-            return self.diverged(at, Choice { kind, preempts, alternatives, taken: 0 });
+            return self.diverged(self.choices.len(), Choice { kind, preempts, alternatives, taken: 0 });
         };
         assert!(taken < alternatives, "a strategy picks one of the alternatives");
         self.choices.push(Choice { kind, preempts, alternatives, taken });
@@ -286,6 +299,3 @@ impl Runtime {
         None
     }
 }
-
-/// Virtual nanoseconds by which the first look at the clock after a visible step moves it.
-pub(super) const TICK: u64 = 1_000;

@@ -1,6 +1,6 @@
 //! Publishing events to monitors. Nothing here is reached when nobody listens.
 
-use super::{Access, Engine, Event, Runtime, Site};
+use super::{Access, Engine, Runtime, Site};
 use super::naming::{site_name, task_name, var_name};
 use intermezzo_sdk as sdk;
 use sdk::{
@@ -131,7 +131,8 @@ impl Runtime {
     }
 
     #[cold]
-    pub(super) fn tell_sync_access(&mut self, event: &Event) {
+    pub(super) fn tell_last_access(&mut self) {
+        let Some(&event) = self.events.as_slice().last() else { return };
         let access = SyncVarAccess {
             event: EventId { task: TaskId(event.task), index: event.index },
             var: SyncVar(event.var),

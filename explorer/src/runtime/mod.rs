@@ -20,8 +20,10 @@
 mod abandon;
 pub(crate) mod crash;
 mod dispatch;
+mod event;
 mod fair;
 mod fiber;
+mod image;
 mod listen;
 mod naming;
 mod object;
@@ -45,34 +47,23 @@ use crate::environment::Environment;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::Strategy;
 use dispatch::Next;
+use event::{Event, Events};
 use fair::Fairness;
 use fiber::Fiber;
-use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
+use intermezzo_sdk::{EventId, Interests, SyncVarOp, TaskId};
 use object::{Epochs, Statics};
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use task::{Pending, Task};
 use var::Vars;
 
+/// Virtual nanoseconds by which a look at the clock moves it, and the most it is moved by at once.
+const TICK: u64 = 1_000;
+const TICK_MAX: u64 = 1 << 40;
+
 thread_local! {
     /// The runtime whose task runs on this thread; null outside any execution.
     static CURRENT: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
-}
-
-/// One event of an execution, as recorded.
-#[derive(Clone, Copy)]
-pub(crate) struct Event {
-    pub(crate) site: Site,
-    /// Values read and written, as bits.
-    pub(crate) read: u64,
-    pub(crate) written: u64,
-    pub(crate) task: u32,
-    /// The how-manieth event of its task, from 1.
-    pub(crate) index: u32,
-    pub(crate) var: u32,
-    pub(crate) op: SyncVarOp,
-    pub(crate) order: MemoryOrder,
 }
 
 /// The state of one worker: the execution that runs, and what the next ones use again.
@@ -102,10 +93,13 @@ pub(crate) struct Runtime {
     last: u32,
     /// Whether it yielded since.
     yielded: bool,
+    /// Whether a decision has to look at more than one word of tasks: after a yield, under fairness, or
+    /// with more than 64 tasks.
+    elaborate: bool,
     /// Tasks whose next operation is possible.
     enabled: TaskSet,
     /// Tasks to run up to their next visible operation before anything is decided.
-    eager: VecDeque<u32>,
+    eager: TaskSet,
     /// Waiting tasks that a time-out may wake, and those that may wake spuriously.
     timed: TaskSet,
     drowsy: TaskSet,
@@ -118,8 +112,9 @@ pub(crate) struct Runtime {
     left: Environment,
     /// Virtual time in nanoseconds since the execution began.
     clock: u64,
-    /// By how much the next look at the clock moves it.
+    /// By how much the next look at the clock moves it, and how many events there had been at the last one.
     tick: u64,
+    looked_after: usize,
 
     /// The decisions of this execution; the first `prescribed` of them were given by the strategy.
     choices: Vec<Choice>,
@@ -127,7 +122,7 @@ pub(crate) struct Runtime {
     decided: usize,
     strategy: Box<dyn Strategy>,
 
-    events: Vec<Event>,
+    events: Events,
     steps: u64,
     switches: u64,
     limits: Limits,
@@ -167,7 +162,9 @@ impl Engine {
     }
 
     /// Announces a visible operation that is always possible; returns when it is to happen.
-    #[inline]
+    ///
+    /// Not inlined, like `commit`: there are many callers, in the test's own code.
+    #[inline(never)]
     pub(crate) fn enter(self, access: Access) {
         let rt = self.rt();
         if rt.teardown {
@@ -262,7 +259,7 @@ impl Engine {
     }
 
     /// Records what the current task's operation did.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn commit(self, access: Access, read: u64, written: u64) {
         let rt = self.rt();
         if rt.teardown {
@@ -273,11 +270,18 @@ impl Engine {
         entry.events += 1;
         let index = entry.events;
         entry.yielded = false;
-        let event =
-            Event { site: access.site, read, written, task, index, var: access.var, op: access.op, order: access.order };
-        rt.events.push(event);
+        rt.events.record(Event {
+            site: access.site,
+            read,
+            written,
+            task,
+            index,
+            var: access.var,
+            op: access.op,
+            order: access.order,
+        });
         if rt.listening.intersects(Interests::SYNC_ACCESSES) {
-            rt.tell_sync_access(&event);
+            rt.tell_last_access();
         }
     }
 
@@ -408,17 +412,23 @@ impl Engine {
         let rt = self.rt();
         rt.tasks[current as usize].yielded = true;
         if rt.last == current {
-            rt.yielded = true;
+            (rt.yielded, rt.elaborate) = (true, true);
         }
     }
 
     /// Virtual time in nanoseconds since the execution began. Each look moves the clock on, by twice as
-    /// much as the look before if nothing visible happened in between: a loop that waits for time to
+    /// much as the look before if nothing but giving way happened in between: a loop that waits for time to
     /// pass ends.
     pub(crate) fn look_at_clock(self) -> u64 {
         let rt = self.rt();
-        rt.clock += rt.tick;
-        rt.tick = rt.tick.saturating_mul(2).min(1 << 40);
+        let giving_way = |event: &&Event| matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep);
+        let events = rt.events.as_slice();
+        let happened = events.len() - events.iter().rev().take_while(giving_way).count();
+        if happened != rt.looked_after {
+            (rt.looked_after, rt.tick) = (happened, TICK);
+        }
+        rt.clock = rt.clock.saturating_add(rt.tick);
+        rt.tick = rt.tick.saturating_mul(2).min(TICK_MAX);
         rt.clock
     }
 
@@ -551,6 +561,8 @@ impl Engine {
     pub(crate) fn timed_out(self, access: Access) {
         self.commit(Access { op: SyncVarOp::TimeOut, ..access }, 0, 0);
         let rt = self.rt();
-        rt.yielded = rt.last == rt.current;
+        if rt.last == rt.current {
+            (rt.yielded, rt.elaborate) = (true, true);
+        }
     }
 }

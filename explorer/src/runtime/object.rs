@@ -10,8 +10,9 @@
 //! - any other object that was used before the execution began was carried into it: a finding, because
 //!   its state would leak from one execution to the next.
 //!
-//! Whether an object is static is told by its address: inside a writable segment of a loaded file.
+//! Whether an object is static is told by its address and its bytes: see `image.rs`.
 
+use super::image::is_initial_static;
 use super::task::Site;
 use super::var::{Gates, VarKind};
 use super::{Engine, Runtime};
@@ -20,7 +21,7 @@ use std::collections::HashMap;
 use std::mem::{MaybeUninit, size_of};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Bits of an identity that hold the number of the variable; the others hold the execution's epoch.
 const VAR_BITS: u32 = 22;
@@ -114,12 +115,17 @@ impl<B: ?Sized> Object<B> {
 
     #[cold]
     fn first_use_outside(&self) {
-        if is_static(self.address()) {
+        if self.is_initial_static() {
             remember(self.address(), self.body_bytes());
             self.id.store(STATIC, Relaxed);
         } else {
             self.id.store(OUTSIDE, Relaxed);
         }
+    }
+
+    /// Whether it is a static, as the compiler made it.
+    fn is_initial_static(&self) -> bool {
+        is_initial_static(self.body.get().cast::<u8>().addr(), self.body_bytes())
     }
 
     fn address(&self) -> usize {
@@ -165,7 +171,7 @@ impl<B: Body + ?Sized> Object<B> {
     #[inline(never)]
     fn first_use(&self, engine: Engine, id: u64, site: Site) -> (u32, *mut B) {
         let rt = engine.rt();
-        if id == STATIC || (id == UNUSED && is_static(self.address())) {
+        if id == STATIC || (id == UNUSED && self.is_initial_static()) {
             return self.first_use_of_static(engine);
         }
         if rt.teardown {
@@ -334,35 +340,4 @@ static INITIAL: Mutex<Option<HashMap<usize, &'static [MaybeUninit<u8>]>>> = Mute
 fn remember(address: usize, bytes: &[MaybeUninit<u8>]) -> &'static [MaybeUninit<u8>] {
     let mut known = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
     known.get_or_insert_default().entry(address).or_insert_with(|| Box::leak(bytes.into()))
-}
-
-/// Whether the address is in a writable segment of the program or of a library loaded with it.
-fn is_static(address: usize) -> bool {
-    static SEGMENTS: OnceLock<Vec<Range<usize>>> = OnceLock::new();
-    SEGMENTS.get_or_init(writable_segments).iter().any(|segment| segment.contains(&address))
-}
-
-#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
-fn writable_segments() -> Vec<Range<usize>> {
-    unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, found: *mut libc::c_void) -> libc::c_int {
-        // SAFETY: the loader passes a valid description, and the pointer that was given below.
-        let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<Range<usize>>>()) };
-        // SAFETY: the loader says that this many headers are there.
-        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) };
-        for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_W != 0) {
-            let start = info.dlpi_addr as usize + header.p_vaddr as usize;
-            found.push(start..start + header.p_memsz as usize);
-        }
-        0
-    }
-    let mut found = Vec::new();
-    // SAFETY: the callback gets the vector that outlives the call.
-    unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut found).cast()) };
-    found
-}
-
-/// Elsewhere no object is known to be static; one that is used twice is reported as carried.
-#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
-fn writable_segments() -> Vec<Range<usize>> {
-    Vec::new()
 }

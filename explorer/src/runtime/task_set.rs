@@ -52,13 +52,35 @@ impl TaskSet {
     /// Whether the set is empty.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.low == 0 && self.high.iter().all(|&word| word == 0)
+        self.low == 0 && (self.high.is_empty() || self.high.iter().all(|&word| word == 0))
     }
 
-    /// The set as one word, if no task from 64 on was ever put in since the last `clear`.
+    /// The tasks below 64, as a word.
     #[inline(always)]
-    pub(crate) fn as_word(&self) -> Option<u64> {
-        self.high.is_empty().then_some(self.low)
+    pub(crate) fn low(&self) -> u64 {
+        self.low
+    }
+
+    /// The first task that is not before `from`.
+    #[inline(always)]
+    pub(crate) fn first_from(&self, from: u32) -> Option<u32> {
+        if from < 64 {
+            let rest = self.low >> from;
+            if rest != 0 {
+                return Some(rest.trailing_zeros() + from);
+            }
+        }
+        if self.high.is_empty() { None } else { self.iter().find(|&task| task >= from) }
+    }
+
+    /// Takes out the first task.
+    #[inline(always)]
+    pub(crate) fn pop_first(&mut self) -> Option<u32> {
+        let first = self.first_from(0);
+        if let Some(first) = first {
+            self.remove(first);
+        }
+        first
     }
 
     /// Empties the set.

@@ -29,6 +29,7 @@ pub(crate) enum VarKind {
     Channel,
     Count,
     Cell,
+    Waker,
 }
 
 impl VarKind {
@@ -46,6 +47,7 @@ impl VarKind {
             VarKind::Channel => "channel",
             VarKind::Count => "count",
             VarKind::Cell => "cell",
+            VarKind::Waker => "waker",
         }
     }
 }

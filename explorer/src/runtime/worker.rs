@@ -1,7 +1,6 @@
 //! A worker: one runtime on one OS thread, which runs one execution after the other.
 
 use super::abandon::serve;
-use super::dispatch::TICK;
 use super::fair::Fairness;
 use super::fiber::Fiber;
 use super::listen::{Listeners, Reported};
@@ -10,12 +9,12 @@ use super::object::{Epochs, Statics};
 use super::task::{Access, Pending, Site, Status, Task};
 use super::task_set::TaskSet;
 use super::var::{NOBODY, VarKind, Vars};
-use super::{CURRENT, Engine, Event, PanicNote, Runtime, Stop};
+use super::event::{Event, Events};
+use super::{CURRENT, Engine, PanicNote, Runtime, Stop, TICK};
 use crate::environment::Environment;
 use crate::schedule::Choice;
 use crate::search::Strategy;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp, TaskId};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Limits of one execution.
@@ -102,8 +101,9 @@ impl Worker {
                 sweeping: false,
                 last: 0,
                 yielded: false,
+                elaborate: false,
                 enabled: TaskSet::default(),
-                eager: VecDeque::new(),
+                eager: TaskSet::default(),
                 timed: TaskSet::default(),
                 drowsy: TaskSet::default(),
                 fair: Fairness::default(),
@@ -112,11 +112,12 @@ impl Worker {
                 left: environment,
                 clock: 0,
                 tick: TICK,
+                looked_after: 0,
                 choices: Vec::new(),
                 prescribed: 0,
                 decided: 0,
                 strategy,
-                events: Vec::new(),
+                events: Events::default(),
                 steps: 0,
                 switches: 0,
                 limits,
@@ -130,11 +131,12 @@ impl Worker {
         }
     }
 
-    /// Runs the next execution that the strategy asks for; `None` when it asks for no more.
+    /// Runs the next execution that the strategy asks for; `None` when it asks for no more. `site` is where the
+    /// test's body is said to begin.
     ///
     /// # Panics
     /// The calling thread is inside an execution already.
-    pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Option<Executed> {
+    pub(crate) fn execute(&mut self, site: Site, test: &dyn Fn()) -> Option<Executed> {
         let rt = &mut *self.runtime;
         if !rt.strategy.next(&mut rt.choices) {
             return None;
@@ -143,7 +145,7 @@ impl Worker {
         assert!(CURRENT.get().is_null(), "an exploration runs inside another one on the same thread");
         CURRENT.set(&raw mut *self.runtime);
         let reset = ResetCurrent;
-        let executed = Engine(CURRENT.get()).run(test);
+        let executed = Engine(CURRENT.get()).run(site, test);
         drop(reset);
         Some(executed)
     }
@@ -179,14 +181,17 @@ impl Drop for ResetCurrent {
 
 impl Engine {
     /// Runs one execution of the test, which has been begun.
-    fn run(self, test: &dyn Fn()) -> Executed {
+    fn run(self, site: Site, test: &dyn Fn()) -> Executed {
         if self.rt().listeners.any() {
             self.rt().tell_begin();
         }
         let body = move || test();
-        match self.rt().new_task(None, std::panic::Location::caller()) {
+        match self.rt().new_task(None, site) {
             Ok(main) => {
-                self.rt().tasks[main as usize].children = 0;
+                let entry = &mut self.rt().tasks[main as usize];
+                entry.children = 0;
+                // Nobody joins it: its result is dropped at its end.
+                entry.detached = true;
                 // SAFETY: the test outlives this call, and the room is emptied before it returns.
                 unsafe { self.rt().fibers[main as usize].room.fill(body) };
             }
@@ -226,6 +231,7 @@ impl Runtime {
         self.running = 0;
         self.last = 0;
         self.yielded = false;
+        self.elaborate = false;
         self.enabled.clear();
         self.eager.clear();
         self.timed.clear();
@@ -234,6 +240,7 @@ impl Runtime {
         self.left = self.environment;
         self.clock = 0;
         self.tick = TICK;
+        self.looked_after = 0;
         self.prescribed = self.choices.len();
         self.decided = 0;
         self.events.clear();
@@ -263,7 +270,10 @@ impl Runtime {
         (entry.var, entry.parent, entry.ordinal, entry.name) = (var, parent, ordinal, name);
         self.created += 1;
         self.live += 1;
-        self.eager.push_back(task);
+        self.eager.insert(task);
+        if self.created > 64 {
+            self.elaborate = true;
+        }
         Ok(task)
     }
 
@@ -304,6 +314,7 @@ impl Runtime {
         };
         let events = self
             .events
+            .as_slice()
             .iter()
             .map(|event| EventLine {
                 task: named(event.task),

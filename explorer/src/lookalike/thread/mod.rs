@@ -1,13 +1,13 @@
 //! `std::thread`, controlled.
 
 mod handle;
-//pub mod local;
+mod local;
 mod park;
 mod scope;
 mod spawn;
 
 pub use handle::{Thread, ThreadId, current};
-//pub use local::{AccessError, LocalKey};
+pub use local::{AccessError, LocalKey};
 pub use park::{park, park_timeout, sleep, yield_now};
 #[allow(deprecated, reason = "std has them too")]
 pub use park::{park_timeout_ms, sleep_ms};
@@ -41,4 +41,4 @@ pub fn panicking() -> bool {
     }
 }
 
-//pub use crate::thread_local_lookalike as thread_local;
+pub use crate::thread_local_lookalike as thread_local;

@@ -5,7 +5,7 @@ use crate::runtime::{Access, Engine, Patience, Site, Status, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::{fmt, io};
 
 /// Runs a closure on a new thread.
@@ -18,7 +18,11 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    Builder::new().spawn(f).expect("failed to spawn thread")
+    match Engine::current() {
+        // SAFETY: nothing is borrowed.
+        Some(engine) => JoinHandle::inside(engine, unsafe { engine.fork(None, Location::caller(), f) }),
+        None => Builder::new().spawn(f).expect("failed to spawn thread"),
+    }
 }
 
 /// Settings of a new thread: `std::thread::Builder`.
@@ -153,6 +157,14 @@ impl<T> Joinable<T> {
         }
     }
 
+    /// The task's thread handle.
+    pub(super) fn thread(&self) -> Thread {
+        match self.engine() {
+            Some(engine) => Thread::of_task(engine, self.task),
+            None => Thread(Kind::Inside { epoch: self.epoch, task: self.task, name: None }),
+        }
+    }
+
     pub(super) fn is_finished(&self, site: Site) -> bool {
         let Some(engine) = self.engine() else { return true };
         let access = Access::new(SyncVarOp::TaskCheck, engine.task_var(self.task), site);
@@ -183,7 +195,8 @@ pub(super) fn wait_for_end(engine: Engine, task: u32, site: Site) {
 /// A handle on a thread that can be joined: `std::thread::JoinHandle`.
 pub struct JoinHandle<T> {
     inner: Inner<T>,
-    thread: Thread,
+    /// Made when it is asked for: few do.
+    thread: OnceLock<Box<Thread>>,
 }
 
 // SAFETY: as std's: the result is handed over once, by `join`, and only inside its execution, whose tasks
@@ -194,17 +207,21 @@ unsafe impl<T> Sync for JoinHandle<T> {}
 
 impl<T> JoinHandle<T> {
     pub(super) fn outside(handle: std::thread::JoinHandle<T>) -> JoinHandle<T> {
-        let thread = Thread(Kind::Outside(handle.thread().clone()));
-        JoinHandle { inner: Inner::Outside(handle), thread }
+        JoinHandle { inner: Inner::Outside(handle), thread: OnceLock::new() }
     }
 
     pub(super) fn inside(engine: Engine, task: u32) -> JoinHandle<T> {
-        JoinHandle { inner: Inner::Inside(Joinable::new(engine, task)), thread: Thread::of_task(engine, task) }
+        JoinHandle { inner: Inner::Inside(Joinable::new(engine, task)), thread: OnceLock::new() }
     }
 
     /// The thread.
     pub fn thread(&self) -> &Thread {
-        &self.thread
+        self.thread.get_or_init(|| {
+            Box::new(match &self.inner {
+                Inner::Outside(handle) => Thread(Kind::Outside(handle.thread().clone())),
+                Inner::Inside(joinable) => joinable.thread(),
+            })
+        })
     }
 
     /// Waits for the thread to end; its result.

@@ -1,0 +1,183 @@
+//! One tool's figures for one case, and whether the tools agree about it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::{Case, Outcomes, Tool};
+
+/// Runs shorter than this are repeated: their time is within reach of the machine's noise.
+const SHORT: Duration = Duration::from_secs(1);
+
+/// How often a short run is done in all. Odd, so that there is a middle one.
+const SHORT_RUNS: usize = 3;
+
+/// Runs shorter than this are mostly the tool's setting up, where a single preemption by the
+/// operating system, of some milliseconds, multiplies the time.
+const TINY: Duration = Duration::from_millis(20);
+
+/// How often a tiny run is done in all.
+const TINY_RUNS: usize = 31;
+
+/// What a tool needed for a case. Of several runs, the one with the median time.
+#[derive(Clone, Debug)]
+pub struct Measurement {
+    /// The program and its sizes.
+    pub case: Case,
+    /// The tool it ran under.
+    pub tool: Tool,
+    /// Runs of the test, complete or cut short by the tool.
+    pub executions: u64,
+    /// Wall-clock time, setting the tool up included.
+    pub time: Duration,
+    /// Whether the tool ended by itself, before the cap.
+    pub exhausted: bool,
+    /// What the kernel answered, over all executions.
+    pub outcomes: BTreeSet<usize>,
+}
+
+impl Measurement {
+    /// Executions per second.
+    pub fn rate(&self) -> f64 {
+        self.executions as f64 / self.time.as_secs_f64()
+    }
+
+    /// The time this took over the time the other took. If this was cut by the cap, the true ratio
+    /// is greater; if the other was, it is smaller; if both were, nothing is known: `None`.
+    pub fn time_ratio(&self, other: &Measurement) -> Option<f64> {
+        let known = self.exhausted || other.exhausted;
+        known.then(|| self.time.as_secs_f64() / other.time.as_secs_f64())
+    }
+}
+
+/// Runs the case under the tool, for `cap` at most; `None` if it has more threads than the tool
+/// can hold.
+///
+/// # Panics
+///
+/// If a tool that exhausts the case twice needs another number of executions the second time.
+pub fn measure(tool: Tool, case: Case, cap: Duration) -> Option<Measurement> {
+    if tool.threads_max().is_some_and(|threads_max| case.a > threads_max) {
+        return None;
+    }
+    let first = run(tool, case, cap);
+    let runs_wanted = match first.time {
+        time if time < TINY => TINY_RUNS,
+        time if time < SHORT => SHORT_RUNS,
+        _ => 1,
+    };
+    let mut runs = vec![first];
+    while runs.len() < runs_wanted {
+        let again = run(tool, case, cap);
+        if again.exhausted && runs[0].exhausted {
+            assert_eq!(
+                again.executions, runs[0].executions,
+                "{case} under {tool} is not deterministic"
+            );
+        }
+        runs.push(again);
+    }
+    runs.sort_by_key(|run| run.time);
+    Some(runs.swap_remove(runs_wanted / 2))
+}
+
+fn run(tool: Tool, case: Case, cap: Duration) -> Measurement {
+    let outcomes = Arc::new(Outcomes::new());
+    let (executions, time) = tool.explore(case, cap, &outcomes);
+    Measurement {
+        case,
+        tool,
+        executions,
+        time,
+        exhausted: time < cap,
+        outcomes: outcomes.to_set(),
+    }
+}
+
+/// What contradicts itself in the measurements of one case, a sentence each.
+///
+/// Whatever a sequentially consistent tool saw is real, so every tool that exhausted the case must
+/// have seen it too. What only a tool that [weakens `SeqCst`](Tool::weakens_seq_cst) saw proves
+/// nothing about the others.
+pub fn disagreements(measurements: &[Measurement]) -> Vec<String> {
+    let mut found = Vec::new();
+    for saw in measurements.iter().filter(|m| !m.tool.weakens_seq_cst()) {
+        for exhausted in measurements.iter().filter(|m| m.exhausted) {
+            let missed: Vec<_> = saw.outcomes.difference(&exhausted.outcomes).collect();
+            if !missed.is_empty() {
+                let (case, by, of) = (saw.case, exhausted.tool, saw.tool);
+                found.push(format!(
+                    "{case}: {by} exhausted it without the outcomes {missed:?} that {of} saw"
+                ));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kernel;
+
+    /// Far more than the small cases below need.
+    const CAP: Duration = Duration::from_secs(120);
+
+    /// What the tools answer for a case, in the order of `Tool::ALL`.
+    fn outcomes(kernel: Kernel, a: usize, b: usize) -> Vec<BTreeSet<usize>> {
+        let measurements = Tool::ALL.map(|tool| run(tool, Case::new(kernel, a, b), CAP));
+        assert!(measurements.iter().all(|measurement| measurement.exhausted));
+        assert_eq!(disagreements(&measurements), Vec::<String>::new());
+        measurements.map(|measurement| measurement.outcomes).into()
+    }
+
+    fn sets<const N: usize>(of_each: [&[usize]; N]) -> Vec<BTreeSet<usize>> {
+        of_each.map(|outcomes| outcomes.iter().copied().collect()).into()
+    }
+
+    #[test]
+    fn a_counter_loses_increments_only_if_racy() {
+        assert_eq!(outcomes(Kernel::Counter, 2, 2), sets([&[4]; 3]));
+        assert_eq!(outcomes(Kernel::MutexCounter, 2, 2), sets([&[4]; 3]));
+        assert_eq!(outcomes(Kernel::RacyCounter, 2, 2), sets([&[2, 3, 4]; 3]));
+    }
+
+    #[test]
+    fn only_loom_shows_what_sequential_consistency_forbids() {
+        assert_eq!(
+            outcomes(Kernel::StoreBuffer, 2, 1),
+            sets([&[1, 2, 3], &[0, 1, 2, 3], &[1, 2, 3]])
+        );
+    }
+
+    /// Pops of (1, 2) and of (2, 1), as digits to base 3: no node is lost, none taken twice.
+    #[test]
+    fn a_stack_gives_every_node_once() {
+        assert_eq!(outcomes(Kernel::Treiber, 2, 1), sets([&[5, 7]; 3]));
+    }
+
+    #[test]
+    fn what_one_tool_missed_is_told() {
+        let measurement = |tool, exhausted, outcomes: &[usize]| Measurement {
+            case: Case::new(Kernel::StoreBuffer, 2, 1),
+            tool,
+            executions: 1,
+            time: SHORT,
+            exhausted,
+            outcomes: outcomes.iter().copied().collect(),
+        };
+        let intermezzo = measurement(Tool::Intermezzo, true, &[1, 2]);
+        let loom = measurement(Tool::Loom, true, &[0, 1, 2, 3]);
+        let shuttle = measurement(Tool::Shuttle, false, &[1, 3]);
+        assert_eq!(
+            disagreements(&[intermezzo, loom, shuttle]),
+            ["store_buffer(2,1): intermezzo exhausted it without the outcomes [3] that shuttle saw"],
+        );
+    }
+
+    #[test]
+    fn a_program_too_large_for_a_tool_is_not_run() {
+        assert!(measure(Tool::Loom, Case::new(Kernel::Empty, 5, 1), CAP).is_none());
+        assert!(measure(Tool::Loom, Case::new(Kernel::Empty, 4, 1), CAP).is_some());
+    }
+}

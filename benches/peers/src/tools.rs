@@ -1,0 +1,82 @@
+//! The tools, each reduced to: run this case until exhausted or out of time.
+//!
+//! A tool's file brings its `AtomicUsize`, `Mutex`, `Ordering` and `thread` into scope for its own
+//! copy of `kernels.rs`, and its `explore` sets the tool up: depth first, no preemption bound, no
+//! limit but time, no output.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::{Case, Outcomes};
+
+mod intermezzo;
+mod loom;
+mod shuttle;
+
+/// Held while a tool explores: tools side by side would measure each other, and would swap each
+/// other's panic hooks, which belong to the process.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A systematic concurrency tester.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tool {
+    /// This project.
+    Intermezzo,
+    /// `loom`, with its partial-order reduction.
+    Loom,
+    /// `shuttle` with its depth-first scheduler, which has no reduction.
+    Shuttle,
+}
+
+impl Tool {
+    /// All tools, the one that the others are compared with first.
+    pub const ALL: [Tool; 3] = [Tool::Intermezzo, Tool::Loom, Tool::Shuttle];
+
+    /// The number of threads that the tool can hold beside the main one, where it has a limit.
+    pub fn threads_max(self) -> Option<usize> {
+        match self {
+            Tool::Loom => Some(::loom::MAX_THREADS - 1),
+            Tool::Intermezzo | Tool::Shuttle => None,
+        }
+    }
+
+    /// Whether the tool may show outcomes that sequential consistency forbids although every
+    /// operation asks for it. Loom treats `SeqCst` operations as `AcqRel` (its README,
+    /// "Unsupported features").
+    pub fn weakens_seq_cst(self) -> bool {
+        self == Tool::Loom
+    }
+
+    /// Runs the case until the tool has exhausted it, or until `cap` is over. Returns the number of
+    /// executions and the time they took, setting the tool up included; the outcomes of those that
+    /// ended go to `outcomes`.
+    ///
+    /// # Panics
+    ///
+    /// If the case has more threads than [`threads_max`](Tool::threads_max).
+    pub fn explore(self, case: Case, cap: Duration, outcomes: &Arc<Outcomes>) -> (u64, Duration) {
+        let explore = match self {
+            Tool::Intermezzo => intermezzo::explore,
+            Tool::Loom => loom::explore,
+            Tool::Shuttle => shuttle::explore,
+        };
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = Instant::now();
+        let executions = explore(case, cap, outcomes.clone());
+        (executions, start.elapsed())
+    }
+}
+
+impl fmt::Display for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Tool::Intermezzo => "intermezzo",
+            Tool::Loom => "loom",
+            Tool::Shuttle => "shuttle",
+        })
+    }
+}

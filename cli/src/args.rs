@@ -1,0 +1,202 @@
+//! The command line as the user writes it.
+
+use crate::search_flags::{LimitFlags, SearchFlags};
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  nothing was found
+  1  something was found, or a test failed
+  2  the command cannot be carried out as given (flags, names, files, a project that does not build)
+  3  nothing can be said: inconclusive, a replay that diverged, nothing explored
+  4  internal error
+
+With --json, stdout gets exactly one JSON value, or nothing if the command cannot be carried out.
+Problems are told on stderr, as text; progress too, and only on a terminal.";
+
+/// Finds the in-between moves that break concurrent Rust code
+#[derive(Parser, Debug)]
+#[command(name = "cargo-intermezzo", bin_name = "cargo intermezzo", version, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    Test(Box<TestArgs>),
+    Replay(ReplayArgs),
+    /// Programs with known verdicts: the first thing to try
+    Corpus {
+        #[command(subcommand)]
+        command: CorpusCommand,
+    },
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum CorpusCommand {
+    List(ListArgs),
+    Run(Box<RunArgs>),
+}
+
+/// Runs this project's tests with the given search settings, and sums up what was explored
+///
+/// Runs `cargo test` with the flags' settings in environment variables (`INTERMEZZO_PREEMPTIONS=2`), which
+/// override those of `#[intermezzo::test(..)]`; then prints a line per explored test. Flags come before
+/// cargo's own arguments.
+#[derive(Args, Debug)]
+#[command(after_help = TEST_HELP)]
+pub(crate) struct TestArgs {
+    #[command(flatten)]
+    pub(crate) search: SearchFlags,
+    /// Writes each report there, and a schedule file for each finding
+    #[arg(long, value_name = "DIR")]
+    pub(crate) reports: Option<PathBuf>,
+    /// Prints one JSON value on stdout, and what cargo says on stderr
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Arguments of `cargo test`, and after a further `--`, of the test binaries
+    #[arg(
+        value_name = "CARGO TEST ARGS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) cargo: Vec<OsString>,
+}
+
+const TEST_HELP: &str = "\
+Examples:
+  cargo intermezzo test --preemptions 2
+  cargo intermezzo test --strategy random --executions 10_000 -p my-queue --lib push -- --nocapture
+
+JSON: { verdict, cargo_test: \"passed\" | \"failed\", reports: [..] }, each report as it was written.
+A project that does not build, or a cargo that cannot be run, is exit code 2; a project in which nothing was
+explored is exit code 3.";
+
+/// Runs one schedule again
+///
+/// A schedule of a program of the corpus is run at once. Any other is of a test of the project in the current
+/// directory: `cargo test` runs just that test. A replay stays in the environment in which the schedule was
+/// recorded; limits of an execution are not part of a schedule.
+#[derive(Args, Debug)]
+#[command(after_help = REPLAY_HELP)]
+pub(crate) struct ReplayArgs {
+    /// A token (`imz1.…`), or the path of a schedule file
+    #[arg(value_name = "SCHEDULE")]
+    pub(crate) schedule: String,
+    #[command(flatten)]
+    pub(crate) limits: LimitFlags,
+    /// Prints the report as one JSON value on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// More arguments of `cargo test`, and after a further `--`, of the test binary
+    #[arg(value_name = "CARGO TEST ARGS", last = true)]
+    pub(crate) cargo: Vec<OsString>,
+}
+
+const REPLAY_HELP: &str = "\
+Exit code 1 says that the schedule shows a finding, 0 that it shows none any more, 3 that the program departed
+from the schedule: it was changed since, or does not do the same thing twice.";
+
+/// Lists the programs, their parameters with defaults, and what must come of them
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {
+    /// Prints a JSON array of { name, about, expected, parameters, settings } on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Explores a program, or all of them
+///
+/// A program is explored with the settings that fit it, overridden by the flags.
+#[derive(Args, Debug)]
+#[command(after_help = RUN_HELP)]
+pub(crate) struct RunArgs {
+    /// The program; all of them if it is left out
+    pub(crate) name: Option<String>,
+    /// Sets a parameter of the program
+    #[arg(long = "set", value_name = "NAME=VALUE", requires = "name")]
+    pub(crate) sets: Vec<String>,
+    /// Writes the first finding's schedule there, over another schedule file if there is one
+    #[arg(long, value_name = "FILE", requires = "name")]
+    pub(crate) schedule_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) search: SearchFlags,
+    /// Prints the report as one JSON value on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const RUN_HELP: &str = "\
+With a name, the exit code is the verdict's: 0 pass, 1 findings, 3 inconclusive. Without one, a line says of
+each program whether what came of it is what must; the exit code is 0 if that is so for all, and 1 if not.
+
+JSON: the report; without a name, an array of { name, expected, met, report }.";
+
+/// The arguments as if the binary had been called by its own name: cargo puts the word `intermezzo` first.
+pub(crate) fn without_subcommand_word(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = args.collect();
+    if args.get(1).is_some_and(|word| word == "intermezzo") {
+        args.remove(1);
+    }
+    args
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_word_that_cargo_puts_first_is_optional() {
+        for words in [
+            &["exe", "intermezzo", "corpus", "list"][..],
+            &["exe", "corpus", "list"],
+        ] {
+            let args = without_subcommand_word(words.iter().map(OsString::from));
+            assert_eq!(args, ["exe", "corpus", "list"]);
+        }
+        assert_eq!(
+            without_subcommand_word(["exe"].iter().map(OsString::from)),
+            ["exe"]
+        );
+    }
+
+    fn cargo_args(words: &str) -> Vec<OsString> {
+        let words = ["cargo-intermezzo", "test"]
+            .into_iter()
+            .chain(words.split_whitespace());
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Test(args) => args.cargo,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_not_ours_is_cargos() {
+        for (words, cargo) in [
+            ("--seed 1", ""),
+            ("--seed 1 push", "push"),
+            (
+                "--seed 1 -p queue push -- --nocapture",
+                "-p queue push -- --nocapture",
+            ),
+            ("--seed 1 -- -p queue -- --nocapture", "-p queue -- --nocapture"),
+            ("push --release", "push --release"),
+            ("--release push", "--release push"),
+        ] {
+            assert_eq!(
+                cargo_args(words),
+                cargo.split_whitespace().collect::<Vec<_>>(),
+                "{words}"
+            );
+        }
+    }
+}

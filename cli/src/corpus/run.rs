@@ -1,0 +1,138 @@
+//! `corpus run`: one program, or all of them, explored in this process.
+
+use crate::args::RunArgs;
+use crate::exit::Exit;
+use crate::files::{self, Kind};
+use crate::output;
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::search_flags::{Given, SearchFlags};
+use anstyle::AnsiColor;
+use intermezzo::Report;
+use intermezzo_corpus::{Arguments, Program, programs};
+use serde::Serialize;
+use std::path::Path;
+
+/// A program's exploration in JSON, where all are run.
+#[derive(Serialize)]
+struct Ran {
+    name: &'static str,
+    expected: String,
+    met: bool,
+    report: Report,
+}
+
+/// Explores the program named, or all.
+pub(crate) fn run(args: RunArgs) -> Result<Exit, Problem> {
+    match &args.name {
+        Some(name) => run_one(super::program(name)?, &args),
+        None => run_all(&args),
+    }
+}
+
+fn run_one(program: &Program, args: &RunArgs) -> Result<Exit, Problem> {
+    let arguments = program
+        .arguments(&args.sets)
+        .map_err(|error| Problem::usage(format!("--set: {error}")))?;
+    if let Some(path) = &args.schedule_out {
+        // Now rather than after a long search.
+        files::check_may_write(path, Kind::Schedule)?;
+    }
+    let report = explore(program, &arguments, &args.search);
+    if args.json {
+        output::text(&report.to_json())?;
+    } else {
+        output::text(&format!("{report}{}", how_to_replay(&report)))?;
+    }
+    if let Some(path) = &args.schedule_out {
+        write_schedule(path, &report)?;
+    }
+    Ok(report.verdict().into())
+}
+
+/// The corpus is no project of the user's: its programs are replayed by this command, not by variables.
+fn how_to_replay(report: &Report) -> &'static str {
+    if report.findings().is_empty() {
+        ""
+    } else {
+        "  replay a schedule: cargo intermezzo replay imz1...\n"
+    }
+}
+
+fn run_all(args: &RunArgs) -> Result<Exit, Problem> {
+    let mut all_met = true;
+    let mut ran = Vec::new();
+    let width = programs()
+        .iter()
+        .map(|program| program.name.len())
+        .max()
+        .unwrap_or(0);
+    for program in programs() {
+        let arguments = program.arguments::<&str>(&[]).expect("defaults are in range");
+        let report = explore(program, &arguments, &args.search);
+        let met = program.meets(&report);
+        all_met &= met;
+        if args.json {
+            ran.push(Ran {
+                name: program.name,
+                expected: program.expected.to_string(),
+                met,
+                report,
+            });
+        } else {
+            output::text(&line(program, met, &report, width))?;
+        }
+    }
+    if args.json {
+        output::json(&ran)?;
+    }
+    Ok(if all_met { Exit::Pass } else { Exit::Findings })
+}
+
+/// `met      counter  pass: 90 executions; every schedule was run`
+fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
+    let (word, colour) = if met {
+        ("met    ", AnsiColor::Green)
+    } else {
+        ("not met", AnsiColor::Red)
+    };
+    let came = match report.findings() {
+        [] => format!("{:?}", report.verdict()).to_lowercase(),
+        [first, ..] => format!("fail: {}", first.kind),
+    };
+    let expected = if met {
+        String::new()
+    } else {
+        format!(" (expected {})", program.expected)
+    };
+    let executions = output::count(report.executions(), "execution");
+    format!(
+        "{}  {:width$}  {came}{expected}: {executions}; {}\n",
+        output::painted(word, colour),
+        program.name,
+        report.coverage()
+    )
+}
+
+fn explore(program: &Program, arguments: &Arguments, flags: &SearchFlags) -> Report {
+    let mut settings = program.settings();
+    flags.apply(&mut settings);
+    let progress = Progress::of(program.name);
+    progress
+        .watch(program.explorer(settings, arguments))
+        .explore(program.test(arguments))
+}
+
+fn write_schedule(path: &Path, report: &Report) -> Result<(), Problem> {
+    let Some(finding) = report.findings().first() else {
+        output::complain(&format!("nothing was found: {path:?} was not written"));
+        return Ok(());
+    };
+    files::write(
+        path,
+        Kind::Schedule,
+        &finding
+            .schedule
+            .to_json(Some((&finding.kind.as_str(), &finding.message))),
+    )
+}

@@ -1,0 +1,144 @@
+//! `cargo test`, run for its reports.
+
+use super::reports::{self, ProjectReport};
+use crate::problem::Problem;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::process::{Command, ExitStatus, Stdio};
+use std::{env, fs, io};
+use tempfile::TempDir;
+
+/// A run of `cargo test` that is to write reports.
+pub(super) struct CargoTest {
+    arguments: Vec<OsString>,
+    variables: Vec<(String, OsString)>,
+    directory: TempDir,
+    stdout_is_taken: bool,
+}
+
+/// What a run of `cargo test` came to.
+pub(super) struct Ran {
+    /// Whether cargo says that every test passed.
+    pub(super) passed: bool,
+    /// What the explored tests wrote, in order of their names.
+    pub(super) reports: Vec<ProjectReport>,
+}
+
+impl CargoTest {
+    /// With these arguments of `cargo test`. Where `stdout_is_taken`, what cargo says goes to stderr.
+    pub(super) fn new(arguments: Vec<OsString>, stdout_is_taken: bool) -> Result<CargoTest, Problem> {
+        let help = "set TMPDIR to a directory that can be written";
+        let trouble = |error: io::Error| Problem::file("make a directory in", &env::temp_dir(), &error, help);
+        // Absolute: tests are run in the directories of their packages.
+        let parent = fs::canonicalize(env::temp_dir()).map_err(trouble)?;
+        let directory = tempfile::Builder::new()
+            .prefix("intermezzo-")
+            .tempdir_in(parent)
+            .map_err(trouble)?;
+        fs::create_dir(directory.path().join("reports")).map_err(trouble)?;
+        Ok(CargoTest {
+            arguments,
+            variables: Vec::new(),
+            directory,
+            stdout_is_taken,
+        })
+    }
+
+    /// A directory that lives as long as the run.
+    pub(super) fn directory(&self) -> &std::path::Path {
+        self.directory.path()
+    }
+
+    /// Sets these settings for the tests.
+    pub(super) fn settings(mut self, given: &[(&str, &str)]) -> CargoTest {
+        for (name, value) in given {
+            self.variables.push((variable(name), value.into()));
+        }
+        self
+    }
+
+    /// Replays this schedule in the tests.
+    pub(super) fn replay(mut self, schedule: impl Into<OsString>) -> CargoTest {
+        self.variables.push((variable("replay"), schedule.into()));
+        self
+    }
+
+    /// Runs the tests and reads their reports.
+    ///
+    /// # Errors
+    /// Cargo cannot be run; the project does not build, so that no test was run; a report cannot be read.
+    pub(super) fn run(self) -> Result<Ran, Problem> {
+        let reports = self.directory.path().join("reports");
+        let mut command = cargo();
+        // A schedule in the user's own environment is for other runs than this one.
+        command
+            .arg("test")
+            .args(&self.arguments)
+            .env_remove(variable("replay"));
+        command
+            .env(variable("reports"), &reports)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if self.stdout_is_taken {
+            command.stdout(io::stderr());
+        }
+        let status = status(&mut command)?;
+        let reports = reports::read_all(&reports)?;
+        if !status.success() && reports.is_empty() && !self.builds()? {
+            let line = self
+                .arguments
+                .iter()
+                .fold("cargo test".to_owned(), |mut line, argument| {
+                    let _ = write!(line, " {}", argument.to_string_lossy());
+                    line
+                });
+            return Err(Problem::usage(format!(
+                "no test was run: the project does not build, or cargo does not know these arguments; \
+                 see above what cargo says of `{line}`"
+            )));
+        }
+        Ok(Ran {
+            passed: status.success(),
+            reports,
+        })
+    }
+
+    /// Whether cargo can build the tests: it does not tell that from a test that fails.
+    fn builds(&self) -> Result<bool, Problem> {
+        let of_cargo = self.arguments.iter().take_while(|argument| *argument != "--");
+        let mut command = cargo();
+        command
+            .args(["test", "--no-run", "--quiet"])
+            .args(of_cargo.filter(|argument| *argument != "--no-run"));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(status(&mut command)?.success())
+    }
+}
+
+/// The cargo that runs us, or else the one that is found.
+pub(super) fn cargo() -> Command {
+    Command::new(cargo_path())
+}
+
+fn cargo_path() -> OsString {
+    env::var_os("CARGO")
+        .filter(|path| !path.is_empty())
+        .unwrap_or_else(|| "cargo".into())
+}
+
+/// The problem of a cargo that cannot be run.
+pub(super) fn no_cargo(error: &io::Error) -> Problem {
+    let path = cargo_path();
+    let path = OsStr::to_string_lossy(&path).into_owned();
+    Problem::usage(format!(
+        "cannot run {path:?} ({error}): install cargo, or set CARGO to its path"
+    ))
+}
+
+fn status(command: &mut Command) -> Result<ExitStatus, Problem> {
+    command.status().map_err(|error| no_cargo(&error))
+}
+
+/// The environment variable that sets this in tests.
+fn variable(name: &str) -> String {
+    format!("INTERMEZZO_{}", name.to_uppercase())
+}

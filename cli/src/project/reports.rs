@@ -1,0 +1,222 @@
+//! Reports that the tests of a project wrote, read back.
+
+use crate::files::{self, Kind};
+use crate::output;
+use crate::problem::Problem;
+use intermezzo::{Coverage, Schedule, Verdict};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+/// The format that can be read, as reports name it.
+const FORMAT: &str = "intermezzo-report/1";
+
+/// A report, as far as it is read; the rest is passed on as it is.
+pub(super) struct ProjectReport {
+    /// The name of its file, without the extension.
+    name: String,
+    /// The whole report, as it was written.
+    pub(super) text: Box<RawValue>,
+    pub(super) program: String,
+    pub(super) verdict: Verdict,
+    executions: u64,
+    coverage: Coverage,
+    findings: Vec<FindingJson>,
+    notes: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct ReportJson {
+    program: String,
+    verdict: String,
+    executions: u64,
+    coverage: CoverageJson,
+    findings: Vec<FindingJson>,
+    notes: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum CoverageJson {
+    Exhaustive,
+    Bounded {
+        preemptions: Option<u32>,
+        reason: Option<String>,
+    },
+    Sampled {
+        executions: u64,
+    },
+}
+
+#[derive(Deserialize)]
+struct FindingJson {
+    kind: String,
+    message: String,
+    schedule: String,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    format: String,
+}
+
+/// The reports in this directory, in order of their programs' names.
+pub(super) fn read_all(directory: &Path) -> Result<Vec<ProjectReport>, Problem> {
+    let help = "run the command again";
+    let trouble = |error| Problem::file("read the reports in", directory, &error, help);
+    let mut reports = Vec::new();
+    for entry in fs::read_dir(directory).map_err(trouble)? {
+        let path = entry.map_err(trouble)?.path();
+        if path.extension() != Some(OsStr::new("json")) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).map_err(|error| Problem::file("read", &path, &error, help))?;
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        reports.push(ProjectReport::parse(name, text)?);
+    }
+    reports.sort_by(|left, right| (&left.program, &left.name).cmp(&(&right.program, &right.name)));
+    Ok(reports)
+}
+
+impl ProjectReport {
+    fn parse(name: String, text: String) -> Result<ProjectReport, Problem> {
+        let cut = |error| {
+            Problem::usage(format!(
+                "the report {name:?} is cut or altered ({error}): run the tests again"
+            ))
+        };
+        let header: Header = serde_json::from_str(&text).map_err(cut)?;
+        if header.format != FORMAT {
+            return Err(Problem::usage(format!(
+                "the report {name:?} has the format {:?}, but {FORMAT:?} is needed: \
+                 use a cargo-intermezzo of the version of intermezzo that the project depends on",
+                header.format
+            )));
+        }
+        let report: ReportJson = serde_json::from_str(&text).map_err(cut)?;
+        let verdict = match report.verdict.as_str() {
+            "pass" => Verdict::Pass,
+            "fail" => Verdict::Fail,
+            _ => Verdict::Inconclusive,
+        };
+        let coverage = match report.coverage {
+            CoverageJson::Exhaustive => Coverage::Exhaustive,
+            CoverageJson::Bounded { preemptions, reason } => Coverage::Bounded { preemptions, reason },
+            CoverageJson::Sampled { executions } => Coverage::Sampled { executions },
+        };
+        Ok(ProjectReport {
+            text: RawValue::from_string(text.trim().to_owned()).map_err(cut)?,
+            name,
+            program: report.program,
+            verdict,
+            executions: report.executions,
+            coverage,
+            findings: report.findings,
+            notes: report.notes,
+        })
+    }
+
+    /// The report in a line, and two for each finding.
+    pub(super) fn summary(&self) -> String {
+        let executions = output::count(self.executions, "execution");
+        let verdict = output::verdict(self.verdict);
+        let mut text = format!("{verdict}  {}: {executions}; {}\n", self.program, self.coverage);
+        for finding in &self.findings {
+            let message = finding.message.lines().next().unwrap_or_default();
+            text.push_str(&format!("{:12}  {}: {message}\n", "", finding.kind));
+            text.push_str(&format!(
+                "{:12}  cargo intermezzo replay {}\n",
+                "", finding.schedule
+            ));
+        }
+        for note in &self.notes {
+            text.push_str(&format!("{:12}  note: {note}\n", ""));
+        }
+        text
+    }
+
+    /// Writes the report, and a schedule file for each finding, into this directory.
+    pub(super) fn write(&self, directory: &Path) -> Result<(), Problem> {
+        files::write(
+            &directory.join(format!("{}.json", self.name)),
+            Kind::Report,
+            &format!("{}\n", self.text),
+        )?;
+        for (finding, number) in self.findings.iter().zip(1..) {
+            let schedule = Schedule::from_token(&finding.schedule).map_err(|error| {
+                Problem::usage(format!(
+                    "the schedule of finding {number} of {}: {error}",
+                    self.program
+                ))
+            })?;
+            let text = schedule.to_json(Some((&finding.kind, &finding.message)));
+            let path = directory.join(format!("{}.{number}.schedule.json", self.name));
+            files::write(&path, Kind::Schedule, &text)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use intermezzo::Explorer;
+
+    /// What is written here is what `Report::to_json` writes: both sides, in one test.
+    #[test]
+    fn a_report_is_read_back() {
+        let test = || assert!(intermezzo::choose(2) == 0, "one\ntwo");
+        let report = Explorer::new().program("a::b").keep_going(true).explore(test);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a--b.json");
+        fs::write(&path, report.to_json()).unwrap();
+        fs::write(directory.path().join("other.txt"), "not a report").unwrap();
+
+        let reports = read_all(directory.path()).unwrap();
+        let [read] = &reports[..] else {
+            panic!("{} reports", reports.len())
+        };
+        assert_eq!(
+            (read.program.as_str(), read.verdict, &read.coverage),
+            ("a::b", Verdict::Fail, report.coverage())
+        );
+        let token = report.findings()[0].schedule.token();
+        let summary = read.summary();
+        assert!(
+            summary.starts_with("fail          a::b: 2 executions; every schedule was run\n"),
+            "{summary}"
+        );
+        assert!(
+            summary.contains(": one\n") && !summary.contains("two"),
+            "{summary}"
+        );
+        assert!(
+            summary.ends_with(&format!("cargo intermezzo replay {token}\n")),
+            "{summary}"
+        );
+
+        let out = tempfile::tempdir().unwrap();
+        read.write(out.path()).unwrap();
+        assert_eq!(
+            fs::read_to_string(out.path().join("a--b.json")).unwrap(),
+            report.to_json()
+        );
+        let schedule = Schedule::read(&out.path().join("a--b.1.schedule.json")).unwrap();
+        assert_eq!(schedule, report.findings()[0].schedule);
+
+        for (text, says) in [
+            ("{\"format\": 1", "cut or altered"),
+            ("{\"format\": \"x/1\"}", "cargo-intermezzo of the version"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let error = read_all(directory.path()).err().unwrap().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Which test binaries of the project hold a test, by the name of its crate.
+//!
+//! A test's name alone does not say: other crates of the workspace may have one of that name, which would be
+//! given a schedule that is not theirs.
+
+use super::cargo::{cargo, no_cargo};
+use crate::problem::Problem;
+use serde::Deserialize;
+use std::ffi::OsString;
+use std::process::Stdio;
+
+/// Arguments of `cargo test` that choose packages or targets: a user who gives one has chosen.
+const CHOOSING: [&str; 15] = [
+    "-p",
+    "--package",
+    "--workspace",
+    "--all",
+    "--exclude",
+    "--lib",
+    "--bin",
+    "--bins",
+    "--test",
+    "--tests",
+    "--example",
+    "--examples",
+    "--bench",
+    "--benches",
+    "--all-targets",
+];
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    id: String,
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+/// Arguments of `cargo test` that build the binaries of this crate and no others.
+///
+/// `arguments` are those that the user gives to cargo.
+///
+/// # Errors
+/// The current directory is in no project, or in one without such a crate.
+pub(super) fn of_crate(name: &str, arguments: &[OsString]) -> Result<Vec<OsString>, Problem> {
+    if arguments.iter().any(chooses) {
+        return Ok(Vec::new());
+    }
+    let mut command = cargo();
+    command
+        .args(["metadata", "--format-version=1", "--no-deps"])
+        .args(manifest_path(arguments));
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| no_cargo(&error))?;
+    if !output.status.success() {
+        return Err(Problem::usage(
+            "cargo cannot describe the project here: run this where the test's Cargo.toml is",
+        ));
+    }
+    let metadata: Metadata = serde_json::from_slice(&output.stdout).map_err(|error| {
+        Problem::usage(format!(
+            "cargo metadata says what is not understood ({error}): update cargo"
+        ))
+    })?;
+    let chosen = choose(&metadata, name);
+    if chosen.is_empty() {
+        return Err(Problem::usage(format!(
+            "no crate of the project here is named {name:?}, as that of the schedule's test is: \
+             run this in the project in which it was recorded"
+        )));
+    }
+    Ok(chosen.into_iter().map(OsString::from).collect())
+}
+
+fn chooses(argument: &OsString) -> bool {
+    let argument = argument.to_string_lossy();
+    let name = argument.split('=').next().unwrap_or_default();
+    CHOOSING.contains(&name)
+}
+
+/// The user's `--manifest-path`, if there is one.
+fn manifest_path(arguments: &[OsString]) -> Vec<OsString> {
+    let at = arguments
+        .iter()
+        .position(|argument| argument.to_string_lossy().starts_with("--manifest-path"));
+    let Some(at) = at else { return Vec::new() };
+    let words = if arguments[at] == "--manifest-path" { 2 } else { 1 };
+    arguments[at..].iter().take(words).cloned().collect()
+}
+
+fn choose(metadata: &Metadata, name: &str) -> Vec<String> {
+    let mut chosen = Vec::new();
+    for package in &metadata.packages {
+        let targets = package
+            .targets
+            .iter()
+            .filter(|target| target.name.replace('-', "_") == name);
+        let flags: Vec<Vec<String>> = targets.filter_map(flags).collect();
+        if !flags.is_empty() {
+            chosen.extend(["-p".to_owned(), package.id.clone()]);
+            chosen.extend(flags.concat());
+        }
+    }
+    // A library that several packages have by the same name is asked for once.
+    let libraries = chosen.iter().filter(|word| *word == "--lib").count();
+    if libraries > 1 {
+        chosen.retain(|word| word != "--lib");
+        chosen.push("--lib".into());
+    }
+    chosen
+}
+
+fn flags(target: &Target) -> Option<Vec<String>> {
+    let kind = target.kind.first()?.as_str();
+    match kind {
+        "bin" | "test" | "example" | "bench" => Some(vec![format!("--{kind}"), target.name.clone()]),
+        "custom-build" => None,
+        _ => Some(vec!["--lib".into()]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crate_is_found_by_its_name() {
+        let metadata: Metadata = serde_json::from_str(
+            r#"{"packages": [
+                {"id": "one#1", "targets": [
+                    {"name": "a-queue", "kind": ["lib"]}, {"name": "a-queue", "kind": ["bin"]},
+                    {"name": "suite", "kind": ["test"]},
+                    {"name": "build-script-build", "kind": ["custom-build"]}]},
+                {"id": "two#1", "targets": [{"name": "macros", "kind": ["proc-macro"]},
+                    {"name": "suite", "kind": ["test"]}]}
+            ], "version": 1}"#,
+        )
+        .unwrap();
+        for (name, arguments) in [
+            ("a_queue", "-p one#1 --lib --bin a-queue"),
+            ("macros", "-p two#1 --lib"),
+            ("suite", "-p one#1 --test suite -p two#1 --test suite"),
+            ("build_script_build", ""),
+            ("other", ""),
+        ] {
+            assert_eq!(choose(&metadata, name).join(" "), arguments);
+        }
+    }
+
+    #[test]
+    fn the_users_choice_stands() {
+        let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        assert!(words("--release --test=suite").iter().any(chooses));
+        assert!(!words("--release --offline").iter().any(chooses));
+        assert_eq!(
+            manifest_path(&words("--release --manifest-path a/Cargo.toml --offline")),
+            words("--manifest-path a/Cargo.toml")
+        );
+        assert_eq!(
+            manifest_path(&words("--manifest-path=a --offline")),
+            words("--manifest-path=a")
+        );
+        assert_eq!(manifest_path(&words("--offline")), words(""));
+    }
+}

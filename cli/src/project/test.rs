@@ -1,0 +1,163 @@
+//! `test`: the project's tests under the given search, and a summary of what was explored.
+
+use super::cargo::{CargoTest, Ran};
+use crate::args::TestArgs;
+use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
+use crate::search_flags::{Given, SearchFlags, flag};
+use intermezzo::Verdict;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+/// A run of a project's tests in JSON.
+#[derive(Serialize)]
+struct TestJson<'a> {
+    verdict: Verdict,
+    cargo_test: &'static str,
+    reports: Vec<&'a RawValue>,
+}
+
+/// Runs the tests.
+pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
+    check_ours_come_first(&args.cargo)?;
+    if let Some(directory) = &args.reports {
+        // Now rather than after a long search.
+        make_directory(directory)?;
+    }
+    let cargo = CargoTest::new(every_test(args.cargo), args.json)?;
+    let ran = cargo.settings(&args.search.given()).run()?;
+    if let Some(directory) = &args.reports {
+        for report in &ran.reports {
+            report.write(directory)?;
+        }
+    }
+    let verdict = verdict(&ran);
+    if args.json {
+        let reports = ran.reports.iter().map(|report| &*report.text).collect();
+        let cargo_test = if ran.passed { "passed" } else { "failed" };
+        output::json(&TestJson {
+            verdict,
+            cargo_test,
+            reports,
+        })?;
+    } else {
+        output::text(&summary(&ran))?;
+    }
+    if !ran.passed && ran.reports.iter().all(|report| report.verdict.is_pass()) {
+        return Err(Problem::failed_test(
+            "cargo test failed, though no explored test did: see above which test it was, or what cargo says",
+        ));
+    }
+    if ran.reports.is_empty() {
+        output::complain(
+            "nothing was explored: write #[intermezzo::test] above a test, and switch on the \
+             feature `explore` of intermezzo in [dev-dependencies]",
+        );
+    }
+    Ok(verdict.into())
+}
+
+/// What the whole run comes to. A failed test that explored nothing is a failure like a finding.
+fn verdict(ran: &Ran) -> Verdict {
+    let any = |verdict| ran.reports.iter().any(|report| report.verdict == verdict);
+    if any(Verdict::Fail) {
+        Verdict::Fail
+    } else if any(Verdict::Inconclusive) {
+        Verdict::Inconclusive
+    } else if !ran.passed {
+        Verdict::Fail
+    } else if ran.reports.is_empty() {
+        Verdict::Inconclusive
+    } else {
+        Verdict::Pass
+    }
+}
+
+fn summary(ran: &Ran) -> String {
+    let mut text: String = ran.reports.iter().map(|report| report.summary()).collect();
+    let of = |verdict| {
+        ran.reports
+            .iter()
+            .filter(|report| report.verdict == verdict)
+            .count()
+    };
+    text.push_str(&format!(
+        "{}: {} passed, {} failed, {} inconclusive\n",
+        output::count(ran.reports.len() as u64, "explored test"),
+        of(Verdict::Pass),
+        of(Verdict::Fail),
+        of(Verdict::Inconclusive)
+    ));
+    text
+}
+
+/// A test binary that fails must not keep the others from being explored.
+fn every_test(mut cargo: Vec<OsString>) -> Vec<OsString> {
+    const EVERY: &str = "--no-fail-fast";
+    if !cargo.iter().any(|argument| argument == EVERY) {
+        cargo.insert(0, EVERY.into());
+    }
+    cargo
+}
+
+/// Everything behind cargo's first argument is cargo's: a flag of ours would be misunderstood there.
+fn check_ours_come_first(cargo: &[OsString]) -> Result<(), Problem> {
+    let settings = SearchFlags::default();
+    let mut ours: Vec<String> = settings.all().into_iter().map(|(name, _)| flag(name)).collect();
+    ours.extend(["--json".into(), "--reports".into()]);
+    for argument in cargo.iter().take_while(|argument| *argument != "--") {
+        let argument = argument.to_string_lossy();
+        let name = argument.split('=').next().unwrap_or_default();
+        if ours.iter().any(|flag| flag == name) {
+            let first = cargo[0].to_string_lossy();
+            return Err(Problem::usage(format!(
+                "{name} comes after {first:?}, which is cargo's: write {name} before cargo's own arguments"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn make_directory(directory: &Path) -> Result<(), Problem> {
+    fs::create_dir_all(directory).map_err(|error| {
+        Problem::file(
+            "make the directory",
+            directory,
+            &error,
+            "give --reports another path",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn flags_of_ours_come_first() {
+        for fine in ["", "push --release", "push -- --seed 5", "--timings"] {
+            assert!(check_ours_come_first(&words(fine)).is_ok(), "{fine}");
+        }
+        for wrong in ["push --seed 5", "--release --json", "push --time=3 -- x"] {
+            let error = check_ours_come_first(&words(wrong)).unwrap_err().to_string();
+            assert!(error.contains("before cargo's own arguments"), "{error}");
+        }
+    }
+
+    #[test]
+    fn every_binary_is_run() {
+        assert_eq!(
+            every_test(words("push -- -q")),
+            words("--no-fail-fast push -- -q")
+        );
+        assert_eq!(every_test(words("--no-fail-fast")), words("--no-fail-fast"));
+    }
+}

@@ -1,0 +1,253 @@
+//! `corpus list` and `corpus run`.
+
+use crate::{json, run};
+use intermezzo::Schedule;
+use intermezzo_corpus::programs;
+use std::fs;
+
+#[test]
+fn programs_are_listed() {
+    let text = run(&["corpus", "list"]).ends_with(0).stdout;
+    let counter = text.lines().find(|line| line.starts_with("counter ")).unwrap();
+    for says in ["tasks=3 increments=2", "  pass  ", "increments one SeqCst atomic"] {
+        assert!(counter.contains(says), "{counter}");
+    }
+    assert_eq!(text.lines().count(), 1 + programs().len());
+
+    let list = json(0, &["corpus", "list"]);
+    let names: Vec<&str> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|program| program["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        programs().iter().map(|program| program.name).collect::<Vec<_>>()
+    );
+    let counter = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|program| program["name"] == "counter")
+        .unwrap();
+    assert_eq!(counter["parameters"][0]["name"], "tasks");
+    assert_eq!(counter["parameters"][0]["default"], 3);
+    assert_eq!(counter["expected"], "pass");
+}
+
+#[test]
+fn a_broken_program_fails() {
+    let ran = run(&["corpus", "run", "work_stealing_queue"]).ends_with(1);
+    for says in [
+        "panic: main panicked at",
+        "replay it:",
+        "corpus::work_stealing_queue failed",
+        "cargo intermezzo replay",
+    ] {
+        assert!(ran.stdout.contains(says), "{}", ran.stdout);
+    }
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn a_correct_program_passes() {
+    let ran = run(&["corpus", "run", "work_stealing_queue_fixed"]).ends_with(0);
+    assert!(
+        ran.stdout.starts_with("corpus::work_stealing_queue_fixed passed"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout
+            .contains("every schedule with at most 2 preemptions was run"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn a_report_has_the_fields_that_others_rely_on() {
+    let report = json(1, &["corpus", "run", "work_stealing_queue"]);
+    assert_eq!(report["format"], "intermezzo-report/1");
+    assert_eq!(report["program"], "corpus::work_stealing_queue");
+    assert_eq!(report["verdict"], "fail");
+    assert_eq!(report["coverage"]["kind"], "bounded");
+    assert_eq!(report["first_failure"], report["executions"]);
+    assert_eq!(
+        report["strategy"].as_str().map(|name| name.starts_with("dfs")),
+        Some(true),
+        "{}",
+        report["strategy"]
+    );
+    for field in [
+        "redundant",
+        "traces",
+        "steps",
+        "max_steps",
+        "max_tasks",
+        "context_switches",
+        "elapsed_seconds",
+        "reduction",
+        "memory_model",
+        "seed",
+        "notes",
+    ] {
+        assert!(report.get(field).is_some(), "{field}");
+    }
+    let finding = &report["findings"][0];
+    assert_eq!(finding["kind"], "panic");
+    for field in ["monitor", "message", "tasks", "events", "schedule"] {
+        assert!(finding.get(field).is_some(), "{field}");
+    }
+    assert!(finding["schedule"].as_str().unwrap().starts_with("imz1."));
+}
+
+/// Every order of the increments is an execution: 4! / (2! 2!) for two tasks of two each.
+#[test]
+fn parameters_are_set() {
+    for (tasks, increments, executions) in [(1, 1, 1), (2, 1, 2), (2, 2, 6), (3, 2, 90)] {
+        let (tasks, increments) = (format!("tasks={tasks}"), format!("increments={increments}"));
+        let report = json(
+            0,
+            &["corpus", "run", "counter", "--set", &tasks, "--set", &increments],
+        );
+        assert_eq!(report["executions"], executions);
+        assert_eq!(report["coverage"]["kind"], "exhaustive");
+        assert_eq!(report["program"], format!("corpus::counter,{tasks},{increments}"));
+    }
+}
+
+#[test]
+fn limits_are_kept() {
+    let report = json(0, &["corpus", "run", "counter", "--executions", "10"]);
+    assert_eq!(report["executions"], 10);
+    assert_eq!(report["coverage"]["kind"], "bounded");
+
+    let many = [
+        "corpus",
+        "run",
+        "counter",
+        "--set",
+        "tasks=8",
+        "--set",
+        "increments=100",
+        "--time",
+        "0.2",
+    ];
+    let report = json(0, &many);
+    let seconds = report["elapsed_seconds"].as_f64().unwrap();
+    assert!((0.2..20.0).contains(&seconds), "{seconds}");
+
+    let report = json(1, &["corpus", "run", "counter", "--steps", "3"]);
+    assert_eq!(report["findings"][0]["kind"], "step_limit");
+    let report = json(3, &["corpus", "run", "counter", "--executions", "0"]);
+    assert_eq!(report["verdict"], "inconclusive");
+}
+
+#[test]
+fn flags_override_the_programs_own_settings() {
+    let report = json(0, &["corpus", "run", "work_stealing_queue", "--preemptions", "0"]);
+    assert_eq!(report["coverage"]["preemptions"], 0);
+
+    let random = [
+        "corpus",
+        "run",
+        "counter",
+        "--strategy",
+        "random",
+        "--executions",
+        "7",
+        "--seed",
+        "3",
+    ];
+    let report = json(0, &random);
+    assert_eq!(
+        report["coverage"],
+        serde_json::json!({ "kind": "sampled", "executions": 7 })
+    );
+    assert_eq!(report["seed"], 3);
+
+    let report = json(
+        1,
+        &[
+            "corpus",
+            "run",
+            "work_stealing_queue",
+            "--keep-going",
+            "--executions",
+            "2000",
+        ],
+    );
+    assert!(report["executions"].as_u64() > report["first_failure"].as_u64());
+
+    let calm = [
+        "--timeouts",
+        "5",
+        "--notify-any=false",
+        "--arc-counts=false",
+        "--test-seed",
+        "9",
+        "--spurious-wakeups",
+        "0",
+    ];
+    let report = json(0, &[&["corpus", "run", "counter"][..], &calm].concat());
+    let environment = serde_json::json!({
+        "spurious_wakeups": 0, "timeouts": 5, "weak_failures": 1, "try_lock_failures": 0, "notify_any": false,
+        "arc_counts": false, "seed": 9,
+    });
+    assert_eq!(report["environment"], environment);
+}
+
+#[test]
+fn all_programs_meet_what_is_expected() {
+    let text = run(&["corpus", "run", "--time", "60"]).ends_with(0).stdout;
+    assert_eq!(text.lines().count(), programs().len());
+    assert!(text.lines().all(|line| line.starts_with("met ")), "{text}");
+
+    // One execution finds nothing in the deque, which is to fail.
+    let all = json(1, &["corpus", "run", "--executions", "1"]);
+    assert_eq!(all.as_array().unwrap().len(), programs().len());
+    let of = |name: &str| {
+        all.as_array()
+            .unwrap()
+            .iter()
+            .find(|ran| ran["name"] == name)
+            .unwrap()
+    };
+    let (deque, counter) = (of("work_stealing_queue"), of("counter"));
+    assert_eq!(
+        (&deque["met"], &deque["expected"]),
+        (&false.into(), &"fail: panic".into())
+    );
+    assert_eq!(
+        (&counter["met"], &counter["expected"]),
+        (&true.into(), &"pass".into())
+    );
+    assert_eq!(deque["report"]["executions"], 1);
+    assert_eq!(deque["report"]["verdict"], "pass");
+}
+
+#[test]
+fn the_schedule_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("schedule.json");
+    let out = path.to_str().unwrap();
+    // Twice: another schedule is overwritten.
+    for _ in 0..2 {
+        let report = json(
+            1,
+            &["corpus", "run", "work_stealing_queue", "--schedule-out", out],
+        );
+        assert_eq!(Schedule::read(&path).unwrap().token(), crate::token(&report));
+        assert!(fs::read_to_string(&path).unwrap().contains("\"kind\": \"panic\""));
+    }
+    let passes = ["corpus", "run", "counter", "--schedule-out"];
+    let ran = run(&[&passes[..], &[out]].concat()).ends_with(0);
+    assert!(ran.stderr.contains("nothing was found"), "{}", ran.stderr);
+
+    fs::write(&path, "my diary").unwrap();
+    run(&[&passes[..], &[out]].concat()).refused(&["schedule.json", "left alone"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "my diary");
+    run(&[&passes[..], &[directory.path().to_str().unwrap()]].concat()).refused(&["left alone"]);
+}

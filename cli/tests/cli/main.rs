@@ -1,0 +1,95 @@
+//! The command line as its user sees it: the binary is run, and what it prints and ends with is looked at.
+
+mod corpus;
+mod project;
+mod replay;
+mod usage;
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// What a run of the binary came to.
+struct Ran {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Ran {
+    /// Checks the exit code.
+    #[track_caller]
+    fn ends_with(self, code: i32) -> Ran {
+        assert_eq!(
+            self.code, code,
+            "\n--- stdout\n{}\n--- stderr\n{}",
+            self.stdout, self.stderr
+        );
+        self
+    }
+
+    /// Checks that the command was refused: exit code 2, nothing on stdout, and each of these on stderr.
+    #[track_caller]
+    fn refused(self, says: &[&str]) {
+        let ran = self.ends_with(2);
+        assert_eq!(ran.stdout, "");
+        for says in says {
+            assert!(ran.stderr.contains(says), "{says:?} is not in:\n{}", ran.stderr);
+        }
+    }
+
+    /// The one JSON value on stdout.
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}:\n{}", self.stdout))
+    }
+}
+
+/// Runs the binary with these arguments in this directory.
+fn run_in(directory: &Path, arguments: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-intermezzo"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("INTERMEZZO_") {
+            command.env_remove(name);
+        }
+    }
+    // The target directory of this very build, where the dependencies are built already.
+    let target = Path::new(env!("CARGO_BIN_EXE_cargo-intermezzo"))
+        .ancestors()
+        .nth(2)
+        .unwrap();
+    command
+        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_NET_OFFLINE", "true");
+    let output = command
+        .arg("intermezzo")
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    Ran {
+        code: output.status.code().expect("no signal ended it"),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Runs the binary with these arguments.
+fn run(arguments: &[&str]) -> Ran {
+    run_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
+}
+
+/// The one JSON value that a run with these arguments and `--json` prints; it must end with this code.
+#[track_caller]
+fn json(code: i32, arguments: &[&str]) -> Value {
+    run(&[arguments, &["--json"]].concat()).ends_with(code).json()
+}
+
+/// The token of a report's first finding.
+#[track_caller]
+fn token(report: &Value) -> String {
+    report["findings"][0]["schedule"]
+        .as_str()
+        .expect("a finding with a schedule")
+        .to_owned()
+}

@@ -1,0 +1,208 @@
+//! `test` and `replay` in a project of the user's. One test, because each step
+//! builds on what the last compiled.
+
+use crate::{Ran, run_in, token};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const LIBRARY: &str = r#"
+pub fn twice(n: u32) -> u32 { 2 * n }
+
+#[cfg(test)]
+mod tests {
+    use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use intermezzo::thread;
+
+    fn count(add: fn(&AtomicUsize)) {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| add(&n));
+            scope.spawn(|| add(&n));
+        });
+        assert_eq!(n.load(SeqCst), 2);
+    }
+
+    #[intermezzo::test]
+    fn an_update_is_lost() {
+        count(|n| n.store(n.load(SeqCst) + 1, SeqCst));
+    }
+
+    #[intermezzo::test(preemptions = 1)]
+    fn no_update_is_lost() {
+        count(|n| { n.fetch_add(1, SeqCst); });
+    }
+
+    #[test]
+    fn twice_two() {
+        assert_eq!(super::twice(2), 4);
+    }
+}
+"#;
+
+/// A crate of another name, with a test of a name that the library's has too.
+const SUITE: &str = r#"
+mod tests {
+    #[intermezzo::test]
+    fn an_update_is_lost() {
+        assert!(throw_away::twice(intermezzo::choose(3) as u32) < 5);
+    }
+}
+"#;
+
+fn write(project: &Path, file: &str, text: &str) {
+    let path = project.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Always at the same place: elsewhere, cargo would build into other files of the target directory each time, and
+/// these would pile up.
+fn new_project() -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let project = Path::new(env!("CARGO_TARGET_TMPDIR")).join("throw-away");
+    if project.exists() {
+        fs::remove_dir_all(&project).unwrap();
+    }
+    let manifest = format!(
+        "[package]\nname = \"throw-away\"\nedition = \"2024\"\n[workspace]\n\
+         [dev-dependencies]\nintermezzo = {{ path = {workspace:?}, features = [\"explore\"] }}\n"
+    );
+    write(&project, "Cargo.toml", &manifest);
+    write(&project, "src/lib.rs", LIBRARY);
+    write(&project, "tests/suite.rs", SUITE);
+    fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
+    project
+}
+
+fn programs(reports: &Value) -> Vec<(&str, &str)> {
+    let reports = reports.as_array().unwrap().iter();
+    reports
+        .map(|report| {
+            (
+                report["program"].as_str().unwrap(),
+                report["verdict"].as_str().unwrap(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_projects_tests_are_explored_and_replayed() {
+    let project = &new_project();
+    let run = |arguments: &[&str]| run_in(project, arguments);
+
+    let found = tests_are_explored(&run);
+    flags_reach_the_tests(&run);
+    findings_are_replayed(&run, project, &found);
+    changes_and_mistakes_are_told(&run, project, &found);
+}
+
+/// Returns the report of the library's failing test.
+fn tests_are_explored(run: &dyn Fn(&[&str]) -> Ran) -> Value {
+    let ran = run(&["test", "--json", "--reports", "out/reports"]).ends_with(1);
+    assert!(ran.stderr.contains("twice_two ... ok"), "{}", ran.stderr);
+    let json = ran.json();
+    assert_eq!(
+        (&json["verdict"], &json["cargo_test"]),
+        (&"fail".into(), &"failed".into())
+    );
+    let expected = [
+        ("suite::tests::an_update_is_lost", "pass"),
+        ("throw_away::tests::an_update_is_lost", "fail"),
+        ("throw_away::tests::no_update_is_lost", "pass"),
+    ];
+    assert_eq!(programs(&json["reports"]), expected);
+    json["reports"][1].clone()
+}
+
+fn flags_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
+    let ran = run(&["test", "--executions", "1", "--preemptions", "0", "--lib"]).ends_with(0);
+    let summary = "pass          throw_away::tests::no_update_is_lost: 1 execution; ";
+    assert!(ran.stdout.contains(summary), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .ends_with("2 explored tests: 2 passed, 0 failed, 0 inconclusive\n"),
+        "{}",
+        ran.stdout
+    );
+
+    let ran = run(&[
+        "test",
+        "--executions=0",
+        "--lib",
+        "no_update",
+        "--",
+        "--nocapture",
+    ])
+    .ends_with(3);
+    assert!(
+        ran.stdout
+            .contains("inconclusive  throw_away::tests::no_update_is_lost: 0 executions"),
+        "{}",
+        ran.stdout
+    );
+
+    let ran = run(&["test", "--", "twice_two"]).ends_with(3);
+    assert!(ran.stderr.contains("nothing was explored"), "{}", ran.stderr);
+}
+
+fn findings_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {
+    let file = "out/reports/throw_away--tests--an_update_is_lost.1.schedule.json";
+    assert!(
+        project
+            .join("out/reports/suite--tests--an_update_is_lost.json")
+            .exists()
+    );
+    for schedule in [&token(found), file] {
+        let replayed = run(&["replay", schedule, "--json"]).ends_with(1).json();
+        assert_eq!(replayed["program"], "throw_away::tests::an_update_is_lost");
+        assert_eq!(replayed["executions"], 1);
+        assert_eq!(
+            replayed["findings"][0].to_string(),
+            found["findings"][0].to_string()
+        );
+    }
+    let ran = run(&["replay", &token(found), "--", "--lib", "--", "--nocapture"]).ends_with(1);
+    assert!(
+        ran.stdout
+            .contains("fail          throw_away::tests::an_update_is_lost: 1 execution"),
+        "{}",
+        ran.stdout
+    );
+}
+
+fn changes_and_mistakes_are_told(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {
+    let another_task = LIBRARY.replacen("scope.spawn", "scope.spawn(|| add(&n)); scope.spawn", 1);
+    write(project, "src/lib.rs", &another_task);
+    let replayed = run(&["replay", &token(found), "--json"]).ends_with(3).json();
+    assert_eq!(replayed["findings"][0]["kind"], "divergence");
+
+    write(
+        project,
+        "src/lib.rs",
+        &LIBRARY
+            .replace("an_update_is_lost", "renamed")
+            .replace("2 * n", "n * n + 1"),
+    );
+    run(&["replay", &token(found), "--json"]).refused(&["was not replayed: there is no such test here"]);
+
+    let ran = run(&["test", "--lib", "_", "--", "--skip", "renamed"]).ends_with(1);
+    assert!(
+        ran.stderr
+            .contains("cargo test failed, though no explored test did"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stdout
+            .ends_with("1 explored test: 1 passed, 0 failed, 0 inconclusive\n"),
+        "{}",
+        ran.stdout
+    );
+
+    write(project, "src/lib.rs", "does not compile");
+    run(&["test", "--json"]).refused(&["no test was run: the project does not build"]);
+    run(&["replay", &token(found)]).refused(&["no test was run: the project does not build"]);
+    run(&["test", "--no-such-flag-of-cargo"]).refused(&["--no-such-flag-of-cargo"]);
+}

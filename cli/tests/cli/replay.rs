@@ -1,0 +1,144 @@
+//! `replay` of programs of the corpus. `project.rs` has that of a project's tests.
+
+use crate::{json, run, token};
+use intermezzo::Schedule;
+use intermezzo_corpus::parse_full_name;
+use serde_json::Value;
+use std::fs;
+
+const BROKEN: [&str; 3] = ["corpus", "run", "work_stealing_queue"];
+
+/// A report's first finding, in its bytes.
+fn finding(report: &Value) -> String {
+    serde_json::to_string_pretty(&report["findings"][0]).unwrap()
+}
+
+#[test]
+fn a_finding_shows_again_byte_for_byte() {
+    let found = json(1, &BROKEN);
+    let schedule = Schedule::parse(&token(&found)).unwrap();
+
+    let replayed = json(1, &["replay", &token(&found)]);
+    assert_eq!(finding(&replayed), finding(&found));
+    assert_eq!(replayed["executions"], 1);
+
+    let (program, arguments) = parse_full_name(&schedule.program).unwrap();
+    for _ in 0..100 {
+        let explorer = program
+            .explorer(program.settings(), &arguments)
+            .replay(schedule.clone());
+        let report = serde_json::from_str(&explorer.explore(program.test(&arguments)).to_json()).unwrap();
+        assert_eq!(finding(&report), finding(&found));
+    }
+
+    let text = run(&["replay", &token(&found)]).ends_with(1).stdout;
+    assert!(
+        text.contains("panic: main panicked") && text.contains(&token(&found)),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_schedule_file_is_replayed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("schedule.json");
+    let path = path.to_str().unwrap();
+    let found = json(1, &[&BROKEN[..], &["--schedule-out", path]].concat());
+    assert_eq!(finding(&json(1, &["replay", path])), finding(&found));
+}
+
+#[test]
+fn parameters_and_limits_are_replayed() {
+    let counter = [
+        "corpus",
+        "run",
+        "counter",
+        "--set",
+        "tasks=2",
+        "--set",
+        "increments=3",
+    ];
+    let found = json(1, &[&counter[..], &["--steps", "3"]].concat());
+    let replayed = json(1, &["replay", &token(&found), "--steps", "3"]);
+    assert_eq!(finding(&replayed), finding(&found));
+    assert_eq!(replayed["program"], "corpus::counter,tasks=2,increments=3");
+    // Without the limit there is nothing to find.
+    let replayed = json(0, &["replay", &token(&found)]);
+    assert_eq!(replayed["verdict"], "pass");
+}
+
+/// The schedule with another program's name.
+fn renamed(report: &Value, program: &str) -> String {
+    let schedule = Schedule::parse(&token(report)).unwrap();
+    Schedule {
+        program: program.to_owned(),
+        ..schedule
+    }
+    .token()
+}
+
+#[test]
+fn a_schedule_that_does_not_fit_diverges() {
+    let token = renamed(&json(1, &BROKEN), "corpus::counter,tasks=2,increments=1");
+    let replayed = json(3, &["replay", &token]);
+    assert_eq!(replayed["verdict"], "inconclusive");
+    assert_eq!(replayed["findings"][0]["kind"], "divergence");
+}
+
+#[test]
+fn schedules_of_unknown_programs_are_refused() {
+    let found = json(1, &BROKEN);
+    for (program, says) in [
+        ("corpus::conter", "did you mean `counter`"),
+        ("corpus::counter,task=1", "counter has no parameter `task`"),
+        ("corpus::counter,tasks=2", "the schedule is of program"),
+        ("counter", "names no test"),
+        (
+            "nowhere::tests::push",
+            "no crate of the project here is named \"nowhere\"",
+        ),
+    ] {
+        run(&["replay", &renamed(&found, program)]).refused(&[says]);
+    }
+    run(&["replay", &token(&found), "--", "--release"]).refused(&["without cargo"]);
+}
+
+#[test]
+fn malformed_schedules_are_refused() {
+    let token = token(&json(1, &BROKEN));
+    let cut = &token[..token.len() - 3];
+    let altered = token.replacen("imz1.A", "imz1.B", 1);
+    for (schedule, says) in [
+        (cut, "copy the whole token again"),
+        (&altered, "the token"),
+        ("imz1.", "the token ends too early"),
+        ("imz1.&&&", "which is in no token"),
+        ("imz9.AQAb", "newer intermezzo"),
+        ("no-such-file.json", "cannot be read"),
+        ("", "cannot be read"),
+    ] {
+        run(&["replay", schedule]).refused(&["error: ", says]);
+    }
+
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("schedule.json");
+    let text = Schedule::parse(&token).unwrap().to_json(None);
+    for (text, says) in [
+        (text.replacen("\"taken\":1", "\"taken\":0", 1), "checksum"),
+        (text[..text.len() / 2].to_owned(), "not JSON"),
+        (
+            text.replace("intermezzo-schedule/1", "intermezzo-schedule/7"),
+            "newer intermezzo",
+        ),
+        (
+            "{\"format\": \"intermezzo-report/1\"}".to_owned(),
+            "`intermezzo-schedule/1` is needed",
+        ),
+        ("my diary".to_owned(), "not JSON"),
+        (String::new(), "not JSON"),
+    ] {
+        fs::write(&path, text).unwrap();
+        run(&["replay", path.to_str().unwrap(), "--json"]).refused(&["schedule.json", says]);
+    }
+    run(&["replay", directory.path().to_str().unwrap()]).refused(&["cannot be read"]);
+}

@@ -1,0 +1,246 @@
+//! `std::cell`. Tasks can share only an `UnsafeCell`, and a `Cell` only by somebody's `unsafe impl Sync`: these two
+//! tell the monitors about accesses to their data, and are fresh in a static. The others are std's.
+//!
+//! An access to a cell is no schedule point: if two tasks may make conflicting accesses there is a data race,
+//! whatever the order, and that is for a monitor to tell.
+//!
+//! A cell becomes a variable at its first use, like any look-alike: that costs a word in the cell and one
+//! comparison per use, and finds a cell that is carried from one execution into the next.
+//!
+//! Not here, because a controlled cell is larger than the value it holds: `from_mut`, `raw_get`,
+//! `as_slice_of_cells`, `as_array_of_cells`.
+
+pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
+
+use crate::runtime::{Body, Engine, Gates, Object, Site, VarKind};
+use std::cmp::Ordering;
+use std::fmt;
+use std::panic::Location;
+
+/// What a cell holds.
+struct Data<T: ?Sized>(T);
+
+impl<T: ?Sized> Body for Data<T> {
+    const KIND: VarKind = VarKind::Cell;
+    fn gates(&self) -> Gates {
+        0
+    }
+}
+
+impl<T: ?Sized> Object<Data<T>> {
+    /// Where the data is; the access to it is published.
+    #[inline]
+    fn access(&self, is_write: bool, site: Site) -> *mut T {
+        match Engine::current() {
+            Some(engine) => {
+                // SAFETY: the body is in place as long as `self` is.
+                let data = unsafe { &raw mut (*self.inside(engine, site).1).0 };
+                // SAFETY: as above.
+                let size = unsafe { std::mem::size_of_val(&*data) };
+                engine.data_access(data.cast::<u8>().addr(), size, is_write, site);
+                data
+            }
+            None => self.place(site),
+        }
+    }
+
+    /// Where the data is, with nothing said about an access.
+    fn place(&self, site: Site) -> *mut T {
+        let body = match Engine::current() {
+            Some(engine) => self.inside(engine, site).1,
+            None => self.outside(),
+        };
+        // SAFETY: the body is in place as long as `self` is.
+        unsafe { &raw mut (*body).0 }
+    }
+
+    /// The data of a cell that nobody else can see.
+    fn data_mut(&mut self) -> &mut T {
+        // SAFETY: `&mut self` says that nobody else can see it.
+        unsafe { &mut (*self.get_mut()).0 }
+    }
+}
+
+/// The core of interior mutability: `std::cell::UnsafeCell`.
+///
+/// Whoever asks for the pointer is taken to **write** through it, there and then: what is done with a raw pointer
+/// cannot be seen. So this is conservative: two tasks that only read are reported like two that write,
+/// if nothing orders them. A pointer that is kept, and used later, is not seen again.
+#[repr(transparent)]
+pub struct UnsafeCell<T: ?Sized>(Object<Data<T>>);
+
+impl<T> UnsafeCell<T> {
+    /// A cell with this value.
+    pub const fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell(Object::new(Data(value)))
+    }
+
+    /// Takes the value out.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner().0
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// A pointer to the value. Counts as a write, see [`UnsafeCell`].
+    #[inline]
+    #[track_caller]
+    pub fn get(&self) -> *mut T {
+        self.0.access(true, Location::caller())
+    }
+
+    /// The value of a cell that nobody else can see.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.0.data_mut()
+    }
+}
+
+impl<T: Default> Default for UnsafeCell<T> {
+    fn default() -> Self {
+        UnsafeCell::new(T::default())
+    }
+}
+
+impl<T> From<T> for UnsafeCell<T> {
+    fn from(value: T) -> Self {
+        UnsafeCell::new(value)
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnsafeCell").finish_non_exhaustive()
+    }
+}
+
+/// A place whose value is moved in and out: `std::cell::Cell`.
+#[repr(transparent)]
+pub struct Cell<T: ?Sized>(Object<Data<T>>);
+
+impl<T> Cell<T> {
+    /// A cell with this value.
+    pub const fn new(value: T) -> Cell<T> {
+        Cell(Object::new(Data(value)))
+    }
+
+    /// Takes the value out.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner().0
+    }
+
+    /// Stores a value, and drops the one before.
+    #[inline]
+    #[track_caller]
+    pub fn set(&self, value: T) {
+        drop(self.replace(value));
+    }
+
+    /// Stores a value; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn replace(&self, value: T) -> T {
+        // SAFETY: a cell lends its value to nobody, and is not `Sync`.
+        unsafe { self.0.access(true, Location::caller()).replace(value) }
+    }
+
+    /// Exchanges the values of two cells.
+    #[inline]
+    #[track_caller]
+    pub fn swap(&self, other: &Cell<T>) {
+        let site = Location::caller();
+        if std::ptr::eq(self, other) {
+            return;
+        }
+        // SAFETY: as for `replace`; the two cells do not overlap, being whole objects.
+        unsafe { self.0.access(true, site).swap(other.0.access(true, site)) };
+    }
+
+    /// Takes the value, and leaves the default in its place.
+    #[inline]
+    #[track_caller]
+    pub fn take(&self) -> T
+    where
+        T: Default,
+    {
+        self.replace(T::default())
+    }
+}
+
+impl<T: Copy> Cell<T> {
+    /// A copy of the value.
+    #[inline]
+    #[track_caller]
+    pub fn get(&self) -> T {
+        // SAFETY: as for `replace`.
+        unsafe { self.0.access(false, Location::caller()).read() }
+    }
+
+    /// Replaces the value by what `f` makes of it.
+    #[inline]
+    #[track_caller]
+    pub fn update(&self, f: impl FnOnce(T) -> T) {
+        self.set(f(self.get()));
+    }
+}
+
+impl<T: ?Sized> Cell<T> {
+    /// A pointer to the value. What is done through it is not seen.
+    #[inline]
+    #[track_caller]
+    pub fn as_ptr(&self) -> *mut T {
+        self.0.place(Location::caller())
+    }
+
+    /// The value of a cell that nobody else can see.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.0.data_mut()
+    }
+}
+
+impl<T: Copy> Clone for Cell<T> {
+    #[track_caller]
+    fn clone(&self) -> Self {
+        Cell::new(self.get())
+    }
+}
+
+impl<T: Default> Default for Cell<T> {
+    fn default() -> Self {
+        Cell::new(T::default())
+    }
+}
+
+impl<T> From<T> for Cell<T> {
+    fn from(value: T) -> Self {
+        Cell::new(value)
+    }
+}
+
+impl<T: Copy + PartialEq> PartialEq for Cell<T> {
+    #[track_caller]
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Copy + Eq> Eq for Cell<T> {}
+
+impl<T: Copy + PartialOrd> PartialOrd for Cell<T> {
+    #[track_caller]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.get().partial_cmp(&other.get())
+    }
+}
+
+impl<T: Copy + Ord> Ord for Cell<T> {
+    #[track_caller]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.get().cmp(&other.get())
+    }
+}
+
+impl<T: Copy + fmt::Debug> fmt::Debug for Cell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cell").field("value", &self.get()).finish()
+    }
+}

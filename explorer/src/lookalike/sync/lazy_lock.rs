@@ -1,0 +1,132 @@
+//! `std::sync::LazyLock`. Closure and value live inside the object, so that a static one begins anew in every
+//! execution.
+
+use super::once::Initialisation;
+use std::fmt;
+use std::mem::replace;
+use std::ops::{Deref, DerefMut};
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+
+/// What a lazy value holds.
+enum Lazy<T, F> {
+    Closure(F),
+    Value(T),
+    /// The closure runs, or has panicked.
+    Spent,
+}
+
+/// A value made at its first use: `std::sync::LazyLock`.
+pub struct LazyLock<T, F = fn() -> T> {
+    initialisation: Initialisation<Lazy<T, F>>,
+}
+
+// SAFETY: the closure is only called, by one task, maybe on another thread (`Send`); the value is shared.
+unsafe impl<T: Sync + Send, F: Send> Sync for LazyLock<T, F> {}
+impl<T: UnwindSafe, F: UnwindSafe> UnwindSafe for LazyLock<T, F> {}
+impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T, F> {}
+
+#[cold]
+fn poisoned() -> ! {
+    panic!("LazyLock instance has previously been poisoned");
+}
+
+impl<T, F: FnOnce() -> T> LazyLock<T, F> {
+    /// A value that this closure will make.
+    pub const fn new(f: F) -> LazyLock<T, F> {
+        LazyLock { initialisation: Initialisation::new(Lazy::Closure(f)) }
+    }
+
+    /// The value; made now if this is its first use. Waits if another task is making it.
+    ///
+    /// # Panics
+    /// The closure panics, or did before.
+    #[track_caller]
+    pub fn force(this: &LazyLock<T, F>) -> &T {
+        let value = this.initialisation.call(Location::caller(), true, |_, lazy| {
+            // SAFETY: only the call that initialises gets at the closure and the place; no reference is held
+            // while the closure runs.
+            let Lazy::Closure(f) = (unsafe { replace(&mut *lazy, Lazy::Spent) }) else { poisoned() };
+            let value = Lazy::Value(f());
+            // SAFETY: as above.
+            unsafe { *lazy = value };
+        });
+        this.ready(value)
+    }
+
+    /// The value of one that nobody else can see; made now if this is its first use.
+    ///
+    /// # Panics
+    /// The closure panics, or did before.
+    #[track_caller]
+    pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
+        if let Lazy::Closure(_) = this.initialisation.get_mut() {
+            this.initialisation.settle_by(|lazy| {
+                if let Lazy::Closure(f) = replace(lazy, Lazy::Spent) {
+                    *lazy = Lazy::Value(f());
+                }
+            });
+        }
+        match this.initialisation.get_mut() {
+            Lazy::Value(value) => value,
+            _ => poisoned(),
+        }
+    }
+}
+
+impl<T, F> LazyLock<T, F> {
+    /// The value, if it was made.
+    #[track_caller]
+    pub fn get(this: &LazyLock<T, F>) -> Option<&T> {
+        let value = this.initialisation.look(Location::caller())?;
+        Some(this.ready(value))
+    }
+
+    /// The value of one that nobody else can see, if it was made.
+    pub fn get_mut(this: &mut LazyLock<T, F>) -> Option<&mut T> {
+        match this.initialisation.get_mut() {
+            Lazy::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The value, which is complete.
+    fn ready(&self, value: *mut Lazy<T, F>) -> &T {
+        // SAFETY: once it is complete, the value is shared for as long as the lazy value is.
+        match unsafe { &*value } {
+            Lazy::Value(value) => value,
+            _ => poisoned(),
+        }
+    }
+}
+
+impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
+    type Target = T;
+    #[track_caller]
+    fn deref(&self) -> &T {
+        LazyLock::force(self)
+    }
+}
+
+impl<T, F: FnOnce() -> T> DerefMut for LazyLock<T, F> {
+    #[track_caller]
+    fn deref_mut(&mut self) -> &mut T {
+        LazyLock::force_mut(self)
+    }
+}
+
+impl<T: Default> Default for LazyLock<T> {
+    fn default() -> Self {
+        LazyLock::new(T::default)
+    }
+}
+
+impl<T: fmt::Debug, F> fmt::Debug for LazyLock<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_tuple("LazyLock");
+        match LazyLock::get(self) {
+            Some(value) => shown.field(value),
+            None => shown.field(&format_args!("<uninit>")),
+        };
+        shown.finish()
+    }
+}

@@ -1,0 +1,213 @@
+//! `std::sync::mpsc`: channels with many senders and one receiver.
+
+mod channel;
+
+pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
+
+use channel::{Receiving, Sending};
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::time::Duration;
+
+/// A channel without bound: sending never waits.
+#[track_caller]
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    let (sending, receiving) = channel::ends(None, Location::caller());
+    (Sender { sending }, Receiver { receiving, not_sync: PhantomData })
+}
+
+/// A channel that holds at most `bound` messages: sending waits for room. With a bound of 0 it waits until
+/// the message is received.
+#[track_caller]
+pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
+    let (sending, receiving) = channel::ends(Some(bound), Location::caller());
+    (SyncSender { sending }, Receiver { receiving, not_sync: PhantomData })
+}
+
+/// The end of a channel without bound that sends: `std::sync::mpsc::Sender`.
+pub struct Sender<T> {
+    sending: Sending<T>,
+}
+
+/// The end of a channel with a bound that sends: `std::sync::mpsc::SyncSender`.
+pub struct SyncSender<T> {
+    sending: Sending<T>,
+}
+
+/// The end of a channel that receives: `std::sync::mpsc::Receiver`.
+pub struct Receiver<T> {
+    receiving: Receiving<T>,
+    /// As in std: there is one receiver.
+    not_sync: PhantomData<Cell<()>>,
+}
+
+impl<T> UnwindSafe for Sender<T> {}
+impl<T> RefUnwindSafe for Sender<T> {}
+impl<T> UnwindSafe for SyncSender<T> {}
+impl<T> RefUnwindSafe for SyncSender<T> {}
+impl<T> UnwindSafe for Receiver<T> {}
+impl<T> RefUnwindSafe for Receiver<T> {}
+
+impl<T> Sender<T> {
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// The receiver is gone. The message is in the error.
+    #[track_caller]
+    pub fn send(&self, t: T) -> Result<(), SendError<T>> {
+        self.sending.send(t, Location::caller())
+    }
+}
+
+impl<T> SyncSender<T> {
+    /// Sends a message, waiting for room.
+    ///
+    /// # Errors
+    /// The receiver is gone. The message is in the error.
+    #[track_caller]
+    pub fn send(&self, t: T) -> Result<(), SendError<T>> {
+        self.sending.send(t, Location::caller())
+    }
+
+    /// Sends a message if there is room; with a bound of 0, if the receiver waits.
+    ///
+    /// # Errors
+    /// There is no room, or the receiver is gone. The message is in the error.
+    #[track_caller]
+    pub fn try_send(&self, t: T) -> Result<(), TrySendError<T>> {
+        self.sending.try_send(t, Location::caller())
+    }
+}
+
+impl<T> Receiver<T> {
+    /// The next message, waiting for it.
+    ///
+    /// # Errors
+    /// There is none, and all senders are gone.
+    #[track_caller]
+    pub fn recv(&self) -> Result<T, RecvError> {
+        self.receiving.recv(Location::caller())
+    }
+
+    /// The next message, if it is there.
+    ///
+    /// # Errors
+    /// There is none; the error says whether all senders are gone.
+    #[track_caller]
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.receiving.try_recv(Location::caller())
+    }
+
+    /// The next message, waiting for it at most that long.
+    ///
+    /// # Errors
+    /// There is none; the error says whether all senders are gone.
+    #[track_caller]
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        // What no clock can tell is no limit.
+        let limit = u64::try_from(timeout.as_nanos()).is_ok().then_some(timeout);
+        self.receiving.recv_within(limit, Location::caller())
+    }
+
+    /// The messages to come, until all senders are gone.
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter { rx: self }
+    }
+
+    /// The messages that are there.
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter { rx: self }
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    #[track_caller]
+    fn clone(&self) -> Self {
+        Sender { sending: self.sending.clone() }
+    }
+}
+
+impl<T> Clone for SyncSender<T> {
+    #[track_caller]
+    fn clone(&self) -> Self {
+        SyncSender { sending: self.sending.clone() }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for SyncSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SyncSender").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").finish_non_exhaustive()
+    }
+}
+
+/// The messages to come, until all senders are gone: `std::sync::mpsc::Iter`.
+#[derive(Debug)]
+pub struct Iter<'a, T: 'a> {
+    rx: &'a Receiver<T>,
+}
+
+/// The messages that are there: `std::sync::mpsc::TryIter`.
+#[derive(Debug)]
+pub struct TryIter<'a, T: 'a> {
+    rx: &'a Receiver<T>,
+}
+
+/// The messages to come, of a receiver that it owns: `std::sync::mpsc::IntoIter`.
+#[derive(Debug)]
+pub struct IntoIter<T> {
+    rx: Receiver<T>,
+}
+
+impl<T> Iterator for Iter<'_, T> {
+    type Item = T;
+    #[track_caller]
+    fn next(&mut self) -> Option<T> {
+        self.rx.recv().ok()
+    }
+}
+
+impl<T> Iterator for TryIter<'_, T> {
+    type Item = T;
+    #[track_caller]
+    fn next(&mut self) -> Option<T> {
+        self.rx.try_recv().ok()
+    }
+}
+
+impl<T> Iterator for IntoIter<T> {
+    type Item = T;
+    #[track_caller]
+    fn next(&mut self) -> Option<T> {
+        self.rx.recv().ok()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter { rx: self }
+    }
+}

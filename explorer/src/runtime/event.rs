@@ -1,0 +1,57 @@
+//! The record of an execution: one entry per visible operation, flat.
+
+use super::Site;
+use intermezzo_sdk::{MemoryOrder, SyncVarOp};
+
+/// One event of an execution, as recorded.
+#[derive(Clone, Copy)]
+pub(super) struct Event {
+    pub(super) site: Site,
+    /// Values read and written, as bits.
+    pub(super) read: u64,
+    pub(super) written: u64,
+    pub(super) task: u32,
+    /// The how-manieth event of its task, from 1.
+    pub(super) index: u32,
+    pub(super) var: u32,
+    pub(super) op: SyncVarOp,
+    pub(super) order: MemoryOrder,
+}
+
+/// The events of an execution, in order. Entries are overwritten in place in the next one, which spares
+/// the copy of a push.
+#[derive(Default)]
+pub(super) struct Events {
+    entries: Vec<Event>,
+    used: usize,
+}
+
+impl Events {
+    /// Forgets all events, and keeps their memory.
+    pub(super) fn clear(&mut self) {
+        self.used = 0;
+    }
+
+    /// Adds an event.
+    #[inline(always)]
+    pub(super) fn record(&mut self, event: Event) {
+        if let Some(entry) = self.entries.get_mut(self.used) {
+            *entry = event;
+        } else {
+            self.grow(&event);
+        }
+        self.used += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, event: &Event) {
+        let length = (2 * self.entries.len()).max(64);
+        self.entries.resize(length, *event);
+    }
+
+    /// The events so far.
+    pub(super) fn as_slice(&self) -> &[Event] {
+        &self.entries[..self.used]
+    }
+}

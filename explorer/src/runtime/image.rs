@@ -1,0 +1,137 @@
+//! Which objects are statics as the compiler made them?
+//!
+//! An object in a writable segment of a loaded file is in a static; but it may have been put there at run
+//! time (into a `std::sync::OnceLock`, say), and then its bytes are no constant and must not be copied.
+//! So its bytes are compared with the file's: each word is as in the file, or it is an address in some
+//! loaded file, which the loader put there.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// A piece of a file that was loaded.
+struct Segment {
+    addresses: Range<usize>,
+    writable: bool,
+    /// The file, and where the piece begins in it; beyond `file_bytes` it is zeros.
+    path: std::path::PathBuf,
+    offset: u64,
+    file_bytes: usize,
+}
+
+/// Whether the bytes at this address are those of a static, as the compiler made it.
+pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bool {
+    // In order of address, so that what is not static is told quickly: every object is asked about once.
+    let segments = writable_segments();
+    let after = segments.partition_point(|segment| segment.addresses.start <= address);
+    let Some(segment) = segments[..after].last().filter(|segment| address < segment.addresses.end) else {
+        return false;
+    };
+    let initial = initial_bytes(segment, address - segment.addresses.start, bytes.len());
+    // What cannot be compared is taken for what it most likely is.
+    initial.is_none_or(|initial| (0..bytes.len()).step_by(WORD).all(|at| word_is_initial(address, at, bytes, &initial)))
+}
+
+const WORD: usize = size_of::<usize>();
+
+fn word_is_initial(address: usize, at: usize, bytes: &[MaybeUninit<u8>], initial: &[u8]) -> bool {
+    let word = at..(at + WORD).min(bytes.len());
+    // SAFETY: padding is read too, as whatever is there: a static's memory is all initialised, by the loader.
+    let now: Vec<u8> = bytes[word.clone()].iter().map(|byte| unsafe { std::ptr::from_ref(byte).cast::<u8>().read_volatile() }).collect();
+    if now == initial[word] {
+        return true;
+    }
+    let relocated = |now: [u8; WORD]| {
+        let target = usize::from_ne_bytes(now);
+        segments().iter().any(|segment| segment.addresses.contains(&target))
+    };
+    (address + at).is_multiple_of(WORD) && now.try_into().is_ok_and(relocated)
+}
+
+/// What the file has for a part of a segment.
+fn initial_bytes(segment: &Segment, from: usize, length: usize) -> Option<Vec<u8>> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut bytes = vec![0; length];
+    let in_file = segment.file_bytes.saturating_sub(from).min(length);
+    if in_file > 0 {
+        let mut file = std::fs::File::open(&segment.path).ok()?;
+        file.seek(SeekFrom::Start(segment.offset + from as u64)).ok()?;
+        file.read_exact(&mut bytes[..in_file]).ok()?;
+    }
+    Some(bytes)
+}
+
+fn writable_segments() -> &'static [&'static Segment] {
+    static SEGMENTS: OnceLock<Vec<&'static Segment>> = OnceLock::new();
+    SEGMENTS.get_or_init(|| {
+        let mut writable: Vec<&Segment> = segments().iter().filter(|segment| segment.writable).collect();
+        writable.sort_by_key(|segment| segment.addresses.start);
+        writable
+    })
+}
+
+fn segments() -> &'static [Segment] {
+    static SEGMENTS: OnceLock<Vec<Segment>> = OnceLock::new();
+    SEGMENTS.get_or_init(loaded_segments)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+fn loaded_segments() -> Vec<Segment> {
+    unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, found: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: the loader passes a valid description, and the pointer that was given below.
+        let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<Segment>>()) };
+        // SAFETY: the loader says that this many headers are there.
+        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) };
+        // SAFETY: a name that is there ends with a zero. The program itself has an empty one.
+        let name = unsafe { std::ffi::CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
+        let path = if name.is_empty() { "/proc/self/exe".into() } else { name.as_ref().into() };
+        for header in headers.iter().filter(|header| header.p_type == libc::PT_LOAD) {
+            let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+            found.push(Segment {
+                addresses: start..start + header.p_memsz as usize,
+                writable: header.p_flags & libc::PF_W != 0,
+                path: std::path::PathBuf::clone(&path),
+                offset: header.p_offset,
+                file_bytes: header.p_filesz as usize,
+            });
+        }
+        0
+    }
+    let mut found: Vec<Segment> = Vec::new();
+    // SAFETY: the callback gets the vector that outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut found).cast()) };
+    found
+}
+
+/// Elsewhere no object is known to be static; one that is used twice is reported as carried.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+fn loaded_segments() -> Vec<Segment> {
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    static NUMBER: u32 = 5;
+    static EMPTY: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+    static NAMED: Mutex<(&str, fn() -> u32)> = Mutex::new(("name", || NUMBER));
+    static LATE: OnceLock<Mutex<Vec<u32>>> = OnceLock::new();
+
+    fn initial<T>(value: &T) -> bool {
+        let bytes = std::ptr::from_ref(value).cast::<MaybeUninit<u8>>();
+        // SAFETY: the value's own bytes.
+        is_initial_static(bytes.addr(), unsafe { std::slice::from_raw_parts(bytes, size_of::<T>()) })
+    }
+
+    #[test]
+    fn statics_are_told_from_what_was_put_into_them() {
+        assert!(initial(&EMPTY));
+        assert!(initial(&NAMED), "with addresses that the loader filled in");
+        assert!(!initial(LATE.get_or_init(|| Mutex::new(vec![1]))));
+        EMPTY.lock().unwrap().push(1);
+        assert!(!initial(&EMPTY), "changed since");
+        assert!(!initial(&5u32) && !initial(&*Box::new(5u32)));
+    }
+}

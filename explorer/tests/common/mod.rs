@@ -1,0 +1,46 @@
+//! What several suites share.
+
+use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarOp};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// The interleavings seen: for each execution, whose visible steps came in which order.
+type Seen = Arc<Mutex<Vec<Vec<u32>>>>;
+
+/// A monitor that notes each execution's interleaving.
+pub(crate) struct Collect(Seen);
+
+impl Collect {
+    /// A monitor, and what it will have seen.
+    pub(crate) fn new() -> (Collect, Seen) {
+        let seen = Seen::default();
+        (Collect(seen.clone()), seen)
+    }
+}
+
+impl Monitor for Collect {
+    fn name(&self) -> &str {
+        "collect"
+    }
+    fn interests(&self) -> Interests {
+        Interests::SYNC_ACCESSES
+    }
+    fn reduction_compatible(&self) -> bool {
+        false
+    }
+    fn on_execution_end(&mut self, execution: &Execution<'_>, _: &mut Context<'_>) {
+        use SyncVarOp::{TaskBegin, TaskEnd, TaskFork, TaskJoin};
+        let commutes = |op| matches!(op, TaskFork | TaskBegin | TaskEnd | TaskJoin);
+        let steps = execution.accesses.iter().filter(|access| !commutes(access.op));
+        self.0.lock().unwrap().push(steps.map(|access| access.event.task.0).collect());
+    }
+}
+
+/// How often each interleaving was seen.
+pub(crate) fn counted(seen: &[Vec<u32>]) -> BTreeMap<Vec<u32>, u32> {
+    let mut counts = BTreeMap::new();
+    for path in seen {
+        *counts.entry(path.clone()).or_default() += 1;
+    }
+    counts
+}

@@ -11,6 +11,7 @@ mod output;
 mod problem;
 mod progress;
 mod project;
+mod replay;
 mod search_flags;
 mod suggest;
 
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Test(args) => project::test::run(*args),
-        Command::Replay(args) => project::replay::run(args),
+        Command::Replay(args) => replay::run(args),
         Command::Corpus {
             command: CorpusCommand::List(args),
         } => corpus::list::run(args),

@@ -1,11 +1,13 @@
 //! The commands about programs with known verdicts.
 
 pub(crate) mod list;
+pub(crate) mod replay;
 pub(crate) mod run;
 
 use crate::problem::Problem;
 use crate::suggest;
-use intermezzo_corpus::{Program, find, programs};
+use intermezzo::{Explorer, Report, ScheduleError};
+use intermezzo_corpus::{Arguments, Program, find, programs};
 
 /// The program of that name.
 pub(crate) fn program(name: &str) -> Result<&'static Program, Problem> {
@@ -15,4 +17,16 @@ pub(crate) fn program(name: &str) -> Result<&'static Program, Problem> {
             "there is no program {name:?}: {near}`cargo intermezzo corpus list` lists all"
         ))
     })
+}
+
+/// Explores the program, or replays a schedule if the explorer is to do that.
+///
+/// One place for both: a finding's first event names the place where the exploration was begun, and a replay
+/// must give the same bytes.
+pub(crate) fn explore(
+    program: &Program,
+    arguments: &Arguments,
+    explorer: Explorer,
+) -> Result<Report, ScheduleError> {
+    explorer.try_explore(program.test(arguments))
 }

@@ -118,9 +118,9 @@ fn explore(program: &Program, arguments: &Arguments, flags: &SearchFlags) -> Rep
     let mut settings = program.settings();
     flags.apply(&mut settings);
     let progress = Progress::of(program.name);
-    progress
-        .watch(program.explorer(settings, arguments))
-        .explore(program.test(arguments))
+    let explorer = progress.watch(program.explorer(settings, arguments));
+    super::explore(program, arguments, explorer)
+        .expect("no schedule is given that could be another program's")
 }
 
 fn write_schedule(path: &Path, report: &Report) -> Result<(), Problem> {

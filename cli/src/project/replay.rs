@@ -1,4 +1,4 @@
-//! `replay`: one schedule again, of a program of the corpus or of a test of the project.
+//! `replay` of a test of the project, by `cargo test` of just that test.
 
 use super::cargo::{CargoTest, Ran};
 use super::target;
@@ -8,46 +8,11 @@ use crate::output;
 use crate::problem::Problem;
 use crate::search_flags::Given;
 use intermezzo::Schedule;
-use intermezzo_corpus::parse_full_name;
 use std::ffi::OsString;
 use std::fs;
 
 /// Replays the schedule.
-pub(crate) fn run(args: ReplayArgs) -> Result<Exit, Problem> {
-    let schedule = Schedule::parse(&args.schedule).map_err(|error| Problem::usage(error.to_string()))?;
-    // With a further `::` it is a test of a crate that happens to have that name.
-    match schedule.program.strip_prefix("corpus::").map(str::to_owned) {
-        Some(program) if !program.contains("::") => in_corpus(schedule, &program, &args),
-        _ => in_project(schedule, args),
-    }
-}
-
-/// `arguments` is the program's name, and what its parameters are set to.
-fn in_corpus(schedule: Schedule, arguments: &str, args: &ReplayArgs) -> Result<Exit, Problem> {
-    let full_name = schedule.program.clone();
-    if !args.cargo.is_empty() {
-        return Err(Problem::usage(format!(
-            "{full_name:?} is of the corpus, and replayed without cargo: leave out `--`"
-        )));
-    }
-    crate::corpus::program(arguments.split(',').next().unwrap_or_default())?;
-    let (program, arguments) = parse_full_name(&full_name)
-        .map_err(|error| Problem::usage(format!("the schedule's program {full_name:?}: {error}")))?;
-    let mut settings = program.settings();
-    args.limits.apply(&mut settings);
-    let explorer = program.explorer(settings, &arguments).replay(schedule);
-    let report = explorer
-        .try_explore(program.test(&arguments))
-        .map_err(|error| Problem::usage(error.to_string()))?;
-    output::text(&if args.json {
-        report.to_json()
-    } else {
-        report.to_string()
-    })?;
-    Ok(report.verdict().into())
-}
-
-fn in_project(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem> {
+pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem> {
     let Some((krate, test)) = schedule.program.split_once("::") else {
         return Err(Problem::usage(format!(
             "the schedule's program {:?} names no test (`crate::module::test`): \

@@ -56,8 +56,8 @@ fn write(project: &Path, file: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Always at the same place: elsewhere, cargo would build into other files of the target directory each time, and
-/// these would pile up.
+/// Always at the same place: elsewhere, cargo would build into other files of the target directory each time,
+/// and these would pile up.
 fn new_project() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let project = Path::new(env!("CARGO_TARGET_TMPDIR")).join("throw-away");

@@ -81,27 +81,24 @@ impl Engine {
 
     fn end_task(self, task: u32, returned: bool) {
         let rt = self.rt();
-        let var = rt.tasks[task as usize].var;
-        self.commit(Access::new(SyncVarOp::TaskEnd, var, rt.tasks[task as usize].pending.access.site), 0, 0);
-        let rt = self.rt();
-        rt.tasks[task as usize].status = Status::Ended;
-        rt.tasks[task as usize].panicking = false;
+        let entry = &mut rt.tasks[task as usize];
+        entry.status = Status::Ended;
+        entry.panicking = false;
+        let (var, detached) = (entry.var, entry.detached);
+        let access = Access::new(SyncVarOp::TaskEnd, var, entry.pending.access.site);
         rt.live -= 1;
         rt.enabled.remove(task);
+        self.commit(access, 0, 0);
         self.change_gates(var, gate::ENDED, 0);
-        if rt.teardown {
+        if self.rt().teardown {
             return;
         }
         if !returned {
             self.panic_escaped(task);
         }
-        if self.rt().tasks[task as usize].detached {
-            // Dropping a result runs the test's code: it may panic, and then there is nobody to tell.
-            if catch_unwind(AssertUnwindSafe(|| self.drop_room(task))).is_err() {
-                self.panic_escaped(task);
-            }
-            // That code may have used thread-locals, again or for the first time.
-            self.drop_locals(task);
+        // Dropping a result runs the test's code: it may panic, and then there is nobody to tell.
+        if detached && catch_unwind(AssertUnwindSafe(|| self.drop_room(task))).is_err() {
+            self.panic_escaped(task);
         }
         let rt = self.rt();
         if task == 0 && !returned {

@@ -81,29 +81,36 @@ impl Runtime {
     /// Picks among the enabled tasks, a word of them.
     #[inline(always)]
     fn pick(&mut self, enabled: u64) -> Next {
-        let mut rest = enabled & (enabled - 1);
-        if rest == 0 {
-            return self.step(enabled.trailing_zeros());
+        let last = self.last;
+        let others = enabled & !(1 << last);
+        let goes_on = others != enabled;
+        if others & others.wrapping_sub(1 - u64::from(goes_on)) == 0 {
+            // One task: `last` itself, or the only other.
+            return self.step(if goes_on { last } else { others.trailing_zeros() });
         }
-        let mut alternatives = 1;
+        let mut alternatives = u32::from(goes_on);
+        let mut rest = others;
         while rest != 0 {
             rest &= rest - 1;
             alternatives += 1;
         }
-        let last = self.last;
-        let goes_on = enabled >> last & 1 == 1;
-        let candidates = if goes_on {
-            Candidates::Word { default: Some(last), others: enabled & !(1 << last), after: last }
-        } else {
-            Candidates::Word { default: None, others: enabled, after: last }
-        };
-        match self.decide(ChoiceKind::Task, goes_on, alternatives, candidates) {
-            Some(taken) => {
-                let task = candidates.task(taken).expect("a decision is among its alternatives");
-                self.step(task.0)
+        let taken = match self.prescribed(ChoiceKind::Task, goes_on, alternatives) {
+            Some(taken) => taken,
+            None => {
+                let candidates = Candidates::Word { default: goes_on.then_some(last), others, after: last };
+                match self.decide_anew(ChoiceKind::Task, goes_on, alternatives, candidates) {
+                    Some(taken) => taken,
+                    None => return Next::Stop,
+                }
             }
-            None => Next::Stop,
+        };
+        let Some(mut skip) = taken.checked_sub(u32::from(goes_on)) else { return self.step(last) };
+        let mut rest = others.rotate_right(last + 1);
+        while skip > 0 {
+            rest &= rest - 1;
+            skip -= 1;
         }
+        self.step((rest.trailing_zeros() + last + 1) % 64)
     }
 
     /// Picks among tasks that have to be listed: some may be woken by the environment, or are held back.
@@ -113,7 +120,7 @@ impl Runtime {
         listed.clear();
         let goes_on = self.list(&mut listed);
         let next = match listed.len() {
-            0 => self.stuck(),
+            0 => unreachable!("fairness never holds back every enabled task"),
             1 => self.wake(listed[0]),
             alternatives => {
                 match self.decide(ChoiceKind::Task, goes_on, alternatives as u32, Candidates::List(&listed)) {
@@ -259,7 +266,6 @@ impl Runtime {
 
     /// Records a decision among `alternatives` (at least 2): the prescribed one, or the strategy's.
     /// `None` if the execution has departed from what was prescribed; it is then to stop.
-    #[inline(always)]
     pub(super) fn decide(
         &mut self,
         kind: ChoiceKind,
@@ -267,27 +273,32 @@ impl Runtime {
         alternatives: u32,
         candidates: Candidates<'_>,
     ) -> Option<u32> {
-        let at = self.decided;
-        self.decided += 1;
-        if at < self.prescribed {
-            let choice = self.choices[at];
-            if choice.alternatives == alternatives && choice.kind == kind && choice.preempts == preempts {
-                return Some(choice.taken);
-            }
-            return self.diverged(at, Choice { kind, preempts, alternatives, taken: 0 });
-        }
-        self.decide_anew(kind, preempts, alternatives, candidates)
+        let prescribed = self.prescribed(kind, preempts, alternatives);
+        prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates))
     }
 
-    /// The strategy's decision.
+    /// The prescribed decision, if there is one and it is for such a choice.
+    #[inline(always)]
+    fn prescribed(&mut self, kind: ChoiceKind, preempts: bool, alternatives: u32) -> Option<u32> {
+        let choice = *self.choices[..self.prescribed].get(self.decided)?;
+        if choice.alternatives == alternatives && choice.kind == kind && choice.preempts == preempts {
+            self.decided += 1;
+            return Some(choice.taken);
+        }
+        None
+    }
+
+    /// The strategy's decision; `None` if another was prescribed, or none was to come.
     #[inline(never)]
     fn decide_anew(&mut self, kind: ChoiceKind, preempts: bool, alternatives: u32, candidates: Candidates<'_>) -> Option<u32> {
         let point = ChoicePoint { kind, preempts, alternatives, step: self.steps, candidates };
-        let Some(taken) = self.strategy.choose(&point) else {
-            return self.diverged(self.choices.len(), Choice { kind, preempts, alternatives, taken: 0 });
+        let taken = if self.decided < self.prescribed { None } else { self.strategy.choose(&point) };
+        let Some(taken) = taken else {
+            return self.diverged(self.decided, Choice { kind, preempts, alternatives, taken: 0 });
         };
         assert!(taken < alternatives, "a strategy picks one of the alternatives");
         self.choices.push(Choice { kind, preempts, alternatives, taken });
+        self.decided += 1;
         Some(taken)
     }
 

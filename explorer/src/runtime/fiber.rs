@@ -12,6 +12,7 @@ use corosensei::stack::DefaultStack;
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -44,9 +45,25 @@ pub(crate) type Outcome<T> = std::thread::Result<T>;
 pub(crate) struct Room {
     content: Content,
     bytes: Box<Bytes>,
+    job: &'static Job,
+}
+
+/// What can be done with a closure and its result, whose types are no longer known.
+struct Job {
     run: unsafe fn(*mut u8) -> bool,
     drop_closure: unsafe fn(*mut u8),
     drop_result: unsafe fn(*mut u8),
+}
+
+/// The job of a closure of these types.
+struct JobOf<F, T>(PhantomData<(F, T)>);
+
+impl<F: FnOnce() -> T, T> JobOf<F, T> {
+    const JOB: &'static Job = &Job {
+        run: run_closure::<F, T>,
+        drop_closure: Stored::<F>::discard,
+        drop_result: Stored::<Outcome<T>>::discard,
+    };
 }
 
 /// A value in a room: in place if it fits, boxed if not.
@@ -105,16 +122,10 @@ unsafe fn run_closure<F: FnOnce() -> T, T>(place: *mut u8) -> bool {
 
 impl Room {
     fn new() -> Room {
-        unsafe fn nothing(_: *mut u8) {}
-        unsafe fn no_closure(_: *mut u8) -> bool {
-            false
-        }
         Room {
             content: Content::Nothing,
             bytes: Box::new(Bytes(MaybeUninit::uninit())),
-            run: no_closure,
-            drop_closure: nothing,
-            drop_result: nothing,
+            job: JobOf::<fn(), ()>::JOB,
         }
     }
 
@@ -129,9 +140,7 @@ impl Room {
     pub(crate) unsafe fn fill<F: FnOnce() -> T, T>(&mut self, closure: F) {
         assert!(self.content == Content::Nothing, "a room is emptied before it is filled again");
         self.content = Content::Closure;
-        self.run = run_closure::<F, T>;
-        self.drop_closure = Stored::<F>::discard;
-        self.drop_result = Stored::<Outcome<T>>::discard;
+        self.job = JobOf::<F, T>::JOB;
         // SAFETY: the room holds nothing.
         unsafe { Stored::<F>::write(self.place(), closure) };
     }
@@ -141,7 +150,7 @@ impl Room {
     pub(super) fn start(&mut self) -> (unsafe fn(*mut u8) -> bool, *mut u8) {
         assert!(self.content == Content::Closure, "a task runs once");
         self.content = Content::Nothing;
-        (self.run, self.place())
+        (self.job.run, self.place())
     }
 
     /// The call of what `start` gave has returned.
@@ -171,8 +180,8 @@ impl Room {
     pub(super) fn empty(&mut self) -> Option<(unsafe fn(*mut u8), *mut u8)> {
         let drop = match self.content {
             Content::Nothing => return None,
-            Content::Closure => self.drop_closure,
-            Content::Result => self.drop_result,
+            Content::Closure => self.job.drop_closure,
+            Content::Result => self.job.drop_result,
         };
         self.content = Content::Nothing;
         Some((drop, self.place()))

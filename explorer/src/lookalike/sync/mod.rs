@@ -1,6 +1,6 @@
 //! `std::sync`, controlled.
 
-//mod arc;
+mod arc;
 pub mod atomic;
 mod barrier;
 mod condvar;
@@ -11,7 +11,7 @@ mod once;
 mod once_lock;
 mod rwlock;
 
-//pub use arc::{Arc, Weak};
+pub use arc::{Arc, Weak};
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use lazy_lock::LazyLock;

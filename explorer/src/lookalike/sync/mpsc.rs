@@ -156,13 +156,13 @@ impl<T> fmt::Debug for Receiver<T> {
 
 /// The messages to come, until all senders are gone: `std::sync::mpsc::Iter`.
 #[derive(Debug)]
-pub struct Iter<'a, T: 'a> {
+pub struct Iter<'a, T> {
     rx: &'a Receiver<T>,
 }
 
 /// The messages that are there: `std::sync::mpsc::TryIter`.
 #[derive(Debug)]
-pub struct TryIter<'a, T: 'a> {
+pub struct TryIter<'a, T> {
     rx: &'a Receiver<T>,
 }
 

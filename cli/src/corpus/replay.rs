@@ -1,0 +1,40 @@
+//! `replay` of a program of the corpus, in this process.
+
+use crate::args::ReplayArgs;
+use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
+use crate::search_flags::Given;
+use intermezzo::Schedule;
+use intermezzo_corpus::parse_full_name;
+
+/// Replays the schedule.
+pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem> {
+    let full_name = schedule.program.clone();
+    if !args.cargo.is_empty() {
+        return Err(Problem::usage(format!(
+            "{full_name:?} is of the corpus, and replayed without cargo: leave out `--`"
+        )));
+    }
+    // First the program alone: the problem then suggests names like it.
+    let name = full_name
+        .trim_start_matches("corpus::")
+        .split(',')
+        .next()
+        .unwrap_or_default();
+    super::program(name)?;
+    let (program, arguments) = parse_full_name(&full_name)
+        .map_err(|error| Problem::usage(format!("the schedule's program {full_name:?}: {error}")))?;
+    let mut settings = program.settings();
+    args.limits.apply(&mut settings);
+    let explorer = program.explorer(settings, &arguments).replay(schedule);
+    let report = super::explore(program, &arguments, explorer);
+    let report = report.map_err(|error| Problem::usage(error.to_string()))?;
+    let text = if args.json {
+        report.to_json()
+    } else {
+        report.to_string()
+    };
+    output::text(&text)?;
+    Ok(report.verdict().into())
+}

@@ -1,0 +1,17 @@
+//! `replay`: one schedule again, of a program of the corpus or of a test of the project.
+
+use crate::args::ReplayArgs;
+use crate::exit::Exit;
+use crate::problem::Problem;
+use crate::{corpus, project};
+use intermezzo::Schedule;
+
+/// Replays the schedule.
+pub(crate) fn run(args: ReplayArgs) -> Result<Exit, Problem> {
+    let schedule = Schedule::parse(&args.schedule).map_err(|error| Problem::usage(error.to_string()))?;
+    match schedule.program.strip_prefix("corpus::") {
+        // With a further `::` it is a test of a crate that happens to have that name.
+        Some(program) if !program.contains("::") => corpus::replay::run(schedule, args),
+        _ => project::replay::run(schedule, args),
+    }
+}

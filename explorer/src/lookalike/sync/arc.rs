@@ -1,0 +1,437 @@
+//! `std::sync::Arc` and `Weak`: std's own, with the changes of their counts made visible.
+//!
+//! A handle is std's `Arc` and, beside it, its part in an object that the engine knows (`share.rs`); values,
+//! counts and memory are std's business. What std can and stable Rust grants to nobody else:
+//!
+//! - `Arc<X>` does not coerce to `Arc<dyn Trait>`. Make one of std's with [`Arc::from_std`], as in
+//!   `Arc::from_std(std::sync::Arc::new(x) as std::sync::Arc<dyn Trait>)`, or change one by [`Arc::coerce`].
+//! - A method cannot take `self: Arc<Self>`; nor does an `Arc<impl Wake>` become a `Waker`.
+//!
+//! Where the counts are of no interest, std's own `Arc` can be used in an exploration just as well.
+//!
+//! Misses: a count that changes from 1 under another task that borrows the only handle (`&Arc`) and clones it
+//! or looks, because cloning the only handle is no schedule point.
+
+mod convert;
+mod share;
+
+use intermezzo_sdk::SyncVarOp;
+use share::{STRONG, Share, Unborn, WEAK};
+use std::any::Any;
+use std::mem::MaybeUninit;
+use std::ops::Deref;
+use std::panic::Location;
+use std::pin::Pin;
+
+/// A handle on a value that lives as long as any of them: `std::sync::Arc`.
+pub struct Arc<T: ?Sized> {
+    // In this order: the value is dropped, and the test's code runs, when the count has gone down.
+    share: Share<STRONG>,
+    inner: std::sync::Arc<T>,
+}
+
+/// A handle that does not keep the value alive: `std::sync::Weak`.
+pub struct Weak<T: ?Sized> {
+    share: Share<WEAK>,
+    inner: std::sync::Weak<T>,
+}
+
+impl<T> Arc<T> {
+    /// A handle on a value.
+    #[track_caller]
+    pub fn new(data: T) -> Arc<T> {
+        Arc::from_std(std::sync::Arc::new(data))
+    }
+
+    /// A handle on a value that may keep a weak handle on itself.
+    #[track_caller]
+    pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(data_fn: F) -> Arc<T> {
+        let site = Location::caller();
+        let (unborn, weak) = Unborn::new(site);
+        let inner = std::sync::Arc::new_cyclic(|inner| {
+            let weak = Weak { share: weak, inner: inner.clone() };
+            data_fn(&weak)
+        });
+        Arc { share: unborn.born(site), inner }
+    }
+
+    /// A handle on a value that stays where it is.
+    #[track_caller]
+    pub fn pin(data: T) -> Pin<Arc<T>> {
+        // SAFETY: the value is behind the handle and never moves.
+        unsafe { Pin::new_unchecked(Arc::new(data)) }
+    }
+
+    /// A handle on memory without a value.
+    #[track_caller]
+    pub fn new_uninit() -> Arc<MaybeUninit<T>> {
+        Arc::new(MaybeUninit::uninit())
+    }
+
+    /// Takes the value out, if this is the only handle that keeps it alive.
+    ///
+    /// # Errors
+    /// It is not. The handle is in the error.
+    #[track_caller]
+    pub fn try_unwrap(this: Self) -> Result<T, Self> {
+        let turn = this.share.turn(SyncVarOp::CountDown, Location::caller());
+        let Arc { share, inner } = this;
+        match std::sync::Arc::try_unwrap(inner) {
+            Ok(value) => {
+                share.retire(turn);
+                Ok(value)
+            }
+            Err(inner) => {
+                turn.looked(std::sync::Arc::strong_count(&inner));
+                Err(Arc { share, inner })
+            }
+        }
+    }
+
+    /// Gives the handle up; takes the value out if it was the last that kept it alive.
+    #[track_caller]
+    pub fn into_inner(this: Self) -> Option<T> {
+        let turn = this.share.turn(SyncVarOp::CountDown, Location::caller());
+        let Arc { share, inner } = this;
+        share.retire(turn);
+        std::sync::Arc::into_inner(inner)
+    }
+
+    /// Takes the value out, or a clone of it if other handles keep it alive.
+    #[track_caller]
+    pub fn unwrap_or_clone(this: Self) -> T
+    where
+        T: Clone,
+    {
+        Arc::try_unwrap(this).unwrap_or_else(|arc| (*arc).clone())
+    }
+}
+
+impl<T> Arc<[T]> {
+    /// A handle on memory for so many values, without them.
+    #[track_caller]
+    pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
+        Arc::from_std(std::sync::Arc::new_uninit_slice(len))
+    }
+}
+
+impl<T> Arc<MaybeUninit<T>> {
+    /// The same handle, now that there is a value.
+    ///
+    /// # Safety
+    /// There is one.
+    pub unsafe fn assume_init(self) -> Arc<T> {
+        // SAFETY: as the caller says.
+        self.map(|inner| unsafe { inner.assume_init() })
+    }
+}
+
+impl<T> Arc<[MaybeUninit<T>]> {
+    /// The same handle, now that there are values.
+    ///
+    /// # Safety
+    /// There are.
+    pub unsafe fn assume_init(self) -> Arc<[T]> {
+        // SAFETY: as the caller says.
+        self.map(|inner| unsafe { inner.assume_init() })
+    }
+}
+
+impl Arc<dyn Any + Send + Sync> {
+    /// The same handle, if the value is of this type.
+    ///
+    /// # Errors
+    /// It is not. The handle is in the error.
+    pub fn downcast<T: Any + Send + Sync>(self) -> Result<Arc<T>, Self> {
+        let Arc { share, inner } = self;
+        match inner.downcast() {
+            Ok(inner) => Ok(Arc { share, inner }),
+            Err(inner) => Err(Arc { share, inner }),
+        }
+    }
+}
+
+impl<T: ?Sized> Arc<T> {
+    /// A handle made from one of std's: the way to an `Arc<dyn Trait>`. Not in std.
+    ///
+    /// Other handles of std's on the same value count as ever; what happens to them is not visible.
+    #[track_caller]
+    pub fn from_std(inner: std::sync::Arc<T>) -> Arc<T> {
+        let share = Share::with_counts(1, 0, Location::caller());
+        Arc { share, inner }
+    }
+
+    /// The same handle after a coercion of std's, as in `Arc::coerce(arc, |arc| arc as std::sync::Arc<dyn
+    /// Trait>)`. Not in std.
+    pub fn coerce<U: ?Sized>(
+        this: Self,
+        coercion: impl FnOnce(std::sync::Arc<T>) -> std::sync::Arc<U>,
+    ) -> Arc<U> {
+        this.map(coercion)
+    }
+
+    fn map<U: ?Sized>(self, map: impl FnOnce(std::sync::Arc<T>) -> std::sync::Arc<U>) -> Arc<U> {
+        let Arc { share, inner } = self;
+        Arc { share, inner: map(inner) }
+    }
+
+    /// How many handles keep the value alive.
+    #[must_use]
+    #[track_caller]
+    pub fn strong_count(this: &Self) -> usize {
+        let turn = this.share.turn_to_look(Location::caller());
+        let count = std::sync::Arc::strong_count(&this.inner);
+        turn.looked(count);
+        count
+    }
+
+    /// How many weak handles there are.
+    #[must_use]
+    #[track_caller]
+    pub fn weak_count(this: &Self) -> usize {
+        let turn = this.share.turn_to_look(Location::caller());
+        let count = std::sync::Arc::weak_count(&this.inner);
+        turn.looked(count);
+        count
+    }
+
+    /// A weak handle on the same value.
+    #[must_use = "this returns a new `Weak` pointer, without modifying the original `Arc`"]
+    #[track_caller]
+    pub fn downgrade(this: &Self) -> Weak<T> {
+        let site = Location::caller();
+        let turn = this.share.turn(SyncVarOp::CountUp, site);
+        Weak { share: this.share.one_more(turn, site), inner: std::sync::Arc::downgrade(&this.inner) }
+    }
+
+    /// The value, if this is the only handle of any kind.
+    #[track_caller]
+    pub fn get_mut(this: &mut Self) -> Option<&mut T> {
+        let turn = this.share.turn(SyncVarOp::CountRead, Location::caller());
+        turn.looked(std::sync::Arc::strong_count(&this.inner));
+        std::sync::Arc::get_mut(&mut this.inner)
+    }
+
+    /// The value, first made this handle's own: cloned if others keep it alive, or moved away from the weak
+    /// handles on it.
+    #[track_caller]
+    pub fn make_mut(this: &mut Self) -> &mut T
+    where
+        T: MakeMut,
+    {
+        let site = Location::caller();
+        let turn = this.share.turn(SyncVarOp::CountRead, site);
+        let strong = std::sync::Arc::strong_count(&this.inner);
+        if strong != 1 {
+            turn.looked(strong);
+            let own = T::cloned(&this.inner);
+            *this = Arc { share: Share::with_counts(1, 0, site), inner: own };
+        } else if std::sync::Arc::weak_count(&this.inner) > 0 {
+            let share = std::mem::replace(&mut this.share, Share::with_counts(1, 0, site));
+            share.retire(turn);
+        } else {
+            turn.looked(strong);
+        }
+        // If only weak handles are left, std moves the value to memory of its own here.
+        T::make_mut(&mut this.inner)
+    }
+
+    /// Whether both are handles on one value.
+    #[must_use]
+    pub fn ptr_eq(this: &Self, other: &Self) -> bool {
+        std::sync::Arc::ptr_eq(&this.inner, &other.inner)
+    }
+
+    /// Where the value is.
+    #[must_use]
+    pub fn as_ptr(this: &Self) -> *const T {
+        std::sync::Arc::as_ptr(&this.inner)
+    }
+
+    /// Where the value is; the handle goes on counting, without being there.
+    #[must_use = "losing the pointer will leak memory"]
+    pub fn into_raw(this: Self) -> *const T {
+        let Arc { share, inner } = this;
+        let pointer = std::sync::Arc::into_raw(inner);
+        share.keep(pointer.addr());
+        pointer
+    }
+
+    /// The handle that became this pointer.
+    ///
+    /// # Safety
+    /// The pointer came from `into_raw`, of this type or one laid out the same, and each handle that became
+    /// one is made again at most once.
+    #[track_caller]
+    pub unsafe fn from_raw(ptr: *const T) -> Arc<T> {
+        let site = Location::caller();
+        // SAFETY: as the caller says.
+        let inner = unsafe { std::sync::Arc::from_raw(ptr) };
+        let share = Share::kept(ptr.addr(), site).unwrap_or_else(|| {
+            let (strong, weak) = (std::sync::Arc::strong_count(&inner), std::sync::Arc::weak_count(&inner));
+            Share::with_counts(strong, weak, site)
+        });
+        Arc { share, inner }
+    }
+
+    /// Counts one more handle on the value at this place.
+    ///
+    /// # Safety
+    /// The pointer came from `into_raw`, and the value is alive.
+    #[track_caller]
+    pub unsafe fn increment_strong_count(ptr: *const T) {
+        // SAFETY: as the caller says; both handles become pointers (again).
+        let known = unsafe { Arc::from_raw(ptr) };
+        let more = known.clone();
+        let _ = (Arc::into_raw(known), Arc::into_raw(more));
+    }
+
+    /// Counts one less handle on the value at this place; drops the value if it was the last.
+    ///
+    /// # Safety
+    /// The pointer came from `into_raw`, and counts for a handle.
+    #[track_caller]
+    pub unsafe fn decrement_strong_count(ptr: *const T) {
+        // SAFETY: as the caller says.
+        drop(unsafe { Arc::from_raw(ptr) });
+    }
+}
+
+/// What [`Arc::make_mut`] can clone: values, slices and strings.
+pub trait MakeMut {
+    /// A clone with a handle of its own.
+    fn cloned(&self) -> std::sync::Arc<Self>;
+    /// std's `make_mut`.
+    fn make_mut(this: &mut std::sync::Arc<Self>) -> &mut Self;
+}
+
+impl<T: Clone> MakeMut for T {
+    fn cloned(&self) -> std::sync::Arc<T> {
+        std::sync::Arc::new(self.clone())
+    }
+    fn make_mut(this: &mut std::sync::Arc<T>) -> &mut T {
+        std::sync::Arc::make_mut(this)
+    }
+}
+
+impl<T: Clone> MakeMut for [T] {
+    fn cloned(&self) -> std::sync::Arc<[T]> {
+        std::sync::Arc::from(self)
+    }
+    fn make_mut(this: &mut std::sync::Arc<[T]>) -> &mut [T] {
+        std::sync::Arc::make_mut(this)
+    }
+}
+
+impl MakeMut for str {
+    fn cloned(&self) -> std::sync::Arc<str> {
+        std::sync::Arc::from(self)
+    }
+    fn make_mut(this: &mut std::sync::Arc<str>) -> &mut str {
+        std::sync::Arc::make_mut(this)
+    }
+}
+
+impl<T: ?Sized> Clone for Arc<T> {
+    #[track_caller]
+    fn clone(&self) -> Arc<T> {
+        let site = Location::caller();
+        let turn = self.share.turn(SyncVarOp::CountUp, site);
+        Arc { share: self.share.one_more(turn, site), inner: self.inner.clone() }
+    }
+}
+
+impl<T: ?Sized> Deref for Arc<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl<T> Weak<T> {
+    /// A handle on nothing.
+    #[must_use]
+    #[track_caller]
+    pub const fn new() -> Weak<T> {
+        Weak { share: Share::nowhere(Location::caller()), inner: std::sync::Weak::new() }
+    }
+}
+
+impl<T: ?Sized> Weak<T> {
+    /// A handle that keeps the value alive, if it still is.
+    #[must_use = "this returns a new `Arc`, without modifying the original weak pointer"]
+    #[track_caller]
+    pub fn upgrade(&self) -> Option<Arc<T>> {
+        let site = Location::caller();
+        let turn = self.share.turn(SyncVarOp::CountUp, site);
+        match self.inner.upgrade() {
+            Some(inner) => Some(Arc { share: self.share.one_more(turn, site), inner }),
+            None => {
+                turn.looked(0);
+                None
+            }
+        }
+    }
+
+    /// How many handles keep the value alive.
+    #[must_use]
+    #[track_caller]
+    pub fn strong_count(&self) -> usize {
+        let turn = self.share.turn_to_look(Location::caller());
+        let count = self.inner.strong_count();
+        turn.looked(count);
+        count
+    }
+
+    /// How many weak handles there are; 0 once the value is dropped.
+    #[must_use]
+    #[track_caller]
+    pub fn weak_count(&self) -> usize {
+        let turn = self.share.turn_to_look(Location::caller());
+        let count = self.inner.weak_count();
+        turn.looked(count);
+        count
+    }
+
+    /// Whether both are handles on one value, or on nothing.
+    #[must_use]
+    pub fn ptr_eq(&self, other: &Self) -> bool {
+        self.inner.ptr_eq(&other.inner)
+    }
+
+    /// Where the value is, or was.
+    #[must_use]
+    pub fn as_ptr(&self) -> *const T {
+        self.inner.as_ptr()
+    }
+
+    /// Where the value is, or was; the handle goes on counting, without being there.
+    #[must_use = "losing the pointer will leak memory"]
+    pub fn into_raw(self) -> *const T {
+        let Weak { share, inner } = self;
+        let pointer = inner.into_raw();
+        share.keep(pointer.addr());
+        pointer
+    }
+
+    /// The handle that became this pointer.
+    ///
+    /// # Safety
+    /// The pointer came from `into_raw`, and each handle that became one is made again at most once.
+    #[track_caller]
+    pub unsafe fn from_raw(ptr: *const T) -> Weak<T> {
+        let site = Location::caller();
+        // SAFETY: as the caller says.
+        let inner = unsafe { std::sync::Weak::from_raw(ptr) };
+        Weak { share: Share::kept(ptr.addr(), site).unwrap_or(Share::nowhere(site)), inner }
+    }
+}
+
+impl<T: ?Sized> Clone for Weak<T> {
+    #[track_caller]
+    fn clone(&self) -> Weak<T> {
+        let site = Location::caller();
+        let turn = self.share.turn(SyncVarOp::CountUp, site);
+        Weak { share: self.share.one_more(turn, site), inner: self.inner.clone() }
+    }
+}

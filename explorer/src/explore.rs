@@ -198,8 +198,10 @@ impl Explorer {
         self
     }
 
-    /// Runs just the execution of this schedule, in the environment in which it was found.
+    /// Runs just the execution of this schedule, in the environment and with the limit of steps in which it
+    /// was found.
     pub fn replay(mut self, schedule: Schedule) -> Explorer {
+        self.settings.steps = schedule.steps;
         self.settings.environment = schedule.environment;
         self.replay = Some(schedule);
         self
@@ -288,7 +290,12 @@ impl Explorer {
             complete += u64::from(judge::complete(&executed.stop));
             if let Some(scene) = executed.scene {
                 let diverged = judge::diverged(&executed.stop);
-                let schedule = |choices| Schedule { program: program.clone(), environment: settings.environment, choices };
+                let schedule = |choices| Schedule {
+                    program: program.clone(),
+                    environment: settings.environment,
+                    steps: settings.steps,
+                    choices,
+                };
                 let found = judge::findings(&executed.stop, *scene, schedule);
                 report.take_findings(found);
                 if executed.damaged {
@@ -305,7 +312,12 @@ impl Explorer {
         };
         let last_words = worker.shut_down();
         if !last_words.is_empty() {
-            let schedule = Schedule { program: program.clone(), environment: settings.environment, choices: Vec::new() };
+            let schedule = Schedule {
+                program: program.clone(),
+                environment: settings.environment,
+                steps: settings.steps,
+                choices: Vec::new(),
+            };
             report.take_findings(judge::reported(last_words, &[], &schedule));
         }
         let mut coverage = worker.strategy().coverage(ended.is_none());
@@ -322,7 +334,8 @@ impl Explorer {
 fn write_report(directory: &Path, report: &Report) {
     let name: String = report.program().chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
     let _ = std::fs::create_dir_all(directory);
-    let _ = std::fs::write(directory.join(format!("{name}.json")), report.to_json());
+    // Test binaries of one package may have tests of the same name.
+    let _ = std::fs::write(directory.join(format!("{name}-{}.json", std::process::id())), report.to_json());
 }
 
 impl Report {

@@ -165,7 +165,7 @@ fn number<N: std::str::FromStr>(value: &str) -> Result<N, String> {
 fn duration(value: &str) -> Result<Duration, String> {
     let seconds = value.strip_suffix('s').unwrap_or(value);
     let problem = || format!("`{value}` is no time: give seconds, as in 2.5");
-    Duration::try_from_secs_f64(seconds.parse().map_err(|_| problem())?).map_err(|_| problem())
+    Duration::try_from_secs_f64(seconds.replace('_', "").parse().map_err(|_| problem())?).map_err(|_| problem())
 }
 
 fn truth(value: &str) -> Result<bool, String> {

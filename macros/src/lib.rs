@@ -19,7 +19,7 @@ pub fn test(attribute: TokenStream, item: TokenStream) -> TokenStream {
 fn expand(attribute: TokenStream, function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {
     let settings = Punctuated::<MetaNameValue, Token![,]>::parse_terminated.parse(attribute)?;
     let settings = settings.iter().map(setting).collect::<syn::Result<Vec<_>>>()?;
-    let ItemFn { attrs, vis, sig, block } = function;
+    let ItemFn { attrs, vis, sig, block, .. } = function;
     if !sig.inputs.is_empty() {
         return Err(syn::Error::new_spanned(&sig.inputs, "a test takes no arguments"));
     }

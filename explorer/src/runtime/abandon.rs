@@ -60,8 +60,26 @@ impl Engine {
         // SAFETY: `start` gave the two together.
         let returned = unsafe { run(place) };
         self.rt().fibers[task as usize].room.finished();
-        let locals_dropped = self.task_entry(task).locals.is_empty() || self.drop_locals(task);
-        self.end_task(task, returned && locals_dropped);
+        let quiet = self.drop_own(task);
+        self.end_task(task, returned && quiet);
+    }
+
+    /// Drops what a task keeps for itself: its result, if nobody has a handle on the task, and its thread-local
+    /// values. All this before its end, because whoever waits for that relies on the task borrowing nothing any
+    /// more. Whether no destructor panicked.
+    fn drop_own(self, task: u32) -> bool {
+        let mut quiet = true;
+        loop {
+            // The test's code runs in each round: it may detach the task, or use a thread-local first.
+            let rt = self.rt();
+            if rt.tasks[task as usize].detached && !rt.fibers[task as usize].room.is_empty() {
+                quiet &= catch_unwind(AssertUnwindSafe(|| self.drop_room(task))).is_ok();
+            } else if !rt.tasks[task as usize].locals.is_empty() {
+                quiet &= self.drop_locals(task);
+            } else {
+                return quiet;
+            }
+        }
     }
 
     /// Drops a task's thread-local values, those initialised last first, as std does. Whether no destructor
@@ -84,7 +102,7 @@ impl Engine {
         let entry = &mut rt.tasks[task as usize];
         entry.status = Status::Ended;
         entry.panicking = false;
-        let (var, detached) = (entry.var, entry.detached);
+        let var = entry.var;
         let access = Access::new(SyncVarOp::TaskEnd, var, entry.pending.access.site);
         rt.live -= 1;
         rt.enabled.remove(task);
@@ -94,10 +112,6 @@ impl Engine {
             return;
         }
         if !returned {
-            self.panic_escaped(task);
-        }
-        // Dropping a result runs the test's code: it may panic, and then there is nobody to tell.
-        if detached && catch_unwind(AssertUnwindSafe(|| self.drop_room(task))).is_err() {
             self.panic_escaped(task);
         }
         let rt = self.rt();

@@ -12,6 +12,7 @@
 //!     "kind": "deadlock",
 //!     "message": "..."
 //!   },
+//!   "steps": 20000,
 //!   "choices": [
 //!     {"kind":"task","of":3,"taken":1,"preempts":true}
 //!   ],
@@ -19,7 +20,7 @@
 //! }
 //! ```
 //!
-//! `finding` may be absent. The checksum is the CRC-32 of the members `program`, `environment` and
+//! `finding` may be absent. The checksum is the CRC-32 of the members `program`, `environment`, `steps` and
 //! `choices` one after the other, each as it is written here from its opening quotation mark up to, but
 //! without, the comma behind it. It is taken of what was understood, not of the text: a reader may
 //! indent and wrap the file as it likes, but not change what will be replayed.
@@ -61,6 +62,7 @@ struct Contents {
     environment: Environment,
     #[serde(rename = "finding")]
     _finding: Option<Finding>,
+    steps: u64,
     choices: Vec<Decision>,
     checksum: String,
 }
@@ -128,8 +130,8 @@ impl Decision {
     }
 }
 
-/// What the checksum covers, as written: `program`, `environment`, `choices`.
-struct Covered([String; 3]);
+/// What the checksum covers, as written: `program`, `environment`, `steps`, `choices`.
+struct Covered([String; 4]);
 
 impl Covered {
     fn of(schedule: &Schedule) -> Covered {
@@ -146,6 +148,7 @@ impl Covered {
         Covered([
             member("program", &compact(&schedule.program)),
             member("environment", &indented(&schedule.environment)),
+            member("steps", &compact(&schedule.steps)),
             member("choices", &choices),
         ])
     }
@@ -170,13 +173,14 @@ pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> Strin
         member("finding", &indented(&finding))
     });
     let checksum = member("checksum", &compact(&covered.checksum()));
-    let Covered([program, environment, choices]) = covered;
+    let Covered([program, environment, steps, choices]) = covered;
 
     let members = [
         Some(format),
         Some(program),
         Some(environment),
         finding,
+        Some(steps),
         Some(choices),
         Some(checksum),
     ];
@@ -201,6 +205,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
     let schedule = Schedule {
         program: contents.program,
         environment: contents.environment,
+        steps: contents.steps,
         choices: choices.collect::<Result<_, _>>()?,
     };
 

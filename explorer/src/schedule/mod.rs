@@ -30,6 +30,9 @@ pub struct Schedule {
     pub program: String,
     /// What the world around it was allowed to do.
     pub environment: Environment,
+    /// After how many visible operations it was given up, if it was not over: without this, an endless
+    /// execution would be another one each time the limit changes.
+    pub steps: u64,
     /// The decisions, in the order in which they were made.
     pub choices: Vec<Choice>,
 }

@@ -44,6 +44,7 @@ fn schedule(program: &str, environment: Environment, choices: Vec<Choice>) -> Sc
     Schedule {
         program,
         environment,
+        steps: 20_000,
         choices,
     }
 }
@@ -133,7 +134,11 @@ impl Arbitrary for Any {
                 choice(kind, preempts, alternatives, taken)
             }));
         }
-        Any(schedule(&String::arbitrary(g), environment, choices))
+        let mut schedule = schedule(&String::arbitrary(g), environment, choices);
+        if bool::arbitrary(g) {
+            schedule.steps = u64::arbitrary(g);
+        }
+        Any(schedule)
     }
 
     fn shrink(&self) -> Box<dyn Iterator<Item = Any>> {
@@ -215,12 +220,13 @@ fn the_formats_do_not_change_by_themselves() {
     "kind": "assertion",
     "message": "left: 1, right: 2"
   },
+  "steps": 20000,
   "choices": [
     {"kind":"task","of":2,"taken":0,"preempts":true},
     {"kind":"task","of":2,"taken":1,"preempts":true},
     {"kind":"task","of":3,"taken":0,"preempts":false}
   ],
-  "checksum": "cb2875ce"
+  "checksum": "b581b84e"
 }
 "#
     );

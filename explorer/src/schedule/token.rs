@@ -5,7 +5,7 @@
 //! | part | coded as |
 //! |---|---|
 //! | version, 1 | a byte |
-//! | fields of the environment that differ from [`BASE`] | a byte, a bit for each, the first one's lowest |
+//! | fields of the environment that differ from [`BASE`], and the limit of steps | a byte, a bit for each, the first one's lowest |
 //! | those fields, but for the two that are flags | varints |
 //! | program name | varint of its length in bytes, UTF-8 |
 //! | number of choices, plus 1 | gamma |
@@ -54,11 +54,14 @@ const BASE: Environment = Environment {
     seed: 0,
 };
 
-/// Fields of the environment, each with its bit in the mask.
-const ENVIRONMENT_FIELDS: u32 = 7;
+/// The limit of steps that is left out of a token: frozen, as [`BASE`] is.
+const BASE_STEPS: u64 = 20_000;
+
+/// Fields of the environment, and the limit of steps, each with its bit in the mask.
 const NOTIFY_ANY: u64 = 1 << 4;
 const ARC_COUNTS: u64 = 1 << 5;
 const SEED: u64 = 1 << 6;
+const STEPS: u64 = 1 << 7;
 
 /// Bits of a kind's number.
 const KIND_BITS: u32 = 3;
@@ -132,7 +135,7 @@ fn version_of(text: &str) -> Option<u32> {
 pub(super) fn encode(schedule: &Schedule) -> String {
     let mut writer = BitWriter::default();
     writer.bits(u64::from(VERSION), 8);
-    write_environment(&schedule.environment, &mut writer);
+    write_environment(&schedule.environment, schedule.steps, &mut writer);
     writer.varint(schedule.program.len() as u64);
     for byte in schedule.program.bytes() {
         writer.bits(u64::from(byte), 8);
@@ -203,7 +206,7 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
             needed: VERSION,
         });
     }
-    let environment = read_environment(&mut reader)?;
+    let (environment, steps) = read_environment(&mut reader)?;
     let length = reader.varint()?;
     let program = str::from_utf8(reader.whole_bytes(length)?).map_err(|error| {
         let byte = error.valid_up_to();
@@ -217,13 +220,14 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
         0 => Ok(Schedule {
             program: program.to_owned(),
             environment,
+            steps,
             choices,
         }),
         bytes => Err(ScheduleError::TrailingData { bytes }),
     }
 }
 
-fn write_environment(environment: &Environment, writer: &mut BitWriter) {
+fn write_environment(environment: &Environment, steps: u64, writer: &mut BitWriter) {
     // In full, so that a new field cannot be forgotten here.
     let Environment {
         spurious_wakeups,
@@ -249,6 +253,7 @@ fn write_environment(environment: &Environment, writer: &mut BitWriter) {
         (notify_any != BASE.notify_any, NOTIFY_ANY),
         (arc_counts != BASE.arc_counts, ARC_COUNTS),
         (seed != BASE.seed, SEED),
+        (steps != BASE_STEPS, STEPS),
     ] {
         mask |= if differs { bit } else { 0 };
     }
@@ -262,12 +267,13 @@ fn write_environment(environment: &Environment, writer: &mut BitWriter) {
     if seed != BASE.seed {
         writer.varint(seed);
     }
+    if steps != BASE_STEPS {
+        writer.varint(steps);
+    }
 }
 
-fn read_environment(reader: &mut BitReader<'_>) -> Result<Environment, ScheduleError> {
+fn read_environment(reader: &mut BitReader<'_>) -> Result<(Environment, u64), ScheduleError> {
     let mask = reader.bits(8)?;
-    let most = (1 << ENVIRONMENT_FIELDS) - 1;
-    within(None, "the mask of the environment's fields", mask, 0, most)?;
 
     let mut environment = BASE;
     let bounds = [
@@ -286,7 +292,8 @@ fn read_environment(reader: &mut BitReader<'_>) -> Result<Environment, ScheduleE
     if mask & SEED != 0 {
         environment.seed = reader.varint()?;
     }
-    Ok(environment)
+    let steps = if mask & STEPS != 0 { reader.varint()? } else { BASE_STEPS };
+    Ok((environment, steps))
 }
 
 fn write_choices(choices: &[Choice], writer: &mut BitWriter) {

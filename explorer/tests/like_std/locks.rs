@@ -99,7 +99,7 @@ fn texts() {
     let mutex = Mutex::new("data");
     assert_eq!(format!("{mutex:?}"), r#"Mutex { data: "data", poisoned: false, .. }"#);
     let guard = mutex.lock().unwrap();
-    assert_eq!(format!("{mutex:?}"), "Mutex { data: <locked>, poisoned: false, .. }");
+    assert_eq!(format!("{mutex:?}"), r#"Mutex { data: "<locked>", poisoned: false, .. }"#);
     assert_eq!(format!("{guard:?} {guard}"), r#""data" data"#);
     drop(guard);
     assert_eq!(format!("{:?}", poisoned()), "Mutex { data: 2, poisoned: true, .. }");

@@ -59,6 +59,8 @@ pub struct MutexGuard<'a, T: ?Sized + 'a> {
 
 // SAFETY: a shared guard gives shared access to the data.
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
+impl<T: ?Sized> UnwindSafe for MutexGuard<'_, T> {}
+impl<T: ?Sized> RefUnwindSafe for MutexGuard<'_, T> {}
 
 impl<T> Mutex<T> {
     /// A free mutex around a value.
@@ -290,7 +292,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
         match self.try_lock() {
             Ok(guard) => shown.field("data", &&*guard),
             Err(TryLockError::Poisoned(poisoned)) => shown.field("data", &&**poisoned.get_ref()),
-            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
+            Err(TryLockError::WouldBlock) => shown.field("data", &"<locked>"),
         };
         shown.field("poisoned", &self.is_poisoned());
         shown.finish_non_exhaustive()

@@ -5,7 +5,7 @@ use super::spawn::{Builder, Joinable, JoinHandle, wait_for_end};
 use crate::runtime::{Engine, Site};
 use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, RefUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::{fmt, io};
 
@@ -24,6 +24,7 @@ enum Kind {
 
 // SAFETY: the list of tasks is only touched by the one task that runs.
 unsafe impl Sync for Scope<'_, '_> {}
+impl RefUnwindSafe for Scope<'_, '_> {}
 
 /// The threads of a scope outside an exploration.
 #[derive(Default)]
@@ -82,6 +83,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                 while let Some(task) = { let tasks = tasks.borrow(); tasks.get(next).copied() } {
                     wait_for_end(engine, task, site);
                     panicked |= engine.panic_unseen(task);
+                    // Its result may borrow. If it is still there, the handle was leaked.
+                    engine.detach(task);
                     next += 1;
                 }
                 panicked
@@ -109,6 +112,9 @@ impl Builder {
     ///
     /// # Errors
     /// Outside an exploration, if the system has no more threads.
+    ///
+    /// # Panics
+    /// The name contains a null byte.
     #[track_caller]
     pub fn spawn_scoped<'scope, 'env, F, T>(
         self,
@@ -120,10 +126,11 @@ impl Builder {
         T: Send + 'scope,
     {
         let site = Location::caller();
+        let name = self.shared_name();
         match (&scope.kind, Engine::current()) {
             (Kind::Inside(tasks), Some(engine)) => {
                 // SAFETY: the scope waits for the task before what it borrows ends.
-                let task = unsafe { engine.fork(self.shared_name(), site, f) };
+                let task = unsafe { engine.fork(name, site, f) };
                 tasks.borrow_mut().push(task);
                 let thread = Thread::of_task(engine, task);
                 Ok(ScopedJoinHandle { inner: Inner::Inside(Joinable::new(engine, task)), thread, scope: PhantomData })
@@ -172,9 +179,9 @@ pub struct ScopedJoinHandle<'scope, T> {
 }
 
 // SAFETY: as for `JoinHandle`.
-unsafe impl<T> Send for ScopedJoinHandle<'_, T> {}
+unsafe impl<T: Send> Send for ScopedJoinHandle<'_, T> {}
 // SAFETY: as for `JoinHandle`.
-unsafe impl<T> Sync for ScopedJoinHandle<'_, T> {}
+unsafe impl<T: Send> Sync for ScopedJoinHandle<'_, T> {}
 
 impl<T> ScopedJoinHandle<'_, T> {
     /// The thread.

@@ -3,6 +3,7 @@
 use super::handle::{Kind, Thread};
 use crate::runtime::{Access, Engine, Patience, Site, Status, gate};
 use intermezzo_sdk::SyncVarOp;
+use std::ffi::CString;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
@@ -61,8 +62,17 @@ impl Builder {
         builder
     }
 
+    /// The name, for a task.
+    ///
+    /// # Panics
+    /// It contains a null byte; with std's words.
+    #[track_caller]
     pub(super) fn shared_name(&self) -> Option<Arc<str>> {
-        self.name.as_deref().map(Arc::from)
+        let name = self.name.as_deref()?;
+        if name.contains('\0') {
+            CString::new(name).expect("thread name may not contain interior null bytes");
+        }
+        Some(name.into())
     }
 
     /// Runs a closure on a new thread.
@@ -104,10 +114,8 @@ impl Builder {
             let handle = unsafe { self.outside().spawn_unchecked(f)? };
             return Ok(JoinHandle::outside(handle));
         };
-        let name = self.shared_name();
-        assert!(!name.as_deref().is_some_and(|name| name.contains('\0')), "thread name may not contain interior null bytes");
         // SAFETY: as the caller says.
-        let task = unsafe { engine.fork(name, site, f) };
+        let task = unsafe { engine.fork(self.shared_name(), site, f) };
         Ok(JoinHandle::inside(engine, task))
     }
 }
@@ -124,6 +132,9 @@ pub(super) struct Joinable<T> {
     task: u32,
     result: PhantomData<T>,
 }
+
+// The result is in the task's room, not here.
+impl<T> Unpin for Joinable<T> {}
 
 impl<T> Joinable<T> {
     pub(super) fn new(engine: Engine, task: u32) -> Joinable<T> {

@@ -141,7 +141,7 @@ fn a_thousand_malformed_files_are_refused() {
     let texts = malformed(&[text.clone().into_bytes()], other_version, noise, other_program);
     assert_eq!(texts.len(), 1000);
     // Read all the same: the file less the line break at its end, and eight flips in the finding's text.
-    assert_eq!(refused(&texts, &[original], read_file), (991, 9));
+    assert_eq!(refused(&texts, &[original], read_file), (993, 7));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn every_flipped_bit_is_found() {
     let text = original.to_json(None);
     assert_eq!(
         refused(&flips(text.as_bytes()), &[original], read_file),
-        (3728, 0)
+        (3872, 0)
     );
 }
 
@@ -224,7 +224,7 @@ fn refusals_of_files_name_what_and_where() {
         ),
         (
             format!("{json}{json}"),
-            "not JSON at line 20, column 1 (trailing characters)",
+            "not JSON at line 21, column 1 (trailing characters)",
         ),
         (
             "[1, 2]".to_owned(),
@@ -248,7 +248,7 @@ fn refusals_of_files_name_what_and_where() {
         ),
         (
             changed("preempts", "preempt"),
-            "not a schedule at line 14, column 45 (unknown field `preempt`",
+            "not a schedule at line 15, column 45 (unknown field `preempt`",
         ),
         (
             changed(r#""taken":0"#, r#""taken":2"#),
@@ -260,11 +260,11 @@ fn refusals_of_files_name_what_and_where() {
         ),
         (
             changed(r#""taken":0"#, r#""taken":4294967296"#),
-            "not a schedule at line 14, column 44 (invalid value: integer `4294967296`, expected u32)",
+            "not a schedule at line 15, column 44 (invalid value: integer `4294967296`, expected u32)",
         ),
         (
             changed(r#""taken":0"#, r#""taken":1"#),
-            r#"do not fit the checksum ("cb2875ce", contents give "a9ccd441")"#,
+            r#"do not fit the checksum ("b581b84e", contents give "d76519c1")"#,
         ),
     ];
     for (text, expected) in cases {
@@ -395,12 +395,6 @@ fn forged_tokens_are_refused_for_each_number_out_of_range() {
         }) => (choice, field, found, least, most),
         other => panic!("{other:?}"),
     };
-    let mask = forged(|writer| writer.bits(0x0180, 16));
-    assert_eq!(
-        out_of_range(mask),
-        (None, "the mask of the environment's fields", 128, 0, 127)
-    );
-
     let timeouts = forged(|writer| {
         writer.bits(0x0102, 16);
         writer.varint(1 << 32);

@@ -9,6 +9,7 @@ use std::rc::Rc;
 macro_rules! has {
     ($type:ty: $($bound:ident)*) => {
         [$({
+            #[allow(dead_code, reason = "where the type has the trait")]
             trait Otherwise {
                 const HAS: bool = false;
             }

@@ -17,11 +17,52 @@ fn panic_of<R>(f: impl FnOnce() -> R) -> String {
 }
 
 fn assert_passes(case: impl Fn() + Send + Sync) {
-    let report = Explorer::new().environment(Environment::calm()).preemptions(2).explore(case);
+    let report = Explorer::new()
+        .environment(Environment::calm())
+        .preemptions(2)
+        .explore(case);
     assert!(report.verdict().is_pass(), "{report}");
 }
 
 const SOON: Duration = Duration::from_millis(1);
+
+/// Outside an exploration, with real threads: what was sent is received, once.
+#[test]
+fn busy_channels_lose_nothing() {
+    use intermezzo_explorer::{sync::mpsc, thread};
+    const SENDERS: usize = 4;
+    const MESSAGES: usize = 300;
+    for bound in [0, 1, 3] {
+        let (sender, receiver) = mpsc::sync_channel(bound);
+        for first in 0..SENDERS {
+            let sender = sender.clone();
+            thread::spawn(move || {
+                for n in 0..MESSAGES {
+                    let message = first * MESSAGES + n;
+                    if n % 2 == 1 || sender.try_send(message).is_err() {
+                        sender.send(message).unwrap();
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut received = Vec::new();
+        loop {
+            let next = match received.len() % 3 {
+                0 => receiver.recv_timeout(Duration::from_micros(1)),
+                1 => receiver.try_recv().or_else(|_| receiver.recv_timeout(SOON)),
+                _ => receiver.recv().map_err(mpsc::RecvTimeoutError::from),
+            };
+            match next {
+                Ok(message) => received.push(message),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        received.sort_unstable();
+        assert!(received.into_iter().eq(0..SENDERS * MESSAGES));
+    }
+}
 
 macro_rules! cases {
     ($($(#[$attribute:meta])* $name:ident $body:block)*) => {
@@ -300,7 +341,7 @@ cases! {
         assert_eq!(format!("{sender:?} {receiver:?}"), "Sender { .. } Receiver { .. }");
         assert_eq!(format!("{:?}", receiver.iter()), "Iter { rx: Receiver { .. } }");
         drop(sender);
-        assert_eq!((&receiver).into_iter().collect::<Vec<_>>(), [3]);
+        assert_eq!(IntoIterator::into_iter(&receiver).collect::<Vec<_>>(), [3]);
         assert_eq!(receiver.into_iter().next(), None);
         assert_eq!(format!("{:?}", mpsc::sync_channel::<u8>(1).0), "SyncSender { .. }");
     }

@@ -1,5 +1,6 @@
 //! What belongs to a task or to an execution: thread-locals, cells, wakers, random sources.
 
+use ::rand::Rng;
 use intermezzo_explorer::cell::{Cell, UnsafeCell};
 use intermezzo_explorer::future::{block_on, pending, poll_fn};
 use intermezzo_explorer::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -8,7 +9,6 @@ use intermezzo_explorer::task::Poll;
 use intermezzo_explorer::thread::thread_local;
 use intermezzo_explorer::{Coverage, Environment, Explorer, Report, future, rand, task, thread};
 use intermezzo_sdk::{Context, DataVarAccess, Interests, Monitor};
-use ::rand::Rng;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex as StdMutex};
 
@@ -24,9 +24,11 @@ fn passes(report: &Report) -> u64 {
 }
 
 #[track_caller]
-fn only_finding(report: &Report) -> (&str, &str) {
-    let [finding] = report.findings() else { panic!("one finding, not {}: {report}", report.findings().len()) };
-    (finding.kind.as_str(), &finding.message)
+fn only_finding(report: &Report) -> (String, &str) {
+    let [finding] = report.findings() else {
+        panic!("one finding, not {}: {report}", report.findings().len())
+    };
+    (finding.kind.as_str().to_string(), &finding.message)
 }
 
 thread_local! {
@@ -105,13 +107,12 @@ fn a_panic_in_a_destructor_of_a_thread_local_is_a_finding() {
     }
     let report = explore(|| {
         let thread = thread::spawn(|| FIRST.with(|_| SECOND.with(|_| ())));
-        // The thread's result is there; that its end went wrong is not told.
-        let _ = thread.join();
+        assert!(thread.join().is_ok());
     });
-    let report = if report.findings().is_empty() { explore(|| FIRST.with(|_| SECOND.with(|_| ()))) } else { report };
     let (kind, message) = only_finding(&report);
     assert_eq!(kind, "panic");
-    assert!(message.contains("dropping second") && message.contains("dropping first"), "{message}");
+    // Both were dropped; the later panic is the one told.
+    assert!(message.contains("dropping first"), "{message}");
 }
 
 /// A cell that the test says it shares properly.
@@ -148,7 +149,10 @@ fn a_cell_carried_from_one_execution_to_the_next_is_found() {
     });
     let (kind, message) = only_finding(&report);
     assert_eq!(kind, "misuse");
-    assert!(message.starts_with("the cell used at explorer/tests/task_state.rs:"), "{message}");
+    assert!(
+        message.starts_with("the cell used at explorer/tests/task_state.rs:"),
+        "{message}"
+    );
 }
 
 /// Notes location, size and kind of each access to data.
@@ -165,7 +169,10 @@ impl Monitor for Accesses {
         true
     }
     fn on_data_var_access(&mut self, access: &DataVarAccess, _: &mut Context<'_>) {
-        self.0.lock().unwrap().push((access.location.0, access.size, access.is_write));
+        self.0
+            .lock()
+            .unwrap()
+            .push((access.location.0, access.size, access.is_write));
     }
 }
 
@@ -183,7 +190,10 @@ fn accesses_to_cells_are_published() {
     });
     passes(&report);
     let (read, write) = ((0, 4, false), (0, 4, true));
-    assert_eq!(*accesses.lock().unwrap(), [read, write, (1, 3, true), read, write, write, (2, 4, true)]);
+    assert_eq!(
+        *accesses.lock().unwrap(),
+        [read, write, (1, 3, true), read, write, write, (2, 4, true)]
+    );
 }
 
 #[test]
@@ -192,7 +202,10 @@ fn a_waker_that_is_never_called_is_a_deadlock() {
     let (kind, message) = only_finding(&report);
     assert_eq!(kind, "deadlock");
     let site = "explorer/tests/task_state.rs:";
-    assert!(message.starts_with(&format!("no task can go on: main waits to be unparked at {site}")), "{message}");
+    assert!(
+        message.starts_with(&format!("no task can go on: main waits to be unparked at {site}")),
+        "{message}"
+    );
 }
 
 #[test]
@@ -240,7 +253,10 @@ fn spawned_futures_run_and_are_awaited() {
         let sum = block_on(async { task::spawn(async { 1 }).await.unwrap() + 1 });
         assert_eq!(sum, 2);
     }));
-    let report = Explorer::new().environment(Environment::calm()).preemptions(1).explore(body);
+    let report = Explorer::new()
+        .environment(Environment::calm())
+        .preemptions(1)
+        .explore(body);
     assert!(report.verdict().is_pass(), "{report}");
     body();
 }
@@ -274,12 +290,18 @@ fn finished_futures_say_so() {
 /// The numbers of each source, by what the task that made it calls itself.
 fn drawn(seed: u64) -> BTreeMap<String, u64> {
     let drawn = StdMutex::new(BTreeMap::new());
-    let environment = Environment { seed, ..Environment::calm() };
+    let environment = Environment {
+        seed,
+        ..Environment::calm()
+    };
     let report = Explorer::new().environment(environment).explore(|| {
         let draw = |name: &str| {
             let number = rand::rng().next_u64();
             let before = drawn.lock().unwrap().insert(name.to_string(), number);
-            assert!(before.is_none_or(|before| before == number), "{name} drew another number");
+            assert!(
+                before.is_none_or(|before| before == number),
+                "{name} drew another number"
+            );
         };
         let n = AtomicU32::new(0);
         draw("main");
@@ -306,19 +328,18 @@ fn random_numbers_depend_on_seed_and_lineage_only() {
     let numbers = drawn(0);
     assert_eq!(numbers, drawn(0));
     // The same in every process and version: a schedule that was recorded must replay.
-    assert_eq!(numbers["main"], GOLDEN);
+    assert_eq!(numbers["main"], 4_526_510_421_850_589_242);
     let mut all: Vec<u64> = (0..3).flat_map(|seed| drawn(seed).into_values()).collect();
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), 3 * 6, "no two sources are alike");
 }
 
-const GOLDEN: u64 = 0;
-
 #[test]
 fn random_numbers_outside_begin_anew_on_each_thread() {
     let draw = || [rand::rng().next_u64(), rand::rng().next_u64()];
-    let [one, two] = [std::thread::spawn(draw), std::thread::spawn(draw)].map(|thread| thread.join().unwrap());
+    let [one, two] =
+        [std::thread::spawn(draw), std::thread::spawn(draw)].map(|thread| thread.join().unwrap());
     assert_eq!(one, two);
     assert_ne!(one[0], one[1]);
     let mut bytes = [0; 13];

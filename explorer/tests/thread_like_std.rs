@@ -3,7 +3,10 @@
 //! up to two preemptions.
 
 #![allow(clippy::duplicate_mod, reason = "one list of cases, three subjects")]
-#![allow(clippy::incompatible_msrv, reason = "the cases cover the std of the current toolchain")]
+#![allow(
+    clippy::incompatible_msrv,
+    reason = "the cases cover the std of the current toolchain"
+)]
 
 use intermezzo_explorer::{Environment, Explorer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +30,10 @@ fn message_of<R>(f: impl FnOnce() -> R) -> String {
 
 /// Whether every execution of the case passes.
 fn explored(case: impl Fn() + Send + Sync) {
-    let explorer = Explorer::new().environment(Environment::calm()).preemptions(2).executions(20_000);
+    let explorer = Explorer::new()
+        .environment(Environment::calm())
+        .preemptions(2)
+        .executions(20_000);
     let report = explorer.explore(case);
     assert!(report.verdict().is_pass(), "{report}");
 }

@@ -43,10 +43,11 @@ impl Wake for Call {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.woken.perform(SyncVarOp::Unpark, self.site, When::Now, |woken| {
-            woken.0 = true;
-            Did::just(SyncVarOp::Unpark, ())
-        });
+        self.woken
+            .perform(SyncVarOp::Unpark, self.site, When::Now, |woken| {
+                woken.0 = true;
+                Did::just(SyncVarOp::Unpark, ())
+            });
     }
 }
 
@@ -60,7 +61,10 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 fn block_on_at<F: Future>(future: F, site: Site) -> F::Output {
-    let call = Arc::new(Call { woken: Gated::new(Woken(false)), site });
+    let call = Arc::new(Call {
+        woken: Gated::new(Woken(false)),
+        site,
+    });
     let waker = Waker::from(call.clone());
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
@@ -68,10 +72,11 @@ fn block_on_at<F: Future>(future: F, site: Site) -> F::Output {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return output;
         }
-        call.woken.perform(SyncVarOp::Park, site, When::Open(OPEN), |woken| {
-            woken.0 = false;
-            Did::just(SyncVarOp::Park, ())
-        });
+        call.woken
+            .perform(SyncVarOp::Park, site, When::Open(OPEN), |woken| {
+                woken.0 = false;
+                Did::just(SyncVarOp::Park, ())
+            });
     }
 }
 
@@ -114,7 +119,10 @@ where
         }
         outcome.unwrap_or_else(|panic| resume_unwind(panic))
     });
-    JoinHandle { thread: Some(thread), progress }
+    JoinHandle {
+        thread: Some(thread),
+        progress,
+    }
 }
 
 /// A handle on a spawned future: a future itself, whose output is that of the other.
@@ -133,10 +141,14 @@ impl<T> JoinHandle<T> {
     /// Whether the future is complete.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        let looked = self.progress.perform(SyncVarOp::TaskCheck, Location::caller(), When::Now, |progress| Did {
-            read: u64::from(progress.complete),
-            ..Did::just(SyncVarOp::TaskCheck, progress.complete)
-        });
+        let looked = self
+            .progress
+            .perform(SyncVarOp::TaskCheck, Location::caller(), When::Now, |progress| {
+                Did {
+                    read: u64::from(progress.complete),
+                    ..Did::just(SyncVarOp::TaskCheck, progress.complete)
+                }
+            });
         looked.expect("a look waits for nothing")
     }
 }
@@ -151,16 +163,21 @@ impl<T> Future for JoinHandle<T> {
     /// The output was taken already.
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        assert!(self.thread.is_some(), "a join handle is polled after it gave its output");
+        assert!(
+            self.thread.is_some(),
+            "a join handle is polled after it gave its output"
+        );
         let mut waker = Some(context.waker().clone());
-        let complete = self.progress.perform(SyncVarOp::Park, Location::caller(), When::Now, |progress| {
-            if progress.complete {
-                return Did::just(SyncVarOp::Park, true);
-            }
-            // The one that was there is dropped by the caller, not under this hold.
-            std::mem::swap(&mut progress.waiting, &mut waker);
-            Did::just(SyncVarOp::TaskCheck, false)
-        });
+        let complete = self
+            .progress
+            .perform(SyncVarOp::Park, Location::caller(), When::Now, |progress| {
+                if progress.complete {
+                    return Did::just(SyncVarOp::Park, true);
+                }
+                // The one that was there is dropped by the caller, not under this hold.
+                std::mem::swap(&mut progress.waiting, &mut waker);
+                Did::just(SyncVarOp::TaskCheck, false)
+            });
         if complete != Some(true) {
             return Poll::Pending;
         }

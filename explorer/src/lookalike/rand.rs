@@ -62,7 +62,9 @@ fn seed_outside() -> u64 {
     }
     static SEED: OnceLock<u64> = OnceLock::new();
     let seed = *SEED.get_or_init(|| match std::env::var(SEED_VARIABLE) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{SEED_VARIABLE}={text}: a number below 2^64 is wanted")),
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{SEED_VARIABLE}={text}: a number below 2^64 is wanted")),
         Err(_) => 0,
     });
     let ordinal = SOURCES.get();

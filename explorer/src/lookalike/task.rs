@@ -11,7 +11,10 @@ use std::pin::Pin;
 /// A future that lets others go first: futures of the same task, and other tasks.
 #[track_caller]
 pub fn yield_now() -> YieldNow {
-    YieldNow { site: Location::caller(), yielded: false }
+    YieldNow {
+        site: Location::caller(),
+        yielded: false,
+    }
 }
 
 /// What [`yield_now`] gives: pending once, then ready.

@@ -6,10 +6,12 @@
 //! that cannot be unwound (its destructors wait for something that never comes, or panic) is left as it
 //! is, never resumed, and its memory is lost: that is rare, and better than a dead process.
 
-use super::fiber::{Back, Fiber};
+use super::fiber::Fiber;
+use super::switch::Back;
 use super::task::{Pending, Status, Wake};
 use super::{Access, Engine, Local, PanicNote, Runtime, Stop, gate};
 use intermezzo_sdk::SyncVarOp;
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The payload that unwinds an abandoned task.
@@ -35,17 +37,9 @@ impl Engine {
     pub(super) fn pass_in_teardown(self, pending: Pending) -> Wake {
         while self.gates(pending.gate_var) & pending.gates == 0 {
             self.abandon_current();
-            self.suspend_for_good();
+            self.go_home();
         }
         Wake::Ready
-    }
-
-    /// Gives control to the worker, which may or may not come back.
-    pub(super) fn suspend_for_good(self) {
-        let rt = self.rt();
-        let fiber: *const Fiber = &raw const *rt.fibers[rt.running as usize];
-        // SAFETY: the fiber that the worker resumed last is the caller's.
-        unsafe { Fiber::suspend(fiber) };
     }
 
     /// Runs the current task from beginning to end, on its fiber.
@@ -152,8 +146,24 @@ impl Engine {
     }
 }
 
-/// One job of a fiber: what the current task is to do on it.
-pub(super) fn serve() {
+/// What a fiber does: one job after the other.
+pub(super) extern "C" fn serve() -> ! {
+    loop {
+        // Nothing may unwind out of a fiber. What gets here is no test's panic, those are caught before.
+        let Err(panic) = catch_unwind(|| -> Infallible {
+            loop {
+                serve_once();
+            }
+        });
+        let engine = Engine::current().expect("a fiber runs inside an execution");
+        engine.rt().carried = Some(panic);
+        engine.go_home();
+    }
+}
+
+/// Does what the current task is to do on its fiber, and goes on with whoever is next.
+#[inline(always)]
+fn serve_once() {
     let engine = Engine::current().expect("a fiber runs inside an execution");
     let rt = engine.rt();
     let task = rt.current;
@@ -166,7 +176,12 @@ pub(super) fn serve() {
         engine.rt().tasks[task as usize].status = Status::Ended;
     } else {
         engine.run_task();
+        let rt = engine.rt();
+        if rt.stop.is_none() && !rt.teardown {
+            return engine.switch_fiber();
+        }
     }
+    engine.go_home();
 }
 
 impl Runtime {
@@ -217,20 +232,24 @@ impl Runtime {
 }
 
 impl Engine {
-    /// Runs a task's fiber until it gives control back.
+    /// Runs a task, and those that follow it, until control comes home.
     pub(super) fn resume(self, task: u32) {
         let rt = self.rt();
         (rt.current, rt.running) = (task, task);
         let fiber: *mut Fiber = &raw mut *rt.fibers[task as usize];
-        // SAFETY: the fiber is suspended, and boxed: it stays where it is.
-        if let Back::Crashed(crash) = unsafe { Fiber::resume(fiber) } {
+        // SAFETY: this is the worker, so no fiber runs; they are boxed and stay where they are.
+        let back = unsafe { Fiber::enter(&raw mut rt.home, fiber) };
+        if let Back::Crashed(crash) = back {
             let rt = self.rt();
             if !rt.teardown {
                 rt.stop = Some(Stop::Crashed(crash));
             }
             rt.damaged = true;
             // Its stack is gone: there is nothing to unwind.
-            self.forget(task);
+            self.forget(rt.running);
+        }
+        if let Some(panic) = self.rt().carried.take() {
+            resume_unwind(panic);
         }
     }
 

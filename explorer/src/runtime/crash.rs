@@ -65,6 +65,7 @@ impl Guard {
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod caught {
     use super::super::Engine;
+    use super::super::switch::Registers;
     use super::Crash;
     use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
     use std::mem::MaybeUninit;
@@ -133,8 +134,8 @@ mod caught {
     unsafe extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
         let context = unsafe { &mut *context.cast::<ucontext_t>() };
-        let handler = Engine::current().and_then(Engine::running_fiber).and_then(|fiber| fiber.trap_handler());
-        let Some(handler) = handler.filter(|handler| handler.stack_ptr_in_bounds(stack_pointer(context))) else {
+        let at = stack_pointer(context);
+        let Some((engine, task)) = Engine::current().and_then(|engine| Some((engine, engine.task_on_stack(at)?))) else {
             // SAFETY: puts the earlier handler back and returns: the fault, or the abort, comes again.
             unsafe { give_back(signal) };
             return;
@@ -142,14 +143,12 @@ mod caught {
         let crash = if signal == libc::SIGSEGV || signal == libc::SIGBUS {
             // SAFETY: these two signals carry an address.
             let address = unsafe { (*info).si_addr() } as usize;
-            if address.abs_diff(stack_pointer(context)) < NEAR { Crash::StackOverflow } else { Crash::Signal(signal) }
+            if address.abs_diff(at) < NEAR { Crash::StackOverflow } else { Crash::Signal(signal) }
         } else {
             Crash::Signal(signal)
         };
-        // SAFETY: the stack pointer is on this fiber's stack, and the registers are set below. What the
-        // task did to memory so far was done by ordinary code of this thread, which the signal
-        // interrupted: it is there to be read by what runs next.
-        let registers = unsafe { handler.setup_trap_handler(move || crash) };
+        // SAFETY: the stack pointer is on this task's stack, and the registers are set below.
+        let registers = unsafe { engine.divert(task, crash) };
         set(context, registers);
     }
 
@@ -168,13 +167,13 @@ mod caught {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn set(context: &mut ucontext_t, registers: corosensei::trap::TrapHandlerRegs) {
+    fn set(context: &mut ucontext_t, registers: Registers) {
         let to = &mut context.uc_mcontext.gregs;
-        to[libc::REG_RIP as usize] = registers.rip as i64;
-        to[libc::REG_RSP as usize] = registers.rsp as i64;
-        to[libc::REG_RBP as usize] = registers.rbp as i64;
-        to[libc::REG_RDI as usize] = registers.rdi as i64;
-        to[libc::REG_RSI as usize] = registers.rsi as i64;
+        to[libc::REG_RIP as usize] = registers.instruction as i64;
+        to[libc::REG_RSP as usize] = registers.stack as i64;
+        to[libc::REG_RBP as usize] = registers.frame as i64;
+        to[libc::REG_RDI as usize] = registers.arguments[0] as i64;
+        to[libc::REG_RSI as usize] = registers.arguments[1] as i64;
     }
 
     #[cfg(target_arch = "aarch64")]
@@ -183,13 +182,13 @@ mod caught {
     }
 
     #[cfg(target_arch = "aarch64")]
-    fn set(context: &mut ucontext_t, registers: corosensei::trap::TrapHandlerRegs) {
+    fn set(context: &mut ucontext_t, registers: Registers) {
         let to = &mut context.uc_mcontext;
-        to.pc = registers.pc;
-        to.sp = registers.sp;
-        to.regs[0] = registers.x0;
-        to.regs[1] = registers.x1;
-        to.regs[29] = registers.x29;
-        to.regs[30] = registers.lr;
+        to.pc = registers.instruction as u64;
+        to.sp = registers.stack as u64;
+        to.regs[0] = registers.arguments[0] as u64;
+        to.regs[1] = registers.arguments[1] as u64;
+        to.regs[29] = registers.frame as u64;
+        to.regs[30] = registers.link as u64;
     }
 }

@@ -1,21 +1,17 @@
 //! Where a task runs: a stackful coroutine on a pooled, guarded stack, with a room for its job.
 //!
-//! A fiber serves one task per execution and is used again in the next: it runs a job, suspends,
-//! and waits for another. Nothing is mapped, allocated or unwound in between. Stacks outlive an
+//! A fiber serves one task per execution and is used again in the next: it runs a job, gives control
+//! away, and waits for another. Nothing is mapped, allocated or unwound in between. Stacks outlive an
 //! exploration in a pool of the process.
 //!
 //! The job is the task's closure, kept in the fiber's room, or in a box if it is large; its result
 //! takes the same place when it is done.
 
-use super::crash::Crash;
+use super::switch::{Back, Coroutine, Entry, Home};
 use corosensei::stack::DefaultStack;
-use corosensei::trap::CoroutineTrapHandler;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
-use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes for a closure or its result; larger ones are boxed. A test's closures are mostly a
@@ -190,100 +186,72 @@ impl Room {
 
 /// A pooled coroutine and its room.
 pub(crate) struct Fiber {
-    coroutine: Option<Coroutine<(), (), Crash>>,
-    yielder: *const Yielder<(), ()>,
+    coroutine: Coroutine,
     stack_bytes: usize,
     pub(crate) room: Room,
 }
 
-/// How a fiber gave control back.
-pub(super) enum Back {
-    Suspended,
-    Crashed(Crash),
-}
-
 impl Fiber {
-    /// A fiber that waits for its first job; `serve` runs one job to its end.
+    /// A fiber that runs `entry`, which serves one job after the other.
     ///
     /// # Errors
     /// No memory can be mapped for a stack.
-    pub(super) fn new(stack_bytes: usize, serve: fn()) -> std::io::Result<Box<Fiber>> {
-        let mut fiber =
-            Box::new(Fiber { coroutine: None, yielder: std::ptr::null(), stack_bytes, room: Room::new() });
-        fiber.start(serve)?;
-        Ok(fiber)
+    pub(super) fn new(stack_bytes: usize, entry: Entry) -> std::io::Result<Box<Fiber>> {
+        let stack = pooled(stack_bytes).map_or_else(|| DefaultStack::new(stack_bytes), Ok)?;
+        Ok(Box::new(Fiber { coroutine: Coroutine::new(stack, entry)?, stack_bytes, room: Room::new() }))
     }
 
-    fn start(&mut self, serve: fn()) -> std::io::Result<()> {
-        let stack = pooled(self.stack_bytes).map_or_else(|| DefaultStack::new(self.stack_bytes), Ok)?;
-        let yielder = Rc::new(Cell::new(std::ptr::null()));
-        let out = yielder.clone();
-        let mut coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-            out.set(std::ptr::from_ref(yielder));
-            drop(out);
-            loop {
-                yielder.suspend(());
-                serve();
-            }
-        });
-        coroutine.resume(());
-        self.yielder = yielder.get();
-        self.coroutine = Some(coroutine);
-        Ok(())
-    }
-
-    /// Runs the fiber until it suspends, or a signal ends it.
+    /// Runs the fiber until control comes home; nobody else runs then.
     ///
     /// # Safety
-    /// `fiber` is not running, and stays where it is until it suspends. (No `&mut` is held over the
-    /// run, because the task that runs uses the fiber too.)
-    pub(super) unsafe fn resume(fiber: *mut Fiber) -> Back {
-        // SAFETY: as the caller says. The coroutine itself is touched by nobody but this.
-        let coroutine = unsafe { (*fiber).coroutine.as_mut() }.expect("a fiber has its coroutine between runs");
-        match coroutine.resume(()) {
-            CoroutineResult::Yield(()) => Back::Suspended,
-            CoroutineResult::Return(crash) => Back::Crashed(crash),
-        }
-    }
-
-    /// Gives control back to whoever resumed this fiber, and returns when it is resumed again.
-    ///
-    /// # Safety
-    /// `fiber` is the one that runs.
+    /// No fiber is running, and they stay in place. (No `&mut` is held over the run, because the task that
+    /// runs uses the fiber too.)
     #[inline(always)]
-    pub(super) unsafe fn suspend(fiber: *const Fiber) {
-        // SAFETY: the yielder lives on the fiber's own stack, which is running this.
-        unsafe { (*(*fiber).yielder).suspend(()) }
+    pub(super) unsafe fn enter(home: *mut Home, to: *mut Fiber) -> Back {
+        // SAFETY: as the caller says.
+        unsafe { Coroutine::enter(home, &raw mut (*to).coroutine) }
     }
 
-    /// For the signal handler: how to end what runs on this fiber.
-    pub(super) fn trap_handler(&self) -> Option<CoroutineTrapHandler<Crash>> {
-        self.coroutine.as_ref().map(Coroutine::trap_handler)
+    /// Goes on with another fiber, and returns when this one is gone on with.
+    ///
+    /// # Safety
+    /// `from` is running, `to` is not, and they stay in place.
+    #[inline(always)]
+    pub(super) unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
+        // SAFETY: as the caller says.
+        unsafe { Coroutine::switch(&raw mut (*from).coroutine, &raw const (*to).coroutine) }
+    }
+
+    /// Goes home, and returns when this fiber is gone on with.
+    ///
+    /// # Safety
+    /// `from` is running, and was entered from this home, or switched to from one that was.
+    #[inline(always)]
+    pub(super) unsafe fn leave(from: *mut Fiber, home: *const Home) {
+        // SAFETY: as the caller says.
+        unsafe { Coroutine::leave(&raw mut (*from).coroutine, home) }
+    }
+
+    /// Its coroutine, for the signal handler.
+    pub(super) fn coroutine(&self) -> &Coroutine {
+        &self.coroutine
     }
 
     /// Forgets whatever the fiber was in the middle of (its values are leaked, not dropped) and makes
     /// it ready for jobs again.
-    pub(super) fn abandon(&mut self, serve: fn()) -> std::io::Result<()> {
-        self.release();
+    pub(super) fn abandon(&mut self, entry: Entry) -> std::io::Result<()> {
         self.room.content = Content::Nothing;
-        self.start(serve)
-    }
-
-    fn release(&mut self) {
-        let Some(mut coroutine) = self.coroutine.take() else { return };
-        // SAFETY: an idle fiber's stack holds nothing that needs dropping; an abandoned one's values
-        // are leaked on purpose, and nothing refers to them: their task is never resumed.
-        unsafe { coroutine.force_reset() };
-        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-        if pool.len() < POOLED_STACKS_MAX {
-            pool.push((self.stack_bytes, coroutine.into_stack()));
-        }
+        self.coroutine.restart(entry)
     }
 }
 
 impl Drop for Fiber {
     fn drop(&mut self) {
-        self.release();
+        let Some(stack) = self.coroutine.release() else { return };
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        if pool.len() < POOLED_STACKS_MAX {
+            pool.push((self.stack_bytes, stack));
+        }
     }
 }
 

@@ -29,6 +29,7 @@ mod naming;
 mod object;
 pub(crate) mod panics;
 mod stop;
+mod switch;
 mod task;
 mod task_set;
 mod var;
@@ -46,14 +47,17 @@ pub(crate) use worker::{EventLine, Limits, Scene, Waiting, Worker};
 use crate::environment::Environment;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::Strategy;
+use crash::Crash;
 use dispatch::Next;
 use event::{Event, Events};
 use fair::Fairness;
 use fiber::Fiber;
 use intermezzo_sdk::{EventId, Interests, SyncVarOp, TaskId};
 use object::{Epochs, Statics};
+use std::any::Any;
 use std::cell::Cell;
 use std::sync::Arc;
+use switch::{Home, Registers};
 use task::{Pending, Task};
 use var::Vars;
 
@@ -85,8 +89,12 @@ pub(crate) struct Runtime {
 
     /// The task whose code runs; while a switch is under way, the one to run next.
     current: u32,
-    /// The task whose fiber the worker resumed last.
+    /// The task whose fiber runs, or ran last: `current`, but for a switch that is under way.
     running: u32,
+    /// Where the worker waits while tasks run.
+    home: Home,
+    /// A panic of the engine, a strategy or a monitor on a fiber, on its way to the caller of the exploration.
+    carried: Option<Box<dyn Any + Send>>,
     /// Set while leftovers of an execution are dropped on a fiber of their own.
     sweeping: bool,
     /// The task that took the last visible step: going on with it is the default.
@@ -231,31 +239,48 @@ impl Engine {
     fn dispatch(self) {
         match self.rt().dispatch() {
             Next::Stay => {}
-            Next::Switch => self.suspend(),
+            Next::Switch => self.switch(),
             Next::Stop => self.leave(),
         }
     }
 
-    /// Gives control away until this task is resumed.
-    #[inline]
-    fn suspend(self) {
-        let fiber: *const Fiber = {
-            let rt = self.rt();
-            &raw const *rt.fibers[rt.running as usize]
-        };
-        // SAFETY: `running` is the fiber that the worker resumed last: the caller's.
-        unsafe { Fiber::suspend(fiber) };
+    /// Gives control to the task that is now current; returns when this one is.
+    #[inline(always)]
+    fn switch(self) {
+        self.switch_fiber();
         if self.rt().teardown {
             self.abandon_current();
         }
     }
 
+    /// Gives control to the fiber of the task that is now current; returns when this one's is gone on with.
+    #[inline(always)]
+    fn switch_fiber(self) {
+        let rt = self.rt();
+        let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
+        let to: *const Fiber = &raw const *rt.fibers[rt.current as usize];
+        rt.running = rt.current;
+        // SAFETY: `running` was the caller's. The other is suspended: it is not the caller's, and nobody else
+        // runs. Fibers are boxed and stay where they are.
+        unsafe { Fiber::switch(from, to) };
+    }
+
+    /// Gives control to the worker; returns, if ever, when this task is to be cleared away.
+    #[inline(always)]
+    fn go_home(self) {
+        let rt = self.rt();
+        let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
+        // SAFETY: `running` is the caller's, and the worker waits at home while any task runs.
+        unsafe { Fiber::leave(from, &raw const rt.home) };
+    }
+
     /// Leaves an execution that is to stop; returns only to be unwound.
     #[cold]
     fn leave(self) {
-        self.suspend();
+        self.go_home();
         // Resumed outside a teardown: impossible, a stopped execution resumes nobody else.
         assert!(self.rt().teardown, "a stopped execution resumes tasks only to clear them away");
+        self.abandon_current();
     }
 
     /// Records what the current task's operation did.
@@ -530,7 +555,7 @@ impl Engine {
         if rt.teardown {
             // Clearing away goes on without this task.
             loop {
-                self.suspend_for_good();
+                self.go_home();
             }
         }
         rt.stop = Some(Stop::Misuse(message));
@@ -538,10 +563,22 @@ impl Engine {
         unreachable!("an abandoned task unwinds")
     }
 
-    /// The fiber that runs, for the signal handler.
-    pub(super) fn running_fiber<'a>(self) -> Option<&'a Fiber> {
+    /// For the signal handler: the task whose stack this address is on.
+    pub(super) fn task_on_stack(self, address: usize) -> Option<u32> {
+        self.rt().fibers.iter().position(|fiber| fiber.coroutine().holds(address)).map(|task| task as u32)
+    }
+
+    /// For the signal handler: how this task is to end.
+    ///
+    /// # Safety
+    /// The signal interrupted this task on its own stack.
+    pub(super) unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
         let rt = self.rt();
-        rt.fibers.get(rt.running as usize).map(|fiber| &**fiber)
+        // A switch may have been under way.
+        (rt.current, rt.running) = (task, task);
+        let home = &raw mut rt.home;
+        // SAFETY: as the caller says; the worker waits at home while any task runs.
+        unsafe { rt.fibers[task as usize].coroutine().divert(home, crash) }
     }
 
     /// The last event of the current task.

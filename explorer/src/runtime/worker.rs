@@ -6,6 +6,7 @@ use super::fiber::Fiber;
 use super::listen::{Listeners, Reported};
 use super::naming::{site_name, task_name, var_name};
 use super::object::{Epochs, Statics};
+use super::switch::Home;
 use super::task::{Access, Pending, Site, Status, Task};
 use super::task_set::TaskSet;
 use super::var::{NOBODY, VarKind, Vars};
@@ -98,6 +99,8 @@ impl Worker {
                 statics: Statics::default(),
                 current: 0,
                 running: 0,
+                home: Home::default(),
+                carried: None,
                 sweeping: false,
                 last: 0,
                 yielded: false,

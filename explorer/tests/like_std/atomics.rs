@@ -1,8 +1,8 @@
 //! Every atomic type, every method.
 
 use super::subject::sync::atomic::{
-    AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32,
-    AtomicU64, AtomicUsize, Ordering, compiler_fence, fence,
+    AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16,
+    AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence,
 };
 use super::subject::thread;
 use crate::message_of;
@@ -131,7 +131,10 @@ fn pointers() {
     assert_eq!(a.load(SeqCst), first);
     assert_eq!(a.swap(null_mut(), SeqCst), first);
     assert_eq!(a.compare_exchange(first, first, SeqCst, SeqCst), Err(null_mut()));
-    assert_eq!(a.compare_exchange(null_mut(), first, SeqCst, SeqCst), Ok(null_mut()));
+    assert_eq!(
+        a.compare_exchange(null_mut(), first, SeqCst, SeqCst),
+        Ok(null_mut())
+    );
     assert_eq!(a.fetch_ptr_add(2, SeqCst), first);
     assert_eq!(a.fetch_ptr_sub(1, SeqCst), first.wrapping_add(2));
     // SAFETY: one element into the array.
@@ -141,7 +144,10 @@ fn pointers() {
     assert_eq!(a.fetch_or(1, SeqCst), first);
     assert_eq!(a.fetch_xor(3, SeqCst).addr(), first.addr() | 1);
     assert_eq!(a.fetch_and(!3, SeqCst).addr(), first.addr() | 2);
-    assert_eq!(a.try_update(SeqCst, SeqCst, |p| Some(p.wrapping_add(3))), Ok(first));
+    assert_eq!(
+        a.try_update(SeqCst, SeqCst, |p| Some(p.wrapping_add(3))),
+        Ok(first)
+    );
     // SAFETY: the last element of the array.
     assert_eq!(unsafe { a.into_inner().read() }, 4);
     assert!(AtomicPtr::<u8>::default().into_inner().is_null());
@@ -161,21 +167,45 @@ fn impossible_orderings() {
     let a = AtomicU32::new(0);
     // Not literal: the compiler would refuse.
     let [release, acquire, acqrel, relaxed] = black_box([Release, Acquire, AcqRel, Relaxed]);
-    assert_eq!(message_of(|| a.load(release)), "there is no such thing as a release load");
-    assert_eq!(message_of(|| a.load(acqrel)), "there is no such thing as an acquire-release load");
-    assert_eq!(message_of(|| a.store(1, acquire)), "there is no such thing as an acquire store");
-    assert_eq!(message_of(|| a.store(1, acqrel)), "there is no such thing as an acquire-release store");
+    assert_eq!(
+        message_of(|| a.load(release)),
+        "there is no such thing as a release load"
+    );
+    assert_eq!(
+        message_of(|| a.load(acqrel)),
+        "there is no such thing as an acquire-release load"
+    );
+    assert_eq!(
+        message_of(|| a.store(1, acquire)),
+        "there is no such thing as an acquire store"
+    );
+    assert_eq!(
+        message_of(|| a.store(1, acqrel)),
+        "there is no such thing as an acquire-release store"
+    );
     for exchange in [AtomicU32::compare_exchange, AtomicU32::compare_exchange_weak] {
         let failing = |order| message_of(|| exchange(&a, 0, 1, SeqCst, order));
-        assert_eq!(failing(release), "there is no such thing as a release failure ordering");
-        assert_eq!(failing(acqrel), "there is no such thing as an acquire-release failure ordering");
+        assert_eq!(
+            failing(release),
+            "there is no such thing as a release failure ordering"
+        );
+        assert_eq!(
+            failing(acqrel),
+            "there is no such thing as an acquire-release failure ordering"
+        );
     }
     assert_eq!(
         message_of(|| a.try_update(SeqCst, acqrel, Some)),
         "there is no such thing as an acquire-release load"
     );
-    assert_eq!(message_of(|| fence(relaxed)), "there is no such thing as a relaxed fence");
-    assert_eq!(message_of(|| compiler_fence(relaxed)), "there is no such thing as a relaxed fence");
+    assert_eq!(
+        message_of(|| fence(relaxed)),
+        "there is no such thing as a relaxed fence"
+    );
+    assert_eq!(
+        message_of(|| compiler_fence(relaxed)),
+        "there is no such thing as a relaxed fence"
+    );
     for order in [Acquire, Release, AcqRel, SeqCst] {
         fence(order);
         compiler_fence(order);

@@ -65,7 +65,10 @@ fn unsafe_cells() {
     unsafe { *cell.get() += 1 };
     *cell.get_mut() += 1;
     assert_eq!(format!("{cell:?}"), "UnsafeCell { .. }");
-    assert_eq!((cell.into_inner(), UnsafeCell::<u8>::default().into_inner()), (3, 0));
+    assert_eq!(
+        (cell.into_inner(), UnsafeCell::<u8>::default().into_inner()),
+        (3, 0)
+    );
 }
 
 struct Shared(UnsafeCell<u32>, Cell<u32>);
@@ -84,14 +87,17 @@ fn handed_from_thread_to_thread() {
     thread::spawn(add).join().unwrap();
     thread::spawn(add).join().unwrap();
     // SAFETY: as above.
-    assert_eq!((before, unsafe { *SHARED.0.get() }, SHARED.1.get()), ((10, 20), 12, 22));
+    let after = unsafe { *SHARED.0.get() };
+    assert_eq!((before, after, SHARED.1.get()), ((10, 20), 12, 22));
 }
 
 fn moved_into_a_thread() {
     let cell = Arc::new(std::sync::Mutex::new(Cell::new(1)));
     let moved = Cell::new(5);
     let shared = cell.clone();
-    thread::spawn(move || shared.lock().unwrap().set(moved.get())).join().unwrap();
+    thread::spawn(move || shared.lock().unwrap().set(moved.get()))
+        .join()
+        .unwrap();
     assert_eq!(cell.lock().unwrap().get(), 5);
 }
 

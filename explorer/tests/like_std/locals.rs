@@ -1,5 +1,10 @@
 //! Thread-locals: syntax, initialisation, and the order of destructors.
 
+#![allow(
+    clippy::missing_const_for_thread_local,
+    reason = "both kinds of initialisers are wanted"
+)]
+
 use super::subject::{cell, thread, thread_local};
 use crate::message_of;
 use std::cell::{Cell, RefCell};
@@ -88,7 +93,11 @@ fn destructors_see_what_is_left() {
                 let seen = [&A, &B, &C].map(|key| key.try_with(|_| ()).is_ok());
                 NUMBER.set(NUMBER.get() + 1);
                 LAZY_NUMBER.set(LAZY_NUMBER.get() + 10);
-                log.say(format!("{name} sees {seen:?} {} {}", NUMBER.get(), LAZY_NUMBER.get()));
+                log.say(format!(
+                    "{name} sees {seen:?} {} {}",
+                    NUMBER.get(),
+                    LAZY_NUMBER.get()
+                ));
             })
         };
         A.set(Some(look("a")));
@@ -98,7 +107,11 @@ fn destructors_see_what_is_left() {
     });
     assert_eq!(
         said,
-        ["c sees [true, true, false] 6 10", "b sees [true, false, false] 7 20", "a sees [false, false, false] 8 30"]
+        [
+            "c sees [true, true, false] 6 10",
+            "b sees [true, false, false] 7 20",
+            "a sees [false, false, false] 8 30"
+        ]
     );
 }
 
@@ -107,14 +120,21 @@ fn what_cannot_be_reached_says_so() {
         let log = log.clone();
         A.set(Some(Last::doing(move || {
             let error = A.try_with(|_| ()).unwrap_err();
-            log.say(format!("{error}, {error:?}, {}", error == error.clone()));
-            for message in [message_of(|| A.with(|_| ())), message_of(|| A.set(None)), message_of(|| A.take())] {
+            log.say(format!("{error}, {error:?}, {}", error == { error }));
+            for message in [
+                message_of(|| A.with(|_| ())),
+                message_of(|| A.set(None)),
+                message_of(|| A.take()),
+            ] {
                 log.say(message);
             }
         })));
     });
     let panics = "cannot access a Thread Local Storage value during or after destruction: AccessError";
-    assert_eq!(said, ["already destroyed, AccessError, true", panics, panics, panics]);
+    assert_eq!(
+        said,
+        ["already destroyed, AccessError, true", panics, panics, panics]
+    );
 }
 
 fn each_thread_has_its_own() {
@@ -206,7 +226,10 @@ fn set_needs_no_initialiser() {
         CELL.set(2);
         (failed, CELL.get(), REF_CELL.take())
     });
-    assert_eq!(outcome.join().unwrap(), ("the initialiser of CELL".into(), 2, "one".into()));
+    assert_eq!(
+        outcome.join().unwrap(),
+        ("the initialiser of CELL".into(), 2, "one".into())
+    );
 }
 
 fn shortcuts_of_cells() {
@@ -215,10 +238,16 @@ fn shortcuts_of_cells() {
         static SAME: cell::Cell<u32> = const { cell::Cell::new(1) };
         static REF_CELL: RefCell<Vec<u32>> = RefCell::new(vec![1]);
     }
-    assert_eq!((CELL.replace(2), CELL.get(), CELL.take(), CELL.get()), (1, 2, 2, 0));
+    assert_eq!(
+        (CELL.replace(2), CELL.get(), CELL.take(), CELL.get()),
+        (1, 2, 2, 0)
+    );
     CELL.set(1);
     SAME.set(5);
-    assert_eq!((SAME.replace(2), SAME.get(), SAME.take(), SAME.get()), (5, 2, 2, 0));
+    assert_eq!(
+        (SAME.replace(2), SAME.get(), SAME.take(), SAME.get()),
+        (5, 2, 2, 0)
+    );
     SAME.set(1);
     REF_CELL.with_borrow_mut(|numbers| numbers.push(2));
     assert_eq!(REF_CELL.with_borrow(Vec::len), 2);
@@ -226,8 +255,13 @@ fn shortcuts_of_cells() {
     assert_eq!(REF_CELL.take(), [3]);
     assert!(REF_CELL.with_borrow(Vec::is_empty));
     REF_CELL.set(vec![1]);
-    let nested = catch_unwind(AssertUnwindSafe(|| REF_CELL.with_borrow_mut(|_| REF_CELL.with_borrow(Vec::len))));
-    assert_eq!(crate::panic_text(&*nested.unwrap_err()), "RefCell already mutably borrowed");
+    let nested = catch_unwind(AssertUnwindSafe(|| {
+        REF_CELL.with_borrow_mut(|_| REF_CELL.with_borrow(Vec::len))
+    }));
+    assert_eq!(
+        crate::panic_text(&*nested.unwrap_err()),
+        "RefCell already mutably borrowed"
+    );
 }
 
 /// Everything that the macro takes.
@@ -260,7 +294,12 @@ mod syntax {
             6
         }
         let four = FOUR.with(|four| four.as_ref().map_or(4, |four| four()));
-        ONE.with(|&n| n) + TWO.with(|&n| n) + four + five.with(|n| n.0) + LOCAL.with(|&n| n) + u32::from(SIX.get()[5])
+        ONE.with(|&n| n)
+            + TWO.with(|&n| n)
+            + four
+            + five.with(|n| n.0)
+            + LOCAL.with(|&n| n)
+            + u32::from(SIX.get()[5])
     }
 }
 

@@ -55,7 +55,10 @@ fn poison() {
     assert_eq!(*mutex.lock().unwrap_err().into_inner(), 2);
     assert!(matches!(mutex.try_lock(), Err(TryLockError::Poisoned(guard)) if **guard.get_ref() == 2));
     let message = message_of(|| mutex.lock().unwrap());
-    assert!(message.starts_with("called `Result::unwrap()` on an `Err` value: PoisonError"), "{message}");
+    assert!(
+        message.starts_with("called `Result::unwrap()` on an `Err` value: PoisonError"),
+        "{message}"
+    );
     mutex.clear_poison();
     assert!(!mutex.is_poisoned());
     assert_eq!(*mutex.lock().unwrap(), 2);
@@ -97,14 +100,29 @@ fn a_caught_panic_poisons_too() {
 
 fn texts() {
     let mutex = Mutex::new("data");
-    assert_eq!(format!("{mutex:?}"), r#"Mutex { data: "data", poisoned: false, .. }"#);
+    assert_eq!(
+        format!("{mutex:?}"),
+        r#"Mutex { data: "data", poisoned: false, .. }"#
+    );
     let guard = mutex.lock().unwrap();
-    assert_eq!(format!("{mutex:?}"), r#"Mutex { data: "<locked>", poisoned: false, .. }"#);
+    assert_eq!(
+        format!("{mutex:?}"),
+        r#"Mutex { data: "<locked>", poisoned: false, .. }"#
+    );
     assert_eq!(format!("{guard:?} {guard}"), r#""data" data"#);
     drop(guard);
-    assert_eq!(format!("{:?}", poisoned()), "Mutex { data: 2, poisoned: true, .. }");
-    assert_eq!(format!("{:?}", Mutex::<u8>::default()), "Mutex { data: 0, poisoned: false, .. }");
-    assert_eq!(format!("{:?} {:?}", Condvar::new(), Condvar::default()), "Condvar { .. } Condvar { .. }");
+    assert_eq!(
+        format!("{:?}", poisoned()),
+        "Mutex { data: 2, poisoned: true, .. }"
+    );
+    assert_eq!(
+        format!("{:?}", Mutex::<u8>::default()),
+        "Mutex { data: 0, poisoned: false, .. }"
+    );
+    assert_eq!(
+        format!("{:?} {:?}", Condvar::new(), Condvar::default()),
+        "Condvar { .. } Condvar { .. }"
+    );
 }
 
 fn unsized_data() {
@@ -142,7 +160,13 @@ fn notify_all_wakes_all() {
     let pair = (Mutex::new(false), Condvar::new());
     thread::scope(|s| {
         for _ in 0..2 {
-            s.spawn(|| drop(pair.1.wait_while(pair.0.lock().unwrap(), |ready| !*ready).unwrap()));
+            s.spawn(|| {
+                drop(
+                    pair.1
+                        .wait_while(pair.0.lock().unwrap(), |ready| !*ready)
+                        .unwrap(),
+                )
+            });
         }
         *pair.0.lock().unwrap() = true;
         pair.1.notify_all();
@@ -153,7 +177,9 @@ fn a_notification_is_not_kept() {
     let (mutex, condvar) = (Mutex::new(()), Condvar::new());
     condvar.notify_one();
     condvar.notify_all();
-    let (_guard, result) = condvar.wait_timeout(mutex.lock().unwrap(), Duration::from_millis(1)).unwrap();
+    let (_guard, result) = condvar
+        .wait_timeout(mutex.lock().unwrap(), Duration::from_millis(1))
+        .unwrap();
     assert!(result.timed_out());
     assert_eq!(format!("{result:?}"), "WaitTimeoutResult(true)");
 }
@@ -161,9 +187,13 @@ fn a_notification_is_not_kept() {
 fn time_outs() {
     let (mutex, condvar) = (Mutex::new(3), Condvar::new());
     let guard = mutex.lock().unwrap();
-    let (guard, result) = condvar.wait_timeout_while(guard, Duration::from_millis(2), |_| true).unwrap();
+    let (guard, result) = condvar
+        .wait_timeout_while(guard, Duration::from_millis(2), |_| true)
+        .unwrap();
     assert!(result.timed_out());
-    let (guard, result) = condvar.wait_timeout_while(guard, Duration::ZERO, |n| *n == 4).unwrap();
+    let (guard, result) = condvar
+        .wait_timeout_while(guard, Duration::ZERO, |n| *n == 4)
+        .unwrap();
     assert!(!result.timed_out());
     let (guard, result) = condvar.wait_timeout(guard, Duration::ZERO).unwrap();
     assert!(result.timed_out());
@@ -182,7 +212,10 @@ fn notified_in_time() {
             *pair.0.lock().unwrap() = 1;
             pair.1.notify_all();
         });
-        let (guard, result) = pair.1.wait_timeout_while(pair.0.lock().unwrap(), LONG, |n| *n == 0).unwrap();
+        let (guard, result) = pair
+            .1
+            .wait_timeout_while(pair.0.lock().unwrap(), LONG, |n| *n == 0)
+            .unwrap();
         assert!(!result.timed_out());
         assert_eq!(*guard, 1);
     });

@@ -66,11 +66,18 @@ fn a_panic_that_nobody_joins_panics_the_scope() {
             s.spawn(|| ended.fetch_add(1, SeqCst));
         });
     });
-    assert_eq!((message.as_str(), ended.into_inner()), ("a scoped thread panicked", 1));
+    assert_eq!(
+        (message.as_str(), ended.into_inner()),
+        ("a scoped thread panicked", 1)
+    );
 }
 
 fn a_panic_that_is_joined_does_not() {
-    let seen = thread::scope(|s| s.spawn(|| panic!("seen")).join().map_err(|panic| panic_text(&*panic)));
+    let seen = thread::scope(|s| {
+        s.spawn(|| panic!("seen"))
+            .join()
+            .map_err(|panic| panic_text(&*panic))
+    });
     assert_eq!(seen, Err("seen".into()));
 }
 

@@ -12,14 +12,23 @@ fn results_come_back() {
     let text = String::from("moved in");
     assert_eq!(thread::spawn(move || text.len()).join().unwrap(), 8);
     assert_eq!(thread::spawn(|| [7u64; 200]).join().unwrap()[199], 7);
-    thread::spawn(|| thread::spawn(|| ()).join().unwrap()).join().unwrap();
+    thread::spawn(|| thread::spawn(|| ()).join().unwrap())
+        .join()
+        .unwrap();
 }
 
 fn panics_come_back() {
     let text = |thread: thread::JoinHandle<()>| panic_text(&*thread.join().unwrap_err());
     assert_eq!(text(thread::spawn(|| panic!("a literal"))), "a literal");
     assert_eq!(text(thread::spawn(|| panic!("{} and {}", 1, 2))), "1 and 2");
-    assert_eq!(*thread::spawn(|| panic_any(5u8)).join().unwrap_err().downcast::<u8>().unwrap(), 5);
+    assert_eq!(
+        *thread::spawn(|| panic_any(5u8))
+            .join()
+            .unwrap_err()
+            .downcast::<u8>()
+            .unwrap(),
+        5
+    );
     let quiet = thread::spawn(|| resume_unwind(Box::new("no hook")));
     assert_eq!(*quiet.join().unwrap_err().downcast::<&str>().unwrap(), "no hook");
 }
@@ -42,14 +51,20 @@ fn unwinding_drops() {
 }
 
 fn names() {
-    let named = Builder::new().name("Ada".into()).spawn(|| thread::current().name().map(String::from)).unwrap();
+    let named = Builder::new()
+        .name("Ada".into())
+        .spawn(|| thread::current().name().map(String::from))
+        .unwrap();
     assert_eq!(named.thread().name(), Some("Ada"));
     assert_eq!(named.join().unwrap().as_deref(), Some("Ada"));
     let nameless = thread::spawn(|| thread::current().name().map(String::from));
     assert_eq!(nameless.thread().name(), None);
     assert_eq!(nameless.join().unwrap(), None);
     let name = thread::scope(|s| {
-        let thread = Builder::new().name("scoped".into()).spawn_scoped(s, || thread::current()).unwrap();
+        let thread = Builder::new()
+            .name("scoped".into())
+            .spawn_scoped(s, thread::current)
+            .unwrap();
         thread.join().unwrap().name().map(String::from)
     });
     assert_eq!(name.as_deref(), Some("scoped"));
@@ -57,8 +72,14 @@ fn names() {
 
 fn impossible_names() {
     let expected = "thread name may not contain interior null bytes: NulError(1, [97, 0])";
-    assert_eq!(message_of(|| Builder::new().name("a\0".into()).spawn(|| ())), expected);
-    assert_eq!(message_of(|| thread::scope(|s| Builder::new().name("a\0".into()).spawn_scoped(s, || ()).map(drop))), expected);
+    assert_eq!(
+        message_of(|| Builder::new().name("a\0".into()).spawn(|| ())),
+        expected
+    );
+    assert_eq!(
+        message_of(|| thread::scope(|s| Builder::new().name("a\0".into()).spawn_scoped(s, || ()).map(drop))),
+        expected
+    );
 }
 
 fn identities() {
@@ -76,7 +97,10 @@ fn identities() {
 fn texts() {
     let thread = Builder::new().name("Ada".into()).spawn(|| ()).unwrap();
     let handle: Thread = thread.thread().clone();
-    assert_eq!(format!("{handle:?}"), format!("Thread {{ id: {:?}, name: Some(\"Ada\"), .. }}", handle.id()));
+    assert_eq!(
+        format!("{handle:?}"),
+        format!("Thread {{ id: {:?}, name: Some(\"Ada\"), .. }}", handle.id())
+    );
     assert_eq!(format!("{thread:?}"), "JoinHandle { .. }");
     thread.join().unwrap();
 }

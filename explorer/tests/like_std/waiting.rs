@@ -12,8 +12,14 @@ fn instants_are_ordered() {
     let first = Instant::now();
     let second = Instant::now();
     assert!(first <= second);
-    assert_eq!(first.duration_since(second + Duration::from_secs(1)), Duration::ZERO);
-    assert_eq!(first.checked_duration_since(first + Duration::from_nanos(1)), None);
+    assert_eq!(
+        first.duration_since(second + Duration::from_secs(1)),
+        Duration::ZERO
+    );
+    assert_eq!(
+        first.checked_duration_since(first + Duration::from_nanos(1)),
+        None
+    );
     assert_eq!(second - first, second.duration_since(first));
     assert_eq!(first - (second + Duration::from_secs(1)), Duration::ZERO);
 }
@@ -24,8 +30,14 @@ fn instants_add_up() {
     later -= Duration::from_secs(1);
     later += Duration::from_millis(500);
     assert_eq!(later - begin, Duration::from_millis(1500));
-    assert_eq!(begin.checked_add(Duration::from_secs(1)), Some(begin + Duration::from_secs(1)));
-    assert_eq!(later.saturating_duration_since(begin), Duration::from_millis(1500));
+    assert_eq!(
+        begin.checked_add(Duration::from_secs(1)),
+        Some(begin + Duration::from_secs(1))
+    );
+    assert_eq!(
+        later.saturating_duration_since(begin),
+        Duration::from_millis(1500)
+    );
     assert_eq!(later.checked_sub(Duration::from_millis(1500)), Some(begin));
 }
 
@@ -33,8 +45,14 @@ fn instants_overflow() {
     let now = Instant::now();
     assert_eq!(now.checked_add(Duration::MAX), None);
     assert_eq!(now.checked_sub(Duration::MAX), None);
-    assert_eq!(message_of(|| now + Duration::MAX), "overflow when adding duration to instant");
-    assert_eq!(message_of(|| now - Duration::MAX), "overflow when subtracting duration from instant");
+    assert_eq!(
+        message_of(|| now + Duration::MAX),
+        "overflow when adding duration to instant"
+    );
+    assert_eq!(
+        message_of(|| now - Duration::MAX),
+        "overflow when subtracting duration from instant"
+    );
 }
 
 fn sleep_takes_its_time() {
@@ -129,7 +147,10 @@ fn calls_nest() {
 }
 
 fn a_panic_passes_through() {
-    assert_eq!(message_of(|| block_on(async { panic!("in a future") })), "in a future");
+    assert_eq!(
+        message_of(|| block_on(async { panic!("in a future") })),
+        "in a future"
+    );
 }
 
 fn wakers_are_told_apart() {
@@ -144,7 +165,10 @@ fn wakers_are_told_apart() {
     let mut looks = 0;
     block_on(poll_fn(|context| {
         looks += 1;
-        never.as_mut().poll(context).is_pending().then(|| ()).map_or(Poll::Pending, Poll::Ready)
+        match never.as_mut().poll(context) {
+            Poll::Pending => Poll::Ready(()),
+            Poll::Ready(()) => unreachable!("it is never ready"),
+        }
     }));
     assert_eq!(looks, 1);
 }

@@ -49,10 +49,16 @@ impl<T> Arc<T> {
         let site = Location::caller();
         let (unborn, weak) = Unborn::new(site);
         let inner = std::sync::Arc::new_cyclic(|inner| {
-            let weak = Weak { share: weak, inner: inner.clone() };
+            let weak = Weak {
+                share: weak,
+                inner: inner.clone(),
+            };
             data_fn(&weak)
         });
-        Arc { share: unborn.born(site), inner }
+        Arc {
+            share: unborn.born(site),
+            inner,
+        }
     }
 
     /// A handle on a value that stays where it is.
@@ -172,7 +178,10 @@ impl<T: ?Sized> Arc<T> {
 
     fn map<U: ?Sized>(self, map: impl FnOnce(std::sync::Arc<T>) -> std::sync::Arc<U>) -> Arc<U> {
         let Arc { share, inner } = self;
-        Arc { share, inner: map(inner) }
+        Arc {
+            share,
+            inner: map(inner),
+        }
     }
 
     /// How many handles keep the value alive.
@@ -201,7 +210,10 @@ impl<T: ?Sized> Arc<T> {
     pub fn downgrade(this: &Self) -> Weak<T> {
         let site = Location::caller();
         let turn = this.share.turn(SyncVarOp::CountUp, site);
-        Weak { share: this.share.one_more(turn, site), inner: std::sync::Arc::downgrade(&this.inner) }
+        Weak {
+            share: this.share.one_more(turn, site),
+            inner: std::sync::Arc::downgrade(&this.inner),
+        }
     }
 
     /// The value, if this is the only handle of any kind.
@@ -225,7 +237,10 @@ impl<T: ?Sized> Arc<T> {
         if strong != 1 {
             turn.looked(strong);
             let own = T::cloned(&this.inner);
-            *this = Arc { share: Share::with_counts(1, 0, site), inner: own };
+            *this = Arc {
+                share: Share::with_counts(1, 0, site),
+                inner: own,
+            };
         } else if std::sync::Arc::weak_count(&this.inner) > 0 {
             let share = std::mem::replace(&mut this.share, Share::with_counts(1, 0, site));
             share.retire(turn);
@@ -268,7 +283,10 @@ impl<T: ?Sized> Arc<T> {
         // SAFETY: as the caller says.
         let inner = unsafe { std::sync::Arc::from_raw(ptr) };
         let share = Share::kept(ptr.addr(), site).unwrap_or_else(|| {
-            let (strong, weak) = (std::sync::Arc::strong_count(&inner), std::sync::Arc::weak_count(&inner));
+            let (strong, weak) = (
+                std::sync::Arc::strong_count(&inner),
+                std::sync::Arc::weak_count(&inner),
+            );
             Share::with_counts(strong, weak, site)
         });
         Arc { share, inner }
@@ -337,7 +355,10 @@ impl<T: ?Sized> Clone for Arc<T> {
     fn clone(&self) -> Arc<T> {
         let site = Location::caller();
         let turn = self.share.turn(SyncVarOp::CountUp, site);
-        Arc { share: self.share.one_more(turn, site), inner: self.inner.clone() }
+        Arc {
+            share: self.share.one_more(turn, site),
+            inner: self.inner.clone(),
+        }
     }
 }
 
@@ -353,7 +374,10 @@ impl<T> Weak<T> {
     #[must_use]
     #[track_caller]
     pub const fn new() -> Weak<T> {
-        Weak { share: Share::nowhere(Location::caller()), inner: std::sync::Weak::new() }
+        Weak {
+            share: Share::nowhere(Location::caller()),
+            inner: std::sync::Weak::new(),
+        }
     }
 }
 
@@ -365,7 +389,10 @@ impl<T: ?Sized> Weak<T> {
         let site = Location::caller();
         let turn = self.share.turn(SyncVarOp::CountUp, site);
         match self.inner.upgrade() {
-            Some(inner) => Some(Arc { share: self.share.one_more(turn, site), inner }),
+            Some(inner) => Some(Arc {
+                share: self.share.one_more(turn, site),
+                inner,
+            }),
             None => {
                 turn.looked(0);
                 None
@@ -423,7 +450,10 @@ impl<T: ?Sized> Weak<T> {
         let site = Location::caller();
         // SAFETY: as the caller says.
         let inner = unsafe { std::sync::Weak::from_raw(ptr) };
-        Weak { share: Share::kept(ptr.addr(), site).unwrap_or(Share::nowhere(site)), inner }
+        Weak {
+            share: Share::kept(ptr.addr(), site).unwrap_or(Share::nowhere(site)),
+            inner,
+        }
     }
 }
 
@@ -432,6 +462,9 @@ impl<T: ?Sized> Clone for Weak<T> {
     fn clone(&self) -> Weak<T> {
         let site = Location::caller();
         let turn = self.share.turn(SyncVarOp::CountUp, site);
-        Weak { share: self.share.one_more(turn, site), inner: self.inner.clone() }
+        Weak {
+            share: self.share.one_more(turn, site),
+            inner: self.inner.clone(),
+        }
     }
 }

@@ -46,15 +46,23 @@ impl BarrierWaitResult {
 
 impl fmt::Debug for BarrierWaitResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BarrierWaitResult").field("is_leader", &self.is_leader()).finish()
+        f.debug_struct("BarrierWaitResult")
+            .field("is_leader", &self.is_leader())
+            .finish()
     }
 }
 
 impl Barrier {
     /// A barrier that `n` threads pass together; 0 is taken for 1.
     pub const fn new(n: usize) -> Barrier {
-        let body = BarrierBody { raw: std::sync::Barrier::new(n), size: n, waiters: Vec::new() };
-        Barrier { object: Object::new(body) }
+        let body = BarrierBody {
+            raw: std::sync::Barrier::new(n),
+            size: n,
+            waiters: Vec::new(),
+        };
+        Barrier {
+            object: Object::new(body),
+        }
     }
 
     /// Waits until all have come. The barrier can be used again at once.
@@ -68,7 +76,10 @@ impl Barrier {
         };
         let (var, body) = self.object.inside(engine, site);
         let arrival = Access::new(SyncVarOp::BarrierArrive, var, site);
-        let passing = Access { op: SyncVarOp::BarrierPass, ..arrival };
+        let passing = Access {
+            op: SyncVarOp::BarrierPass,
+            ..arrival
+        };
         engine.enter(arrival);
         // SAFETY: this task alone runs until its next visible operation.
         let (waiters, size) = unsafe { (&mut (*body).waiters, (*body).size) };

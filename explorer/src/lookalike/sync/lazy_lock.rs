@@ -33,7 +33,9 @@ fn poisoned() -> ! {
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// A value that this closure will make.
     pub const fn new(f: F) -> LazyLock<T, F> {
-        LazyLock { initialisation: Initialisation::new(Lazy::Closure(f)) }
+        LazyLock {
+            initialisation: Initialisation::new(Lazy::Closure(f)),
+        }
     }
 
     /// The value; made now if this is its first use. Waits if another task is making it.
@@ -45,7 +47,9 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         let value = this.initialisation.call(Location::caller(), true, |_, lazy| {
             // SAFETY: only the call that initialises gets at the closure and the place; no reference is held
             // while the closure runs.
-            let Lazy::Closure(f) = (unsafe { replace(&mut *lazy, Lazy::Spent) }) else { poisoned() };
+            let Lazy::Closure(f) = (unsafe { replace(&mut *lazy, Lazy::Spent) }) else {
+                poisoned()
+            };
             let value = Lazy::Value(f());
             // SAFETY: as above.
             unsafe { *lazy = value };

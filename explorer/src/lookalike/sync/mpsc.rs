@@ -15,7 +15,13 @@ use std::time::Duration;
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let (sending, receiving) = channel::ends(None, Location::caller());
-    (Sender { sending }, Receiver { receiving, not_sync: PhantomData })
+    (
+        Sender { sending },
+        Receiver {
+            receiving,
+            not_sync: PhantomData,
+        },
+    )
 }
 
 /// A channel that holds at most `bound` messages: sending waits for room. With a bound of 0 it waits until
@@ -23,7 +29,13 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     let (sending, receiving) = channel::ends(Some(bound), Location::caller());
-    (SyncSender { sending }, Receiver { receiving, not_sync: PhantomData })
+    (
+        SyncSender { sending },
+        Receiver {
+            receiving,
+            not_sync: PhantomData,
+        },
+    )
 }
 
 /// The end of a channel without bound that sends: `std::sync::mpsc::Sender`.
@@ -125,14 +137,18 @@ impl<T> Receiver<T> {
 impl<T> Clone for Sender<T> {
     #[track_caller]
     fn clone(&self) -> Self {
-        Sender { sending: self.sending.clone() }
+        Sender {
+            sending: self.sending.clone(),
+        }
     }
 }
 
 impl<T> Clone for SyncSender<T> {
     #[track_caller]
     fn clone(&self) -> Self {
-        SyncSender { sending: self.sending.clone() }
+        SyncSender {
+            sending: self.sending.clone(),
+        }
     }
 }
 

@@ -70,7 +70,13 @@ impl<V> Initialisation<V> {
     }
 
     const fn at(phase: Phase, value: V) -> Initialisation<V> {
-        Initialisation { object: Object::new(OnceBody { raw: std::sync::Once::new(), phase, value }) }
+        Initialisation {
+            object: Object::new(OnceBody {
+                raw: std::sync::Once::new(),
+                phase,
+                value,
+            }),
+        }
     }
 
     /// Takes the value out.
@@ -115,7 +121,11 @@ impl<V> Initialisation<V> {
         // SAFETY: outside an exploration the phase is only read, and std's `Once` is shared.
         unsafe {
             let raw = &(*body).raw;
-            ((*body).phase == Phase::Complete || raw.is_completed(), raw, &raw mut (*body).value)
+            (
+                (*body).phase == Phase::Complete || raw.is_completed(),
+                raw,
+                &raw mut (*body).value,
+            )
         }
     }
 
@@ -148,7 +158,11 @@ impl<V> Initialisation<V> {
         };
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(SyncVarOp::OnceCheck, var, site);
-        engine.enter_gated(access, if force { COMPLETE } else { SETTLED }, Patience::default());
+        engine.enter_gated(
+            access,
+            if force { COMPLETE } else { SETTLED },
+            Patience::default(),
+        );
         // SAFETY: this task alone runs until its next visible operation.
         let (phase, value) = unsafe { ((*body).phase, &raw mut (*body).value) };
         engine.commit(access, u64::from(phase == Phase::Complete), 0);
@@ -171,7 +185,14 @@ impl<V> Initialisation<V> {
         let (complete, raw, value) = self.outside();
         match force {
             _ if complete => {}
-            true => raw.call_once_force(|state| f(&OnceState { poisoned: state.is_poisoned() }, value)),
+            true => raw.call_once_force(|state| {
+                f(
+                    &OnceState {
+                        poisoned: state.is_poisoned(),
+                    },
+                    value,
+                )
+            }),
             false => raw.call_once(|| f(&OnceState { poisoned: false }, value)),
         }
         value
@@ -193,7 +214,10 @@ impl<V> Initialisation<V> {
         let before = unsafe { *phase };
         if before == Phase::Complete || before == Phase::Poisoned && !force {
             // What is settled is only read: those who see it do not disturb one another.
-            let seen = Access { op: SyncVarOp::OnceCheck, ..access };
+            let seen = Access {
+                op: SyncVarOp::OnceCheck,
+                ..access
+            };
             engine.commit(seen, u64::from(before == Phase::Complete), 0);
             if before == Phase::Poisoned {
                 poisoned();
@@ -201,10 +225,20 @@ impl<V> Initialisation<V> {
             return value;
         }
         engine.own(var, site);
-        let mut running = Running { engine, access, phase, after: Phase::Poisoned };
+        let mut running = Running {
+            engine,
+            access,
+            phase,
+            after: Phase::Poisoned,
+        };
         running.enter_phase(Phase::Running);
         engine.commit(access, 0, 0);
-        f(&OnceState { poisoned: before == Phase::Poisoned }, value);
+        f(
+            &OnceState {
+                poisoned: before == Phase::Poisoned,
+            },
+            value,
+        );
         running.after = Phase::Complete;
         drop(running);
         value
@@ -234,11 +268,15 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let access = Access { op: SyncVarOp::OnceEnd, ..self.access };
+        let access = Access {
+            op: SyncVarOp::OnceEnd,
+            ..self.access
+        };
         self.engine.enter(access);
         self.engine.disown(access.var);
         self.enter_phase(self.after);
-        self.engine.commit(access, 0, u64::from(self.after == Phase::Complete));
+        self.engine
+            .commit(access, 0, u64::from(self.after == Phase::Complete));
     }
 }
 
@@ -266,19 +304,27 @@ impl OnceState {
 
 impl fmt::Debug for OnceState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OnceState").field("poisoned", &self.is_poisoned()).finish()
+        f.debug_struct("OnceState")
+            .field("poisoned", &self.is_poisoned())
+            .finish()
     }
 }
 
 /// `std::sync::ONCE_INIT`
 #[deprecated(since = "1.38.0", note = "the `Once::new()` function is now preferred")]
-#[allow(clippy::declare_interior_mutable_const, reason = "as in std: it is for initialising statics")]
+#[allow(
+    clippy::declare_interior_mutable_const,
+    reason = "as in std: it is for initialising statics"
+)]
 pub const ONCE_INIT: Once = Once::new();
 
 impl Once {
     /// Not yet called.
+    #[allow(clippy::new_without_default, reason = "std's has no default either")]
     pub const fn new() -> Once {
-        Once { initialisation: Initialisation::new(()) }
+        Once {
+            initialisation: Initialisation::new(()),
+        }
     }
 
     /// Runs `f` if this is the first call; waits if another task is at it.
@@ -296,7 +342,8 @@ impl Once {
     /// `f` panics.
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
-        self.initialisation.call(Location::caller(), true, |state, _| f(state));
+        self.initialisation
+            .call(Location::caller(), true, |state, _| f(state));
     }
 
     /// Whether a call has come to its end without a panic.

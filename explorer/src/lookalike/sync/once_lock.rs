@@ -19,7 +19,9 @@ impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
 impl<T> OnceLock<T> {
     /// An empty cell.
     pub const fn new() -> OnceLock<T> {
-        OnceLock { initialisation: Initialisation::new(None) }
+        OnceLock {
+            initialisation: Initialisation::new(None),
+        }
     }
 
     /// The value, if it is there.
@@ -103,7 +105,9 @@ impl<T> Default for OnceLock<T> {
 
 impl<T> From<T> for OnceLock<T> {
     fn from(value: T) -> Self {
-        OnceLock { initialisation: Initialisation::complete(Some(value)) }
+        OnceLock {
+            initialisation: Initialisation::complete(Some(value)),
+        }
     }
 }
 

@@ -38,9 +38,9 @@ impl Holders {
     }
 
     /// With one more, for whom the gate is open.
-    fn with(self, mode: Mode) -> Holders {
-        match (self, mode) {
-            (Holders::Readers(readers), Mode::Read) => Holders::Readers(readers + 1),
+    fn with(self, mode: &Mode) -> Holders {
+        match (self, mode.gate) {
+            (Holders::Readers(readers), READABLE) => Holders::Readers(readers + 1),
             _ => Holders::Writer,
         }
     }
@@ -54,30 +54,27 @@ impl Holders {
     }
 }
 
-/// How a lock is held.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Read,
-    Write,
+/// How a lock is held: the gate it takes, and what happens to it.
+struct Mode {
+    gate: Gates,
+    acquire: SyncVarOp,
+    try_acquire: SyncVarOp,
+    release: SyncVarOp,
 }
 
-impl Mode {
-    fn gate(self) -> Gates {
-        if self == Mode::Read { READABLE } else { WRITABLE }
-    }
+const READ: &Mode = &Mode {
+    gate: READABLE,
+    acquire: SyncVarOp::SharedAcquire,
+    try_acquire: SyncVarOp::SharedTryAcquire,
+    release: SyncVarOp::SharedRelease,
+};
 
-    fn acquire(self) -> SyncVarOp {
-        if self == Mode::Read { SyncVarOp::SharedAcquire } else { SyncVarOp::LockAcquire }
-    }
-
-    fn try_acquire(self) -> SyncVarOp {
-        if self == Mode::Read { SyncVarOp::SharedTryAcquire } else { SyncVarOp::LockTryAcquire }
-    }
-
-    fn release(self) -> SyncVarOp {
-        if self == Mode::Read { SyncVarOp::SharedRelease } else { SyncVarOp::LockRelease }
-    }
-}
+const WRITE: &Mode = &Mode {
+    gate: WRITABLE,
+    acquire: SyncVarOp::LockAcquire,
+    try_acquire: SyncVarOp::LockTryAcquire,
+    release: SyncVarOp::LockRelease,
+};
 
 struct RwLockBody<T: ?Sized> {
     /// Guard the holders outside an exploration. (Not std's `RwLock`: it could only be downgraded since 1.92.)
@@ -135,8 +132,7 @@ impl<T: ?Sized> Hold<T> {
         let body = self.body.as_ptr();
         // SAFETY: the lock outlives its guards. What guards the holders outside is shared; they themselves are
         // touched under it, or by the one task that runs.
-        let (lock, changed, holders) =
-            unsafe { (&(*body).lock, &(*body).changed, &raw mut (*body).holders) };
+        let (lock, changed, holders) = unsafe { (&(*body).lock, &(*body).changed, &raw mut (*body).holders) };
         let Some((epoch, var, site)) = self.inside else {
             let held = lock.lock().unwrap_or_else(PoisonError::into_inner);
             if poison && std::thread::panicking() && !self.was_panicking {
@@ -148,7 +144,9 @@ impl<T: ?Sized> Hold<T> {
             return changed.notify_all();
         };
         // A guard that outlived its execution has nothing to release.
-        let Some(engine) = Engine::current().filter(|engine| engine.epoch() == epoch) else { return };
+        let Some(engine) = Engine::current().filter(|engine| engine.epoch() == epoch) else {
+            return;
+        };
         let access = Access::new(op, var, site);
         engine.enter(access);
         if poison && engine.panicking() && !self.was_panicking {
@@ -195,7 +193,9 @@ impl<T> RwLock<T> {
             poisoned: AtomicBool::new(false),
             data: value,
         };
-        RwLock { object: Object::new(body) }
+        RwLock {
+            object: Object::new(body),
+        }
     }
 
     /// Takes the data out.
@@ -215,8 +215,14 @@ impl<T: ?Sized> RwLock<T> {
     /// The lock is poisoned: a task panicked while it wrote. The guard is in the error.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        let hold = self.acquire(Mode::Read, Location::caller());
-        result(hold.poisoned().load(Relaxed), RwLockReadGuard { hold, data: PhantomData })
+        let hold = self.acquire(READ, Location::caller());
+        result(
+            hold.poisoned().load(Relaxed),
+            RwLockReadGuard {
+                hold,
+                data: PhantomData,
+            },
+        )
     }
 
     /// Takes the lock for itself, waiting until nobody reads or writes.
@@ -225,8 +231,14 @@ impl<T: ?Sized> RwLock<T> {
     /// The lock is poisoned: a task panicked while it wrote. The guard is in the error.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let hold = self.acquire(Mode::Write, Location::caller());
-        result(hold.poisoned().load(Relaxed), RwLockWriteGuard { hold, data: PhantomData })
+        let hold = self.acquire(WRITE, Location::caller());
+        result(
+            hold.poisoned().load(Relaxed),
+            RwLockWriteGuard {
+                hold,
+                data: PhantomData,
+            },
+        )
     }
 
     /// Takes a share of the lock if nobody writes.
@@ -235,8 +247,16 @@ impl<T: ?Sized> RwLock<T> {
     /// Somebody writes (or, if the environment allows it, it just fails), or the lock is poisoned.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
-        let hold = self.try_acquire(Mode::Read, Location::caller()).ok_or(TryLockError::WouldBlock)?;
-        Ok(result(hold.poisoned().load(Relaxed), RwLockReadGuard { hold, data: PhantomData })?)
+        let hold = self
+            .try_acquire(READ, Location::caller())
+            .ok_or(TryLockError::WouldBlock)?;
+        Ok(result(
+            hold.poisoned().load(Relaxed),
+            RwLockReadGuard {
+                hold,
+                data: PhantomData,
+            },
+        )?)
     }
 
     /// Takes the lock for itself if nobody reads or writes.
@@ -245,40 +265,58 @@ impl<T: ?Sized> RwLock<T> {
     /// Somebody does (or, if the environment allows it, it just fails), or the lock is poisoned.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
-        let hold = self.try_acquire(Mode::Write, Location::caller()).ok_or(TryLockError::WouldBlock)?;
-        Ok(result(hold.poisoned().load(Relaxed), RwLockWriteGuard { hold, data: PhantomData })?)
+        let hold = self
+            .try_acquire(WRITE, Location::caller())
+            .ok_or(TryLockError::WouldBlock)?;
+        Ok(result(
+            hold.poisoned().load(Relaxed),
+            RwLockWriteGuard {
+                hold,
+                data: PhantomData,
+            },
+        )?)
     }
 
-    fn acquire(&self, mode: Mode, site: Site) -> Hold<T> {
+    fn acquire(&self, mode: &Mode, site: Site) -> Hold<T> {
         let Some(engine) = Engine::current() else {
-            return self.acquire_outside(mode, true).expect("it waits until it is free");
+            return self
+                .acquire_outside(mode, true)
+                .expect("it waits until it is free");
         };
         let (var, body) = self.object.inside(engine, site);
-        let access = Access::new(mode.acquire(), var, site);
-        engine.enter_gated(access, mode.gate(), Patience::default());
+        let access = Access::new(mode.acquire, var, site);
+        engine.enter_gated(access, mode.gate, Patience::default());
         take_inside(engine, access, body, mode)
     }
 
-    fn try_acquire(&self, mode: Mode, site: Site) -> Option<Hold<T>> {
-        let Some(engine) = Engine::current() else { return self.acquire_outside(mode, false) };
+    fn try_acquire(&self, mode: &Mode, site: Site) -> Option<Hold<T>> {
+        let Some(engine) = Engine::current() else {
+            return self.acquire_outside(mode, false);
+        };
         let (var, body) = self.object.inside(engine, site);
-        let access = Access::new(mode.try_acquire(), var, site);
+        let access = Access::new(mode.try_acquire, var, site);
         engine.enter(access);
-        if engine.gates(var) & mode.gate() == 0 || engine.try_lock_fails() {
-            engine.commit(Access { op: SyncVarOp::LockTryFailed, ..access }, 0, 0);
+        if engine.gates(var) & mode.gate == 0 || engine.try_lock_fails() {
+            engine.commit(
+                Access {
+                    op: SyncVarOp::LockTryFailed,
+                    ..access
+                },
+                0,
+                0,
+            );
             return None;
         }
         Some(take_inside(engine, access, body, mode))
     }
 
-    fn acquire_outside(&self, mode: Mode, waits: bool) -> Option<Hold<T>> {
+    fn acquire_outside(&self, mode: &Mode, waits: bool) -> Option<Hold<T>> {
         let body = self.object.outside();
         // SAFETY: lock and condition variable are shared; the holders are touched under the lock.
-        let (lock, changed, holders) =
-            unsafe { (&(*body).lock, &(*body).changed, &raw mut (*body).holders) };
+        let (lock, changed, holders) = unsafe { (&(*body).lock, &(*body).changed, &raw mut (*body).holders) };
         let mut held = lock.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: as above.
-        while unsafe { *holders }.gates() & mode.gate() == 0 {
+        while unsafe { *holders }.gates() & mode.gate == 0 {
             if !waits {
                 return None;
             }
@@ -287,7 +325,11 @@ impl<T: ?Sized> RwLock<T> {
         // SAFETY: as above.
         unsafe { *holders = (*holders).with(mode) };
         drop(held);
-        Some(Hold { body: not_null(body), inside: None, was_panicking: std::thread::panicking() })
+        Some(Hold {
+            body: not_null(body),
+            inside: None,
+            was_panicking: std::thread::panicking(),
+        })
     }
 
     /// The body as it stands for the caller, without a visible operation.
@@ -328,24 +370,23 @@ fn not_null<T: ?Sized>(body: *mut RwLockBody<T>) -> NonNull<RwLockBody<T>> {
     NonNull::new(body).expect("the body of an object is somewhere")
 }
 
-fn take_inside<T: ?Sized>(
-    engine: Engine,
-    access: Access,
-    body: *mut RwLockBody<T>,
-    mode: Mode,
-) -> Hold<T> {
+fn take_inside<T: ?Sized>(engine: Engine, access: Access, body: *mut RwLockBody<T>, mode: &Mode) -> Hold<T> {
     // SAFETY: this task alone runs until its next visible operation.
     let holders = unsafe {
         (*body).holders = (*body).holders.with(mode);
         (*body).holders
     };
-    if mode == Mode::Write {
+    if mode.gate == WRITABLE {
         engine.own(access.var, access.site);
     }
     engine.set_gates(access.var, holders.gates());
     engine.commit(access, 0, 0);
     let inside = Some((engine.epoch(), access.var, access.site));
-    Hold { body: not_null(body), inside, was_panicking: engine.panicking() }
+    Hold {
+        body: not_null(body),
+        inside,
+        was_panicking: engine.panicking(),
+    }
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
@@ -358,19 +399,22 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         {
             engine.commit(Access::new(SyncVarOp::SharedAcquire, var, site), 0, 0);
         }
-        RwLockReadGuard { hold, data: PhantomData }
+        RwLockReadGuard {
+            hold,
+            data: PhantomData,
+        }
     }
 }
 
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     fn drop(&mut self) {
-        self.hold.change(Mode::Read.release(), Holders::without_one, false);
+        self.hold.change(READ.release, Holders::without_one, false);
     }
 }
 
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
-        self.hold.change(Mode::Write.release(), Holders::without_one, true);
+        self.hold.change(WRITE.release, Holders::without_one, true);
     }
 }
 

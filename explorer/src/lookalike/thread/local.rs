@@ -105,7 +105,13 @@ impl<T: 'static> LocalKey<T> {
     fn inside(&'static self, engine: Engine, given: &mut Option<T>) -> Result<*const T, AccessError> {
         let key = std::ptr::from_ref(self).addr();
         let task = engine.task();
-        let find = || engine.task_entry(task).locals.iter_mut().find(|local| local.key == key);
+        let find = || {
+            engine
+                .task_entry(task)
+                .locals
+                .iter_mut()
+                .find(|local| local.key == key)
+        };
         if let Some(local) = find() {
             return local.value.as_deref().map(value_of).ok_or(AccessError);
         }
@@ -119,7 +125,11 @@ impl<T: 'static> LocalKey<T> {
                 drop(earlier);
             }
             None => {
-                let local = Local { key, has_destructor: needs_drop::<T>(), value: Some(value) };
+                let local = Local {
+                    key,
+                    has_destructor: needs_drop::<T>(),
+                    value: Some(value),
+                };
                 engine.task_entry(task).locals.push(local);
             }
         }
@@ -185,7 +195,9 @@ impl<T: 'static> LocalKey<Cell<T>> {
     #[track_caller]
     pub fn set(&'static self, value: T) {
         match Engine::current() {
-            Some(engine) => self.put_inside(engine, Cell::new(value), |cell, given| cell.set(given.into_inner())),
+            Some(engine) => self.put_inside(engine, Cell::new(value), |cell, given| {
+                cell.set(given.into_inner())
+            }),
             None => self.outside.set(value),
         }
     }
@@ -233,7 +245,8 @@ impl<T: 'static> LocalKey<crate::cell::Cell<T>> {
     pub fn set(&'static self, value: T) {
         match Engine::current() {
             Some(engine) => {
-                let store = |cell: &crate::cell::Cell<T>, given: crate::cell::Cell<T>| cell.set(given.into_inner());
+                let store =
+                    |cell: &crate::cell::Cell<T>, given: crate::cell::Cell<T>| cell.set(given.into_inner());
                 self.put_inside(engine, crate::cell::Cell::new(value), store);
             }
             None => self.with(|cell| cell.set(value)),
@@ -307,7 +320,9 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     pub fn set(&'static self, value: T) {
         match Engine::current() {
             Some(engine) => {
-                self.put_inside(engine, RefCell::new(value), |cell, given| *cell.borrow_mut() = given.into_inner());
+                self.put_inside(engine, RefCell::new(value), |cell, given| {
+                    *cell.borrow_mut() = given.into_inner()
+                });
             }
             None => self.outside.set(value),
         }

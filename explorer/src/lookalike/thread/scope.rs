@@ -43,6 +43,37 @@ impl Running {
 
 /// Runs a closure that may create threads which borrow from the caller; returns when they all have ended.
 ///
+/// ```
+/// use intermezzo_explorer::thread;
+///
+/// let text = String::from("borrowed");
+/// let length = thread::scope(|s| s.spawn(|| text.len()).join().unwrap());
+/// assert_eq!(length, text.len());
+/// ```
+///
+/// What a thread borrows outlives the scope. What the closure itself owns does not:
+///
+/// ```compile_fail,E0373
+/// intermezzo_explorer::thread::scope(|s| {
+///     let text = String::from("gone before the thread ends");
+///     s.spawn(|| text.len());
+/// });
+/// ```
+///
+/// Nor may a handle leave the scope, or two threads have the same thing to themselves:
+///
+/// ```compile_fail
+/// let handle = intermezzo_explorer::thread::scope(|s| s.spawn(|| ()));
+/// ```
+///
+/// ```compile_fail,E0499
+/// let mut number = 0;
+/// intermezzo_explorer::thread::scope(|s| {
+///     s.spawn(|| number += 1);
+///     s.spawn(|| number += 1);
+/// });
+/// ```
+///
 /// # Panics
 /// A thread panicked that nobody joined.
 #[track_caller]

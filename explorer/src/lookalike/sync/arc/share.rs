@@ -61,7 +61,9 @@ impl Counts {
     /// Waits for permission to take a step on the counts, if that is a schedule point.
     fn turn(&self, op: SyncVarOp, visible: bool, site: Site) -> Turn {
         let here = |engine: &Engine| engine.epoch() == self.epoch && !engine.in_teardown();
-        let Some(engine) = Engine::current().filter(here) else { return Turn(None) };
+        let Some(engine) = Engine::current().filter(here) else {
+            return Turn(None);
+        };
         let (var, _) = self.object.inside(engine, site);
         let access = Access::new(op, var, site);
         if visible && engine.environment().arc_counts {
@@ -106,7 +108,10 @@ impl Share<WEAK> {
 impl Share<STRONG> {
     /// The share of a handle on a value that has these counts, this handle included.
     pub(super) fn with_counts(strong: usize, weak: usize, site: Site) -> Self {
-        Share { counts: Some(Arc::new(Counts::new(strong, weak))), site }
+        Share {
+            counts: Some(Arc::new(Counts::new(strong, weak))),
+            site,
+        }
     }
 }
 
@@ -117,26 +122,39 @@ impl Unborn {
     /// No handle, but a weak one: that which the value may keep on itself.
     pub(super) fn new(site: Site) -> (Unborn, Share<WEAK>) {
         let counts = Arc::new(Counts::new(0, 1));
-        (Unborn(counts.clone()), Share { counts: Some(counts), site })
+        (
+            Unborn(counts.clone()),
+            Share {
+                counts: Some(counts),
+                site,
+            },
+        )
     }
 
     /// The value was made: the share of its first handle.
     pub(super) fn born(self, site: Site) -> Share<STRONG> {
         self.0.strong.store(1, SeqCst);
-        Share { counts: Some(self.0), site }
+        Share {
+            counts: Some(self.0),
+            site,
+        }
     }
 }
 
 impl<const IS_STRONG: bool> Share<IS_STRONG> {
     /// Waits for permission to take a step that another handle could see, if there is one.
     pub(super) fn turn(&self, op: SyncVarOp, site: Site) -> Turn {
-        self.counts.as_ref().map_or(Turn(None), |counts| counts.turn(op, counts.seen_by_others(), site))
+        self.counts.as_ref().map_or(Turn(None), |counts| {
+            counts.turn(op, counts.seen_by_others(), site)
+        })
     }
 
     /// Waits for permission to look at a count. That is a schedule point in any case: other tasks may borrow
     /// the same handle.
     pub(super) fn turn_to_look(&self, site: Site) -> Turn {
-        self.counts.as_ref().map_or(Turn(None), |counts| counts.turn(SyncVarOp::CountRead, true, site))
+        self.counts
+            .as_ref()
+            .map_or(Turn(None), |counts| counts.turn(SyncVarOp::CountRead, true, site))
     }
 
     /// Counts one more handle; `turn` is the permission.
@@ -145,7 +163,10 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
             let before = counts.of(NEW).fetch_add(1, SeqCst);
             turn.did(SyncVarOp::CountUp, before, before + 1);
         }
-        Share { counts: self.counts.clone(), site }
+        Share {
+            counts: self.counts.clone(),
+            site,
+        }
     }
 
     /// Counts this handle down; `turn` is the permission.
@@ -190,7 +211,10 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
         let mut raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
         let (handles, counts) = raw.get_mut(&address)?;
         *handles -= 1;
-        let share = Share { counts: Some(counts.clone()), site };
+        let share = Share {
+            counts: Some(counts.clone()),
+            site,
+        };
         if *handles == 0 {
             raw.remove(&address);
         }

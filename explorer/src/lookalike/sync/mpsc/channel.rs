@@ -99,7 +99,11 @@ impl<T> Queue<T> {
 
     /// What became of the message that the caller laid on the table.
     fn answer(&mut self) -> Result<(), SendError<T>> {
-        let refused = if self.table == Table::Offered { self.messages.pop_front() } else { None };
+        let refused = if self.table == Table::Offered {
+            self.messages.pop_front()
+        } else {
+            None
+        };
         self.table = Table::Free;
         refused.map_or(Ok(()), |message| Err(SendError(message)))
     }
@@ -107,7 +111,11 @@ impl<T> Queue<T> {
     fn take(&mut self) -> Result<T, TryRecvError> {
         match self.messages.pop_front() {
             Some(message) => {
-                self.table = if self.table == Table::Offered { Table::Taken } else { Table::Free };
+                self.table = if self.table == Table::Offered {
+                    Table::Taken
+                } else {
+                    Table::Free
+                };
                 self.receiver_waits = false;
                 Ok(message)
             }
@@ -159,27 +167,43 @@ pub(super) fn ends<T>(bound: Option<usize>, site: Site) -> (Sending<T>, Receivin
         senders: AtomicUsize::new(1),
         receiver: AtomicBool::new(true),
     });
-    (Sending { channel: channel.clone(), site }, Receiving { channel, site })
+    (
+        Sending {
+            channel: channel.clone(),
+            site,
+        },
+        Receiving { channel, site },
+    )
 }
 
 impl<T> Sending<T> {
     pub(super) fn send(&self, message: T, site: Site) -> Result<(), SendError<T>> {
-        let Channel { queue, rendezvous, unbounded, .. } = &*self.channel;
+        let Channel {
+            queue,
+            rendezvous,
+            unbounded,
+            ..
+        } = &*self.channel;
         let when = if *unbounded { When::Now } else { When::Open(SEND) };
         let op = SyncVarOp::ChannelSend;
         let put = queue.perform(op, site, when, |queue| Did::just(op, queue.put(message)));
         put.expect("a wait without limit ends by its gate")?;
         if *rendezvous {
-            let answer =
-                queue.perform(op, site, When::Open(ANSWERED), |queue| Did::just(op, queue.answer()));
+            let answer = queue.perform(op, site, When::Open(ANSWERED), |queue| {
+                Did::just(op, queue.answer())
+            });
             answer.expect("a wait without limit ends by its gate")?;
         }
         Ok(())
     }
 
     pub(super) fn try_send(&self, message: T, site: Site) -> Result<(), TrySendError<T>> {
-        let sent =
-            self.channel.queue.perform(SyncVarOp::ChannelSend, site, When::Now, |queue| queue.try_put(message));
+        let sent = self
+            .channel
+            .queue
+            .perform(SyncVarOp::ChannelSend, site, When::Now, |queue| {
+                queue.try_put(message)
+            });
         sent.expect("it does not wait")
     }
 }
@@ -189,7 +213,10 @@ impl<T> Clone for Sending<T> {
     #[track_caller]
     fn clone(&self) -> Self {
         self.channel.senders.fetch_add(1, SeqCst);
-        Sending { channel: self.channel.clone(), site: Location::caller() }
+        Sending {
+            channel: self.channel.clone(),
+            site: Location::caller(),
+        }
     }
 }
 
@@ -200,7 +227,9 @@ impl<T> Receiving<T> {
 
     pub(super) fn recv_within(&self, limit: Option<Duration>, site: Site) -> Result<T, RecvTimeoutError> {
         let op = SyncVarOp::ChannelReceive;
-        let Channel { queue, rendezvous, .. } = &*self.channel;
+        let Channel {
+            queue, rendezvous, ..
+        } = &*self.channel;
         if *rendezvous {
             let begun = queue.perform(op, site, When::Now, |queue| {
                 let taken = queue.take();
@@ -230,17 +259,25 @@ impl<T> Receiving<T> {
 
     pub(super) fn try_recv(&self, site: Site) -> Result<T, TryRecvError> {
         let op = SyncVarOp::ChannelReceive;
-        let received = self.channel.queue.perform(op, site, When::Now, |queue| match queue.take() {
-            Err(TryRecvError::Empty) => Did::just(SyncVarOp::ChannelTryFailed, Err(TryRecvError::Empty)),
-            taken => Did::just(op, taken),
-        });
+        let received = self
+            .channel
+            .queue
+            .perform(op, site, When::Now, |queue| match queue.take() {
+                Err(TryRecvError::Empty) => Did::just(SyncVarOp::ChannelTryFailed, Err(TryRecvError::Empty)),
+                taken => Did::just(op, taken),
+            });
         received.expect("it does not wait")
     }
 }
 
 impl<T> Drop for Sending<T> {
     fn drop(&mut self) {
-        let Channel { queue, senders, receiver, .. } = &*self.channel;
+        let Channel {
+            queue,
+            senders,
+            receiver,
+            ..
+        } = &*self.channel;
         let last = senders.fetch_sub(1, SeqCst) == 1;
         // Only the last is noticed, and only by a receiver. The others are recorded, because what they did
         // before is known to whoever learns that all are gone.
@@ -255,14 +292,27 @@ impl<T> Drop for Sending<T> {
 
 impl<T> Drop for Receiving<T> {
     fn drop(&mut self) {
-        let Channel { queue, senders, receiver, .. } = &*self.channel;
+        let Channel {
+            queue,
+            senders,
+            receiver,
+            ..
+        } = &*self.channel;
         receiver.store(false, SeqCst);
-        let when = if senders.load(SeqCst) > 0 { When::Now } else { When::Commuting };
+        let when = if senders.load(SeqCst) > 0 {
+            When::Now
+        } else {
+            When::Commuting
+        };
         let unread = queue.perform(SyncVarOp::ChannelClose, self.site, when, |queue| {
             queue.receiver_gone = true;
             // A message whose sender waits goes back to it.
             let offered = queue.table == Table::Offered;
-            let unread = if offered { VecDeque::new() } else { std::mem::take(&mut queue.messages) };
+            let unread = if offered {
+                VecDeque::new()
+            } else {
+                std::mem::take(&mut queue.messages)
+            };
             Did::just(SyncVarOp::ChannelClose, unread)
         });
         // With no hold on the queue: these are the test's own values.

@@ -1,8 +1,11 @@
 //! What explorations see of the look-alikes of `std::sync`: exactly the outcomes that std allows, and
 //! findings where it would hang.
 
+mod arcs;
+mod channels;
+
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::sync::{Arc, Barrier, LazyLock, Once, OnceLock, RwLock, Weak, mpsc};
+use intermezzo_explorer::sync::{Arc, Barrier, LazyLock, Once, OnceLock, RwLock, mpsc};
 use intermezzo_explorer::{Environment, Explorer, Report, sync, thread};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -118,11 +121,19 @@ fn a_downgraded_writer_keeps_writers_out_and_lets_readers_in() {
 fn a_try_of_a_free_lock_fails_only_if_the_environment_may() {
     let try_both = || {
         let lock = RwLock::new(());
-        (lock.try_read().is_ok(), lock.try_write().is_ok())
+        let read = lock.try_read().is_ok();
+        let written = lock.try_write().is_ok();
+        (read, written)
     };
     assert_set(outcomes(try_both), [(true, true)]);
-    let adverse = Environment { try_lock_failures: 1, ..Environment::calm() };
-    assert_set(outcomes_in(adverse, try_both), [(true, true), (false, true), (true, false)]);
+    let adverse = Environment {
+        try_lock_failures: 1,
+        ..Environment::calm()
+    };
+    assert_set(
+        outcomes_in(adverse, try_both),
+        [(true, true), (false, true), (true, false)],
+    );
 }
 
 #[test]
@@ -224,7 +235,10 @@ fn initialising_inside_itself_hangs() {
         once.call_once(|| once.call_once(|| ()));
     };
     assert_hangs(once, "which it holds itself");
-    assert_hangs(|| drop(OnceLock::<u8>::new().wait()), "for once");
+    let unset = || {
+        OnceLock::<u8>::new().wait();
+    };
+    assert_hangs(unset, "for once");
 }
 
 #[test]
@@ -238,244 +252,10 @@ fn either_leads() {
         })
     });
     assert_set(seen, [(true, false), (false, true)]);
-    assert_hangs(|| drop(Barrier::new(2).wait()), "for barrier");
-}
-
-#[test]
-fn messages_come_in_any_order_but_a_senders_own() {
-    let seen = outcomes(|| {
-        let (sender, receiver) = mpsc::channel();
-        let other = sender.clone();
-        thread::spawn(move || (1..3).for_each(|n| sender.send(n).unwrap()));
-        thread::spawn(move || other.send(3).unwrap());
-        receiver.into_iter().collect::<Vec<i32>>()
-    });
-    assert_set(seen, [vec![1, 2, 3], vec![1, 3, 2], vec![3, 1, 2]]);
-}
-
-#[test]
-fn a_try_sees_every_state_of_a_channel() {
-    let seen = outcomes(|| {
-        let (sender, receiver) = mpsc::channel();
-        thread::spawn(move || sender.send(1).unwrap());
-        (receiver.try_recv(), receiver.try_recv()).into_comparable()
-    });
-    let (empty, gone) = (Err("empty"), Err("gone"));
-    assert_set(seen, [(empty, empty), (empty, Ok(1)), (empty, empty), (Ok(1), empty), (Ok(1), gone)]);
-}
-
-/// The errors of std do not order.
-trait Comparable {
-    type Form;
-    fn into_comparable(self) -> Self::Form;
-}
-
-impl Comparable for Result<i32, mpsc::TryRecvError> {
-    type Form = Result<i32, &'static str>;
-    fn into_comparable(self) -> Self::Form {
-        self.map_err(|error| if error == mpsc::TryRecvError::Empty { "empty" } else { "gone" })
-    }
-}
-
-impl<A: Comparable, B: Comparable> Comparable for (A, B) {
-    type Form = (A::Form, B::Form);
-    fn into_comparable(self) -> Self::Form {
-        (self.0.into_comparable(), self.1.into_comparable())
-    }
-}
-
-#[test]
-fn a_channel_that_nobody_serves_hangs() {
-    let nothing_comes = || {
-        let (_sender, receiver) = mpsc::channel::<u8>();
-        let _ = receiver.recv();
-    };
-    assert_hangs(nothing_comes, "to receive from");
-    let for_ever = || {
-        let (_sender, receiver) = mpsc::channel::<u8>();
-        let _ = receiver.recv_timeout(Duration::MAX);
-    };
-    assert_hangs(for_ever, "to receive from");
-    for bound in [0, 1] {
-        let full = move || {
-            let (sender, _receiver) = mpsc::sync_channel(bound);
-            (0..=bound).for_each(|_| sender.send(()).unwrap());
-        };
-        assert_hangs(full, "to send to");
-    }
-}
-
-#[test]
-fn what_a_rendezvous_sent_was_received() {
-    let seen = outcomes(|| {
-        let (sender, receiver) = mpsc::sync_channel(0);
-        let sent = Arc::new(AtomicUsize::new(0));
-        let mark = sent.clone();
-        thread::spawn(move || {
-            sender.send(()).unwrap();
-            mark.store(1, SeqCst);
-        });
-        let before = sent.load(SeqCst);
-        receiver.recv().unwrap();
-        (before, sent.load(SeqCst))
-    });
-    assert_set(seen, [(0, 0), (0, 1)]);
-}
-
-#[test]
-fn a_rendezvous_is_tried_with_success_only_if_the_receiver_waits() {
-    let adverse = Environment { timeouts: 1, ..Environment::calm() };
-    let seen = outcomes_in(adverse, || {
-        let (sender, receiver) = mpsc::sync_channel(0);
-        let other = thread::spawn(move || sender.try_send(1).is_ok());
-        let received = receiver.recv_timeout(SOON).ok();
-        (other.join().unwrap(), received)
-    });
-    assert_set(seen, [(false, None), (true, Some(1))]);
-}
-
-#[test]
-fn two_senders_and_a_sender_that_tries_meet_one_receiver() {
-    let seen = outcomes(|| {
-        let (sender, receiver) = mpsc::sync_channel(0);
-        let (second, third) = (sender.clone(), sender.clone());
-        let waits = [(1, sender), (2, second)].map(|(n, end)| thread::spawn(move || end.send(n).is_ok()));
-        let tries = thread::spawn(move || third.try_send(4).is_ok());
-        let first = receiver.recv().unwrap();
-        drop(receiver);
-        let went = waits.map(|task| task.join().unwrap());
-        (first, went, tries.join().unwrap())
-    });
-    let expected =
-        [(1, [true, false], false), (2, [false, true], false), (4, [false, false], true)];
-    assert_set(seen, expected);
-}
-
-#[test]
-fn a_wait_for_a_message_ends_by_time() {
     let alone = || {
-        let (_sender, receiver) = mpsc::channel::<u8>();
-        receiver.recv_timeout(SOON) == Err(mpsc::RecvTimeoutError::Timeout)
+        Barrier::new(2).wait();
     };
-    assert_set(outcomes(alone), [true]);
-    let race = || {
-        let (sender, receiver) = mpsc::channel();
-        let task = thread::spawn(move || sender.send(1).unwrap());
-        let received = receiver.recv_timeout(SOON).ok();
-        task.join().unwrap();
-        received
-    };
-    assert_set(outcomes(race), [Some(1)]);
-    assert_set(outcomes_in(Environment { timeouts: 1, ..Environment::calm() }, race), [None, Some(1)]);
-}
-
-#[test]
-fn an_arc_alone_or_not() {
-    let seen = outcomes(|| {
-        let mut arc = Arc::new(1);
-        let other = arc.clone();
-        let task = thread::spawn(move || Arc::try_unwrap(other).is_ok());
-        let alone = Arc::get_mut(&mut arc).is_some();
-        let count = Arc::strong_count(&arc);
-        drop(arc);
-        (alone, count, task.join().unwrap())
-    });
-    assert_set(seen, [(false, 1, false), (false, 2, false), (false, 2, true), (true, 1, false)]);
-}
-
-#[test]
-fn exactly_one_handle_gets_the_value() {
-    let seen = outcomes(|| {
-        let arc = Arc::new(1);
-        let other = arc.clone();
-        let task = thread::spawn(move || Arc::into_inner(other));
-        (Arc::into_inner(arc), task.join().unwrap())
-    });
-    assert_set(seen, [(None, Some(1)), (Some(1), None)]);
-    let seen = outcomes(|| {
-        let arc = Arc::new(1);
-        let other = arc.clone();
-        let task = thread::spawn(move || Arc::try_unwrap(other).ok());
-        (Arc::try_unwrap(arc).ok(), task.join().unwrap())
-    });
-    assert_set(seen, [(None, None), (None, Some(1)), (Some(1), None)]);
-}
-
-#[test]
-fn an_upgrade_meets_the_last_drop() {
-    let seen = outcomes(|| {
-        let arc = Arc::new(1);
-        let weak: Weak<i32> = Arc::downgrade(&arc);
-        let task = thread::spawn(move || weak.upgrade().is_some());
-        let mut own = arc;
-        let moved = Arc::get_mut(&mut own).is_some();
-        drop(own);
-        (moved, task.join().unwrap())
-    });
-    assert_set(seen, [(false, false), (false, true), (true, false), (true, true)]
-        .into_iter().filter(|&outcome| outcome != (true, true)).collect::<Vec<_>>().try_into().unwrap() as [_; 3]);
-}
-
-#[test]
-fn counts_are_schedule_points_only_where_they_can_be_seen() {
-    let own = || {
-        let work = || {
-            let arc = Arc::new(1);
-            drop(arc.clone());
-            let mut again = arc;
-            assert!(Arc::get_mut(&mut again).is_some());
-        };
-        thread::scope(|s| {
-            s.spawn(work);
-            s.spawn(work);
-        });
-    };
-    // The clone's drop has its schedule point: three ways two of them fall out... none of which is two's.
-    let _ = executions(own);
-    let shared = || {
-        let arc = Arc::new(1);
-        let other = arc.clone();
-        let task = thread::spawn(move || drop(other));
-        drop(arc);
-        task.join().unwrap();
-    };
-    assert_eq!(executions(shared), 2);
-    let report = Explorer::new()
-        .environment(Environment { arc_counts: false, ..Environment::calm() })
-        .explore(shared);
-    assert_eq!((report.executions(), report.verdict().is_pass()), (1, true));
-}
-
-#[test]
-fn handles_from_outside_count() {
-    let arc = Arc::new(7);
-    let executed = executions(|| {
-        let mine = arc.clone();
-        let task = thread::spawn({
-            let other = mine.clone();
-            move || Arc::strong_count(&other)
-        });
-        let weak = Arc::downgrade(&mine);
-        assert!(weak.upgrade().is_some());
-        drop(mine);
-        assert!((2..=3).contains(&task.join().unwrap()));
-        assert_eq!((Arc::strong_count(&arc), Arc::weak_count(&arc)), (1, 1));
-    });
-    assert_eq!(executed, 1);
-    assert_eq!((Arc::strong_count(&arc), Arc::weak_count(&arc)), (1, 0));
-}
-
-#[test]
-fn a_trait_object_counts() {
-    let seen = outcomes(|| {
-        let arc: Arc<dyn Fn() -> i32 + Send + Sync> = Arc::from_std(std::sync::Arc::new(|| 3));
-        let other = Arc::coerce(Arc::new([1, 2]), |arc| arc as std::sync::Arc<[i32]>);
-        let (f, list) = (arc.clone(), other.clone());
-        let task = thread::spawn(move || f() + list.len() as i32);
-        let count = Arc::strong_count(&arc) + Arc::strong_count(&other);
-        (count, task.join().unwrap())
-    });
-    assert_set(seen, [(2, 5), (3, 5), (4, 5)]);
+    assert_hangs(alone, "for barrier");
 }
 
 #[test]

@@ -1,0 +1,144 @@
+//! Giving control from one stack to another: the one place that knows how.
+//!
+//! A worker *enters* a coroutine; coroutines *switch* among each other; one of them *leaves* for home,
+//! where the worker then goes on. Two ways to do that stand behind one interface:
+//!
+//! - `own.rs`, on Unix for x86-64 and aarch64: registers are swapped in place, straight from task to task;
+//! - `hub.rs`, on all other targets: the corosensei crate. A coroutine can only suspend to the worker there,
+//!   which then resumes the next one, so a switch costs two round trips.
+//!
+//! `RUSTFLAGS="--cfg intermezzo_hub_switch"` selects the second everywhere, to test it.
+
+#![allow(unexpected_cfgs, reason = "`intermezzo_hub_switch` is set by hand, and only for tests of this module")]
+
+#[cfg(any(
+    intermezzo_hub_switch,
+    not(all(unix, target_pointer_width = "64", any(target_arch = "x86_64", target_arch = "aarch64")))
+))]
+#[path = "switch/hub.rs"]
+mod imp;
+#[cfg(all(
+    not(intermezzo_hub_switch),
+    unix,
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+#[path = "switch/own.rs"]
+mod imp;
+
+use super::crash::Crash;
+pub(super) use imp::{Coroutine, Home};
+
+/// What a coroutine does: it never returns, and nothing may unwind out of it.
+pub(super) type Entry = extern "C" fn() -> !;
+
+/// How control came home.
+pub(super) enum Back {
+    /// A coroutine left.
+    Left,
+    /// A signal ended it.
+    Crashed(Crash),
+}
+
+/// What a signal handler has to set so that the interrupted coroutine goes home.
+#[cfg_attr(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    allow(dead_code, reason = "signals are not caught there")
+)]
+pub(super) struct Registers {
+    pub(super) instruction: usize,
+    pub(super) stack: usize,
+    pub(super) frame: usize,
+    /// The return address, where that is a register.
+    pub(super) link: usize,
+    /// The first two arguments of a call.
+    pub(super) arguments: [usize; 2],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corosensei::stack::DefaultStack;
+    use std::cell::{Cell, RefCell};
+    use std::panic::catch_unwind;
+    use std::ptr::null_mut;
+
+    thread_local! {
+        static HOME: Cell<*mut Home> = const { Cell::new(null_mut()) };
+        static PAIR: Cell<[*mut Coroutine; 2]> = const { Cell::new([null_mut(); 2]) };
+        /// Which of the pair is to run.
+        static NEXT: Cell<usize> = const { Cell::new(0) };
+        static HEARD: RefCell<String> = const { RefCell::new(String::new()) };
+    }
+
+    fn say(what: char) {
+        HEARD.with_borrow_mut(|heard| heard.push(what));
+    }
+
+    /// To the other of the pair.
+    fn over(me: usize) {
+        NEXT.set(1 - me);
+        let pair = PAIR.get();
+        // SAFETY: `me` runs, the other is suspended or fresh, and the test keeps both in place.
+        unsafe { Coroutine::switch(pair[me], pair[1 - me]) };
+    }
+
+    extern "C" fn first() -> ! {
+        for _ in 0..3 {
+            say('a');
+            assert!(catch_unwind(|| std::panic::resume_unwind(Box::new(7))).is_err());
+            over(0);
+        }
+        // A walk up the stack ends at its first frame.
+        say(if std::backtrace::Backtrace::force_capture().to_string().is_empty() { '?' } else { '.' });
+        loop {
+            // SAFETY: the first of the pair runs.
+            unsafe { Coroutine::leave(PAIR.get()[0], HOME.get()) };
+        }
+    }
+
+    extern "C" fn second() -> ! {
+        // Registers and floats survive the way there and back.
+        let mut sum = 0.5;
+        for round in 1.. {
+            say('b');
+            over(1);
+            sum += f64::from(round);
+            assert_eq!(sum, f64::from(round * (round + 1) / 2) + 0.5);
+        }
+        unreachable!()
+    }
+
+    /// Enters until one of the pair leaves.
+    fn run(home: *mut Home, pair: [*mut Coroutine; 2]) {
+        while HEARD.with_borrow(|heard| !heard.ends_with('.')) {
+            // SAFETY: both are suspended or fresh, and stay in place.
+            assert!(matches!(unsafe { Coroutine::enter(home, pair[NEXT.get()]) }, Back::Left));
+        }
+    }
+
+    #[test]
+    fn two_coroutines_take_turns_and_are_used_again() {
+        let stack = || DefaultStack::new(256 << 10).unwrap();
+        let home = Box::into_raw(Box::<Home>::default());
+        let pair = [first as Entry, second].map(|entry| Box::into_raw(Box::new(Coroutine::new(stack(), entry).unwrap())));
+        HOME.set(home);
+        PAIR.set(pair);
+        for _ in 0..2 {
+            HEARD.take();
+            NEXT.set(0);
+            run(home, pair);
+            assert_eq!(HEARD.take(), "ababab.");
+            for (coroutine, entry) in pair.into_iter().zip([first as Entry, second]) {
+                // SAFETY: neither runs, and what is on their stacks needs no drop.
+                unsafe { (*coroutine).restart(entry).unwrap() };
+            }
+        }
+        for coroutine in pair {
+            // SAFETY: as above; they are not used any more.
+            drop(unsafe { Box::from_raw(coroutine).release() });
+        }
+        // SAFETY: made by `into_raw` above.
+        drop(unsafe { Box::from_raw(home) });
+    }
+}

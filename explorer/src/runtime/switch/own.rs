@@ -1,0 +1,192 @@
+//! Switching by swapping stacks in place.
+//!
+//! A suspended context is a stack pointer. On top of that stack are where to go on, the frame pointer and
+//! the one register that the compiler does not let inline assembly clobber; it saves the others itself, and
+//! only those in use, because the assembly says that it clobbers them all.
+//!
+//! Left alone: the control words of the floating point units (MXCSR, x87, FPCR). They are the thread's, so
+//! a task that changed the rounding would change it for all; safe Rust cannot. Shadow stacks and branch
+//! target checks (CET, BTI) are not supported: a swap returns where nobody called.
+
+use super::super::crash::Crash;
+use super::{Back, Entry, Registers};
+use corosensei::stack::{DefaultStack, Stack};
+
+/// Where the worker waits while tasks run.
+#[derive(Default)]
+pub(in super::super) struct Home {
+    stack_pointer: usize,
+    /// Set by what came home, if it was a crash.
+    crash: Option<Crash>,
+}
+
+/// A stack and where it left off.
+pub(in super::super) struct Coroutine {
+    stack_pointer: usize,
+    /// There until it is released.
+    stack: Option<DefaultStack>,
+    /// Stays on its thread, as what is on its stack does.
+    here: std::marker::PhantomData<*mut ()>,
+}
+
+/// Words of a suspended context.
+const FRAME: usize = 4;
+
+impl Coroutine {
+    /// A coroutine that runs `entry` once it is entered or switched to.
+    #[allow(clippy::unnecessary_wraps, reason = "the other way of switching can fail")]
+    pub(in super::super) fn new(stack: DefaultStack, entry: Entry) -> std::io::Result<Coroutine> {
+        let mut coroutine = Coroutine { stack_pointer: 0, stack: Some(stack), here: std::marker::PhantomData };
+        coroutine.restart(entry)?;
+        Ok(coroutine)
+    }
+
+    /// Forgets what is on the stack and begins anew. The coroutine must not be running.
+    #[allow(clippy::unnecessary_wraps, reason = "the other way of switching can fail")]
+    pub(in super::super) fn restart(&mut self, entry: Entry) -> std::io::Result<()> {
+        let top = self.top();
+        // Where to go on, no frame before this one, a register; and on x86-64 what a call would have
+        // pushed: a return address, of nobody. There the unwinder stops.
+        let frame: [usize; FRAME] = [entry as *const () as usize, 0, 0, 0];
+        self.stack_pointer = top - size_of_val(&frame);
+        // SAFETY: the top words of our own stack, which is mapped, aligned to a page and not in use.
+        unsafe { std::ptr::with_exposed_provenance_mut::<[usize; FRAME]>(self.stack_pointer).write(frame) };
+        Ok(())
+    }
+
+    fn top(&self) -> usize {
+        self.stack.as_ref().map_or(0, |stack| stack.base().get())
+    }
+
+    /// Gives the stack back. What is on it is forgotten.
+    pub(in super::super) fn release(&mut self) -> Option<DefaultStack> {
+        self.stack.take()
+    }
+
+    /// Runs `to`, and those that it switches to, until one of them comes home.
+    ///
+    /// # Safety
+    /// Nothing of `home` is running; `to` is fresh or suspended, and so is whatever is switched to from
+    /// there. All stay in place.
+    #[inline(always)]
+    pub(in super::super) unsafe fn enter(home: *mut Home, to: *const Coroutine) -> Back {
+        // SAFETY: as the caller says.
+        unsafe {
+            swap(&raw mut (*home).stack_pointer, (*to).stack_pointer);
+            match (*home).crash.take() {
+                None => Back::Left,
+                Some(crash) => Back::Crashed(crash),
+            }
+        }
+    }
+
+    /// Suspends `from` and goes on with `to`; returns when `from` is gone on with.
+    ///
+    /// # Safety
+    /// `from` is running, `to` is fresh or suspended, and they stay in place.
+    #[inline(always)]
+    pub(in super::super) unsafe fn switch(from: *mut Coroutine, to: *const Coroutine) {
+        // SAFETY: as the caller says.
+        unsafe { swap(&raw mut (*from).stack_pointer, (*to).stack_pointer) }
+    }
+
+    /// Suspends `from` and goes home; returns when `from` is gone on with.
+    ///
+    /// # Safety
+    /// `from` is running, inside an `enter` with this `home`.
+    #[inline(always)]
+    pub(in super::super) unsafe fn leave(from: *mut Coroutine, home: *const Home) {
+        // SAFETY: as the caller says.
+        unsafe { swap(&raw mut (*from).stack_pointer, (*home).stack_pointer) }
+    }
+
+    /// Whether this address is on the stack or on its guard page.
+    pub(in super::super) fn holds(&self, address: usize) -> bool {
+        self.stack.as_ref().is_some_and(|stack| (stack.limit().get()..stack.base().get()).contains(&address))
+    }
+
+    /// For a signal handler: how the coroutine that it interrupted is to go home, where `enter` then tells
+    /// of the crash. The stack is begun again at its top, for it may be used up.
+    ///
+    /// # Safety
+    /// The signal interrupted this coroutine, inside an `enter` with this `home`. It is not gone on with,
+    /// only restarted.
+    pub(in super::super) unsafe fn divert(&self, home: *mut Home, crash: Crash) -> Registers {
+        // SAFETY: the worker is suspended in `enter`, which reads it next.
+        unsafe { (*home).crash = Some(crash) };
+        // On x86-64 a function begins just below the return address, here of nobody.
+        let stack = if cfg!(target_arch = "x86_64") { self.top() - size_of::<usize>() } else { self.top() };
+        if cfg!(target_arch = "x86_64") {
+            // SAFETY: the top word of the stack, all of which is given up.
+            unsafe { std::ptr::with_exposed_provenance_mut::<usize>(stack).write(0) };
+        }
+        let instruction = land as *const () as usize;
+        Registers { instruction, stack, frame: 0, link: 0, arguments: [home.expose_provenance(), 0] }
+    }
+}
+
+/// Where a coroutine goes on after a signal ended it.
+extern "C" fn land(home: *const Home) -> ! {
+    let mut nowhere = 0;
+    // SAFETY: the worker is suspended there: `divert` was told so.
+    unsafe { swap(&raw mut nowhere, (*home).stack_pointer) };
+    unreachable!("nobody has the stack pointer")
+}
+
+/// Saves this context in `*save` and goes on where `to` left off; returns when somebody goes on here.
+/// Inline, so that the compiler saves just what it needs, and each place has its own jump to predict.
+///
+/// # Safety
+/// `to` is what `swap` saved last for a context, or the frame of a fresh one; it belongs to this thread.
+#[inline(always)]
+unsafe fn swap(save: *mut usize, to: usize) {
+    // SAFETY: every register the compiler could have a value in is saved by it, being declared clobbered,
+    // or by the assembly; all are restored in the mirrored order at the other side, which is this same code,
+    // or take no meaning there (a fresh context: a function without arguments). The stack pointer is as
+    // before at the end. What is pushed lies below the caller's frame: without `nostack` the compiler keeps
+    // nothing in a red zone and aligns the stack. Memory is taken to change, without `nomem`.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::asm!(
+            "push rbx",
+            "push rbp",
+            "lea rax, [rip + 2f]",
+            "push rax",
+            "mov [rdi], rsp",
+            "mov rsp, rsi",
+            "pop rax",
+            "pop rbp",
+            "pop rbx",
+            "jmp rax",
+            "2:",
+            inout("rdi") save => _, inout("rsi") to => _,
+            out("r12") _, out("r13") _, out("r14") _, out("r15") _,
+            clobber_abi("sysv64"),
+        );
+    }
+    // SAFETY: as above. The link register is cleared for a fresh context: nobody called it.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        std::arch::asm!(
+            "sub sp, sp, #32",
+            "adr x2, 2f",
+            "stp x2, x29, [sp]",
+            "str x19, [sp, #16]",
+            "mov x2, sp",
+            "str x2, [x0]",
+            "mov sp, x1",
+            "ldp x2, x29, [sp]",
+            "ldr x19, [sp, #16]",
+            "add sp, sp, #32",
+            "mov x30, xzr",
+            "br x2",
+            "2:",
+            inout("x0") save => _, inout("x1") to => _,
+            out("x20") _, out("x21") _, out("x22") _, out("x23") _, out("x24") _,
+            out("x25") _, out("x26") _, out("x27") _, out("x28") _,
+            out("v8") _, out("v9") _, out("v10") _, out("v11") _,
+            out("v12") _, out("v13") _, out("v14") _, out("v15") _,
+            clobber_abi("C"),
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! The facade as a user meets it: the attribute, its settings, and what a failing test says.
+
+use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo::sync::{Arc, Mutex};
+use intermezzo::{Environment, Explorer, thread};
+
+#[intermezzo::test]
+fn an_atomic_increment_is_not_lost() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let t = {
+        let n = n.clone();
+        thread::spawn(move || n.fetch_add(1, SeqCst))
+    };
+    n.fetch_add(1, SeqCst);
+    t.join().unwrap();
+    assert_eq!(n.load(SeqCst), 2);
+}
+
+#[intermezzo::test(preemptions = 2, executions = 10_000, strategy = "random", seed = 7, time = 2.5)]
+fn settings_are_taken() -> Result<(), std::fmt::Error> {
+    let lock = Mutex::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| *lock.lock().unwrap() += 1);
+        }
+    });
+    assert_eq!(*lock.lock().unwrap(), 2);
+    Ok(())
+}
+
+fn lost_update() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| n.store(n.load(SeqCst) + 1, SeqCst));
+        n.store(n.load(SeqCst) + 1, SeqCst);
+    });
+    assert_eq!(n.load(SeqCst), 2);
+}
+
+/// What `run_test` panics with.
+fn failure(settings: &[(&str, &str)], test: fn()) -> String {
+    let settings: Vec<(String, String)> = settings.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+    let run = move || {
+        let settings: Vec<(&str, &str)> = settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        intermezzo::run_test("facade::case", &settings, test);
+    };
+    // On a thread of its own, whose panic is expected.
+    let panic = std::thread::spawn(run).join().unwrap_err();
+    panic.downcast_ref::<String>().expect("a panic with a text").clone()
+}
+
+#[test]
+fn a_failing_test_panics_with_the_report() {
+    let text = failure(&[], lost_update);
+    assert!(text.starts_with("assertion: main panicked at tests/facade.rs:"), "{text}");
+    assert!(text.contains("INTERMEZZO_REPLAY=imz1."), "{text}");
+    assert!(text.contains("facade::case failed: "), "{text}");
+}
+
+#[test]
+fn a_wrong_setting_says_what_there_is() {
+    let text = failure(&[("premptions", "2")], || ());
+    assert!(text.starts_with("setting `premptions`: there is no such setting; there are: strategy, preemptions"), "{text}");
+}
+
+#[test]
+fn an_error_that_the_test_returns_is_a_finding() {
+    let text = failure(&[], || intermezzo::Outcome::check(Err::<(), &str>("no")));
+    assert!(text.contains("the test returned an error: \"no\""), "{text}");
+}
+
+#[test]
+fn statics_are_fresh_in_every_execution() {
+    static COUNT: AtomicUsize = AtomicUsize::new(5);
+    static LIST: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+    // Used outside before, with what a fresh one must not show.
+    COUNT.store(100, SeqCst);
+    LIST.lock().unwrap().push(0);
+    let report = Explorer::new().environment(Environment::calm()).explore(|| {
+        assert_eq!(COUNT.load(SeqCst), 5);
+        assert!(LIST.lock().unwrap().is_empty());
+        thread::scope(|scope| {
+            for task in 0..2 {
+                scope.spawn(move || {
+                    COUNT.fetch_add(1, SeqCst);
+                    LIST.lock().unwrap().push(task);
+                });
+            }
+        });
+        assert_eq!((COUNT.load(SeqCst), LIST.lock().unwrap().len()), (7, 2));
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    assert!(report.executions() > 5, "{report}");
+    assert_eq!((COUNT.load(SeqCst), LIST.lock().unwrap().len()), (100, 1), "outside it is as it was left");
+}
+
+#[test]
+fn explorations_of_one_static_do_not_meet() {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let explore = || {
+        let report = Explorer::new().explore(|| {
+            thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| (0..3).for_each(|_| { COUNT.fetch_add(1, SeqCst); }));
+                }
+            });
+            assert_eq!(COUNT.load(SeqCst), 9);
+        });
+        assert!(report.verdict().is_pass(), "{report}");
+        assert_eq!(report.executions(), 1680);
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(explore);
+        }
+    });
+}

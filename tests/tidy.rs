@@ -1,0 +1,97 @@
+//! The rooms of the house: who may import whom, and that every module says what it is for.
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Who may import whom, among the packages of the workspace.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("intermezzo-sdk", &[]),
+    ("intermezzo-macros", &[]),
+    ("intermezzo-explorer", &["intermezzo-sdk"]),
+    ("intermezzo", &["intermezzo-macros", "intermezzo-explorer", "intermezzo-sdk"]),
+    ("intermezzo-corpus", &["intermezzo"]),
+    ("cargo-intermezzo", &["intermezzo", "intermezzo-corpus"]),
+    ("intermezzo-peers", &["intermezzo"]),
+];
+
+/// Most lines of a source file: longer ones have a second job.
+const LINES_MAX: usize = 650;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn packages_import_only_what_they_may() {
+    let metadata = MetadataCommand::new().current_dir(root()).no_deps().other_options(["--offline".into()]).exec().unwrap();
+    let rules: BTreeMap<&str, &[&str]> = MAY_IMPORT.iter().copied().collect();
+    let mut wrong = Vec::new();
+    for package in &metadata.packages {
+        let Some(allowed) = rules.get(package.name.as_str()) else {
+            wrong.push(format!("{} has no rule: say here what it may import", package.name));
+            continue;
+        };
+        for dependency in package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal) {
+            if rules.contains_key(dependency.name.as_str()) && !allowed.contains(&dependency.name.as_str()) {
+                wrong.push(format!("{} imports {}", package.name, dependency.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Every source file of the workspace.
+fn sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && name != "target" && !name.starts_with('.') {
+                folders.push(path);
+            } else if name.ends_with(".rs") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    assert!(found.len() > 50, "the workspace is found: {}", found.len());
+    found
+}
+
+#[test]
+fn every_file_says_what_it_is_for_and_is_not_too_long() {
+    let mut wrong = Vec::new();
+    for path in sources() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let shown = path.strip_prefix(root()).unwrap().display();
+        // Cases for the compiler to refuse are data.
+        if !text.starts_with("//!") && !shown.to_string().contains("/ui/") {
+            wrong.push(format!("{shown} does not open with its job"));
+        }
+        if text.lines().count() > LINES_MAX {
+            wrong.push(format!("{shown} has {} lines", text.lines().count()));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn unsafe_code_stays_in_its_rooms() {
+    const ROOMS: &[&str] = &["explorer/src/runtime/", "explorer/src/lookalike/", "explorer/tests/"];
+    let mut wrong = Vec::new();
+    for path in sources() {
+        let shown = path.strip_prefix(root()).unwrap().display().to_string();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let uses = |line: &str| {
+            let code = line.split("//").next().unwrap_or("");
+            code.contains("unsafe {") || code.contains("unsafe fn") || code.contains("unsafe impl")
+        };
+        if !ROOMS.iter().any(|room| shown.starts_with(room)) && !shown.ends_with("tidy.rs") && text.lines().any(uses) {
+            wrong.push(shown);
+        }
+    }
+    assert!(wrong.is_empty(), "unsafe code outside its rooms: {wrong:#?}");
+}

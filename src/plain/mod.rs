@@ -1,0 +1,31 @@
+//! The facade without the explorer: `std`, and what the explorer adds to it in its simplest form.
+//!
+//! `rand` is not here: it is a source of random numbers for explored tests.
+
+pub mod future;
+pub mod task;
+
+pub use std::{cell, hint, sync, thread, thread_local, time};
+
+/// A value from 0 to `n - 1`: 0.
+///
+/// # Panics
+/// If `n` is 0.
+#[track_caller]
+pub fn choose(n: usize) -> usize {
+    assert!(n > 0, "choose(0): there is nothing to choose from");
+    0
+}
+
+/// `false` or `true`: `false`.
+pub fn any_bool() -> bool {
+    false
+}
+
+/// Tells the monitors something: there are none.
+pub fn event(_: &str) {}
+
+/// Whether the caller is inside an exploration: never.
+pub fn is_exploring() -> bool {
+    false
+}

@@ -79,7 +79,7 @@ explored is exit code 3.";
 ///
 /// A schedule of a program of the corpus is run at once. Any other is of a test of the project in the current
 /// directory: `cargo test` runs just that test. A replay stays in the environment in which the schedule was
-/// recorded; limits of an execution are not part of a schedule.
+/// recorded, and with its limit of steps; the size of stacks is not part of a schedule.
 #[derive(Args, Debug)]
 #[command(after_help = REPLAY_HELP)]
 pub(crate) struct ReplayArgs {

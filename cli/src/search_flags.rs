@@ -8,13 +8,10 @@ const SEARCH: &str = "Search";
 const LIMITS: &str = "Limits of an execution";
 const ENVIRONMENT: &str = "What the environment may do unasked";
 
-/// The limits of one execution: a replay needs the same ones as the search that recorded it.
+/// The limits of one execution that a schedule does not carry: a replay needs the same ones as the search that
+/// recorded it.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct LimitFlags {
-    /// Most steps in an execution; one that takes more is a finding
-    #[arg(long, value_name = "N", value_parser = setting("steps"), help_heading = LIMITS,
-          allow_negative_numbers = true)]
-    steps: Option<String>,
     /// Bytes of each task's stack, at least 32768
     #[arg(long, value_name = "BYTES", value_parser = setting("stack"), help_heading = LIMITS,
           allow_negative_numbers = true)]
@@ -35,6 +32,10 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("executions"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     executions: Option<String>,
+    /// Most steps in an execution; one that takes more is a finding
+    #[arg(long, value_name = "N", value_parser = setting("steps"), help_heading = LIMITS,
+          allow_negative_numbers = true)]
+    steps: Option<String>,
     /// Most seconds for each exploration, or `none` for no limit
     #[arg(long, value_name = "SECONDS", value_parser = setting("time"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -106,7 +107,7 @@ pub(crate) trait Given {
 
 impl Given for LimitFlags {
     fn all(&self) -> Vec<(&'static str, &Option<String>)> {
-        vec![("steps", &self.steps), ("stack", &self.stack)]
+        vec![("stack", &self.stack)]
     }
 }
 
@@ -117,6 +118,7 @@ impl Given for SearchFlags {
             ("preemptions", &self.preemptions),
             ("executions", &self.executions),
             ("time", &self.time),
+            ("steps", &self.steps),
             ("seed", &self.seed),
             ("keep_going", &self.keep_going),
             ("spurious_wakeups", &self.spurious_wakeups),

@@ -329,13 +329,22 @@ impl Explorer {
     }
 }
 
-/// Writes a report into a directory, for the command line that asked for it. A report that cannot be written
-/// is missing there, which the reader of the directory notices; the test's own outcome stands.
+/// Writes a report into a directory, for the command line that asked for it, over no file that is there: tests
+/// of different binaries may have the same name. A report that cannot be written is missing there, which the
+/// reader of the directory notices; the test's own outcome stands.
 fn write_report(directory: &Path, report: &Report) {
-    let name: String = report.program().chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    use std::io::Write;
     let _ = std::fs::create_dir_all(directory);
-    // Test binaries of one package may have tests of the same name.
-    let _ = std::fs::write(directory.join(format!("{name}-{}.json", std::process::id())), report.to_json());
+    let plain = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
+    let name: String = report.program().chars().map(plain).collect();
+    for number in 1..1000 {
+        let file = if number == 1 { format!("{name}.json") } else { format!("{name}.{number}.json") };
+        match std::fs::File::create_new(directory.join(file)) {
+            Ok(mut file) => return drop(file.write_all(report.to_json().as_bytes())),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(_) => return,
+        }
+    }
 }
 
 impl Report {

@@ -75,9 +75,9 @@ pub enum SyncVarOp {
     BarrierPass,
     /// Beginning of a one-time initialisation.
     OnceBegin,
-    /// End of a one-time initialisation, or the sight of a complete one.
+    /// End of a one-time initialisation.
     OnceEnd,
-    /// A look at whether a one-time initialisation is complete: a read.
+    /// A look at whether a one-time initialisation is complete, or the sight that it is: a read.
     OnceCheck,
     /// Creation of a task.
     TaskFork,

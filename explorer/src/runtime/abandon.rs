@@ -43,24 +43,28 @@ impl Engine {
     }
 
     /// Runs the current task from beginning to end, on its fiber.
+    #[inline(always)]
     fn run_task(self) {
         let rt = self.rt();
         let task = rt.current;
         let entry = &mut rt.tasks[task as usize];
         entry.status = Status::Live;
-        let access = Access::new(SyncVarOp::TaskBegin, entry.var, entry.pending.access.site);
-        self.commit(access, 0, 0);
+        let begin = entry.pending.access;
+        self.commit(begin, 0, 0);
         let (run, place) = self.rt().fibers[task as usize].room.start();
         // SAFETY: `start` gave the two together.
         let returned = unsafe { run(place) };
-        self.rt().fibers[task as usize].room.finished();
-        let quiet = self.drop_own(task);
+        let rt = self.rt();
+        rt.fibers[task as usize].room.finished();
+        let entry = &rt.tasks[task as usize];
+        let quiet = !(entry.detached || !entry.locals.is_empty()) || self.drop_own(task);
         self.end_task(task, returned && quiet);
     }
 
     /// Drops what a task keeps for itself: its result, if nobody has a handle on the task, and its thread-local
     /// values. All this before its end, because whoever waits for that relies on the task borrowing nothing any
     /// more. Whether no destructor panicked.
+    #[inline(never)]
     fn drop_own(self, task: u32) -> bool {
         let mut quiet = true;
         loop {
@@ -91,6 +95,7 @@ impl Engine {
         quiet
     }
 
+    #[inline(always)]
     fn end_task(self, task: u32, returned: bool) {
         let rt = self.rt();
         let entry = &mut rt.tasks[task as usize];
@@ -102,18 +107,25 @@ impl Engine {
         rt.enabled.remove(task);
         self.commit(access, 0, 0);
         self.change_gates(var, gate::ENDED, 0);
-        if self.rt().teardown {
+        let rt = self.rt();
+        if rt.teardown {
             return;
         }
-        if !returned {
-            self.panic_escaped(task);
-        }
-        let rt = self.rt();
-        if task == 0 && !returned {
-            rt.stop = Some(Stop::Panicked);
+        if !returned && self.failed(task) {
             return;
         }
         rt.dispatch();
+    }
+
+    /// A task has ended with a panic. Whether the execution ends with that.
+    #[cold]
+    #[inline(never)]
+    fn failed(self, task: u32) -> bool {
+        self.panic_escaped(task);
+        if task == 0 {
+            self.rt().stop = Some(Stop::Panicked);
+        }
+        task == 0
     }
 
     /// The task's last panic was not caught inside it.
@@ -204,10 +216,13 @@ impl Runtime {
             }
         }
         let rt = engine.rt();
-        let left: Vec<u32> = rt.live_tasks().collect();
-        for task in left {
-            engine.forget(task);
+        if rt.live > 0 {
+            let left: Vec<u32> = rt.live_tasks().collect();
+            for task in left {
+                engine.forget(task);
+            }
         }
+        let rt = engine.rt();
         if unwind && rt.has_leftovers() {
             rt.sweeping = true;
             engine.resume(0);

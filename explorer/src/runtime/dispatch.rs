@@ -61,9 +61,12 @@ impl Runtime {
     /// Decides who goes next and makes it current.
     #[inline(always)]
     pub(super) fn dispatch(&mut self) -> Next {
-        let special = self.eager.low() | self.timed.low() | self.drowsy.low();
+        if let Some(task) = self.eager.pop_low() {
+            return self.hand_over(task);
+        }
+        let sleepers = self.timed.low() | self.drowsy.low();
         let enabled = self.enabled.low();
-        if special == 0 && !self.elaborate && enabled != 0 { self.pick(enabled) } else { self.dispatch_elaborately() }
+        if sleepers == 0 && !self.elaborate && enabled != 0 { self.pick(enabled) } else { self.dispatch_elaborately() }
     }
 
     /// The decision where it is not just among the enabled tasks, or where there are many tasks.

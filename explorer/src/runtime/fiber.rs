@@ -37,11 +37,11 @@ enum Content {
 /// What a task's closure came to.
 pub(crate) type Outcome<T> = std::thread::Result<T>;
 
-/// A closure to run, or its result.
+/// A closure to run, or its result. Stays in place while there is something in it.
 pub(crate) struct Room {
     content: Content,
-    bytes: Box<Bytes>,
     job: &'static Job,
+    bytes: Bytes,
 }
 
 /// What can be done with a closure and its result, whose types are no longer known.
@@ -120,8 +120,8 @@ impl Room {
     fn new() -> Room {
         Room {
             content: Content::Nothing,
-            bytes: Box::new(Bytes(MaybeUninit::uninit())),
             job: JobOf::<fn(), ()>::JOB,
+            bytes: Bytes(MaybeUninit::uninit()),
         }
     }
 

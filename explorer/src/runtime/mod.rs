@@ -235,7 +235,7 @@ impl Engine {
     }
 
     /// Decides who goes next, and returns when that is the caller.
-    #[inline]
+    #[inline(always)]
     fn dispatch(self) {
         match self.rt().dispatch() {
             Next::Stay => {}
@@ -276,6 +276,7 @@ impl Engine {
 
     /// Leaves an execution that is to stop; returns only to be unwound.
     #[cold]
+    #[inline(never)]
     fn leave(self) {
         self.go_home();
         // Resumed outside a teardown: impossible, a stopped execution resumes nobody else.
@@ -480,8 +481,7 @@ impl Engine {
         };
         // SAFETY: as the caller says.
         unsafe { self.rt().fibers[task as usize].room.fill(closure) };
-        let var = self.task_var(task);
-        self.commit(Access::new(SyncVarOp::TaskFork, var, site), 0, u64::from(task));
+        self.commit(Access::new(SyncVarOp::TaskFork, self.task_var(task), site), 0, u64::from(task));
         task
     }
 

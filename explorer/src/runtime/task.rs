@@ -120,8 +120,10 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// A task that has yet to run.
-    pub(super) fn new(pending: Pending) -> Task {
+    /// An entry that was never used.
+    pub(super) fn new(site: Site) -> Task {
+        let access = Access::nowhere(SyncVarOp::TaskBegin, site);
+        let pending = Pending { access, gate_var: 0, gates: 0, visible: false };
         Task {
             status: Status::Fresh,
             pending,
@@ -142,21 +144,23 @@ impl Task {
         }
     }
 
-    /// Makes this entry a new task again.
-    #[inline]
-    pub(super) fn renew(&mut self, pending: Pending) {
+    /// Makes this entry a new task, which is about to begin.
+    #[inline(always)]
+    pub(super) fn renew(&mut self, begin: Access, parent: u32, ordinal: u32, name: Option<Arc<str>>) {
         self.status = Status::Fresh;
-        self.pending = pending;
+        self.pending = Pending { access: begin, gate_var: 0, gates: 0, visible: false };
         self.wake = Wake::Ready;
         self.events = 0;
+        self.var = begin.var;
+        (self.parent, self.ordinal) = (parent, ordinal);
         self.children = 0;
         self.first_uses = 0;
         self.random_sources = 0;
-        self.name = None;
+        self.name = name;
         self.yielded = false;
         self.panicking = false;
         self.detached = false;
-        assert!(self.locals.is_empty(), "a task's thread-locals are dropped at its end");
+        debug_assert!(self.locals.is_empty(), "a task's thread-locals are dropped at its end");
     }
 }
 

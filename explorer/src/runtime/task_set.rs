@@ -83,6 +83,14 @@ impl TaskSet {
         first
     }
 
+    /// Takes out the first task, if it is below 64.
+    #[inline(always)]
+    pub(crate) fn pop_low(&mut self) -> Option<u32> {
+        let low = self.low;
+        self.low = low & low.wrapping_sub(1);
+        (low != 0).then(|| low.trailing_zeros())
+    }
+
     /// Empties the set.
     #[inline(always)]
     pub(crate) fn clear(&mut self) {

@@ -7,7 +7,7 @@ use super::listen::{Listeners, Reported};
 use super::naming::{site_name, task_name, var_name};
 use super::object::{Epochs, Statics};
 use super::switch::Home;
-use super::task::{Access, Pending, Site, Status, Task};
+use super::task::{Access, Site, Status, Task};
 use super::task_set::TaskSet;
 use super::var::{NOBODY, VarKind, Vars};
 use super::event::{Event, Events};
@@ -207,7 +207,7 @@ impl Engine {
             next = self.rt().current;
         }
         let rt = self.rt();
-        let stop = rt.stop.clone().expect("the loop ends with a reason");
+        let stop = rt.stop.take().expect("the loop ends with a reason");
         let complete = matches!(stop, Stop::Complete);
         if rt.listeners.any() {
             rt.tell_end(complete);
@@ -260,17 +260,14 @@ impl Runtime {
             self.fibers.push(Fiber::new(self.limits.stack_bytes, serve)?);
         }
         let var = self.vars.add(VarKind::Task, 0, task, 0);
-        let pending = Pending { access: Access::new(SyncVarOp::TaskBegin, var, site), gate_var: 0, gates: 0, visible: false };
         if task as usize == self.tasks.len() {
-            self.tasks.push(Task::new(pending));
-        } else {
-            self.tasks[task as usize].renew(pending);
+            self.tasks.push(Task::new(site));
         }
         let parent = self.current;
-        self.tasks[parent as usize].children += 1;
-        let ordinal = self.tasks[parent as usize].children;
-        let entry = &mut self.tasks[task as usize];
-        (entry.var, entry.parent, entry.ordinal, entry.name) = (var, parent, ordinal, name);
+        let creator = &mut self.tasks[parent as usize];
+        creator.children += 1;
+        let ordinal = creator.children;
+        self.tasks[task as usize].renew(Access::new(SyncVarOp::TaskBegin, var, site), parent, ordinal, name);
         self.created += 1;
         self.live += 1;
         self.eager.insert(task);

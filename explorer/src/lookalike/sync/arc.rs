@@ -8,9 +8,6 @@
 //! - A method cannot take `self: Arc<Self>`; nor does an `Arc<impl Wake>` become a `Waker`.
 //!
 //! Where the counts are of no interest, std's own `Arc` can be used in an exploration just as well.
-//!
-//! Misses: a count that changes from 1 under another task that borrows the only handle (`&Arc`) and clones it
-//! or looks, because cloning the only handle is no schedule point.
 
 mod convert;
 mod share;
@@ -188,7 +185,7 @@ impl<T: ?Sized> Arc<T> {
     #[must_use]
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
-        let turn = this.share.turn_to_look(Location::caller());
+        let turn = this.share.turn_of_borrower(SyncVarOp::CountRead, Location::caller());
         let count = std::sync::Arc::strong_count(&this.inner);
         turn.looked(count);
         count
@@ -198,7 +195,7 @@ impl<T: ?Sized> Arc<T> {
     #[must_use]
     #[track_caller]
     pub fn weak_count(this: &Self) -> usize {
-        let turn = this.share.turn_to_look(Location::caller());
+        let turn = this.share.turn_of_borrower(SyncVarOp::CountRead, Location::caller());
         let count = std::sync::Arc::weak_count(&this.inner);
         turn.looked(count);
         count
@@ -209,7 +206,7 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn downgrade(this: &Self) -> Weak<T> {
         let site = Location::caller();
-        let turn = this.share.turn(SyncVarOp::CountUp, site);
+        let turn = this.share.turn_of_borrower(SyncVarOp::CountUp, site);
         Weak {
             share: this.share.one_more(turn, site),
             inner: std::sync::Arc::downgrade(&this.inner),
@@ -354,7 +351,7 @@ impl<T: ?Sized> Clone for Arc<T> {
     #[track_caller]
     fn clone(&self) -> Arc<T> {
         let site = Location::caller();
-        let turn = self.share.turn(SyncVarOp::CountUp, site);
+        let turn = self.share.turn_of_borrower(SyncVarOp::CountUp, site);
         Arc {
             share: self.share.one_more(turn, site),
             inner: self.inner.clone(),
@@ -387,7 +384,7 @@ impl<T: ?Sized> Weak<T> {
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
         let site = Location::caller();
-        let turn = self.share.turn(SyncVarOp::CountUp, site);
+        let turn = self.share.turn_of_borrower(SyncVarOp::CountUp, site);
         match self.inner.upgrade() {
             Some(inner) => Some(Arc {
                 share: self.share.one_more(turn, site),
@@ -404,7 +401,7 @@ impl<T: ?Sized> Weak<T> {
     #[must_use]
     #[track_caller]
     pub fn strong_count(&self) -> usize {
-        let turn = self.share.turn_to_look(Location::caller());
+        let turn = self.share.turn_of_borrower(SyncVarOp::CountRead, Location::caller());
         let count = self.inner.strong_count();
         turn.looked(count);
         count
@@ -414,7 +411,7 @@ impl<T: ?Sized> Weak<T> {
     #[must_use]
     #[track_caller]
     pub fn weak_count(&self) -> usize {
-        let turn = self.share.turn_to_look(Location::caller());
+        let turn = self.share.turn_of_borrower(SyncVarOp::CountRead, Location::caller());
         let count = self.inner.weak_count();
         turn.looked(count);
         count
@@ -461,7 +458,7 @@ impl<T: ?Sized> Clone for Weak<T> {
     #[track_caller]
     fn clone(&self) -> Weak<T> {
         let site = Location::caller();
-        let turn = self.share.turn(SyncVarOp::CountUp, site);
+        let turn = self.share.turn_of_borrower(SyncVarOp::CountUp, site);
         Weak {
             share: self.share.one_more(turn, site),
             inner: self.inner.clone(),

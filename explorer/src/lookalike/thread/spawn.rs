@@ -158,7 +158,11 @@ impl<T> Joinable<T> {
         wait_for_end(engine, self.task, site);
         // SAFETY: the handle was made for a task with this result.
         match unsafe { engine.take_result::<T>(self.task) } {
-            Some(Ok(value)) => Ok(value),
+            Some(Ok(value)) => {
+                // Nothing is left to detach.
+                std::mem::forget(self);
+                Ok(value)
+            }
             Some(Err(panic)) => {
                 engine.panic_seen(self.task);
                 Err(panic)

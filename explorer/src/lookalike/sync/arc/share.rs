@@ -1,7 +1,7 @@
 //! What makes the counts of an `Arc` visible: an object beside std's own `Arc`, which all handles share.
 //!
-//! A change of a count is a schedule point where another handle exists that could see it; where none does, and
-//! where the environment leaves counts out, it is only recorded. Handles that were made outside the execution
+//! A step on a count is a schedule point where somebody else could see it: through another handle, or by
+//! borrowing the same one. Where nobody can, and where the environment leaves counts out, it is only recorded. Handles that were made outside the execution
 //! are not recorded either: their counts are not the execution's.
 
 use crate::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
@@ -142,19 +142,18 @@ impl Unborn {
 }
 
 impl<const IS_STRONG: bool> Share<IS_STRONG> {
-    /// Waits for permission to take a step that another handle could see, if there is one.
+    /// Waits for permission to take a step that the handle's owner alone can take: a schedule point if there is
+    /// another handle that could see it.
     pub(super) fn turn(&self, op: SyncVarOp, site: Site) -> Turn {
         self.counts.as_ref().map_or(Turn(None), |counts| {
             counts.turn(op, counts.seen_by_others(), site)
         })
     }
 
-    /// Waits for permission to look at a count. That is a schedule point in any case: other tasks may borrow
-    /// the same handle.
-    pub(super) fn turn_to_look(&self, site: Site) -> Turn {
-        self.counts
-            .as_ref()
-            .map_or(Turn(None), |counts| counts.turn(SyncVarOp::CountRead, true, site))
+    /// Waits for permission to take a step that whoever borrows the handle can take. That is a schedule point in
+    /// any case: other tasks may borrow the same handle.
+    pub(super) fn turn_of_borrower(&self, op: SyncVarOp, site: Site) -> Turn {
+        self.counts.as_ref().map_or(Turn(None), |counts| counts.turn(op, true, site))
     }
 
     /// Counts one more handle; `turn` is the permission.

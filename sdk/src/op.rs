@@ -53,6 +53,10 @@ pub enum SyncVarOp {
     SharedTryAcquire,
     /// Release of a share of a reader-writer lock.
     SharedRelease,
+    /// A look at whether a lock is poisoned: a read.
+    PoisonCheck,
+    /// The poison of a lock is cleared.
+    PoisonClear,
     /// Beginning to wait on a condition variable; the mutex is released in the same step.
     CondvarWait,
     /// End of a wait on a condition variable, before the mutex is taken again.
@@ -117,7 +121,7 @@ impl SyncVarOp {
     /// Whether what the operation does depends on the state of its variable.
     pub fn is_read(self) -> bool {
         use SyncVarOp::*;
-        !matches!(self, AtomicStore | TaskFork | TaskEnd | Yield | Sleep | Fence | TimeOut | Choice | DataWrite)
+        !matches!(self, AtomicStore | PoisonClear | TaskFork | TaskEnd | Yield | Sleep | Fence | TimeOut | Choice | DataWrite)
     }
 
     /// Whether the operation changes the state of its variable.
@@ -129,6 +133,7 @@ impl SyncVarOp {
                 | AtomicRmwFailed
                 | Fence
                 | LockTryFailed
+                | PoisonCheck
                 | ChannelTryFailed
                 | OnceCheck
                 | TaskBegin
@@ -184,6 +189,8 @@ impl SyncVarOp {
             SharedAcquire => "read lock",
             SharedTryAcquire => "try_read",
             SharedRelease => "read unlock",
+            PoisonCheck => "is it poisoned",
+            PoisonClear => "clear poison",
             CondvarWait => "wait",
             CondvarWake => "woken",
             NotifyOne => "notify_one",

@@ -71,17 +71,6 @@ impl<S> Gated<S> {
     pub(crate) const fn new(state: S) -> Gated<S> {
         Gated(Object::new(GatedBody { lock: Mutex::new(()), changed: Condvar::new(), state }))
     }
-
-    /// The state of an object that nobody else can see.
-    pub(crate) fn get_mut(&mut self) -> &mut S {
-        // SAFETY: `&mut self` says that nobody else can see it.
-        unsafe { &mut (*self.0.get_mut()).state }
-    }
-
-    /// Takes the state out.
-    pub(crate) fn into_inner(self) -> S {
-        self.0.into_inner().state
-    }
 }
 
 impl<S: State> Gated<S> {

@@ -2,6 +2,7 @@
 
 use super::Site;
 use intermezzo_sdk::{MemoryOrder, SyncVarOp};
+use std::panic::Location;
 
 /// One event of an execution, as recorded.
 #[derive(Clone, Copy)]
@@ -35,19 +36,29 @@ impl Events {
     /// Adds an event.
     #[inline(always)]
     pub(super) fn record(&mut self, event: Event) {
-        if let Some(entry) = self.entries.get_mut(self.used) {
-            *entry = event;
-        } else {
-            self.grow(&event);
+        if self.used == self.entries.len() {
+            self.grow();
         }
+        // Nobody takes the event's address, so its fields go from registers to their places: put together
+        // elsewhere first, and copied in larger pieces, each copy would wait for the stores before it.
+        self.entries[self.used] = event;
         self.used += 1;
     }
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, event: &Event) {
-        let length = (2 * self.entries.len()).max(64);
-        self.entries.resize(length, *event);
+    fn grow(&mut self) {
+        let blank = Event {
+            site: Location::caller(),
+            read: 0,
+            written: 0,
+            task: 0,
+            index: 0,
+            var: 0,
+            op: SyncVarOp::TaskBegin,
+            order: MemoryOrder::None,
+        };
+        self.entries.resize((2 * self.entries.len()).max(64), blank);
     }
 
     /// The events so far.

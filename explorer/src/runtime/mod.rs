@@ -52,7 +52,7 @@ use dispatch::Next;
 use event::{Event, Events};
 use fair::Fairness;
 use fiber::Fiber;
-use intermezzo_sdk::{EventId, Interests, SyncVarOp, TaskId};
+use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
 use object::{Epochs, Statics};
 use std::any::Any;
 use std::cell::Cell;
@@ -170,10 +170,16 @@ impl Engine {
     }
 
     /// Announces a visible operation that is always possible; returns when it is to happen.
-    ///
-    /// Not inlined, like `commit`: there are many callers, in the test's own code.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn enter(self, access: Access) {
+        self.enter_apart(access.op, access.order, access.var, access.site);
+    }
+
+    /// `enter`, with the access in registers: through memory its parts would be written one by one and read
+    /// as a whole, which the processor waits for. Not inlined: there are many callers, in the test's own code.
+    #[inline(never)]
+    fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
+        let access = Access { op, order, var, site };
         let rt = self.rt();
         if rt.teardown {
             return;

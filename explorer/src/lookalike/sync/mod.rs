@@ -9,6 +9,7 @@ pub mod mpsc;
 mod mutex;
 mod once;
 mod once_lock;
+mod poison;
 mod rwlock;
 
 pub use arc::{Arc, Weak};

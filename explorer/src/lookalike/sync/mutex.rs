@@ -1,5 +1,6 @@
 //! `std::sync::Mutex`. Releasing is a visible operation too: a `try_lock` elsewhere can tell.
 
+use super::poison;
 use crate::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
@@ -148,27 +149,34 @@ impl<T: ?Sized> Mutex<T> {
         result(poisoned, MutexGuard { lock: self, body, held, was_panicking, not_send: PhantomData })
     }
 
-    /// The body as it stands for the caller, without a visible operation.
-    #[track_caller]
-    fn body(&self) -> *mut MutexBody<T> {
-        match Engine::current() {
-            Some(engine) => self.object.inside(engine, Location::caller()).1,
-            None => self.object.outside(),
-        }
-    }
-
     /// Whether a task panicked while it held the lock.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        // SAFETY: the flag is shared.
-        unsafe { &(*self.body()).poisoned }.load(Relaxed)
+        let site = Location::caller();
+        match Engine::current() {
+            Some(engine) => {
+                let (var, body) = self.object.inside(engine, site);
+                // SAFETY: the flag is shared.
+                poison::look(engine, var, unsafe { &(*body).poisoned }, site)
+            }
+            // SAFETY: the flag is shared.
+            None => unsafe { &(*self.object.outside()).poisoned }.load(Relaxed),
+        }
     }
 
     /// Forgets that a task panicked while it held the lock.
     #[track_caller]
     pub fn clear_poison(&self) {
-        // SAFETY: the flag is shared.
-        unsafe { &(*self.body()).poisoned }.store(false, Relaxed);
+        let site = Location::caller();
+        match Engine::current() {
+            Some(engine) => {
+                let (var, body) = self.object.inside(engine, site);
+                // SAFETY: the flag is shared.
+                poison::clear(engine, var, unsafe { &(*body).poisoned }, site);
+            }
+            // SAFETY: the flag is shared.
+            None => unsafe { &(*self.object.outside()).poisoned }.store(false, Relaxed),
+        }
     }
 
     /// The data of a mutex that nobody else can see.

@@ -5,6 +5,7 @@
 //! between, is not reported as the deadlock that it is on some systems.
 
 use super::mutex::result;
+use super::poison;
 use crate::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
@@ -332,27 +333,34 @@ impl<T: ?Sized> RwLock<T> {
         })
     }
 
-    /// The body as it stands for the caller, without a visible operation.
-    #[track_caller]
-    fn poisoned(&self) -> &AtomicBool {
-        let body = match Engine::current() {
-            Some(engine) => self.object.inside(engine, Location::caller()).1,
-            None => self.object.outside(),
-        };
-        // SAFETY: the flag is shared.
-        unsafe { &(*body).poisoned }
-    }
-
     /// Whether a task panicked while it wrote.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        self.poisoned().load(Relaxed)
+        let site = Location::caller();
+        match Engine::current() {
+            Some(engine) => {
+                let (var, body) = self.object.inside(engine, site);
+                // SAFETY: the flag is shared.
+                poison::look(engine, var, unsafe { &(*body).poisoned }, site)
+            }
+            // SAFETY: the flag is shared.
+            None => unsafe { &(*self.object.outside()).poisoned }.load(Relaxed),
+        }
     }
 
     /// Forgets that a task panicked while it wrote.
     #[track_caller]
     pub fn clear_poison(&self) {
-        self.poisoned().store(false, Relaxed);
+        let site = Location::caller();
+        match Engine::current() {
+            Some(engine) => {
+                let (var, body) = self.object.inside(engine, site);
+                // SAFETY: the flag is shared.
+                poison::clear(engine, var, unsafe { &(*body).poisoned }, site);
+            }
+            // SAFETY: the flag is shared.
+            None => unsafe { &(*self.object.outside()).poisoned }.store(false, Relaxed),
+        }
     }
 
     /// The data of a lock that nobody else can see.

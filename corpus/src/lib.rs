@@ -90,20 +90,39 @@ impl Program {
     /// # Errors
     /// An entry is not of that form, names no parameter of the program, or is out of range.
     pub fn arguments<S: AsRef<str>>(&self, sets: &[S]) -> Result<Arguments, ArgumentError> {
-        let mut values: Vec<u64> = self.parameters.iter().map(|parameter| parameter.default).collect();
+        let mut values: Vec<u64> = self
+            .parameters
+            .iter()
+            .map(|parameter| parameter.default)
+            .collect();
         for set in sets.iter().map(AsRef::as_ref) {
             let Some((name, value)) = set.split_once('=') else {
                 return Err(ArgumentError(format!("`{set}` sets nothing: write name=value")));
             };
-            let Some(at) = self.parameters.iter().position(|parameter| parameter.name == name) else {
+            let Some(at) = self
+                .parameters
+                .iter()
+                .position(|parameter| parameter.name == name)
+            else {
                 let known: Vec<_> = self.parameters.iter().map(|parameter| parameter.name).collect();
-                let known = if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
-                return Err(ArgumentError(format!("{} has no parameter `{name}`: {known}", self.name)));
+                let known = if known.is_empty() {
+                    "it has none".into()
+                } else {
+                    format!("it has {}", known.join(", "))
+                };
+                return Err(ArgumentError(format!(
+                    "{} has no parameter `{name}`: {known}",
+                    self.name
+                )));
             };
             let (least, most) = self.parameters[at].range;
             match value.parse() {
                 Ok(value) if (least..=most).contains(&value) => values[at] = value,
-                _ => return Err(ArgumentError(format!("{name}={value}: give a number from {least} to {most}"))),
+                _ => {
+                    return Err(ArgumentError(format!(
+                        "{name}={value}: give a number from {least} to {most}"
+                    )));
+                }
             }
         }
         Ok(Arguments(values))
@@ -143,7 +162,11 @@ impl Program {
         match self.expected {
             Expected::Pass => report.verdict().is_pass(),
             Expected::Fail(kind) => {
-                report.verdict().is_fail() && report.findings().iter().any(|finding| finding.kind.as_str() == kind)
+                report.verdict().is_fail()
+                    && report
+                        .findings()
+                        .iter()
+                        .any(|finding| finding.kind.as_str() == kind)
             }
         }
     }

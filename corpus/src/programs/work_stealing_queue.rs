@@ -1,9 +1,11 @@
-//! The work-stealing deque of Cilk (the THE protocol), as CHESS tested it, with a bug in its growth.
+//! The work-stealing deque of Cilk (the THE protocol), as CHESS tested it, with a bug in its growth: with a
+//! mutex, and with a spin lock.
 
-use crate::{Expected, Program};
-use intermezzo::sync::Mutex;
-use intermezzo::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
+use crate::{Expected, Parameter, Program};
+use intermezzo::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::SeqCst};
+use intermezzo::sync::{Mutex, MutexGuard};
 use intermezzo::thread;
+use std::time::Duration;
 
 /// Capacity to begin with: so small that the second push is the interesting one.
 const CAPACITY: usize = 2;
@@ -12,25 +14,65 @@ const ITEMS: usize = 4;
 /// Room for the array to grow.
 const CAPACITY_MAX: usize = 8;
 
+/// What thieves and a contended owner take in turn.
+trait Lock: Default + Sync {
+    type Held<'a>
+    where
+        Self: 'a;
+    /// Waits for the lock, which is left when what comes back is dropped.
+    fn enter(&self) -> Self::Held<'_>;
+}
+
+impl Lock for Mutex<()> {
+    type Held<'a> = MutexGuard<'a, ()>;
+    fn enter(&self) -> MutexGuard<'_, ()> {
+        self.lock().unwrap()
+    }
+}
+
+/// A lock of one exchange, with a sleep after each that fails.
+#[derive(Default)]
+struct SpinLock {
+    taken: AtomicBool,
+}
+
+impl Lock for SpinLock {
+    type Held<'a> = SpinGuard<'a>;
+    fn enter(&self) -> SpinGuard<'_> {
+        while self.taken.swap(true, SeqCst) {
+            thread::sleep(Duration::ZERO);
+        }
+        SpinGuard(self)
+    }
+}
+
+struct SpinGuard<'a>(&'a SpinLock);
+
+impl Drop for SpinGuard<'_> {
+    fn drop(&mut self) {
+        self.0.taken.store(false, SeqCst);
+    }
+}
+
 /// A double-ended queue: its owner pushes and pops at the tail, thieves steal at the head.
-struct Deque {
+struct Deque<L> {
     head: AtomicI64,
     tail: AtomicI64,
     mask: AtomicI64,
     elements: [AtomicUsize; CAPACITY_MAX],
-    lock: Mutex<()>,
+    lock: L,
     /// How far the array may fill before a push takes the lock: `mask` is right, `mask + 1` loses items.
     slack: i64,
 }
 
-impl Deque {
-    fn new(slack: i64) -> Deque {
+impl<L: Lock> Deque<L> {
+    fn new(slack: i64) -> Deque<L> {
         Deque {
             head: AtomicI64::new(0),
             tail: AtomicI64::new(0),
             mask: AtomicI64::new(CAPACITY as i64 - 1),
             elements: [const { AtomicUsize::new(0) }; CAPACITY_MAX],
-            lock: Mutex::new(()),
+            lock: L::default(),
             slack,
         }
     }
@@ -46,7 +88,7 @@ impl Deque {
             self.tail.store(tail + 1, SeqCst);
             return;
         }
-        let _held = self.lock.lock().unwrap();
+        let _held = self.lock.enter();
         // Normalise, so that the items are at 0 ..count, and grow if they fill the array.
         let head = self.head.load(SeqCst);
         let count = tail - head;
@@ -56,7 +98,10 @@ impl Deque {
         let mask = self.mask.load(SeqCst);
         if count >= mask {
             let grown = mask * 2 + 1;
-            assert!((grown as usize) < CAPACITY_MAX, "the test pushes no more than fits");
+            assert!(
+                (grown as usize) < CAPACITY_MAX,
+                "the test pushes no more than fits"
+            );
             self.mask.store(grown, SeqCst);
         }
         for (at, &item) in (0..).zip(&items) {
@@ -74,7 +119,7 @@ impl Deque {
         }
         // The last item may be contended: again, under the lock.
         self.tail.store(tail + 1, SeqCst);
-        let _held = self.lock.lock().unwrap();
+        let _held = self.lock.enter();
         let tail = self.tail.load(SeqCst) - 1;
         self.tail.store(tail, SeqCst);
         let head = self.head.load(SeqCst);
@@ -88,7 +133,7 @@ impl Deque {
     }
 
     fn steal(&self) -> Option<usize> {
-        let _held = self.lock.lock().unwrap();
+        let _held = self.lock.enter();
         let head = self.head.load(SeqCst);
         self.head.store(head + 1, SeqCst);
         if head < self.tail.load(SeqCst) {
@@ -106,8 +151,11 @@ fn take(taken: &[AtomicUsize; ITEMS], item: Option<usize>) {
     }
 }
 
-fn run(slack: i64, thieves: usize, attempts: usize) {
-    let deque = Deque::new(slack);
+fn run<L: Lock>(slack: i64, values: &[u64]) {
+    let &[thieves, attempts] = values else {
+        unreachable!("two parameters")
+    };
+    let deque = Deque::<L>::new(slack);
     let taken = [const { AtomicUsize::new(0) }; ITEMS];
     thread::scope(|scope| {
         for _ in 0..thieves {
@@ -126,22 +174,59 @@ fn run(slack: i64, thieves: usize, attempts: usize) {
     }
 }
 
+/// The published program has two thieves; one suffices for the bug, and is explored in seconds.
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "thieves",
+        default: 1,
+        range: (1, 3),
+        about: "tasks that steal",
+    },
+    Parameter {
+        name: "attempts",
+        default: 2,
+        range: (1, 4),
+        about: "attempts of each to steal",
+    },
+];
+
 /// An item is lost, or taken twice.
 pub(super) const BROKEN: Program = Program {
     name: "work_stealing_queue",
-    about: "Cilk's work-stealing deque, whose push overwrites an item when a thief is in between; one thief",
-    parameters: &[],
+    about: "Cilk's work-stealing deque, whose push overwrites an item when a thief is in between \
+            (CHESS; SCTBench chess.WSQ with two thieves)",
+    parameters: PARAMETERS,
     settings: &[("preemptions", "2")],
     expected: Expected::Fail("assertion"),
-    body: |_| run(1, 1, 2),
+    body: |values| run::<Mutex<()>>(1, values),
 };
 
 /// Its twin with the right test in `push`.
 pub(super) const FIXED: Program = Program {
     name: "work_stealing_queue_fixed",
     about: "the same deque, corrected",
-    parameters: &[],
+    parameters: PARAMETERS,
     settings: &[("preemptions", "2")],
     expected: Expected::Pass,
-    body: |_| run(0, 1, 2),
+    body: |values| run::<Mutex<()>>(0, values),
+};
+
+/// The same with a lock that is polled.
+pub(super) const SPINNING_BROKEN: Program = Program {
+    name: "spinning_work_stealing_queue",
+    about: "the same deque with a spin lock that sleeps (SCTBench chess.IWSQ with two thieves)",
+    parameters: PARAMETERS,
+    settings: &[("preemptions", "2")],
+    expected: Expected::Fail("assertion"),
+    body: |values| run::<SpinLock>(1, values),
+};
+
+/// Its twin with the right test in `push`.
+pub(super) const SPINNING_FIXED: Program = Program {
+    name: "spinning_work_stealing_queue_fixed",
+    about: "the same deque with a spin lock, corrected",
+    parameters: PARAMETERS,
+    settings: &[("preemptions", "2")],
+    expected: Expected::Pass,
+    body: |values| run::<SpinLock>(0, values),
 };

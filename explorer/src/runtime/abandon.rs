@@ -8,8 +8,8 @@
 
 use super::fiber::Fiber;
 use super::switch::Back;
-use super::task::{Pending, Status, Wake};
-use super::{Access, Engine, Local, PanicNote, Runtime, Stop, gate};
+use super::task::{Status, Wake};
+use super::{Access, Engine, Gates, Local, PanicNote, Runtime, Stop, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -34,8 +34,10 @@ impl Engine {
     }
 
     /// A wait while the execution is cleared away: passes if the gate is open, else the task unwinds.
-    pub(super) fn pass_in_teardown(self, pending: Pending) -> Wake {
-        while self.gates(pending.gate_var) & pending.gates == 0 {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn pass_in_teardown(self, gate_var: u32, gates: Gates) -> Wake {
+        while self.gates(gate_var) & gates == 0 {
             self.abandon_current();
             self.go_home();
         }

@@ -131,6 +131,28 @@ mod caught {
         }
     }
 
+    impl Engine {
+        /// The task whose stack this address is on.
+        fn task_on_stack(self, address: usize) -> Option<u32> {
+            self.rt().fibers.iter().position(|fiber| fiber.coroutine().holds(address)).map(|task| task as u32)
+        }
+
+        /// How this task is to end.
+        ///
+        /// # Safety
+        /// The signal interrupted this task on its own stack.
+        unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
+            let rt = self.rt();
+            // A switch may have been under way.
+            (rt.current, rt.running) = (task, task);
+            let home = &raw mut rt.home;
+            // SAFETY: as the caller says; the worker waits at home while any task runs. What the task did to
+            // memory so far was done by ordinary code of this thread, which the signal interrupted: it is
+            // there to be read by what runs next.
+            unsafe { rt.fibers[task as usize].coroutine().divert(home, crash) }
+        }
+    }
+
     unsafe extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
         let context = unsafe { &mut *context.cast::<ucontext_t>() };

@@ -100,8 +100,13 @@ impl Runtime {
         let taken = match self.prescribed(ChoiceKind::Task, goes_on, alternatives) {
             Some(taken) => taken,
             None => {
-                let candidates = Candidates::Word { default: goes_on.then_some(last), others, after: last };
-                match self.decide_anew(ChoiceKind::Task, goes_on, alternatives, candidates) {
+                match self.decide_anew(&ChoicePoint {
+                    kind: ChoiceKind::Task,
+                    preempts: goes_on,
+                    alternatives,
+                    step: self.steps,
+                    candidates: Candidates::Word { default: goes_on.then_some(last), others, after: last },
+                }) {
                     Some(taken) => taken,
                     None => return Next::Stop,
                 }
@@ -277,7 +282,8 @@ impl Runtime {
         candidates: Candidates<'_>,
     ) -> Option<u32> {
         let prescribed = self.prescribed(kind, preempts, alternatives);
-        prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates))
+        let step = self.steps;
+        prescribed.or_else(|| self.decide_anew(&ChoicePoint { kind, preempts, alternatives, step, candidates }))
     }
 
     /// The prescribed decision, if there is one and it is for such a choice.
@@ -293,9 +299,9 @@ impl Runtime {
 
     /// The strategy's decision; `None` if another was prescribed, or none was to come.
     #[inline(never)]
-    fn decide_anew(&mut self, kind: ChoiceKind, preempts: bool, alternatives: u32, candidates: Candidates<'_>) -> Option<u32> {
-        let point = ChoicePoint { kind, preempts, alternatives, step: self.steps, candidates };
-        let taken = if self.decided < self.prescribed { None } else { self.strategy.choose(&point) };
+    fn decide_anew(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        let ChoicePoint { kind, preempts, alternatives, .. } = *point;
+        let taken = if self.decided < self.prescribed { None } else { self.strategy.choose(point) };
         let Some(taken) = taken else {
             return self.diverged(self.decided, Choice { kind, preempts, alternatives, taken: 0 });
         };

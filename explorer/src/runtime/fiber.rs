@@ -233,6 +233,7 @@ impl Fiber {
     }
 
     /// Its coroutine, for the signal handler.
+    #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(super) fn coroutine(&self) -> &Coroutine {
         &self.coroutine
     }

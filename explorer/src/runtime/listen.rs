@@ -1,6 +1,6 @@
 //! Publishing events to monitors. Nothing here is reached when nobody listens.
 
-use super::{Access, Engine, Runtime, Site};
+use super::{Engine, Runtime, Site};
 use super::naming::{site_name, task_name, var_name};
 use intermezzo_sdk as sdk;
 use sdk::{
@@ -118,7 +118,8 @@ impl Runtime {
     }
 
     #[cold]
-    pub(super) fn tell_schedule_point(&mut self, access: &Access) {
+    pub(super) fn tell_schedule_point(&mut self) {
+        let access = self.tasks[self.current as usize].pending.access;
         let site = self.listeners.site(access.site);
         let next = SchedulePoint {
             kind: if access.op == SyncVarOp::Choice { PointKind::Choice } else { PointKind::Access },

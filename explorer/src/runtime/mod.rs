@@ -18,12 +18,14 @@
 //! Runtime` is taken anew after every switch and never held across one.
 
 mod abandon;
+mod clock;
 pub(crate) mod crash;
 mod dispatch;
 mod event;
 mod fair;
 mod fiber;
 mod image;
+mod life;
 mod listen;
 mod naming;
 mod object;
@@ -47,7 +49,6 @@ pub(crate) use worker::{EventLine, Limits, Scene, Waiting, Worker};
 use crate::environment::Environment;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::Strategy;
-use crash::Crash;
 use dispatch::Next;
 use event::{Event, Events};
 use fair::Fairness;
@@ -56,14 +57,9 @@ use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
 use object::{Epochs, Statics};
 use std::any::Any;
 use std::cell::Cell;
-use std::sync::Arc;
-use switch::{Home, Registers};
+use switch::Home;
 use task::{Pending, Task};
 use var::Vars;
-
-/// Virtual nanoseconds by which a look at the clock moves it, and the most it is moved by at once.
-const TICK: u64 = 1_000;
-const TICK_MAX: u64 = 1 << 40;
 
 thread_local! {
     /// The runtime whose task runs on this thread; null outside any execution.
@@ -179,57 +175,75 @@ impl Engine {
     /// as a whole, which the processor waits for. Not inlined: there are many callers, in the test's own code.
     #[inline(never)]
     fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
-        let access = Access { op, order, var, site };
         let rt = self.rt();
         if rt.teardown {
             return;
         }
         let current = rt.current;
+        let access = Access { op, order, var, site };
         rt.tasks[current as usize].pending = Pending { access, gate_var: 0, gates: 0, visible: true };
         rt.enabled.insert(current);
         self.dispatch();
         let rt = self.rt();
         if rt.listening.intersects(Interests::SCHEDULE_POINTS) {
-            rt.tell_schedule_point(&access);
+            rt.tell_schedule_point();
         }
     }
 
     /// Announces a visible operation that passes when one of these gates of its variable is open, or
     /// its patience ends; returns when it is to happen, and says why.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter_gated(self, access: Access, gates: Gates, patience: Patience) -> Wake {
-        let wake = self.pass(Pending { access, gate_var: access.var, gates, visible: true }, patience);
+        let Access { op, order, var, site } = access;
+        let wake = self.pass(op, order, var, site, var, gates, true, patience);
         let rt = self.rt();
         if wake == Wake::Ready && !rt.teardown && rt.listening.intersects(Interests::SCHEDULE_POINTS) {
-            rt.tell_schedule_point(&access);
+            rt.tell_schedule_point();
         }
         wake
     }
 
     /// Waits for one of these gates of `gate_var`, with no schedule point: passes at once if it is open.
     /// `access` says what a report shows the task doing.
+    #[inline(always)]
     pub(crate) fn wait(self, access: Access, gate_var: u32, gates: Gates, patience: Patience) -> Wake {
-        self.pass(Pending { access, gate_var, gates, visible: false }, patience)
+        let Access { op, order, var, site } = access;
+        self.pass(op, order, var, site, gate_var, gates, false, patience)
     }
 
-    fn pass(self, pending: Pending, patience: Patience) -> Wake {
+    /// Waits at gates; see `enter_apart`.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "see `enter_apart`")]
+    fn pass(
+        self,
+        op: SyncVarOp,
+        order: MemoryOrder,
+        var: u32,
+        site: Site,
+        gate_var: u32,
+        gates: Gates,
+        visible: bool,
+        patience: Patience,
+    ) -> Wake {
         let rt = self.rt();
-        let open = rt.vars[pending.gate_var].gates & pending.gates != 0;
+        let at = &mut rt.vars[gate_var];
+        let open = at.gates & gates != 0;
         if rt.teardown {
-            return self.pass_in_teardown(pending);
+            return self.pass_in_teardown(gate_var, gates);
         }
-        if open && !pending.visible {
+        if open && !visible {
             return Wake::Ready;
         }
         let current = rt.current;
-        rt.tasks[current as usize].pending = pending;
-        rt.vars[pending.gate_var].watchers.insert(current);
+        at.watchers.insert(current);
+        let task = &mut rt.tasks[current as usize];
+        task.pending = Pending { access: Access { op, order, var, site }, gate_var, gates, visible };
         if open {
             rt.enabled.insert(current);
         } else {
             rt.enabled.remove(current);
             if let Some(deadline) = patience.deadline {
-                rt.tasks[current as usize].deadline = deadline;
+                task.deadline = deadline;
                 rt.timed.insert(current);
             }
             if patience.spurious {
@@ -448,112 +462,6 @@ impl Engine {
         }
     }
 
-    /// Virtual time in nanoseconds since the execution began. Each look moves the clock on, by twice as
-    /// much as the look before if nothing but giving way happened in between: a loop that waits for time to
-    /// pass ends.
-    pub(crate) fn look_at_clock(self) -> u64 {
-        let rt = self.rt();
-        let giving_way = |event: &&Event| matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep);
-        let events = rt.events.as_slice();
-        let happened = events.len() - events.iter().rev().take_while(giving_way).count();
-        if happened != rt.looked_after {
-            (rt.looked_after, rt.tick) = (happened, TICK);
-        }
-        rt.clock = rt.clock.saturating_add(rt.tick);
-        rt.tick = rt.tick.saturating_mul(2).min(TICK_MAX);
-        rt.clock
-    }
-
-    /// Virtual time in nanoseconds, unmoved.
-    pub(crate) fn clock(self) -> u64 {
-        self.rt().clock
-    }
-
-    /// Moves virtual time on to `time`, if it is not past it.
-    pub(crate) fn advance_clock(self, time: u64) {
-        let rt = self.rt();
-        rt.clock = rt.clock.max(time);
-    }
-
-    /// Creates a task and returns its number. It runs once `fill` has put a closure in its room.
-    ///
-    /// # Safety
-    /// As for `Room::fill`.
-    pub(crate) unsafe fn fork<F: FnOnce() -> T, T>(self, name: Option<Arc<str>>, site: Site, closure: F) -> u32 {
-        let rt = self.rt();
-        let task = match rt.new_task(name, site) {
-            Ok(task) => task,
-            Err(error) => self.misuse(format!("no memory for the stack of task {}: {error}", rt.created)),
-        };
-        // SAFETY: as the caller says.
-        unsafe { self.rt().fibers[task as usize].room.fill(closure) };
-        self.commit(Access::new(SyncVarOp::TaskFork, self.task_var(task), site), 0, u64::from(task));
-        task
-    }
-
-    /// Takes the result of a task that has ended.
-    ///
-    /// # Safety
-    /// The task was forked, in this execution, with a closure that returns `T`.
-    pub(crate) unsafe fn take_result<T>(self, task: u32) -> Option<std::thread::Result<T>> {
-        // SAFETY: as the caller says.
-        unsafe { self.rt().fibers[task as usize].room.take() }
-    }
-
-    /// Nobody has a handle on the task any more: its result is dropped, now or at its end.
-    pub(crate) fn detach(self, task: u32) {
-        let entry = self.task_entry(task);
-        entry.detached = true;
-        if entry.status == Status::Ended {
-            self.drop_room(task);
-        }
-    }
-
-    /// Drops what is in a task's room.
-    fn drop_room(self, task: u32) {
-        if let Some((discard, place)) = self.rt().fibers[task as usize].room.empty() {
-            // SAFETY: `empty` gave the two together. Dropping runs the test's code, with no hold on the runtime.
-            unsafe { discard(place) };
-        }
-    }
-
-    /// Notes a panic of the current task.
-    pub(crate) fn note_panic(self, message: String, place: Option<String>) {
-        let rt = self.rt();
-        let task = rt.current;
-        if !rt.teardown {
-            rt.tasks[task as usize].panicking = true;
-            rt.panics.push(PanicNote { task, message, place, escaped: false, joined: false });
-        }
-    }
-
-    /// Whether the current task is unwinding.
-    pub(crate) fn panicking(self) -> bool {
-        if !std::thread::panicking() {
-            return false;
-        }
-        let rt = self.rt();
-        let current = rt.current as usize;
-        // The thread's own flag is that of all its tasks together. If nobody else is known to be
-        // unwinding it can only be this one, even where no hook told (`resume_unwind`).
-        rt.tasks[current].panicking
-            || !rt.tasks[..rt.created as usize].iter().any(|task| task.panicking && task.status == Status::Live)
-    }
-
-    /// Somebody joined this task and saw that it panicked: not a finding by itself.
-    pub(crate) fn panic_seen(self, task: u32) {
-        for note in self.rt().panics.iter_mut().filter(|note| note.task == task) {
-            note.joined = true;
-        }
-    }
-
-    /// Whether a task panicked and nobody has seen it by joining; seen from now on.
-    pub(crate) fn panic_unseen(self, task: u32) -> bool {
-        let unseen = self.rt().panics.iter().any(|note| note.task == task && note.escaped && !note.joined);
-        self.panic_seen(task);
-        unseen
-    }
-
     /// Ends the execution: the test uses the tool in a way that cannot work.
     #[cold]
     pub(crate) fn misuse(self, message: String) -> ! {
@@ -569,43 +477,9 @@ impl Engine {
         unreachable!("an abandoned task unwinds")
     }
 
-    /// For the signal handler: the task whose stack this address is on.
-    pub(super) fn task_on_stack(self, address: usize) -> Option<u32> {
-        self.rt().fibers.iter().position(|fiber| fiber.coroutine().holds(address)).map(|task| task as u32)
-    }
-
-    /// For the signal handler: how this task is to end.
-    ///
-    /// # Safety
-    /// The signal interrupted this task on its own stack.
-    pub(super) unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
-        let rt = self.rt();
-        // A switch may have been under way.
-        (rt.current, rt.running) = (task, task);
-        let home = &raw mut rt.home;
-        // SAFETY: as the caller says; the worker waits at home while any task runs.
-        unsafe { rt.fibers[task as usize].coroutine().divert(home, crash) }
-    }
-
     /// The last event of the current task.
     pub(crate) fn last_event(self) -> EventId {
         let rt = self.rt();
         EventId { task: TaskId(rt.current), index: rt.tasks[rt.current as usize].events }
-    }
-}
-
-impl Engine {
-    /// The virtual time at which a wait that begins now, and may take this long, gives up.
-    pub(crate) fn deadline(self, limit: std::time::Duration) -> u64 {
-        self.clock().saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
-    }
-
-    /// Records that the current task's operation gave up waiting, which counts as a yield.
-    pub(crate) fn timed_out(self, access: Access) {
-        self.commit(Access { op: SyncVarOp::TimeOut, ..access }, 0, 0);
-        let rt = self.rt();
-        if rt.last == rt.current {
-            (rt.yielded, rt.elaborate) = (true, true);
-        }
     }
 }

@@ -11,7 +11,8 @@ use super::task::{Access, Site, Status, Task};
 use super::task_set::TaskSet;
 use super::var::{NOBODY, VarKind, Vars};
 use super::event::{Event, Events};
-use super::{CURRENT, Engine, PanicNote, Runtime, Stop, TICK};
+use super::clock::TICK;
+use super::{CURRENT, Engine, PanicNote, Runtime, Stop};
 use crate::environment::Environment;
 use crate::schedule::Choice;
 use crate::search::Strategy;
@@ -214,11 +215,9 @@ impl Engine {
         }
         let quiet = complete && rt.panics.iter().all(|note| note.joined || !note.escaped) && rt.listeners.reported.is_empty();
         let scene = if quiet { None } else { Some(Box::new(rt.scene())) };
-        let executed =
-            Executed { stop, steps: rt.steps, switches: rt.switches, tasks: rt.created, scene, damaged: false };
-        let unwind = !rt.damaged;
-        rt.clear_away(unwind);
-        Executed { damaged: self.rt().damaged, ..executed }
+        rt.clear_away(!rt.damaged);
+        let rt = self.rt();
+        Executed { stop, steps: rt.steps, switches: rt.switches, tasks: rt.created, scene, damaged: rt.damaged }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Scoped threads: `scope`, `Scope`, `ScopedJoinHandle`.
 
 use super::handle::Thread;
-use super::spawn::{Builder, Joinable, JoinHandle, wait_for_end};
+use super::spawn::{Builder, JoinHandle, Joinable, record_join, wait_quietly};
 use crate::runtime::{Engine, Site};
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -109,18 +109,38 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             }
             (Kind::Inside(tasks), Some(engine)) => {
                 let mut panicked = false;
-                let mut next = 0;
-                // A thread may create others in the scope while it is waited for.
-                while let Some(task) = { let tasks = tasks.borrow(); tasks.get(next).copied() } {
-                    wait_for_end(engine, task, site);
+                let (mut joined, mut ended) = (0, 0);
+                while let Some(task) = { let tasks = tasks.borrow(); tasks.get(joined).copied() } {
+                    if joined == ended {
+                        ended = Self::wait_for_all(tasks, joined, engine, site);
+                    }
+                    record_join(engine, task, site);
                     panicked |= engine.panic_unseen(task);
-                    // Its result may borrow. If it is still there, the handle was leaked.
+                    // Its result may borrow. If it is still there, the handle was leaked. Dropping it may
+                    // create more threads.
                     engine.detach(task);
-                    next += 1;
+                    joined += 1;
                 }
                 panicked
             }
             (Kind::Inside(_), None) => unreachable!("a scope ends in the execution in which it began"),
+        }
+    }
+
+    /// Waits until all tasks of the list from this one on have ended, those that they create too; how many
+    /// there are then.
+    fn wait_for_all(tasks: &RefCell<Vec<u32>>, from: usize, engine: Engine, site: Site) -> usize {
+        let mut count = from;
+        loop {
+            let new = tasks.borrow()[count..].to_vec();
+            if new.is_empty() {
+                return count;
+            }
+            count += new.len();
+            // The newest first: by default it is the last to end, so that the others need not wake this task.
+            for task in new.into_iter().rev() {
+                wait_quietly(engine, task, site);
+            }
         }
     }
 

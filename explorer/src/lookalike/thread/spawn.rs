@@ -147,13 +147,10 @@ impl<T> Joinable<T> {
     }
 
     /// Waits for the task to end; its result.
+    #[inline(always)]
     pub(super) fn join(self, site: Site) -> std::thread::Result<T> {
         let Some(engine) = self.engine() else {
-            let message = "a thread of an execution was joined outside it: it is no more";
-            match Engine::current() {
-                Some(engine) => engine.misuse(message.into()),
-                None => panic!("{message}"),
-            }
+            join_of_another_execution()
         };
         wait_for_end(engine, self.task, site);
         // SAFETY: the handle was made for a task with this result.
@@ -200,11 +197,33 @@ impl<T> Drop for Joinable<T> {
 }
 
 /// Waits for a task to end. No schedule point: nothing depends on when the wait is over.
-pub(super) fn wait_for_end(engine: Engine, task: u32, site: Site) {
+#[inline(always)]
+fn wait_for_end(engine: Engine, task: u32, site: Site) {
+    wait_quietly(engine, task, site);
+    record_join(engine, task, site);
+}
+
+/// Waits for a task to end, and leaves it to the caller to record that.
+#[inline(always)]
+pub(super) fn wait_quietly(engine: Engine, task: u32, site: Site) {
     let var = engine.task_var(task);
-    let access = Access::new(SyncVarOp::TaskJoin, var, site);
-    engine.wait(access, var, gate::ENDED, Patience::default());
-    engine.commit(access, u64::from(task), 0);
+    engine.wait(Access::new(SyncVarOp::TaskJoin, var, site), var, gate::ENDED, Patience::default());
+}
+
+/// Records that a wait for the end of a task is over.
+#[inline(always)]
+pub(super) fn record_join(engine: Engine, task: u32, site: Site) {
+    engine.commit(Access::new(SyncVarOp::TaskJoin, engine.task_var(task), site), u64::from(task), 0);
+}
+
+#[cold]
+#[inline(never)]
+fn join_of_another_execution() -> ! {
+    let message = "a thread of an execution was joined outside it: it is no more";
+    match Engine::current() {
+        Some(engine) => engine.misuse(message.into()),
+        None => panic!("{message}"),
+    }
 }
 
 /// A handle on a thread that can be joined: `std::thread::JoinHandle`.

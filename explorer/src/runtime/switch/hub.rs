@@ -90,6 +90,7 @@ impl Coroutine {
     }
 
     /// Whether this address is on the stack or on its guard page.
+    #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) fn holds(&self, address: usize) -> bool {
         self.coroutine.as_ref().is_some_and(|coroutine| coroutine.trap_handler().stack_ptr_in_bounds(address))
     }
@@ -98,6 +99,7 @@ impl Coroutine {
     ///
     /// # Safety
     /// The signal interrupted this coroutine.
+    #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) unsafe fn divert(&self, _: *mut Home, crash: Crash) -> Registers {
         let handler = self.coroutine.as_ref().map(corosensei::Coroutine::trap_handler);
         let handler = handler.expect("a coroutine is there until it is released");

@@ -101,6 +101,7 @@ impl Coroutine {
     }
 
     /// Whether this address is on the stack or on its guard page.
+    #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) fn holds(&self, address: usize) -> bool {
         self.stack.as_ref().is_some_and(|stack| (stack.limit().get()..stack.base().get()).contains(&address))
     }
@@ -111,6 +112,7 @@ impl Coroutine {
     /// # Safety
     /// The signal interrupted this coroutine, inside an `enter` with this `home`. It is not gone on with,
     /// only restarted.
+    #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) unsafe fn divert(&self, home: *mut Home, crash: Crash) -> Registers {
         // SAFETY: the worker is suspended in `enter`, which reads it next.
         unsafe { (*home).crash = Some(crash) };

@@ -1,0 +1,186 @@
+//! Programs of the CHESS release over semaphores and events, and a bounded buffer.
+
+use super::support::{CALM_2, CALM_3, Events, Reset, Semaphore};
+use crate::{Expected, Program};
+use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo::sync::{Condvar, Mutex};
+use intermezzo::thread;
+use std::collections::VecDeque;
+
+/// Each waits for the other.
+pub(super) const SEMAPHORE: Program = Program {
+    name: "semaphore",
+    about: "child releases s1 and waits for s2, main waits for s1 and releases s2 (CHESS; a release is a \
+            section here)",
+    parameters: &[],
+    settings: CALM_3,
+    expected: Expected::Pass,
+    body: |_| {
+        let (s1, s2) = (Semaphore::new(0), Semaphore::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                s1.release(1);
+                s2.wait();
+            });
+            s1.wait();
+            s2.release(1);
+        });
+    },
+};
+
+/// Two workers let in at once: the second row of that name in the published table.
+pub(super) const SEMAPHORE2: Program = Program {
+    name: "semaphore2",
+    about: "two workers wait, yield and release; main yields and releases 2 (CHESS, its second `semaphore`)",
+    parameters: &[],
+    settings: CALM_3,
+    expected: Expected::Pass,
+    body: |_| {
+        let semaphore = Semaphore::new(0);
+        let work = || {
+            semaphore.wait();
+            thread::yield_now();
+            semaphore.release(1);
+        };
+        thread::scope(|scope| {
+            scope.spawn(work);
+            scope.spawn(work);
+            thread::yield_now();
+            semaphore.release(2);
+        });
+    },
+};
+
+/// Each waits for the other.
+pub(super) const EVENTS: Program = Program {
+    name: "events",
+    about: "as semaphore, with a manual and an automatic event (CHESS; setting one is a section here)",
+    parameters: &[],
+    settings: CALM_3,
+    expected: Expected::Pass,
+    body: |_| {
+        let manual = Events::new([Reset::Manual]);
+        let automatic = Events::new([Reset::Automatic]);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                manual.set(0);
+                automatic.wait(0);
+            });
+            manual.wait(0);
+            automatic.set(0);
+        });
+    },
+};
+
+/// Waits for any of several.
+pub(super) const MANUAL_RESET_EVENTS: Program = Program {
+    name: "mretest",
+    about: "two tasks set a manual event each, a third waits for any; main waits for all three tasks (CHESS)",
+    parameters: &[],
+    settings: CALM_3,
+    expected: Expected::Pass,
+    body: |_| {
+        let events = Events::new([Reset::Manual; 2]);
+        thread::scope(|scope| {
+            scope.spawn(|| events.set(0));
+            scope.spawn(|| events.set(1));
+            scope.spawn(|| assert!(events.wait_any() < 2));
+        });
+    },
+};
+
+/// Main counts too, then waits for one child after the other.
+pub(super) const INTERLOCK4: Program = Program {
+    name: "interlock4",
+    about: "main and two children increment once each; main waits for any child, then for the other (CHESS; \
+            the children set events here)",
+    parameters: &[],
+    settings: CALM_3,
+    expected: Expected::Pass,
+    body: |_| {
+        let (n, done) = (&AtomicUsize::new(0), &Events::new([Reset::Automatic; 2]));
+        thread::scope(|scope| {
+            for child in 0..2 {
+                scope.spawn(move || {
+                    n.fetch_add(1, SeqCst);
+                    done.set(child);
+                });
+            }
+            n.fetch_add(1, SeqCst);
+            let first = done.wait_any();
+            done.wait(1 - first);
+            assert_eq!(n.load(SeqCst), 3);
+        });
+    },
+};
+
+/// A bounded buffer in its textbook form.
+pub(super) const MONITOR2: Program = Program {
+    name: "monitor2",
+    about: "a queue of 2 with waits and pulses under its lock; one producer, one consumer, 3 items (CHESS, \
+            whose waits take more steps)",
+    parameters: &[],
+    settings: CALM_3,
+    expected: Expected::Pass,
+    body: |_| {
+        const CAPACITY: usize = 2;
+        const ITEMS: usize = 3;
+        let (queue, changed) = (Mutex::new(VecDeque::new()), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for item in 0..ITEMS {
+                    let mut queue = changed
+                        .wait_while(queue.lock().unwrap(), |queue| queue.len() == CAPACITY)
+                        .unwrap();
+                    queue.push_back(item);
+                    changed.notify_one();
+                }
+            });
+            scope.spawn(|| {
+                for item in 0..ITEMS {
+                    let mut queue = changed
+                        .wait_while(queue.lock().unwrap(), |queue| queue.is_empty())
+                        .unwrap();
+                    assert_eq!(queue.pop_front(), Some(item));
+                    changed.notify_one();
+                }
+            });
+        });
+    },
+};
+
+/// A producer and a consumer whose sum is said to be wrong.
+pub(super) const ARITHMETIC_PROG_BAD: Program = Program {
+    name: "arithmetic_prog_bad",
+    about: "one slot, 3 items, signals after the lock is left; the final assertion never holds \
+            (SCTBench CS.arithmetic_prog_bad)",
+    parameters: &[],
+    settings: CALM_2,
+    expected: Expected::Fail("assertion"),
+    body: |_| {
+        const ITEMS: u32 = 3;
+        let (slot, empty, full) = (Mutex::new(None), Condvar::new(), Condvar::new());
+        let total = Mutex::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for item in 1..=ITEMS {
+                    *empty
+                        .wait_while(slot.lock().unwrap(), |slot| slot.is_some())
+                        .unwrap() = Some(item);
+                    full.notify_one();
+                }
+            });
+            scope.spawn(|| {
+                for _ in 0..ITEMS {
+                    let item = full
+                        .wait_while(slot.lock().unwrap(), |slot| slot.is_none())
+                        .unwrap()
+                        .take();
+                    empty.notify_one();
+                    *total.lock().unwrap() += item.expect("waited for");
+                }
+            });
+        });
+        assert_ne!(total.into_inner().unwrap(), ITEMS * (ITEMS + 1) / 2);
+    },
+};

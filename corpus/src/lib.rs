@@ -128,11 +128,13 @@ impl Program {
         Ok(Arguments(values))
     }
 
-    /// The name under which its schedules are recorded: with the values of its parameters, where it has any.
+    /// The name under which its schedules are recorded: with the values of its parameters that are not the defaults.
     pub fn full_name(&self, arguments: &Arguments) -> String {
         let mut name = format!("corpus::{}", self.name);
         for (parameter, value) in self.parameters.iter().zip(&arguments.0) {
-            name.push_str(&format!(",{}={value}", parameter.name));
+            if *value != parameter.default {
+                name.push_str(&format!(",{}={value}", parameter.name));
+            }
         }
         name
     }

@@ -145,7 +145,8 @@ fn shape(choice: &Choice) -> String {
         crate::schedule::ChoiceKind::Waiter => "whom notify_one wakes",
         crate::schedule::ChoiceKind::Wake => "why a wait ends",
     };
-    format!("{kind}, one of {}", choice.alternatives)
+    let running = if choice.preempts { ", the running one among them" } else { "" };
+    format!("{kind}, one of {}{running}", choice.alternatives)
 }
 
 fn finding_event(event: &EventLine) -> FindingEvent {

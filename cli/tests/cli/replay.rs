@@ -95,7 +95,7 @@ fn schedules_of_unknown_programs_are_refused() {
     for (program, says) in [
         ("corpus::conter", "did you mean `counter`"),
         ("corpus::counter,task=1", "counter has no parameter `task`"),
-        ("corpus::counter,tasks=2", "the schedule is of program"),
+        ("corpus::counter,tasks=3", "the schedule is of program"),
         ("counter", "names no test"),
         (
             "nowhere::tests::push",

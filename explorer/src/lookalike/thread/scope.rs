@@ -130,18 +130,16 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// Waits until all tasks of the list from this one on have ended, those that they create too; how many
     /// there are then.
     fn wait_for_all(tasks: &RefCell<Vec<u32>>, from: usize, engine: Engine, site: Site) -> usize {
-        let mut count = from;
-        loop {
-            let new = tasks.borrow()[count..].to_vec();
-            if new.is_empty() {
-                return count;
-            }
-            count += new.len();
+        let (mut from, mut to) = (from, tasks.borrow().len());
+        while from < to {
             // The newest first: by default it is the last to end, so that the others need not wake this task.
-            for task in new.into_iter().rev() {
+            for at in (from..to).rev() {
+                let task = tasks.borrow()[at];
                 wait_quietly(engine, task, site);
             }
+            (from, to) = (to, tasks.borrow().len());
         }
+        to
     }
 
     /// Runs a closure on a new thread of this scope.

@@ -246,6 +246,48 @@ fn a_nondeterministic_test_diverges() {
     assert!(!report.verdict().is_fail() && !report.verdict().is_pass());
 }
 
+/// A search that panics when it is asked for the decision after so many.
+struct Faulty(usize);
+
+impl intermezzo_explorer::search::Strategy for Faulty {
+    fn next(&mut self, choices: &mut Vec<intermezzo_explorer::schedule::Choice>) -> bool {
+        choices.clear();
+        true
+    }
+    fn choose(&mut self, _: &intermezzo_explorer::search::ChoicePoint<'_>) -> Option<u32> {
+        self.0 = self.0.checked_sub(1).expect("no more decisions");
+        Some(0)
+    }
+    fn coverage(&self, _: bool) -> intermezzo_explorer::Coverage {
+        intermezzo_explorer::Coverage::Exhaustive
+    }
+    fn name(&self) -> String {
+        "faulty".into()
+    }
+}
+
+#[test]
+fn a_panic_of_the_search_at_the_end_of_a_task_reaches_the_caller() {
+    // The first decision with two tasks left to go is made where the first of three has ended.
+    let body = || {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| n.fetch_add(1, SeqCst));
+            }
+        });
+    };
+    let explore = |decisions| {
+        let search = intermezzo_explorer::Strategy::custom(Faulty(decisions));
+        let explorer = Explorer::new().executions(1).strategy(search);
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| explorer.explore(body)))
+    };
+    let panics: Vec<bool> = (0..6).map(|decisions| explore(decisions).is_err()).collect();
+    assert!(panics.contains(&true), "{panics:?}");
+    // The thread's stacks are as good as new.
+    assert!(Explorer::new().explore(body).verdict().is_pass());
+}
+
 #[test]
 fn what_is_left_in_the_middle_is_dropped() {
     let drops = Arc::new(std::sync::atomic::AtomicUsize::new(0));

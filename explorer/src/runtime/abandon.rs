@@ -59,7 +59,8 @@ impl Engine {
         let rt = self.rt();
         rt.fibers[task as usize].room.finished();
         let entry = &rt.tasks[task as usize];
-        let quiet = !(entry.detached || !entry.locals.is_empty()) || self.drop_own(task);
+        let nothing_own = !entry.detached && entry.locals.is_empty();
+        let quiet = nothing_own || self.drop_own(task);
         self.end_task(task, returned && quiet);
     }
 

@@ -169,6 +169,7 @@ unsafe fn swap(save: *mut usize, to: usize) {
     // SAFETY: as above. The link register is cleared for a fresh context: nobody called it.
     #[cfg(target_arch = "aarch64")]
     unsafe {
+        // (`clobber_abi` has all of the vector registers, though a call would keep a half of some.)
         std::arch::asm!(
             "sub sp, sp, #32",
             "adr x2, 2f",
@@ -186,8 +187,6 @@ unsafe fn swap(save: *mut usize, to: usize) {
             inout("x0") save => _, inout("x1") to => _,
             out("x20") _, out("x21") _, out("x22") _, out("x23") _, out("x24") _,
             out("x25") _, out("x26") _, out("x27") _, out("x28") _,
-            out("v8") _, out("v9") _, out("v10") _, out("v11") _,
-            out("v12") _, out("v13") _, out("v14") _, out("v15") _,
             clobber_abi("C"),
         );
     }

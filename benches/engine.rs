@@ -92,9 +92,12 @@ fn depth_first(c: &mut Criterion) {
     group.sample_size(20);
     for (tasks, increments, executions) in [(3, 2, 90), (3, 3, 1_680), (3, 4, 34_650)] {
         group.throughput(Throughput::Elements(executions));
-        group.bench_function(format!("counter {tasks}x{increments}, {executions} executions"), |b| {
-            b.iter(|| explored(explorer(), executions, || counter(tasks, increments)));
-        });
+        group.bench_function(
+            format!("counter {tasks}x{increments}, {executions} executions"),
+            |b| {
+                b.iter(|| explored(explorer(), executions, || counter(tasks, increments)));
+            },
+        );
     }
     group.throughput(Throughput::Elements(90));
     group.bench_function("locked 3x2, 90 executions", |b| {
@@ -110,7 +113,9 @@ fn repeated(c: &mut Criterion) {
         group.bench_function(format!("counter {tasks}x{increments}"), |b| {
             b.iter(|| {
                 let strategy = Strategy::custom(Repeat(REPEATED + 1));
-                explored(explorer().strategy(strategy), REPEATED, || counter(tasks, increments));
+                explored(explorer().strategy(strategy), REPEATED, || {
+                    counter(tasks, increments)
+                });
             });
         });
     }
@@ -120,7 +125,10 @@ fn repeated(c: &mut Criterion) {
 fn monitored(c: &mut Criterion) {
     let mut group = c.benchmark_group("monitor that does nothing");
     group.sample_size(20).throughput(Throughput::Elements(1_680));
-    for (name, interests) in [("not interested", Interests::NONE), ("interested in everything", Interests::ALL)] {
+    for (name, interests) in [
+        ("not interested", Interests::NONE),
+        ("interested in everything", Interests::ALL),
+    ] {
         group.bench_function(name, |b| {
             b.iter(|| explored(explorer().monitor(Idle(interests)), 1_680, || counter(3, 3)));
         });

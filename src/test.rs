@@ -33,8 +33,13 @@ pub fn run_test(program: &str, settings: &[(&str, &str)], test: fn()) {
     for (name, value) in settings {
         chosen.set(name, value).unwrap_or_else(|error| panic!("{error}"));
     }
-    let explorer = Explorer::with_settings(chosen).program(program).with_variables().unwrap_or_else(|error| panic!("{error}"));
-    let report = explorer.try_explore(test).unwrap_or_else(|error| panic!("INTERMEZZO_REPLAY: {error}"));
+    let explorer = Explorer::with_settings(chosen)
+        .program(program)
+        .with_variables()
+        .unwrap_or_else(|error| panic!("{error}"));
+    let report = explorer
+        .try_explore(test)
+        .unwrap_or_else(|error| panic!("INTERMEZZO_REPLAY: {error}"));
     if !report.verdict().is_pass() {
         panic!("{report}");
     }

@@ -131,10 +131,7 @@ fn full_names_are_parsed() {
     }
     let counter = named("counter");
     let arguments = counter.arguments(&["increments=7"]).unwrap();
-    assert_eq!(
-        counter.full_name(&arguments),
-        "corpus::counter,increments=7"
-    );
+    assert_eq!(counter.full_name(&arguments), "corpus::counter,increments=7");
     assert_eq!(parse_full_name("counter,increments=7").unwrap().1, arguments);
     for (name, says) in [
         (

@@ -16,7 +16,13 @@ fn an_atomic_increment_is_not_lost() {
     assert_eq!(n.load(SeqCst), 2);
 }
 
-#[intermezzo::test(preemptions = 2, executions = 10_000, strategy = "random", seed = 7, time = 2.5)]
+#[intermezzo::test(
+    preemptions = 2,
+    executions = 10_000,
+    strategy = "random",
+    seed = 7,
+    time = 2.5
+)]
 fn settings_are_taken() -> Result<(), std::fmt::Error> {
     let lock = Mutex::new(0);
     thread::scope(|scope| {
@@ -39,20 +45,29 @@ fn lost_update() {
 
 /// What `run_test` panics with.
 fn failure(settings: &[(&str, &str)], test: fn()) -> String {
-    let settings: Vec<(String, String)> = settings.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+    let settings: Vec<(String, String)> = settings
+        .iter()
+        .map(|(n, v)| (n.to_string(), v.to_string()))
+        .collect();
     let run = move || {
         let settings: Vec<(&str, &str)> = settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         intermezzo::run_test("facade::case", &settings, test);
     };
     // On a thread of its own, whose panic is expected.
     let panic = std::thread::spawn(run).join().unwrap_err();
-    panic.downcast_ref::<String>().expect("a panic with a text").clone()
+    panic
+        .downcast_ref::<String>()
+        .expect("a panic with a text")
+        .clone()
 }
 
 #[test]
 fn a_failing_test_panics_with_the_report() {
     let text = failure(&[], lost_update);
-    assert!(text.starts_with("assertion: main panicked at tests/facade.rs:"), "{text}");
+    assert!(
+        text.starts_with("assertion: main panicked at tests/facade.rs:"),
+        "{text}"
+    );
     assert!(text.contains("INTERMEZZO_REPLAY=imz1."), "{text}");
     assert!(text.contains("facade::case failed: "), "{text}");
 }
@@ -60,7 +75,10 @@ fn a_failing_test_panics_with_the_report() {
 #[test]
 fn a_wrong_setting_says_what_there_is() {
     let text = failure(&[("premptions", "2")], || ());
-    assert!(text.starts_with("setting `premptions`: there is no such setting; there are: strategy, preemptions"), "{text}");
+    assert!(
+        text.starts_with("setting `premptions`: there is no such setting; there are: strategy, preemptions"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -91,7 +109,11 @@ fn statics_are_fresh_in_every_execution() {
     });
     assert!(report.verdict().is_pass(), "{report}");
     assert!(report.executions() > 5, "{report}");
-    assert_eq!((COUNT.load(SeqCst), LIST.lock().unwrap().len()), (100, 1), "outside it is as it was left");
+    assert_eq!(
+        (COUNT.load(SeqCst), LIST.lock().unwrap().len()),
+        (100, 1),
+        "outside it is as it was left"
+    );
 }
 
 #[test]
@@ -101,7 +123,11 @@ fn explorations_of_one_static_do_not_meet() {
         let report = Explorer::new().explore(|| {
             thread::scope(|scope| {
                 for _ in 0..3 {
-                    scope.spawn(|| (0..3).for_each(|_| { COUNT.fetch_add(1, SeqCst); }));
+                    scope.spawn(|| {
+                        (0..3).for_each(|_| {
+                            COUNT.fetch_add(1, SeqCst);
+                        })
+                    });
                 }
             });
             assert_eq!(COUNT.load(SeqCst), 9);

@@ -9,7 +9,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("intermezzo-sdk", &[]),
     ("intermezzo-macros", &[]),
     ("intermezzo-explorer", &["intermezzo-sdk"]),
-    ("intermezzo", &["intermezzo-macros", "intermezzo-explorer", "intermezzo-sdk"]),
+    (
+        "intermezzo",
+        &["intermezzo-macros", "intermezzo-explorer", "intermezzo-sdk"],
+    ),
     ("intermezzo-corpus", &["intermezzo"]),
     ("cargo-intermezzo", &["intermezzo", "intermezzo-corpus"]),
     ("intermezzo-peers", &["intermezzo"]),
@@ -24,15 +27,27 @@ fn root() -> &'static Path {
 
 #[test]
 fn packages_import_only_what_they_may() {
-    let metadata = MetadataCommand::new().current_dir(root()).no_deps().other_options(["--offline".into()]).exec().unwrap();
+    let metadata = MetadataCommand::new()
+        .current_dir(root())
+        .no_deps()
+        .other_options(["--offline".into()])
+        .exec()
+        .unwrap();
     let rules: BTreeMap<&str, &[&str]> = MAY_IMPORT.iter().copied().collect();
     let mut wrong = Vec::new();
     for package in &metadata.packages {
         let Some(allowed) = rules.get(package.name.as_str()) else {
-            wrong.push(format!("{} has no rule: say here what it may import", package.name));
+            wrong.push(format!(
+                "{} has no rule: say here what it may import",
+                package.name
+            ));
             continue;
         };
-        for dependency in package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal) {
+        for dependency in package
+            .dependencies
+            .iter()
+            .filter(|dependency| dependency.kind == DependencyKind::Normal)
+        {
             if rules.contains_key(dependency.name.as_str()) && !allowed.contains(&dependency.name.as_str()) {
                 wrong.push(format!("{} imports {}", package.name, dependency.name));
             }
@@ -80,7 +95,11 @@ fn every_file_says_what_it_is_for_and_is_not_too_long() {
 
 #[test]
 fn unsafe_code_stays_in_its_rooms() {
-    const ROOMS: &[&str] = &["explorer/src/runtime/", "explorer/src/lookalike/", "explorer/tests/"];
+    const ROOMS: &[&str] = &[
+        "explorer/src/runtime/",
+        "explorer/src/lookalike/",
+        "explorer/tests/",
+    ];
     let mut wrong = Vec::new();
     for path in sources() {
         let shown = path.strip_prefix(root()).unwrap().display().to_string();
@@ -89,7 +108,10 @@ fn unsafe_code_stays_in_its_rooms() {
             let code = line.split("//").next().unwrap_or("");
             code.contains("unsafe {") || code.contains("unsafe fn") || code.contains("unsafe impl")
         };
-        if !ROOMS.iter().any(|room| shown.starts_with(room)) && !shown.ends_with("tidy.rs") && text.lines().any(uses) {
+        if !ROOMS.iter().any(|room| shown.starts_with(room))
+            && !shown.ends_with("tidy.rs")
+            && text.lines().any(uses)
+        {
             wrong.push(shown);
         }
     }

@@ -8,7 +8,6 @@ use crate::schedule::{Schedule, ScheduleError};
 use crate::search::{self, DepthFirst, IterativePreemptionBounding, RandomWalk, Replay};
 use crate::settings::{Settings, StrategyKind};
 use intermezzo_sdk::Monitor;
-use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -57,6 +56,9 @@ pub struct Progress {
     pub elapsed: Duration,
 }
 
+/// What is called now and then while an exploration runs.
+type OnProgress = Box<dyn FnMut(&Progress) + Send>;
+
 /// Explores the executions of a test.
 ///
 /// ```
@@ -80,7 +82,7 @@ pub struct Explorer {
     custom: Option<Box<dyn search::Strategy>>,
     replay: Option<Schedule>,
     monitors: Vec<Box<dyn Monitor>>,
-    progress: Option<Box<dyn FnMut(&Progress) + Send>>,
+    progress: Option<OnProgress>,
     reports: Option<PathBuf>,
 }
 
@@ -98,7 +100,15 @@ impl Explorer {
 
     /// With these settings.
     pub fn with_settings(settings: Settings) -> Explorer {
-        Explorer { settings, program: None, custom: None, replay: None, monitors: Vec::new(), progress: None, reports: None }
+        Explorer {
+            settings,
+            program: None,
+            custom: None,
+            replay: None,
+            monitors: Vec::new(),
+            progress: None,
+            reports: None,
+        }
     }
 
     /// Takes over what environment variables set: `INTERMEZZO_` and a setting's name in capitals; the schedule
@@ -176,7 +186,9 @@ impl Explorer {
     /// # Panics
     /// Fewer than 32 KiB, or more than 1 GiB.
     pub fn stack_bytes(mut self, bytes: usize) -> Explorer {
-        self.settings.set("stack", &bytes.to_string()).unwrap_or_else(|error| panic!("{error}"));
+        self.settings
+            .set("stack", &bytes.to_string())
+            .unwrap_or_else(|error| panic!("{error}"));
         self
     }
 
@@ -214,7 +226,6 @@ impl Explorer {
     ///
     /// # Panics
     /// The schedule to replay is of another test: use [`Explorer::try_explore`] where that may be.
-    #[track_caller]
     pub fn explore<F: Fn() + Send + Sync>(self, test: F) -> Report {
         self.try_explore(test).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -223,22 +234,30 @@ impl Explorer {
     ///
     /// # Errors
     /// The schedule to replay is of another test.
-    #[track_caller]
     pub fn try_explore<F: Fn() + Send + Sync>(self, test: F) -> Result<Report, ScheduleError> {
-        let program = self.program.clone().unwrap_or_else(|| std::any::type_name::<F>().replace("::{{closure}}", ""));
+        let program = self
+            .program
+            .clone()
+            .unwrap_or_else(|| std::any::type_name::<F>().replace("::{{closure}}", ""));
         if let Some(schedule) = &self.replay {
             schedule.for_program(&program)?;
         }
         let reports = self.reports.clone();
-        let site = Location::caller();
         // A thread of its own: the stack of a task that crashed stays marked on its thread, and the
         // caller's thread-locals are none of the test's business.
         let report = std::thread::scope(|scope| {
             let explorer = std::thread::Builder::new().name(program.clone());
-            let run = explorer.spawn_scoped(scope, || self.run(program.clone(), site, &test));
+            let run = explorer.spawn_scoped(scope, || self.run(program.clone(), &test));
             match run.expect("a thread for the exploration").join() {
                 Ok(report) => report,
-                Err(panic) => std::panic::resume_unwind(panic),
+                // What the engine, a strategy or a monitor panicked with was not printed on its thread.
+                Err(panic) => match panic.downcast::<String>() {
+                    Ok(text) => panic!("the exploration itself panicked: {text}"),
+                    Err(panic) => match panic.downcast::<&str>() {
+                        Ok(text) => panic!("the exploration itself panicked: {text}"),
+                        Err(panic) => std::panic::resume_unwind(panic),
+                    },
+                },
             }
         });
         if let Some(directory) = reports {
@@ -247,18 +266,36 @@ impl Explorer {
         Ok(report)
     }
 
-    fn run(self, program: String, site: &'static Location<'static>, test: &(dyn Fn() + Sync)) -> Report {
-        let Explorer { settings, custom, replay, monitors, mut progress, .. } = self;
+    fn run(self, program: String, test: &(dyn Fn() + Sync)) -> Report {
+        let Explorer {
+            settings,
+            custom,
+            replay,
+            monitors,
+            mut progress,
+            ..
+        } = self;
         let replaying = replay.is_some();
-        let strategy: Box<dyn search::Strategy> = match (replay, custom, settings.strategy, settings.preemptions) {
-            (Some(schedule), ..) => Box::new(Replay::new(schedule.choices)),
-            (None, Some(custom), ..) => custom,
-            (None, None, StrategyKind::DepthFirst, None) => Box::new(DepthFirst::new()),
-            (None, None, StrategyKind::DepthFirst, Some(most)) => Box::new(IterativePreemptionBounding::new(most)),
-            (None, None, StrategyKind::Random, most) => Box::new(RandomWalk::new(settings.seed, most)),
+        let strategy: Box<dyn search::Strategy> =
+            match (replay, custom, settings.strategy, settings.preemptions) {
+                (Some(schedule), ..) => Box::new(Replay::new(schedule.choices)),
+                (None, Some(custom), ..) => custom,
+                (None, None, StrategyKind::DepthFirst, None) => Box::new(DepthFirst::new()),
+                (None, None, StrategyKind::DepthFirst, Some(most)) => {
+                    Box::new(IterativePreemptionBounding::new(most))
+                }
+                (None, None, StrategyKind::Random, most) => Box::new(RandomWalk::new(settings.seed, most)),
+            };
+        let mut report = Report::new(
+            program.clone(),
+            settings.environment,
+            strategy.name(),
+            settings.seed,
+        );
+        let limits = Limits {
+            steps: settings.steps,
+            stack_bytes: settings.stack_bytes,
         };
-        let mut report = Report::new(program.clone(), settings.environment, strategy.name(), settings.seed);
-        let limits = Limits { steps: settings.steps, stack_bytes: settings.stack_bytes };
         let mut worker = Worker::new(strategy, settings.environment, limits, Listeners::new(monitors));
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
@@ -268,20 +305,33 @@ impl Explorer {
         let mut complete = 0;
         let ended = loop {
             if settings.executions.is_some_and(|most| report.executions >= most) {
-                break Some(format!("the limit of {} executions was reached", report.executions));
+                break Some(format!(
+                    "the limit of {} executions was reached",
+                    report.executions
+                ));
             }
-            let due = report.executions - looked_at.0 >= EXECUTIONS_PER_LOOK || report.steps - looked_at.1 >= STEPS_PER_LOOK;
+            let due = report.executions - looked_at.0 >= EXECUTIONS_PER_LOOK
+                || report.steps - looked_at.1 >= STEPS_PER_LOOK;
             if due && (settings.time.is_some() || progress.is_some()) {
                 looked_at = (report.executions, report.steps);
                 let elapsed = began.elapsed();
                 if let Some(call) = &mut progress {
-                    call(&Progress { executions: report.executions, findings: report.findings.len(), elapsed });
+                    call(&Progress {
+                        executions: report.executions,
+                        findings: report.findings.len(),
+                        elapsed,
+                    });
                 }
                 if settings.time.is_some_and(|most| elapsed >= most) {
-                    break Some(format!("the limit of {} seconds was reached", settings.time.unwrap_or_default().as_secs_f64()));
+                    break Some(format!(
+                        "the limit of {} seconds was reached",
+                        settings.time.unwrap_or_default().as_secs_f64()
+                    ));
                 }
             }
-            let Some(executed) = worker.execute(site, &|| test()) else { break None };
+            let Some(executed) = worker.execute(&|| test()) else {
+                break None;
+            };
             report.executions += 1;
             report.steps += executed.steps;
             report.max_steps = report.max_steps.max(executed.steps);
@@ -299,7 +349,9 @@ impl Explorer {
                 let found = judge::findings(&executed.stop, *scene, schedule);
                 report.take_findings(found);
                 if executed.damaged {
-                    report.notes.push("the exploration ended with the crash: the process may be damaged".into());
+                    report
+                        .notes
+                        .push("the exploration ended with the crash: the process may be damaged".into());
                     break Some("a crash ended the search".into());
                 }
                 if diverged && !replaying {
@@ -338,7 +390,11 @@ fn write_report(directory: &Path, report: &Report) {
     let plain = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
     let name: String = report.program().chars().map(plain).collect();
     for number in 1..1000 {
-        let file = if number == 1 { format!("{name}.json") } else { format!("{name}.{number}.json") };
+        let file = if number == 1 {
+            format!("{name}.json")
+        } else {
+            format!("{name}.{number}.json")
+        };
         match std::fs::File::create_new(directory.join(file)) {
             Ok(mut file) => return drop(file.write_all(report.to_json().as_bytes())),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
@@ -359,7 +415,8 @@ impl Report {
                 Some(known) => self.findings[known].count += 1,
                 None if self.findings.len() < FINDINGS_MAX => self.findings.push(finding),
                 None => {
-                    let note = format!("more than {FINDINGS_MAX} different findings: the others are left out");
+                    let note =
+                        format!("more than {FINDINGS_MAX} different findings: the others are left out");
                     if !self.notes.contains(&note) {
                         self.notes.push(note);
                     }

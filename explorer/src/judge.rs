@@ -7,7 +7,10 @@ use intermezzo_sdk::{FindingKind, MemoryOrder, SyncVarOp};
 
 /// Whether the execution came to an end of its own.
 pub(crate) fn complete(stop: &Stop) -> bool {
-    matches!(stop, Stop::Complete | Stop::Panicked | Stop::Deadlock | Stop::Crashed(_))
+    matches!(
+        stop,
+        Stop::Complete | Stop::Panicked | Stop::Deadlock | Stop::Crashed(_)
+    )
 }
 
 /// Whether it departed from its schedule.
@@ -16,8 +19,19 @@ pub(crate) fn diverged(stop: &Stop) -> bool {
 }
 
 /// The findings of an execution.
-pub(crate) fn findings(stop: &Stop, scene: Scene, schedule: impl Fn(Vec<Choice>) -> Schedule) -> Vec<Finding> {
-    let Scene { panics, waiting, reported: reports, events, current, choices } = scene;
+pub(crate) fn findings(
+    stop: &Stop,
+    scene: Scene,
+    schedule: impl Fn(Vec<Choice>) -> Schedule,
+) -> Vec<Finding> {
+    let Scene {
+        panics,
+        waiting,
+        reported: reports,
+        events,
+        current,
+        choices,
+    } = scene;
     let schedule = schedule(choices);
     let events: Vec<FindingEvent> = events.iter().map(finding_event).collect();
     let engine = |kind, message, tasks| Finding {
@@ -37,14 +51,22 @@ pub(crate) fn findings(stop: &Stop, scene: Scene, schedule: impl Fn(Vec<Choice>)
             let failed = matches!(stop, Stop::Panicked);
             let telling: Vec<_> = panics.iter().filter(|(_, note)| failed || !note.joined).collect();
             if let Some((_, first)) = telling.first() {
-                let message = telling.iter().map(|(task, note)| panic_message(task, note)).collect::<Vec<_>>().join("; then ");
+                let message = telling
+                    .iter()
+                    .map(|(task, note)| panic_message(task, note))
+                    .collect::<Vec<_>>()
+                    .join("; then ");
                 let tasks = telling.iter().map(|(task, _)| task.clone()).collect();
                 found.push(engine(panic_kind(first), message, tasks));
             }
         }
         Stop::Deadlock => {
             let message = deadlock_message(&waiting, &panics);
-            found.push(engine(FindingKind::Deadlock, message, waiting.iter().map(|waiting| waiting.task.clone()).collect()));
+            found.push(engine(
+                FindingKind::Deadlock,
+                message,
+                waiting.iter().map(|waiting| waiting.task.clone()).collect(),
+            ));
         }
         Stop::StepLimit => {
             let message = format!(
@@ -53,13 +75,20 @@ pub(crate) fn findings(stop: &Stop, scene: Scene, schedule: impl Fn(Vec<Choice>)
             );
             found.push(engine(FindingKind::StepLimit, message, vec![current]));
         }
-        Stop::Diverged { at, expected, found: met } => {
+        Stop::Diverged {
+            at,
+            expected,
+            found: met,
+        } => {
             let message = format!(
                 "choice {} was to be {}, and was {}: the test does something that the schedule does not determine \
                  (time, randomness, addresses, a thread or lock of std), or it was changed since the schedule was recorded",
                 at + 1,
-                expected.as_ref().map_or_else(|| "the end of the schedule".into(), shape),
-                shape(met),
+                expected
+                    .as_ref()
+                    .map_or_else(|| "the end of the schedule".into(), shape),
+                met.as_ref()
+                    .map_or_else(|| "the end of the execution".into(), shape),
             );
             found.push(engine(FindingKind::Divergence, message, vec![current]));
         }
@@ -100,17 +129,31 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
 
 fn panic_kind(note: &PanicNote) -> FindingKind {
     // The words of `assert!`, `assert_eq!` and their like; there is no other way to tell them.
-    if note.message.starts_with("assertion") { FindingKind::Assertion } else { FindingKind::Panic }
+    if note.message.starts_with("assertion") {
+        FindingKind::Assertion
+    } else {
+        FindingKind::Panic
+    }
 }
 
 fn panic_message(task: &str, note: &PanicNote) -> String {
-    let place = note.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+    let place = note
+        .place
+        .as_ref()
+        .map(|place| format!(" at {place}"))
+        .unwrap_or_default();
     format!("{task} panicked{place}: {}", note.message)
 }
 
 fn deadlock_message(waiting: &[Waiting], panics: &[(String, PanicNote)]) -> String {
     let lines = waiting.iter().map(|waiting| {
-        let Waiting { task, op, var, site, owner } = waiting;
+        let Waiting {
+            task,
+            op,
+            var,
+            site,
+            owner,
+        } = waiting;
         let what = match op {
             SyncVarOp::LockAcquire => format!("to lock {var}"),
             SyncVarOp::SharedAcquire => format!("to read {var}"),
@@ -145,7 +188,11 @@ fn shape(choice: &Choice) -> String {
         crate::schedule::ChoiceKind::Waiter => "whom notify_one wakes",
         crate::schedule::ChoiceKind::Wake => "why a wait ends",
     };
-    let running = if choice.preempts { ", the running one among them" } else { "" };
+    let running = if choice.preempts {
+        ", the running one among them"
+    } else {
+        ""
+    };
     format!("{kind}, one of {}{running}", choice.alternatives)
 }
 

@@ -12,12 +12,12 @@
 mod environment;
 mod explore;
 mod judge;
+mod lookalike;
 pub mod report;
 mod runtime;
 pub mod schedule;
 pub mod search;
 mod settings;
-mod lookalike;
 
 pub use environment::Environment;
 pub use explore::{Explorer, Progress, Strategy};

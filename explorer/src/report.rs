@@ -61,7 +61,10 @@ pub enum Coverage {
 impl Coverage {
     /// A search that was stopped before it had completed anything.
     pub(crate) fn stopped() -> Coverage {
-        Coverage::Bounded { preemptions: None, reason: Some("stopped before every execution was run".into()) }
+        Coverage::Bounded {
+            preemptions: None,
+            reason: Some("stopped before every execution was run".into()),
+        }
     }
 }
 
@@ -86,7 +89,7 @@ pub struct FindingEvent {
     /// The value written, as bits, where one was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<u64>,
-    /// `file:line:column`
+    /// `file:line:column`; empty for the beginning and end of the test's own body.
     pub site: String,
 }
 
@@ -185,7 +188,10 @@ impl Report {
     pub(crate) fn settle(&mut self, coverage: Coverage, complete_executions: u64, elapsed: Duration) {
         self.coverage = coverage;
         self.elapsed_seconds = elapsed;
-        let only_divergence = self.findings.iter().all(|finding| finding.kind == FindingKind::Divergence);
+        let only_divergence = self
+            .findings
+            .iter()
+            .all(|finding| finding.kind == FindingKind::Divergence);
         self.verdict = match (self.findings.is_empty(), only_divergence) {
             (true, _) if complete_executions == 0 => Verdict::Inconclusive,
             (true, _) => Verdict::Pass,
@@ -256,7 +262,8 @@ impl Report {
 
     /// The report as one JSON object, ended by a line break.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a report has no map with other keys than text");
+        let mut text =
+            serde_json::to_string_pretty(self).expect("a report has no map with other keys than text");
         text.push('\n');
         text
     }

@@ -93,27 +93,52 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         };
         Ok(())
     }),
-    ("preemptions", "a number, or `none`", |s, v| optional(v, number).map(|n| s.preemptions = n)),
-    ("executions", "a number, or `none`", |s, v| optional(v, number).map(|n| s.executions = n)),
-    ("time", "seconds, or `none`", |s, v| optional(v, duration).map(|n| s.time = n)),
+    ("preemptions", "a number, or `none`", |s, v| {
+        optional(v, number).map(|n| s.preemptions = n)
+    }),
+    ("executions", "a number, or `none`", |s, v| {
+        optional(v, number).map(|n| s.executions = n)
+    }),
+    ("time", "seconds, or `none`", |s, v| {
+        optional(v, duration).map(|n| s.time = n)
+    }),
     ("steps", "a number", |s, v| number(v).map(|n| s.steps = n)),
-    ("keep_going", "`true` or `false`", |s, v| truth(v).map(|b| s.keep_going = b)),
+    ("keep_going", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.keep_going = b)
+    }),
     ("seed", "a number", |s, v| number(v).map(|n| s.seed = n)),
     ("stack", "bytes, at least 32768", |s, v| {
         let bytes = number(v)?;
         if !(STACK_BYTES_MIN..=1 << 30).contains(&bytes) {
-            return Err(format!("a stack of {bytes} bytes: give {STACK_BYTES_MIN} to {}", 1 << 30));
+            return Err(format!(
+                "a stack of {bytes} bytes: give {STACK_BYTES_MIN} to {}",
+                1 << 30
+            ));
         }
         s.stack_bytes = bytes;
         Ok(())
     }),
-    ("spurious_wakeups", "a number", |s, v| number(v).map(|n| s.environment.spurious_wakeups = n)),
-    ("timeouts", "a number", |s, v| number(v).map(|n| s.environment.timeouts = n)),
-    ("weak_failures", "a number", |s, v| number(v).map(|n| s.environment.weak_failures = n)),
-    ("try_lock_failures", "a number", |s, v| number(v).map(|n| s.environment.try_lock_failures = n)),
-    ("notify_any", "`true` or `false`", |s, v| truth(v).map(|b| s.environment.notify_any = b)),
-    ("arc_counts", "`true` or `false`", |s, v| truth(v).map(|b| s.environment.arc_counts = b)),
-    ("test_seed", "a number", |s, v| number(v).map(|n| s.environment.seed = n)),
+    ("spurious_wakeups", "a number", |s, v| {
+        number(v).map(|n| s.environment.spurious_wakeups = n)
+    }),
+    ("timeouts", "a number", |s, v| {
+        number(v).map(|n| s.environment.timeouts = n)
+    }),
+    ("weak_failures", "a number", |s, v| {
+        number(v).map(|n| s.environment.weak_failures = n)
+    }),
+    ("try_lock_failures", "a number", |s, v| {
+        number(v).map(|n| s.environment.try_lock_failures = n)
+    }),
+    ("notify_any", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.environment.notify_any = b)
+    }),
+    ("arc_counts", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.environment.arc_counts = b)
+    }),
+    ("test_seed", "a number", |s, v| {
+        number(v).map(|n| s.environment.seed = n)
+    }),
 ];
 
 /// The prefix of environment variables: `INTERMEZZO_PREEMPTIONS` sets `preemptions`.
@@ -135,7 +160,10 @@ impl Settings {
                 format!("there is no such setting; there are: {}", known.join(", "))
             }
         };
-        Err(SettingError { name: name.to_owned(), problem })
+        Err(SettingError {
+            name: name.to_owned(),
+            problem,
+        })
     }
 
     /// Every setting's name, and what its value is.
@@ -151,7 +179,10 @@ impl Settings {
         for (name, ..) in SETTINGS {
             let variable = format!("{PREFIX}{}", name.to_uppercase());
             if let Ok(value) = std::env::var(&variable) {
-                self.set(name, &value).map_err(|error| SettingError { name: variable, ..error })?;
+                self.set(name, &value).map_err(|error| SettingError {
+                    name: variable,
+                    ..error
+                })?;
             }
         }
         Ok(())
@@ -159,13 +190,17 @@ impl Settings {
 }
 
 fn number<N: std::str::FromStr>(value: &str) -> Result<N, String> {
-    value.replace('_', "").parse().map_err(|_| format!("`{value}` is no number in range: give digits, as in 10_000"))
+    value
+        .replace('_', "")
+        .parse()
+        .map_err(|_| format!("`{value}` is no number in range: give digits, as in 10_000"))
 }
 
 fn duration(value: &str) -> Result<Duration, String> {
     let seconds = value.strip_suffix('s').unwrap_or(value);
     let problem = || format!("`{value}` is no time: give seconds, as in 2.5");
-    Duration::try_from_secs_f64(seconds.replace('_', "").parse().map_err(|_| problem())?).map_err(|_| problem())
+    Duration::try_from_secs_f64(seconds.replace('_', "").parse().map_err(|_| problem())?)
+        .map_err(|_| problem())
 }
 
 fn truth(value: &str) -> Result<bool, String> {
@@ -177,7 +212,11 @@ fn truth(value: &str) -> Result<bool, String> {
 }
 
 fn optional<T>(value: &str, parse: fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
-    if value == "none" { Ok(None) } else { parse(value).map(Some) }
+    if value == "none" {
+        Ok(None)
+    } else {
+        parse(value).map(Some)
+    }
 }
 
 #[cfg(test)]
@@ -187,7 +226,12 @@ mod tests {
     #[test]
     fn settings_are_set_by_name() {
         let mut settings = Settings::default();
-        for (name, value) in [("preemptions", "2"), ("executions", "10_000"), ("time", "2.5s"), ("strategy", "random")] {
+        for (name, value) in [
+            ("preemptions", "2"),
+            ("executions", "10_000"),
+            ("time", "2.5s"),
+            ("strategy", "random"),
+        ] {
             settings.set(name, value).unwrap();
         }
         assert_eq!(settings.preemptions, Some(2));

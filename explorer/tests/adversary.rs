@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex as StdMutex};
 use std::time::Duration;
 
 /// Explores a test that returns something; the set of what it returned.
-fn outcomes<T: Ord + Send + 'static>(explorer: Explorer, test: impl Fn() -> T + Send + Sync) -> (BTreeSet<T>, Report) {
+fn outcomes<T: Ord + Send + 'static>(
+    explorer: Explorer,
+    test: impl Fn() -> T + Send + Sync,
+) -> (BTreeSet<T>, Report) {
     let seen = StdMutex::new(BTreeSet::new());
     let report = explorer.explore(|| {
         let outcome = test();
@@ -42,7 +45,10 @@ fn a_spurious_wake_up_breaks_a_wait_without_a_loop() {
     };
     let report = Explorer::new().explore(test);
     assert_eq!(report.findings()[0].kind.as_str(), "panic", "{report}");
-    assert!(report.findings()[0].message.contains("woken and not ready"), "{report}");
+    assert!(
+        report.findings()[0].message.contains("woken and not ready"),
+        "{report}"
+    );
     passes(Explorer::new().environment(Environment::calm()), test);
 }
 
@@ -56,7 +62,9 @@ fn a_wait_in_a_loop_is_right() {
                 *ready.lock().unwrap() = true;
                 changed.notify_one();
             });
-            let held = changed.wait_while(ready.lock().unwrap(), |ready| !*ready).unwrap();
+            let held = changed
+                .wait_while(ready.lock().unwrap(), |ready| !*ready)
+                .unwrap();
             assert!(*held);
         });
     });
@@ -74,7 +82,10 @@ fn a_notification_before_the_wait_is_lost() {
     });
     let finding = &report.findings()[0];
     assert_eq!(finding.kind.as_str(), "deadlock", "{report}");
-    assert!(finding.message.contains("main waits to be notified by condvar"), "{report}");
+    assert!(
+        finding.message.contains("main waits to be notified by condvar"),
+        "{report}"
+    );
 }
 
 #[test]
@@ -112,10 +123,16 @@ fn notify_one_may_wake_any_waiter() {
         });
         state.into_inner().unwrap().1
     };
-    let any = Environment { notify_any: true, ..Environment::calm() };
+    let any = Environment {
+        notify_any: true,
+        ..Environment::calm()
+    };
     let (seen, report) = outcomes(Explorer::new().environment(any).preemptions(1), first_woken);
     assert_eq!(seen, BTreeSet::from([Some(1), Some(2)]), "{report}");
-    let (seen, _) = outcomes(Explorer::new().environment(Environment::calm()).preemptions(1), first_woken);
+    let (seen, _) = outcomes(
+        Explorer::new().environment(Environment::calm()).preemptions(1),
+        first_woken,
+    );
     assert_eq!(seen, BTreeSet::from([Some(1)]));
 }
 
@@ -126,7 +143,9 @@ fn a_weak_compare_exchange_fails_sometimes() {
     assert_eq!(seen, BTreeSet::from([Ok(0), Err(0)]), "{report}");
     let (seen, _) = outcomes(Explorer::new().environment(Environment::calm()), test);
     assert_eq!(seen, BTreeSet::from([Ok(0)]));
-    let (seen, _) = outcomes(Explorer::new(), || AtomicUsize::new(0).compare_exchange(0, 1, SeqCst, SeqCst));
+    let (seen, _) = outcomes(Explorer::new(), || {
+        AtomicUsize::new(0).compare_exchange(0, 1, SeqCst, SeqCst)
+    });
     assert_eq!(seen, BTreeSet::from([Ok(0)]), "the strong one does not fail");
 }
 
@@ -134,8 +153,14 @@ fn a_weak_compare_exchange_fails_sometimes() {
 fn a_try_lock_of_a_free_lock_fails_only_if_asked_to() {
     let test = || Mutex::new(()).try_lock().is_ok();
     assert_eq!(outcomes(Explorer::new(), test).0, BTreeSet::from([true]));
-    let harsh = Environment { try_lock_failures: 1, ..Environment::default() };
-    assert_eq!(outcomes(Explorer::new().environment(harsh), test).0, BTreeSet::from([false, true]));
+    let harsh = Environment {
+        try_lock_failures: 1,
+        ..Environment::default()
+    };
+    assert_eq!(
+        outcomes(Explorer::new().environment(harsh), test).0,
+        BTreeSet::from([false, true])
+    );
 }
 
 #[test]
@@ -143,12 +168,17 @@ fn a_timed_wait_alone_times_out() {
     let report = passes(Explorer::new(), || {
         let began = time::Instant::now();
         let held = Mutex::new(());
-        let (_, result) = Condvar::new().wait_timeout(held.lock().unwrap(), Duration::from_secs(3600)).unwrap();
+        let (_, result) = Condvar::new()
+            .wait_timeout(held.lock().unwrap(), Duration::from_secs(3600))
+            .unwrap();
         // It may also wake for no reason; alone, there is no other.
         assert!(result.timed_out() == (began.elapsed() >= Duration::from_secs(3600)));
         thread::park_timeout(Duration::from_millis(1));
     });
-    assert!(report.elapsed() < Duration::from_secs(60), "virtual time costs none");
+    assert!(
+        report.elapsed() < Duration::from_secs(60),
+        "virtual time costs none"
+    );
 }
 
 #[test]
@@ -161,15 +191,20 @@ fn a_timed_wait_may_time_out_or_be_notified() {
                 *ready.lock().unwrap() = true;
                 changed.notify_one();
             });
-            let (held, result) =
-                changed.wait_timeout_while(ready.lock().unwrap(), Duration::from_millis(5), |ready| !*ready).unwrap();
+            let (held, result) = changed
+                .wait_timeout_while(ready.lock().unwrap(), Duration::from_millis(5), |ready| !*ready)
+                .unwrap();
             (*held, result.timed_out())
         })
     };
     let (seen, report) = outcomes(Explorer::new(), test);
     assert_eq!(seen, BTreeSet::from([(false, true), (true, false)]), "{report}");
     let (seen, _) = outcomes(Explorer::new().environment(Environment::calm()), test);
-    assert_eq!(seen, BTreeSet::from([(true, false)]), "no early time-out when it is switched off");
+    assert_eq!(
+        seen,
+        BTreeSet::from([(true, false)]),
+        "no early time-out when it is switched off"
+    );
 }
 
 #[test]
@@ -184,7 +219,12 @@ fn joining_a_thread_that_panicked_is_an_error() {
 fn a_panic_that_nobody_joins_is_a_finding() {
     let report = Explorer::new().explore(|| drop(thread::spawn(|| panic!("boom"))));
     assert_eq!(report.findings()[0].kind.as_str(), "panic", "{report}");
-    assert!(report.findings()[0].message.starts_with("task 1 panicked at explorer/tests/adversary.rs:"), "{report}");
+    assert!(
+        report.findings()[0]
+            .message
+            .starts_with("task 1 panicked at explorer/tests/adversary.rs:"),
+        "{report}"
+    );
 }
 
 #[test]
@@ -218,7 +258,12 @@ fn a_yielding_spin_loop_does_not_hang_the_search() {
         passes(Explorer::new(), move || {
             let ready = AtomicBool::new(false);
             thread::scope(|scope| {
-                for spin in [thread::yield_now, hint::spin_loop, || thread::sleep(Duration::from_millis(1))].iter().take(spinners) {
+                for spin in [thread::yield_now, hint::spin_loop, || {
+                    thread::sleep(Duration::from_millis(1))
+                }]
+                .iter()
+                .take(spinners)
+                {
                     scope.spawn(|| {
                         while !ready.load(SeqCst) {
                             spin();
@@ -281,19 +326,22 @@ fn a_sequential_test_works_under_every_strategy() {
 
 #[test]
 fn more_tasks_than_fit_a_word() {
-    let report = Explorer::new().strategy(Strategy::random()).executions(20).explore(|| {
-        let n = AtomicUsize::new(0);
-        let lock = Mutex::new(0);
-        thread::scope(|scope| {
-            for _ in 0..300 {
-                scope.spawn(|| {
-                    n.fetch_add(1, SeqCst);
-                    *lock.lock().unwrap() += 1;
-                });
-            }
+    let report = Explorer::new()
+        .strategy(Strategy::random())
+        .executions(20)
+        .explore(|| {
+            let n = AtomicUsize::new(0);
+            let lock = Mutex::new(0);
+            thread::scope(|scope| {
+                for _ in 0..300 {
+                    scope.spawn(|| {
+                        n.fetch_add(1, SeqCst);
+                        *lock.lock().unwrap() += 1;
+                    });
+                }
+            });
+            assert_eq!((n.into_inner(), lock.into_inner().unwrap()), (300, 300));
         });
-        assert_eq!((n.into_inner(), lock.into_inner().unwrap()), (300, 300));
-    });
     assert!(report.verdict().is_pass(), "{report}");
     assert_eq!(report.max_tasks(), 301);
 }

@@ -104,7 +104,10 @@ impl State {
                 self.held[task].push(got.then_some(lock));
             }
             Op::Unlock => {
-                let lock = self.held[task].pop().flatten().expect("only a held lock is released visibly");
+                let lock = self.held[task]
+                    .pop()
+                    .flatten()
+                    .expect("only a held lock is released visibly");
                 self.owner[lock] = None;
             }
             Op::Load(_) | Op::Store(_) | Op::Add(_) => {}
@@ -125,15 +128,24 @@ type Interleaving = (Vec<u32>, u32);
 
 /// Every interleaving; `None` if there are too many.
 fn enumerate(program: &Program) -> Option<Vec<Interleaving>> {
-    fn go(program: &Program, state: &State, path: &Interleaving, found: &mut Vec<Interleaving>) -> Option<()> {
-        let enabled: Vec<u32> =
-            (1..=program.0.len() as u32).filter(|&task| state.enabled(program, task as usize - 1)).collect();
+    fn go(
+        program: &Program,
+        state: &State,
+        path: &Interleaving,
+        found: &mut Vec<Interleaving>,
+    ) -> Option<()> {
+        let enabled: Vec<u32> = (1..=program.0.len() as u32)
+            .filter(|&task| state.enabled(program, task as usize - 1))
+            .collect();
         if enabled.is_empty() {
             found.push(path.clone());
             return (found.len() <= INTERLEAVINGS_MAX).then_some(());
         }
         for &task in &enabled {
-            let preempts = path.0.last().is_some_and(|last| *last != task && enabled.contains(last));
+            let preempts = path
+                .0
+                .last()
+                .is_some_and(|last| *last != task && enabled.contains(last));
             let mut next = state.clone();
             next.step(program, task as usize - 1);
             let mut path = path.clone();
@@ -144,7 +156,11 @@ fn enumerate(program: &Program) -> Option<Vec<Interleaving>> {
         Some(())
     }
     let tasks = program.0.len();
-    let state = State { at: vec![0; tasks], held: vec![Vec::new(); tasks], owner: [None; 2] };
+    let state = State {
+        at: vec![0; tasks],
+        held: vec![Vec::new(); tasks],
+        owner: [None; 2],
+    };
     let mut found = Vec::new();
     go(program, &state, &(Vec::new(), 0), &mut found)?;
     Some(found)
@@ -177,24 +193,42 @@ fn run(program: &Program) {
 /// What the engine runs: each interleaving, and how often.
 fn explored(program: &Program, bound: Option<u32>) -> BTreeMap<Vec<u32>, u32> {
     let (monitor, seen) = Collect::new();
-    let mut explorer = Explorer::new().environment(Environment::calm()).keep_going(true).monitor(monitor);
+    let mut explorer = Explorer::new()
+        .environment(Environment::calm())
+        .keep_going(true)
+        .monitor(monitor);
     if let Some(bound) = bound {
         explorer = explorer.preemptions(bound);
     }
     let report = explorer.explore(|| run(program));
-    assert!(report.findings().iter().all(|finding| finding.kind.as_str() == "deadlock"), "{report}");
+    assert!(
+        report
+            .findings()
+            .iter()
+            .all(|finding| finding.kind.as_str() == "deadlock"),
+        "{report}"
+    );
     let seen = seen.lock().unwrap();
     assert_eq!(seen.len() as u64, report.executions());
     counted(&seen)
 }
 
 fn agrees(program: Program) -> TestResult {
-    let Some(expected) = enumerate(&program) else { return TestResult::discard() };
-    let most = expected.iter().map(|(_, preemptions)| *preemptions).max().unwrap_or(0);
+    let Some(expected) = enumerate(&program) else {
+        return TestResult::discard();
+    };
+    let most = expected
+        .iter()
+        .map(|(_, preemptions)| *preemptions)
+        .max()
+        .unwrap_or(0);
     for bound in (0..=most).map(Some).chain([None]) {
         let within = |preemptions: u32| bound.is_none_or(|bound| preemptions <= bound);
-        let expected: BTreeMap<Vec<u32>, u32> =
-            expected.iter().filter(|(_, preemptions)| within(*preemptions)).map(|(path, _)| (path.clone(), 1)).collect();
+        let expected: BTreeMap<Vec<u32>, u32> = expected
+            .iter()
+            .filter(|(_, preemptions)| within(*preemptions))
+            .map(|(path, _)| (path.clone(), 1))
+            .collect();
         let found = explored(&program, bound);
         assert_eq!(found, expected, "bound {bound:?} of {program:?}");
     }

@@ -120,25 +120,62 @@ fn panic_while_unwinding() {
 }
 
 const CASES: &[Case] = &[
-    ("lost_update", "assertion", "main panicked at explorer/tests/findings.rs:", lost_update),
-    ("panic_in_a_task", "panic", "second; then main panicked", panic_in_a_task),
+    (
+        "lost_update",
+        "assertion",
+        "main panicked at explorer/tests/findings.rs:",
+        lost_update,
+    ),
+    (
+        "panic_in_a_task",
+        "panic",
+        "second; then main panicked",
+        panic_in_a_task,
+    ),
     ("crossed_locks", "deadlock", "held by", crossed_locks),
-    ("lock_taken_twice", "deadlock", "which it holds itself", lock_taken_twice),
-    ("never_notified", "deadlock", "main waits to be notified by condvar 0.2", never_notified),
+    (
+        "lock_taken_twice",
+        "deadlock",
+        "which it holds itself",
+        lock_taken_twice,
+    ),
+    (
+        "never_notified",
+        "deadlock",
+        "main waits to be notified by condvar 0.2",
+        never_notified,
+    ),
     ("endless", "step_limit", "limit of steps", endless),
     ("nothing_to_choose", "misuse", "choose(0)", nothing_to_choose),
     ("carried", "misuse", "already used before this execution", carried),
-    ("stack_overflow", "crash", "main crashed: stack overflow", stack_overflow),
-    ("segmentation_fault", "crash", "main crashed: segmentation fault", segmentation_fault),
+    (
+        "stack_overflow",
+        "crash",
+        "main crashed: stack overflow",
+        stack_overflow,
+    ),
+    (
+        "segmentation_fault",
+        "crash",
+        "main crashed: segmentation fault",
+        segmentation_fault,
+    ),
     ("abort", "crash", "main crashed: abort", abort),
-    ("panic_while_unwinding", "crash", "main crashed: abort", panic_while_unwinding),
+    (
+        "panic_while_unwinding",
+        "crash",
+        "main crashed: abort",
+        panic_while_unwinding,
+    ),
 ];
 
 /// Explorations of crashing tests take turns: a crash may leave the process's allocator in any state.
 static TURN: StdMutex<()> = StdMutex::new(());
 
 fn explorer(name: &str) -> Explorer {
-    Explorer::new().program(format!("findings::{name}")).steps_per_execution(500)
+    Explorer::new()
+        .program(format!("findings::{name}"))
+        .steps_per_execution(500)
 }
 
 /// One place that explores: it is where the events say that the test's body begins.
@@ -175,7 +212,11 @@ fn each_is_found_and_replays_byte_for_byte() {
         let token = finding.schedule.token();
         let schedule = Schedule::from_token(&token).unwrap();
         let file = Schedule::from_json(&finding.schedule.to_json(None)).unwrap();
-        assert_eq!((&schedule, &file), (&finding.schedule, &finding.schedule), "{name}");
+        assert_eq!(
+            (&schedule, &file),
+            (&finding.schedule, &finding.schedule),
+            "{name}"
+        );
         // What carries state from one execution to the next shows so only in the second.
         if *name != "carried" {
             for _ in 0..100 {
@@ -218,7 +259,10 @@ fn each_replays_in_another_process() {
 fn a_schedule_of_another_test_is_refused() {
     let report = explorer("lost_update").explore(lost_update);
     let schedule = only_finding(&report).schedule.clone();
-    let error = explorer("other").replay(schedule).try_explore(lost_update).unwrap_err();
+    let error = explorer("other")
+        .replay(schedule)
+        .try_explore(lost_update)
+        .unwrap_err();
     assert!(error.to_string().contains("findings::lost_update"), "{error}");
 }
 
@@ -226,11 +270,59 @@ fn a_schedule_of_another_test_is_refused() {
 fn a_changed_test_diverges() {
     let report = explorer("lost_update").explore(lost_update);
     let schedule = only_finding(&report).schedule.clone();
-    let report = explorer("lost_update").replay(schedule).explore(|| drop(choose(3)));
+    let report = explorer("lost_update").replay(schedule).explore(|| {
+        choose(3);
+    });
     let finding = only_finding(&report);
     assert_eq!(finding.kind.as_str(), "divergence", "{report}");
-    assert!(finding.message.contains("choice 1 was to be which task goes next, one of 2, and was a value"), "{report}");
+    assert!(
+        finding
+            .message
+            .contains("choice 1 was to be which task goes next, one of 2, and was a value"),
+        "{report}"
+    );
     assert!(!report.verdict().is_fail() && !report.verdict().is_pass());
+}
+
+#[test]
+fn a_shortened_test_diverges() {
+    let report = explorer("lost_update").explore(lost_update);
+    let schedule = only_finding(&report).schedule.clone();
+    let report = explorer("lost_update").replay(schedule).explore(|| ());
+    assert_eq!(only_finding(&report).kind.as_str(), "divergence", "{report}");
+    assert!(
+        only_finding(&report)
+            .message
+            .contains("and was the end of the execution"),
+        "{report}"
+    );
+}
+
+#[test]
+fn misuse_in_a_destructor_of_an_unwinding_task_is_contained() {
+    static KEPT: StdMutex<Vec<Mutex<Vec<u8>>>> = StdMutex::new(Vec::new());
+    struct Locks(Mutex<Vec<u8>>);
+    impl Drop for Locks {
+        fn drop(&mut self) {
+            drop(self.0.lock());
+        }
+    }
+    let report = Explorer::new().keep_going(true).explore(|| {
+        let kept = KEPT.lock().unwrap().pop();
+        let fresh = Mutex::new(vec![1]);
+        drop(fresh.lock());
+        KEPT.lock().unwrap().push(fresh);
+        let _locks = kept.map(Locks);
+        if choose(2) == 1 {
+            panic!("unwinding");
+        }
+    });
+    let kinds: Vec<_> = report
+        .findings()
+        .iter()
+        .map(|finding| finding.kind.as_str().into_owned())
+        .collect();
+    assert_eq!(kinds, ["misuse"], "{report}");
 }
 
 #[test]
@@ -315,8 +407,20 @@ fn what_is_left_in_the_middle_is_dropped() {
             let _a = a.lock().unwrap();
         });
     });
-    assert_eq!((only_finding(&report).kind.as_str().as_ref(), only_finding(&report).count), ("deadlock", 2), "{report}");
-    assert_eq!(drops.load(SeqCst), made.load(SeqCst), "each value is dropped, in {} executions", report.executions());
+    assert_eq!(
+        (
+            only_finding(&report).kind.as_str().as_ref(),
+            only_finding(&report).count
+        ),
+        ("deadlock", 2),
+        "{report}"
+    );
+    assert_eq!(
+        drops.load(SeqCst),
+        made.load(SeqCst),
+        "each value is dropped, in {} executions",
+        report.executions()
+    );
 }
 
 #[test]
@@ -325,7 +429,11 @@ fn limits_are_kept_and_said() {
         let n = AtomicUsize::new(0);
         thread::scope(|scope| {
             for _ in 0..3 {
-                scope.spawn(|| (0..4).for_each(|_| drop(n.fetch_add(1, SeqCst))));
+                scope.spawn(|| {
+                    for _ in 0..4 {
+                        n.fetch_add(1, SeqCst);
+                    }
+                });
             }
         });
     };
@@ -333,12 +441,27 @@ fn limits_are_kept_and_said() {
         let report = Explorer::new().executions(most).explore(body);
         assert_eq!(report.executions(), most);
         assert!(report.verdict().is_pass());
-        assert!(report.coverage().to_string().contains(&format!("the limit of {most} executions was reached")), "{report}");
+        assert!(
+            report
+                .coverage()
+                .to_string()
+                .contains(&format!("the limit of {most} executions was reached")),
+            "{report}"
+        );
     }
     let report = Explorer::new().executions(0).explore(body);
-    assert!(!report.verdict().is_pass() && !report.verdict().is_fail(), "nothing was run: {report}");
+    assert!(
+        !report.verdict().is_pass() && !report.verdict().is_fail(),
+        "nothing was run: {report}"
+    );
     let report = Explorer::new().time(std::time::Duration::ZERO).explore(body);
-    assert!(report.executions() < 34_650 && report.coverage().to_string().contains("seconds was reached"), "{report}");
+    assert!(
+        report.executions() < 34_650 && report.coverage().to_string().contains("seconds was reached"),
+        "{report}"
+    );
     let report = Explorer::new().preemptions(1).explore(body);
-    assert_eq!(report.coverage().to_string(), "every schedule with at most 1 preemption was run: a failure that is left needs at least 2");
+    assert_eq!(
+        report.coverage().to_string(),
+        "every schedule with at most 1 preemption was run: a failure that is left needs at least 2"
+    );
 }

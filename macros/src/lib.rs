@@ -19,7 +19,13 @@ pub fn test(attribute: TokenStream, item: TokenStream) -> TokenStream {
 fn expand(attribute: TokenStream, function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {
     let settings = Punctuated::<MetaNameValue, Token![,]>::parse_terminated.parse(attribute)?;
     let settings = settings.iter().map(setting).collect::<syn::Result<Vec<_>>>()?;
-    let ItemFn { attrs, vis, sig, block, .. } = function;
+    let ItemFn {
+        attrs,
+        vis,
+        sig,
+        block,
+        ..
+    } = function;
     if !sig.inputs.is_empty() {
         return Err(syn::Error::new_spanned(&sig.inputs, "a test takes no arguments"));
     }
@@ -56,7 +62,10 @@ fn setting(given: &MetaNameValue) -> syn::Result<proc_macro2::TokenStream> {
         _ => None,
     };
     let Some(value) = value else {
-        return Err(syn::Error::new_spanned(&given.value, "a setting is a number, a text, `true` or `false`"));
+        return Err(syn::Error::new_spanned(
+            &given.value,
+            "a setting is a number, a text, `true` or `false`",
+        ));
     };
     Ok(quote! { (#name, #value) })
 }

@@ -150,7 +150,11 @@ impl<'a> Context<'a> {
 
     /// Reports a finding about the events given, most telling first.
     pub fn report(&mut self, kind: FindingKind, message: String, events: &[EventId]) {
-        self.host.report(Report { kind, message, events: events.to_vec() });
+        self.host.report(Report {
+            kind,
+            message,
+            events: events.to_vec(),
+        });
     }
 
     /// Name of a task: `main`, its own name, or who created it and the how-manieth it was.

@@ -121,7 +121,19 @@ impl SyncVarOp {
     /// Whether what the operation does depends on the state of its variable.
     pub fn is_read(self) -> bool {
         use SyncVarOp::*;
-        !matches!(self, AtomicStore | PoisonClear | TaskFork | TaskEnd | Yield | Sleep | Fence | TimeOut | Choice | DataWrite)
+        !matches!(
+            self,
+            AtomicStore
+                | PoisonClear
+                | TaskFork
+                | TaskEnd
+                | Yield
+                | Sleep
+                | Fence
+                | TimeOut
+                | Choice
+                | DataWrite
+        )
     }
 
     /// Whether the operation changes the state of its variable.

@@ -123,7 +123,9 @@ fn parameters_are_set() {
         assert_eq!(report["executions"], executions);
         assert_eq!(report["coverage"]["kind"], "exhaustive");
         // Named after what differs from the defaults, 3 and 2.
-        let differs = [(tasks, "tasks=3"), (increments, "increments=2")].into_iter().filter(|(set, default)| set != default);
+        let differs = [(tasks, "tasks=3"), (increments, "increments=2")]
+            .into_iter()
+            .filter(|(set, default)| set != default);
         let name: String = differs.map(|(set, _)| format!(",{set}")).collect();
         assert_eq!(report["program"], format!("corpus::counter{name}"));
     }

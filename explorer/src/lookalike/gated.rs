@@ -50,7 +50,12 @@ pub(crate) struct Did<R> {
 impl<R> Did<R> {
     /// The operation did `op`, with no values to speak of.
     pub(crate) fn just(op: SyncVarOp, result: R) -> Did<R> {
-        Did { result, op, read: 0, written: 0 }
+        Did {
+            result,
+            op,
+            read: 0,
+            written: 0,
+        }
     }
 }
 
@@ -69,7 +74,11 @@ pub(crate) enum When {
 
 impl<S> Gated<S> {
     pub(crate) const fn new(state: S) -> Gated<S> {
-        Gated(Object::new(GatedBody { lock: Mutex::new(()), changed: Condvar::new(), state }))
+        Gated(Object::new(GatedBody {
+            lock: Mutex::new(()),
+            changed: Condvar::new(),
+            state,
+        }))
     }
 }
 
@@ -77,7 +86,13 @@ impl<S: State> Gated<S> {
     /// Performs a visible operation; `None` if it gave up waiting. `act` must not run the test's code
     /// (drop none of its values): it is called with a hold on the state.
     #[inline]
-    pub(crate) fn perform<R>(&self, op: SyncVarOp, site: Site, when: When, act: impl FnOnce(&mut S) -> Did<R>) -> Option<R> {
+    pub(crate) fn perform<R>(
+        &self,
+        op: SyncVarOp,
+        site: Site,
+        when: When,
+        act: impl FnOnce(&mut S) -> Did<R>,
+    ) -> Option<R> {
         match Engine::current() {
             Some(engine) => self.perform_inside(engine, op, site, when, act),
             None => self.perform_outside(when, act),
@@ -102,7 +117,10 @@ impl<S: State> Gated<S> {
             When::Commuting => Wake::Ready,
             When::Open(gates) => engine.enter_gated(access, gates, Patience::default()),
             When::OpenWithin(gates, limit) => {
-                let patience = Patience { deadline: Some(engine.deadline(limit)), spurious: false };
+                let patience = Patience {
+                    deadline: Some(engine.deadline(limit)),
+                    spurious: false,
+                };
                 engine.enter_gated(access, gates, patience)
             }
         };
@@ -112,7 +130,12 @@ impl<S: State> Gated<S> {
         }
         // SAFETY: this task alone runs until its next visible operation, and holds no other reference.
         let state = unsafe { &mut (*body).state };
-        let Did { result, op, read, written } = act(state);
+        let Did {
+            result,
+            op,
+            read,
+            written,
+        } = act(state);
         engine.set_gates(var, state.gates());
         engine.commit(Access { op, ..access }, read, written);
         Some(result)
@@ -135,7 +158,10 @@ impl<S: State> Gated<S> {
                 None => changed.wait(held).unwrap_or_else(PoisonError::into_inner),
                 Some(until) => {
                     let left = until.checked_duration_since(Instant::now())?;
-                    changed.wait_timeout(held, left).unwrap_or_else(PoisonError::into_inner).0
+                    changed
+                        .wait_timeout(held, left)
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .0
                 }
             };
         }

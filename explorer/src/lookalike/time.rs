@@ -71,7 +71,8 @@ impl Instant {
 impl Add<Duration> for Instant {
     type Output = Instant;
     fn add(self, duration: Duration) -> Instant {
-        self.checked_add(duration).expect("overflow when adding duration to instant")
+        self.checked_add(duration)
+            .expect("overflow when adding duration to instant")
     }
 }
 
@@ -84,7 +85,8 @@ impl AddAssign<Duration> for Instant {
 impl Sub<Duration> for Instant {
     type Output = Instant;
     fn sub(self, duration: Duration) -> Instant {
-        self.checked_sub(duration).expect("overflow when subtracting duration from instant")
+        self.checked_sub(duration)
+            .expect("overflow when subtracting duration from instant")
     }
 }
 

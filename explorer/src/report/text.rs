@@ -17,7 +17,13 @@ impl fmt::Display for Report {
             Verdict::Fail => "failed",
             Verdict::Inconclusive => "is inconclusive",
         };
-        write!(f, "{} {outcome}: {} {}", self.program, self.executions, plural(self.executions, "execution"))?;
+        write!(
+            f,
+            "{} {outcome}: {} {}",
+            self.program,
+            self.executions,
+            plural(self.executions, "execution")
+        )?;
         if let Some(first) = self.first_failure {
             write!(f, ", first found in number {first}")?;
         }
@@ -36,15 +42,29 @@ impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Coverage::Exhaustive => f.write_str("every schedule was run"),
-            Coverage::Bounded { preemptions: Some(bound), reason } => {
-                write!(f, "every schedule with at most {bound} {} was run", plural(u64::from(*bound), "preemption"))?;
+            Coverage::Bounded {
+                preemptions: Some(bound),
+                reason,
+            } => {
+                write!(
+                    f,
+                    "every schedule with at most {bound} {} was run",
+                    plural(u64::from(*bound), "preemption")
+                )?;
                 match reason {
                     Some(reason) => write!(f, " ({reason})"),
                     None => write!(f, ": a failure that is left needs at least {}", bound + 1),
                 }
             }
-            Coverage::Bounded { preemptions: None, reason } => {
-                write!(f, "not every schedule was run: {}", reason.as_deref().unwrap_or("the search was cut short"))
+            Coverage::Bounded {
+                preemptions: None,
+                reason,
+            } => {
+                write!(
+                    f,
+                    "not every schedule was run: {}",
+                    reason.as_deref().unwrap_or("the search was cut short")
+                )
             }
             Coverage::Sampled { executions } => {
                 write!(f, "{executions} {} sampled", plural(*executions, "schedule"))
@@ -58,8 +78,15 @@ struct Bounds<'a>(&'a Environment);
 
 impl fmt::Display for Bounds<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Environment { spurious_wakeups, timeouts, weak_failures, try_lock_failures, notify_any, arc_counts, .. } =
-            *self.0;
+        let Environment {
+            spurious_wakeups,
+            timeouts,
+            weak_failures,
+            try_lock_failures,
+            notify_any,
+            arc_counts,
+            ..
+        } = *self.0;
         write!(
             f,
             "per execution at most {spurious_wakeups} spurious {}, {timeouts} early {}, {weak_failures} weak compare-exchange \
@@ -69,7 +96,11 @@ impl fmt::Display for Bounds<'_> {
             plural(weak_failures.into(), "failure"),
             plural(try_lock_failures.into(), "failure"),
         )?;
-        f.write_str(if notify_any { "; notify_one wakes any waiter" } else { "; notify_one wakes the first waiter" })?;
+        f.write_str(if notify_any {
+            "; notify_one wakes any waiter"
+        } else {
+            "; notify_one wakes the first waiter"
+        })?;
         if !arc_counts {
             f.write_str("; reference counts are no schedule points")?;
         }
@@ -87,14 +118,19 @@ impl fmt::Display for Finding {
                 writeln!(f, "  ({left_out} events before these are left out)")?;
             }
             let shown = &self.events[left_out..];
-            let widest = shown.iter().map(|event| event.task.chars().count()).max().unwrap_or(0);
+            let widest = shown
+                .iter()
+                .map(|event| event.task.chars().count())
+                .max()
+                .unwrap_or(0);
             let what: Vec<String> = shown.iter().map(describe).collect();
             let what_widest = what.iter().map(|text| text.chars().count()).max().unwrap_or(0);
             let mut before = "";
             for (event, what) in shown.iter().zip(&what) {
                 let task = if event.task == before { "" } else { &event.task };
                 before = &event.task;
-                writeln!(f, "  {task:widest$}  {what:what_widest$}  {}", event.site)?;
+                let line = format!("  {task:widest$}  {what:what_widest$}  {}", event.site);
+                writeln!(f, "{}", line.trim_end())?;
             }
         }
         writeln!(f, "replay it:")?;
@@ -122,5 +158,9 @@ fn describe(event: &FindingEvent) -> String {
 }
 
 fn plural(count: u64, word: &str) -> String {
-    if count == 1 { word.to_owned() } else { format!("{word}s") }
+    if count == 1 {
+        word.to_owned()
+    } else {
+        format!("{word}s")
+    }
 }

@@ -88,7 +88,11 @@ impl Engine {
     fn drop_locals(self, task: u32) -> bool {
         // Only the value is taken out: while its destructor runs the key is there and has no value. A
         // destructor may initialise more keys. Values without a destructor stay to the end.
-        let next = |locals: &[Local]| locals.iter().rposition(|local| local.has_destructor && local.value.is_some());
+        let next = |locals: &[Local]| {
+            locals
+                .iter()
+                .rposition(|local| local.has_destructor && local.value.is_some())
+        };
         let mut quiet = true;
         while let Some(at) = next(&self.task_entry(task).locals) {
             let value = self.task_entry(task).locals[at].value.take();
@@ -154,7 +158,9 @@ impl Engine {
             let _ = catch_unwind(AssertUnwindSafe(|| self.drop_room(task)));
         }
         loop {
-            let Some(drop) = self.rt().statics.next_to_drop() else { break };
+            let Some(drop) = self.rt().statics.next_to_drop() else {
+                break;
+            };
             let _ = catch_unwind(AssertUnwindSafe(drop));
         }
         self.drop_locals(self.task());
@@ -245,7 +251,10 @@ impl Runtime {
 
     /// Whether results or statics are left to drop.
     fn has_leftovers(&self) -> bool {
-        self.statics.any() || self.fibers[..self.created as usize].iter().any(|fiber| !fiber.room.is_empty())
+        self.statics.any()
+            || self.fibers[..self.created as usize]
+                .iter()
+                .any(|fiber| !fiber.room.is_empty())
     }
 }
 

@@ -38,12 +38,20 @@ impl Engine {
 
     /// The virtual time at which a wait that begins now, and may take this long, gives up.
     pub(crate) fn deadline(self, limit: std::time::Duration) -> u64 {
-        self.clock().saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
+        self.clock()
+            .saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
     }
 
     /// Records that the current task's operation gave up waiting, which counts as a yield.
     pub(crate) fn timed_out(self, access: Access) {
-        self.commit(Access { op: SyncVarOp::TimeOut, ..access }, 0, 0);
+        self.commit(
+            Access {
+                op: SyncVarOp::TimeOut,
+                ..access
+            },
+            0,
+            0,
+        );
         let rt = self.rt();
         if rt.last == rt.current {
             (rt.yielded, rt.elaborate) = (true, true);

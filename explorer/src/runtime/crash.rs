@@ -71,7 +71,13 @@ mod caught {
     use std::mem::MaybeUninit;
     use std::sync::{Mutex, PoisonError};
 
-    const SIGNALS: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
+    const SIGNALS: [c_int; 5] = [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGILL,
+        libc::SIGFPE,
+        libc::SIGABRT,
+    ];
 
     /// Bytes between a fault and the end of a stack for it to count as an overflow: a guard page and
     /// the frame that jumped over it.
@@ -83,11 +89,14 @@ mod caught {
         before: [MaybeUninit<sigaction>; SIGNALS.len()],
     }
 
-    static HANDLERS: Mutex<Handlers> =
-        Mutex::new(Handlers { users: 0, before: [const { MaybeUninit::uninit() }; SIGNALS.len()] });
+    static HANDLERS: Mutex<Handlers> = Mutex::new(Handlers {
+        users: 0,
+        before: [const { MaybeUninit::uninit() }; SIGNALS.len()],
+    });
 
     /// The earlier handlers again, where the signal handler can read them without a lock.
-    static mut BEFORE: [MaybeUninit<sigaction>; SIGNALS.len()] = [const { MaybeUninit::uninit() }; SIGNALS.len()];
+    static mut BEFORE: [MaybeUninit<sigaction>; SIGNALS.len()] =
+        [const { MaybeUninit::uninit() }; SIGNALS.len()];
 
     /// Catches signals while it lives.
     pub(crate) struct Guard;
@@ -103,7 +112,10 @@ mod caught {
                     unsafe {
                         let mut before = MaybeUninit::uninit();
                         libc::sigaction(signal, std::ptr::null(), before.as_mut_ptr());
-                        (&raw mut BEFORE).cast::<MaybeUninit<sigaction>>().add(at).write(before);
+                        (&raw mut BEFORE)
+                            .cast::<MaybeUninit<sigaction>>()
+                            .add(at)
+                            .write(before);
                         handlers.before[at] = before;
                         let mut ours: sigaction = std::mem::zeroed();
                         ours.sa_sigaction = on_signal as *const () as usize;
@@ -134,7 +146,11 @@ mod caught {
     impl Engine {
         /// The task whose stack this address is on.
         fn task_on_stack(self, address: usize) -> Option<u32> {
-            self.rt().fibers.iter().position(|fiber| fiber.coroutine().holds(address)).map(|task| task as u32)
+            self.rt()
+                .fibers
+                .iter()
+                .position(|fiber| fiber.coroutine().holds(address))
+                .map(|task| task as u32)
         }
 
         /// How this task is to end.
@@ -157,7 +173,9 @@ mod caught {
         // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
         let context = unsafe { &mut *context.cast::<ucontext_t>() };
         let at = stack_pointer(context);
-        let Some((engine, task)) = Engine::current().and_then(|engine| Some((engine, engine.task_on_stack(at)?))) else {
+        let Some((engine, task)) =
+            Engine::current().and_then(|engine| Some((engine, engine.task_on_stack(at)?)))
+        else {
             // SAFETY: puts the earlier handler back and returns: the fault, or the abort, comes again.
             unsafe { give_back(signal) };
             return;
@@ -165,7 +183,11 @@ mod caught {
         let crash = if signal == libc::SIGSEGV || signal == libc::SIGBUS {
             // SAFETY: these two signals carry an address.
             let address = unsafe { (*info).si_addr() } as usize;
-            if address.abs_diff(at) < NEAR { Crash::StackOverflow } else { Crash::Signal(signal) }
+            if address.abs_diff(at) < NEAR {
+                Crash::StackOverflow
+            } else {
+                Crash::Signal(signal)
+            }
         } else {
             Crash::Signal(signal)
         };
@@ -178,8 +200,9 @@ mod caught {
     /// `signal` is one of ours.
     unsafe fn give_back(signal: c_int) {
         if let Some(at) = SIGNALS.iter().position(|&ours| ours == signal) {
+            let before = &raw const BEFORE;
             // SAFETY: written before this handler was installed.
-            unsafe { libc::sigaction(signal, (*(&raw const BEFORE))[at].as_ptr(), std::ptr::null_mut()) };
+            unsafe { libc::sigaction(signal, (*before)[at].as_ptr(), std::ptr::null_mut()) };
         }
     }
 

@@ -28,7 +28,11 @@ pub(crate) enum Candidates<'a> {
     /// The alternatives are not tasks.
     None,
     /// The default, if it is continued; then the tasks of `others` in cyclic order after `after`.
-    Word { default: Option<u32>, others: u64, after: u32 },
+    Word {
+        default: Option<u32>,
+        others: u64,
+        after: u32,
+    },
     /// In this order.
     List(&'a [u32]),
 }
@@ -40,7 +44,11 @@ impl Candidates<'_> {
         match self {
             Candidates::None => None,
             Candidates::List(tasks) => tasks.get(alternative as usize).map(|&task| TaskId(task)),
-            Candidates::Word { default, others, after } => {
+            Candidates::Word {
+                default,
+                others,
+                after,
+            } => {
                 if let Some(default) = default {
                     if alternative == 0 {
                         return Some(TaskId(default));
@@ -66,7 +74,11 @@ impl Runtime {
         }
         let sleepers = self.timed.low() | self.drowsy.low();
         let enabled = self.enabled.low();
-        if sleepers == 0 && !self.elaborate && enabled != 0 { self.pick(enabled) } else { self.dispatch_elaborately() }
+        if sleepers == 0 && !self.elaborate && enabled != 0 {
+            self.pick(enabled)
+        } else {
+            self.dispatch_elaborately()
+        }
     }
 
     /// The decision where it is not just among the enabled tasks, or where there are many tasks.
@@ -78,7 +90,11 @@ impl Runtime {
         if self.yielded || self.fair.active() {
             self.fair.step(self.last, &self.enabled, self.yielded);
         }
-        if self.enabled.is_empty() && self.timed.is_empty() { self.stuck() } else { self.pick_listed() }
+        if self.enabled.is_empty() && self.timed.is_empty() {
+            self.stuck()
+        } else {
+            self.pick_listed()
+        }
     }
 
     /// Picks among the enabled tasks, a word of them.
@@ -105,14 +121,20 @@ impl Runtime {
                     preempts: goes_on,
                     alternatives,
                     step: self.steps,
-                    candidates: Candidates::Word { default: goes_on.then_some(last), others, after: last },
+                    candidates: Candidates::Word {
+                        default: goes_on.then_some(last),
+                        others,
+                        after: last,
+                    },
                 }) {
                     Some(taken) => taken,
                     None => return Next::Stop,
                 }
             }
         };
-        let Some(mut skip) = taken.checked_sub(u32::from(goes_on)) else { return self.step(last) };
+        let Some(mut skip) = taken.checked_sub(u32::from(goes_on)) else {
+            return self.step(last);
+        };
         let mut rest = others.rotate_right(last + 1);
         while skip > 0 {
             rest &= rest - 1;
@@ -131,7 +153,12 @@ impl Runtime {
             0 => unreachable!("fairness never holds back every enabled task"),
             1 => self.wake(listed[0]),
             alternatives => {
-                match self.decide(ChoiceKind::Task, goes_on, alternatives as u32, Candidates::List(&listed)) {
+                match self.decide(
+                    ChoiceKind::Task,
+                    goes_on,
+                    alternatives as u32,
+                    Candidates::List(&listed),
+                ) {
                     Some(taken) => self.wake(listed[taken as usize]),
                     None => Next::Stop,
                 }
@@ -185,11 +212,13 @@ impl Runtime {
         let in_turn = self.enabled.is_empty();
         let (timed, drowsy) = (self.timed.contains(task), self.drowsy.contains(task));
         let wake = match (timed, drowsy && self.left.spurious_wakeups > 0 && !in_turn) {
-            (true, true) if self.left.timeouts > 0 => match self.decide(ChoiceKind::Wake, false, 2, Candidates::None) {
-                Some(0) => Wake::TimedOut,
-                Some(_) => Wake::Spurious,
-                None => return Next::Stop,
-            },
+            (true, true) if self.left.timeouts > 0 => {
+                match self.decide(ChoiceKind::Wake, false, 2, Candidates::None) {
+                    Some(0) => Wake::TimedOut,
+                    Some(_) => Wake::Spurious,
+                    None => return Next::Stop,
+                }
+            }
             (true, false) => Wake::TimedOut,
             _ => Wake::Spurious,
         };
@@ -246,7 +275,11 @@ impl Runtime {
 
     /// Nobody can go on.
     fn stuck(&mut self) -> Next {
-        self.stop = Some(if self.live == 0 { Stop::Complete } else { Stop::Deadlock });
+        self.stop = Some(if self.live == 0 {
+            Stop::Complete
+        } else {
+            Stop::Deadlock
+        });
         Next::Stop
     }
 
@@ -283,7 +316,15 @@ impl Runtime {
     ) -> Option<u32> {
         let prescribed = self.prescribed(kind, preempts, alternatives);
         let step = self.steps;
-        prescribed.or_else(|| self.decide_anew(&ChoicePoint { kind, preempts, alternatives, step, candidates }))
+        prescribed.or_else(|| {
+            self.decide_anew(&ChoicePoint {
+                kind,
+                preempts,
+                alternatives,
+                step,
+                candidates,
+            })
+        })
     }
 
     /// The prescribed decision, if there is one and it is for such a choice.
@@ -300,13 +341,35 @@ impl Runtime {
     /// The strategy's decision; `None` if another was prescribed, or none was to come.
     #[inline(never)]
     fn decide_anew(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
-        let ChoicePoint { kind, preempts, alternatives, .. } = *point;
-        let taken = if self.decided < self.prescribed { None } else { self.strategy.choose(point) };
+        let ChoicePoint {
+            kind,
+            preempts,
+            alternatives,
+            ..
+        } = *point;
+        let taken = if self.decided < self.prescribed {
+            None
+        } else {
+            self.strategy.choose(point)
+        };
         let Some(taken) = taken else {
-            return self.diverged(self.decided, Choice { kind, preempts, alternatives, taken: 0 });
+            return self.diverged(
+                self.decided,
+                Choice {
+                    kind,
+                    preempts,
+                    alternatives,
+                    taken: 0,
+                },
+            );
         };
         assert!(taken < alternatives, "a strategy picks one of the alternatives");
-        self.choices.push(Choice { kind, preempts, alternatives, taken });
+        self.choices.push(Choice {
+            kind,
+            preempts,
+            alternatives,
+            taken,
+        });
         self.decided += 1;
         Some(taken)
     }
@@ -315,7 +378,11 @@ impl Runtime {
     fn diverged(&mut self, at: usize, found: Choice) -> Option<u32> {
         let expected = self.choices.get(at).copied();
         self.choices.truncate(at);
-        self.stop = Some(Stop::Diverged { at, expected, found });
+        self.stop = Some(Stop::Diverged {
+            at,
+            expected,
+            found: Some(found),
+        });
         None
     }
 }

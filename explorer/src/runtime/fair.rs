@@ -84,6 +84,8 @@ impl Fairness {
 
     /// Whether `task`, which is enabled, may go: it waits for no enabled task.
     pub(super) fn may_go(&self, task: u32, enabled: &TaskSet) -> bool {
-        self.windows.get(task as usize).is_none_or(|window| !window.waits_for.intersects(enabled))
+        self.windows
+            .get(task as usize)
+            .is_none_or(|window| !window.waits_for.intersects(enabled))
     }
 }

@@ -44,6 +44,9 @@ pub(crate) struct Room {
     bytes: Bytes,
 }
 
+/// Drops the value that a room holds, given its place.
+pub(super) type Discard = unsafe fn(*mut u8);
+
 /// What can be done with a closure and its result, whose types are no longer known.
 struct Job {
     run: unsafe fn(*mut u8) -> bool,
@@ -89,7 +92,11 @@ impl<V> Stored<V> {
     unsafe fn read(place: *mut u8) -> V {
         // SAFETY: as the caller says.
         unsafe {
-            if Self::FITS { place.cast::<V>().read() } else { *place.cast::<Box<V>>().read() }
+            if Self::FITS {
+                place.cast::<V>().read()
+            } else {
+                *place.cast::<Box<V>>().read()
+            }
         }
     }
 
@@ -134,7 +141,10 @@ impl Room {
     /// # Safety
     /// What `F` and `T` borrow must live until the closure and its result are gone from the room.
     pub(crate) unsafe fn fill<F: FnOnce() -> T, T>(&mut self, closure: F) {
-        assert!(self.content == Content::Nothing, "a room is emptied before it is filled again");
+        assert!(
+            self.content == Content::Nothing,
+            "a room is emptied before it is filled again"
+        );
         self.content = Content::Closure;
         self.job = JobOf::<F, T>::JOB;
         // SAFETY: the room holds nothing.
@@ -173,7 +183,7 @@ impl Room {
     }
 
     /// Takes out what is there so that the caller can drop it without a hold on the room.
-    pub(super) fn empty(&mut self) -> Option<(unsafe fn(*mut u8), *mut u8)> {
+    pub(super) fn empty(&mut self) -> Option<(Discard, *mut u8)> {
         let drop = match self.content {
             Content::Nothing => return None,
             Content::Closure => self.job.drop_closure,
@@ -198,7 +208,11 @@ impl Fiber {
     /// No memory can be mapped for a stack.
     pub(super) fn new(stack_bytes: usize, entry: Entry) -> std::io::Result<Box<Fiber>> {
         let stack = pooled(stack_bytes).map_or_else(|| DefaultStack::new(stack_bytes), Ok)?;
-        Ok(Box::new(Fiber { coroutine: Coroutine::new(stack, entry)?, stack_bytes, room: Room::new() }))
+        Ok(Box::new(Fiber {
+            coroutine: Coroutine::new(stack, entry)?,
+            stack_bytes,
+            room: Room::new(),
+        }))
     }
 
     /// Runs the fiber until control comes home; nobody else runs then.
@@ -248,7 +262,9 @@ impl Fiber {
 
 impl Drop for Fiber {
     fn drop(&mut self) {
-        let Some(stack) = self.coroutine.release() else { return };
+        let Some(stack) = self.coroutine.release() else {
+            return;
+        };
         let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
         if pool.len() < POOLED_STACKS_MAX {
             pool.push((self.stack_bytes, stack));

@@ -24,12 +24,19 @@ pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bo
     // In order of address, so that what is not static is told quickly: every object is asked about once.
     let segments = writable_segments();
     let after = segments.partition_point(|segment| segment.addresses.start <= address);
-    let Some(segment) = segments[..after].last().filter(|segment| address < segment.addresses.end) else {
+    let Some(segment) = segments[..after]
+        .last()
+        .filter(|segment| address < segment.addresses.end)
+    else {
         return false;
     };
     let initial = initial_bytes(segment, address - segment.addresses.start, bytes.len());
     // What cannot be compared is taken for what it most likely is.
-    initial.is_none_or(|initial| (0..bytes.len()).step_by(WORD).all(|at| word_is_initial(address, at, bytes, &initial)))
+    initial.is_none_or(|initial| {
+        (0..bytes.len())
+            .step_by(WORD)
+            .all(|at| word_is_initial(address, at, bytes, &initial))
+    })
 }
 
 const WORD: usize = size_of::<usize>();
@@ -37,13 +44,18 @@ const WORD: usize = size_of::<usize>();
 fn word_is_initial(address: usize, at: usize, bytes: &[MaybeUninit<u8>], initial: &[u8]) -> bool {
     let word = at..(at + WORD).min(bytes.len());
     // SAFETY: padding is read too, as whatever is there: a static's memory is all initialised, by the loader.
-    let now: Vec<u8> = bytes[word.clone()].iter().map(|byte| unsafe { std::ptr::from_ref(byte).cast::<u8>().read_volatile() }).collect();
+    let now: Vec<u8> = bytes[word.clone()]
+        .iter()
+        .map(|byte| unsafe { std::ptr::from_ref(byte).cast::<u8>().read_volatile() })
+        .collect();
     if now == initial[word] {
         return true;
     }
     let relocated = |now: [u8; WORD]| {
         let target = usize::from_ne_bytes(now);
-        segments().iter().any(|segment| segment.addresses.contains(&target))
+        segments()
+            .iter()
+            .any(|segment| segment.addresses.contains(&target))
     };
     (address + at).is_multiple_of(WORD) && now.try_into().is_ok_and(relocated)
 }
@@ -77,14 +89,22 @@ fn segments() -> &'static [Segment] {
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
 fn loaded_segments() -> Vec<Segment> {
-    unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, found: *mut libc::c_void) -> libc::c_int {
+    unsafe extern "C" fn note(
+        info: *mut libc::dl_phdr_info,
+        _: usize,
+        found: *mut libc::c_void,
+    ) -> libc::c_int {
         // SAFETY: the loader passes a valid description, and the pointer that was given below.
         let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<Segment>>()) };
         // SAFETY: the loader says that this many headers are there.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) };
         // SAFETY: a name that is there ends with a zero. The program itself has an empty one.
         let name = unsafe { std::ffi::CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
-        let path = if name.is_empty() { "/proc/self/exe".into() } else { name.as_ref().into() };
+        let path = if name.is_empty() {
+            "/proc/self/exe".into()
+        } else {
+            name.as_ref().into()
+        };
         for header in headers.iter().filter(|header| header.p_type == libc::PT_LOAD) {
             let start = info.dlpi_addr as usize + header.p_vaddr as usize;
             found.push(Segment {
@@ -116,13 +136,16 @@ mod tests {
 
     static NUMBER: u32 = 5;
     static EMPTY: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+    #[allow(clippy::type_complexity, reason = "two addresses are what is tested")]
     static NAMED: Mutex<(&str, fn() -> u32)> = Mutex::new(("name", || NUMBER));
     static LATE: OnceLock<Mutex<Vec<u32>>> = OnceLock::new();
 
     fn initial<T>(value: &T) -> bool {
         let bytes = std::ptr::from_ref(value).cast::<MaybeUninit<u8>>();
         // SAFETY: the value's own bytes.
-        is_initial_static(bytes.addr(), unsafe { std::slice::from_raw_parts(bytes, size_of::<T>()) })
+        is_initial_static(bytes.addr(), unsafe {
+            std::slice::from_raw_parts(bytes, size_of::<T>())
+        })
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A task's life, as front ends see it: its creation, its result, its panics.
 
+use super::Engine;
 use super::stop::PanicNote;
 use super::task::{Access, Site, Status};
-use super::Engine;
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
 
@@ -11,7 +11,12 @@ impl Engine {
     ///
     /// # Safety
     /// As for `Room::fill`.
-    pub(crate) unsafe fn fork<F: FnOnce() -> T, T>(self, name: Option<Arc<str>>, site: Site, closure: F) -> u32 {
+    pub(crate) unsafe fn fork<F: FnOnce() -> T, T>(
+        self,
+        name: Option<Arc<str>>,
+        site: Site,
+        closure: F,
+    ) -> u32 {
         let rt = self.rt();
         let task = match rt.new_task(name, site) {
             Ok(task) => task,
@@ -19,7 +24,11 @@ impl Engine {
         };
         // SAFETY: as the caller says.
         unsafe { self.rt().fibers[task as usize].room.fill(closure) };
-        self.commit(Access::new(SyncVarOp::TaskFork, self.task_var(task), site), 0, u64::from(task));
+        self.commit(
+            Access::new(SyncVarOp::TaskFork, self.task_var(task), site),
+            0,
+            u64::from(task),
+        );
         task
     }
 
@@ -55,7 +64,13 @@ impl Engine {
         let task = rt.current;
         if !rt.teardown {
             rt.tasks[task as usize].panicking = true;
-            rt.panics.push(PanicNote { task, message, place, escaped: false, joined: false });
+            rt.panics.push(PanicNote {
+                task,
+                message,
+                place,
+                escaped: false,
+                joined: false,
+            });
         }
     }
 
@@ -69,7 +84,9 @@ impl Engine {
         // The thread's own flag is that of all its tasks together. If nobody else is known to be
         // unwinding it can only be this one, even where no hook told (`resume_unwind`).
         rt.tasks[current].panicking
-            || !rt.tasks[..rt.created as usize].iter().any(|task| task.panicking && task.status == Status::Live)
+            || !rt.tasks[..rt.created as usize]
+                .iter()
+                .any(|task| task.panicking && task.status == Status::Live)
     }
 
     /// Somebody joined this task and saw that it panicked: not a finding by itself.
@@ -81,7 +98,11 @@ impl Engine {
 
     /// Whether a task panicked and nobody has seen it by joining; seen from now on.
     pub(crate) fn panic_unseen(self, task: u32) -> bool {
-        let unseen = self.rt().panics.iter().any(|note| note.task == task && note.escaped && !note.joined);
+        let unseen = self
+            .rt()
+            .panics
+            .iter()
+            .any(|note| note.task == task && note.escaped && !note.joined);
         self.panic_seen(task);
         unseen
     }

@@ -1,11 +1,11 @@
 //! Publishing events to monitors. Nothing here is reached when nobody listens.
 
-use super::{Engine, Runtime, Site};
 use super::naming::{site_name, task_name, var_name};
+use super::{Engine, Runtime, Site};
 use intermezzo_sdk as sdk;
 use sdk::{
-    Context, DataVarAccess, EventId, Execution, Host, Interests, Location, Monitor, PointKind, SchedulePoint, SiteId,
-    SyncVar, SyncVarAccess, SyncVarOp, TaskId, UserEvent,
+    Context, DataVarAccess, EventId, Execution, Host, Interests, Location, Monitor, PointKind, SchedulePoint,
+    SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId, UserEvent,
 };
 use std::collections::HashMap;
 
@@ -34,7 +34,11 @@ pub(crate) struct Listeners {
 impl Listeners {
     pub(crate) fn new(monitors: Vec<Box<dyn Monitor>>) -> Listeners {
         let interests = monitors.iter().map(|monitor| monitor.interests()).collect();
-        Listeners { monitors, interests, ..Listeners::default() }
+        Listeners {
+            monitors,
+            interests,
+            ..Listeners::default()
+        }
     }
 
     /// What any of the monitors wants to hear.
@@ -65,7 +69,10 @@ struct View<'a> {
 
 impl Host for View<'_> {
     fn report(&mut self, report: sdk::Report) {
-        self.reported.push(Reported { monitor: self.monitor.to_owned(), report });
+        self.reported.push(Reported {
+            monitor: self.monitor.to_owned(),
+            report,
+        });
     }
     fn task_name(&self, task: TaskId) -> String {
         task_name(self.rt, task.0)
@@ -74,7 +81,9 @@ impl Host for View<'_> {
         var_name(self.rt, var.0)
     }
     fn site_name(&self, site: SiteId) -> String {
-        self.sites.get(site.0 as usize).map_or_else(|| "unknown".into(), |site| site_name(site))
+        self.sites
+            .get(site.0 as usize)
+            .map_or_else(|| "unknown".into(), |site| site_name(site))
     }
     fn enabled(&self) -> Vec<TaskId> {
         self.rt.enabled.iter().map(TaskId).collect()
@@ -83,13 +92,21 @@ impl Host for View<'_> {
 
 impl Runtime {
     /// Calls each monitor that wants this, one after the other.
-    fn tell(&mut self, wanted: Option<Interests>, mut call: impl FnMut(&mut dyn Monitor, &[SyncVarAccess], &mut Context<'_>)) {
+    fn tell(
+        &mut self,
+        wanted: Option<Interests>,
+        mut call: impl FnMut(&mut dyn Monitor, &[SyncVarAccess], &mut Context<'_>),
+    ) {
         let mut listeners = std::mem::take(&mut self.listeners);
         for (monitor, interests) in listeners.monitors.iter_mut().zip(&listeners.interests) {
             if wanted.is_none_or(|wanted| interests.intersects(wanted)) {
                 let name = monitor.name().to_owned();
-                let mut view =
-                    View { rt: self, sites: &listeners.site_list, reported: &mut listeners.reported, monitor: &name };
+                let mut view = View {
+                    rt: self,
+                    sites: &listeners.site_list,
+                    reported: &mut listeners.reported,
+                    monitor: &name,
+                };
                 call(&mut **monitor, &listeners.accesses, &mut Context::new(&mut view));
             }
         }
@@ -102,14 +119,25 @@ impl Runtime {
         self.listeners.reported.clear();
         let number = self.number;
         self.tell(None, |monitor, _, _| {
-            monitor.on_execution_begin(&Execution { number, accesses: &[], complete: false });
+            monitor.on_execution_begin(&Execution {
+                number,
+                accesses: &[],
+                complete: false,
+            });
         });
     }
 
     pub(super) fn tell_end(&mut self, complete: bool) {
         let number = self.number;
         self.tell(None, |monitor, accesses, cx| {
-            monitor.on_execution_end(&Execution { number, accesses, complete }, cx);
+            monitor.on_execution_end(
+                &Execution {
+                    number,
+                    accesses,
+                    complete,
+                },
+                cx,
+            );
         });
     }
 
@@ -122,20 +150,34 @@ impl Runtime {
         let access = self.tasks[self.current as usize].pending.access;
         let site = self.listeners.site(access.site);
         let next = SchedulePoint {
-            kind: if access.op == SyncVarOp::Choice { PointKind::Choice } else { PointKind::Access },
-            event: EventId { task: TaskId(self.current), index: self.tasks[self.current as usize].events + 1 },
+            kind: if access.op == SyncVarOp::Choice {
+                PointKind::Choice
+            } else {
+                PointKind::Access
+            },
+            event: EventId {
+                task: TaskId(self.current),
+                index: self.tasks[self.current as usize].events + 1,
+            },
             var: SyncVar(access.var),
             op: access.op,
             site,
         };
-        self.tell(Some(Interests::SCHEDULE_POINTS), |monitor, _, cx| monitor.on_schedule_point(&next, cx));
+        self.tell(Some(Interests::SCHEDULE_POINTS), |monitor, _, cx| {
+            monitor.on_schedule_point(&next, cx)
+        });
     }
 
     #[cold]
     pub(super) fn tell_last_access(&mut self) {
-        let Some(&event) = self.events.as_slice().last() else { return };
+        let Some(&event) = self.events.as_slice().last() else {
+            return;
+        };
         let access = SyncVarAccess {
-            event: EventId { task: TaskId(event.task), index: event.index },
+            event: EventId {
+                task: TaskId(event.task),
+                index: event.index,
+            },
             var: SyncVar(event.var),
             op: event.op,
             order: event.order,
@@ -144,7 +186,9 @@ impl Runtime {
             site: self.listeners.site(event.site),
         };
         self.listeners.accesses.push(access);
-        self.tell(Some(Interests::SYNC_ACCESSES), |monitor, _, cx| monitor.on_sync_var_access(&access, cx));
+        self.tell(Some(Interests::SYNC_ACCESSES), |monitor, _, cx| {
+            monitor.on_sync_var_access(&access, cx)
+        });
     }
 }
 
@@ -164,8 +208,16 @@ impl Engine {
         let next = Location(rt.listeners.locations.len() as u32);
         let location = *rt.listeners.locations.entry(address).or_insert(next);
         let site = rt.listeners.site(site);
-        let access = DataVarAccess { after, location, size: size as u32, is_write, site };
-        rt.tell(Some(Interests::DATA_ACCESSES), |monitor, _, cx| monitor.on_data_var_access(&access, cx));
+        let access = DataVarAccess {
+            after,
+            location,
+            size: size as u32,
+            is_write,
+            site,
+        };
+        rt.tell(Some(Interests::DATA_ACCESSES), |monitor, _, cx| {
+            monitor.on_data_var_access(&access, cx)
+        });
     }
 
     /// Publishes what the test says.

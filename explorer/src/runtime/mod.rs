@@ -78,7 +78,11 @@ pub(crate) struct Runtime {
     /// How many of `tasks` this execution has created, and how many of them have not ended.
     created: u32,
     live: u32,
-    /// A fiber for each task; boxed, because a fiber stays in place while it runs.
+    /// A fiber for each task.
+    #[allow(
+        clippy::vec_box,
+        reason = "a fiber stays in place while it runs, and the list grows meanwhile"
+    )]
     fibers: Vec<Box<Fiber>>,
     vars: Vars,
     statics: Statics,
@@ -152,12 +156,19 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn current() -> Option<Engine> {
         let runtime = CURRENT.get();
-        if runtime.is_null() { None } else { Some(Engine(runtime)) }
+        if runtime.is_null() {
+            None
+        } else {
+            Some(Engine(runtime))
+        }
     }
 
     /// The runtime, for a use that is over before control goes to another task.
     #[inline(always)]
-    #[allow(clippy::mut_from_ref, reason = "the handle is a raw pointer; see the safety argument")]
+    #[allow(
+        clippy::mut_from_ref,
+        reason = "the handle is a raw pointer; see the safety argument"
+    )]
     pub(super) fn rt<'a>(self) -> &'a mut Runtime {
         // SAFETY: the worker sets `CURRENT` for as long as its runtime lives, on the thread that runs
         // all its tasks. Every caller uses the reference up before it switches, and takes it anew after:
@@ -181,7 +192,12 @@ impl Engine {
         }
         let current = rt.current;
         let access = Access { op, order, var, site };
-        rt.tasks[current as usize].pending = Pending { access, gate_var: 0, gates: 0, visible: true };
+        rt.tasks[current as usize].pending = Pending {
+            access,
+            gate_var: 0,
+            gates: 0,
+            visible: true,
+        };
         rt.enabled.insert(current);
         self.dispatch();
         let rt = self.rt();
@@ -237,7 +253,12 @@ impl Engine {
         let current = rt.current;
         at.watchers.insert(current);
         let task = &mut rt.tasks[current as usize];
-        task.pending = Pending { access: Access { op, order, var, site }, gate_var, gates, visible };
+        task.pending = Pending {
+            access: Access { op, order, var, site },
+            gate_var,
+            gates,
+            visible,
+        };
         if open {
             rt.enabled.insert(current);
         } else {
@@ -300,7 +321,10 @@ impl Engine {
     fn leave(self) {
         self.go_home();
         // Resumed outside a teardown: impossible, a stopped execution resumes nobody else.
-        assert!(self.rt().teardown, "a stopped execution resumes tasks only to clear them away");
+        assert!(
+            self.rt().teardown,
+            "a stopped execution resumes tasks only to clear them away"
+        );
         self.abandon_current();
     }
 
@@ -371,11 +395,6 @@ impl Engine {
         self.rt().vars[var].owner = NOBODY;
     }
 
-    /// Who holds a lock, or `NOBODY`.
-    pub(crate) fn owner(self, var: u32) -> u32 {
-        self.rt().vars[var].owner
-    }
-
     /// The task whose code runs.
     #[inline(always)]
     pub(crate) fn task(self) -> u32 {
@@ -413,7 +432,10 @@ impl Engine {
         if alternatives < 2 || self.in_teardown() {
             return 0;
         }
-        match self.rt().decide(kind, false, alternatives, dispatch::Candidates::None) {
+        match self
+            .rt()
+            .decide(kind, false, alternatives, dispatch::Candidates::None)
+        {
             Some(taken) => taken,
             None => {
                 self.leave();
@@ -474,12 +496,18 @@ impl Engine {
         }
         rt.stop = Some(Stop::Misuse(message));
         self.leave();
-        unreachable!("an abandoned task unwinds")
+        // It was unwinding already, and is here again to be cleared away: that goes on without it.
+        loop {
+            self.go_home();
+        }
     }
 
     /// The last event of the current task.
     pub(crate) fn last_event(self) -> EventId {
         let rt = self.rt();
-        EventId { task: TaskId(rt.current), index: rt.tasks[rt.current as usize].events }
+        EventId {
+            task: TaskId(rt.current),
+            index: rt.tasks[rt.current as usize].events,
+        }
     }
 }

@@ -36,7 +36,12 @@ pub(super) fn var_name(rt: &Runtime, var: u32) -> String {
     if let super::VarKind::Task = entry.kind {
         return task_name(rt, entry.first_user);
     }
-    format!("{} {}.{}", entry.kind.name(), lineage(rt, entry.first_user), entry.ordinal)
+    format!(
+        "{} {}.{}",
+        entry.kind.name(),
+        lineage(rt, entry.first_user),
+        entry.ordinal
+    )
 }
 
 /// `file:line:column`

@@ -17,7 +17,7 @@ use super::task::Site;
 use super::var::{Gates, VarKind};
 use super::{Engine, Runtime};
 use std::cell::UnsafeCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::mem::{MaybeUninit, size_of};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -57,7 +57,10 @@ impl Epochs {
     pub(super) fn next(&mut self) -> u64 {
         if self.0.is_empty() {
             let first = NEXT_EPOCH.fetch_add(EPOCHS_AT_ONCE, Relaxed);
-            assert!(first < 1 << (64 - VAR_BITS), "the process has run out of execution numbers");
+            assert!(
+                first < 1 << (64 - VAR_BITS),
+                "the process has run out of execution numbers"
+            );
             self.0 = first..first + EPOCHS_AT_ONCE;
         }
         self.0.start += 1;
@@ -83,7 +86,10 @@ pub(crate) struct Object<B: ?Sized> {
 impl<B> Object<B> {
     /// A new object, not yet used.
     pub(crate) const fn new(body: B) -> Object<B> {
-        Object { id: AtomicU64::new(UNUSED), body: UnsafeCell::new(body) }
+        Object {
+            id: AtomicU64::new(UNUSED),
+            body: UnsafeCell::new(body),
+        }
     }
 
     /// Takes the body out.
@@ -97,9 +103,11 @@ impl<B: ?Sized> Object<B> {
     pub(crate) fn get_mut(&mut self) -> *mut B {
         match Engine::current() {
             // Only a static needs looking up, and a `&mut` of a static comes from `static mut` or a leak.
-            Some(engine) if *self.id.get_mut() == STATIC => {
-                engine.rt().statics.replica_at(self.address()).map_or(self.body.get(), |replica| self.moved_to(replica))
-            }
+            Some(engine) if *self.id.get_mut() == STATIC => engine
+                .rt()
+                .statics
+                .replica_at(self.address())
+                .map_or(self.body.get(), |replica| self.moved_to(replica)),
             _ => self.body.get(),
         }
     }
@@ -185,7 +193,9 @@ impl<B: Body + ?Sized> Object<B> {
             ));
         }
         if rt.vars.count() >= VARS_MAX {
-            engine.misuse(format!("more than {VARS_MAX} synchronisation variables in one execution"));
+            engine.misuse(format!(
+                "more than {VARS_MAX} synchronisation variables in one execution"
+            ));
         }
         let body = self.body.get();
         // SAFETY: no other task runs, and no reference into the body is held over a schedule point.
@@ -250,7 +260,11 @@ impl Dropper {
         let mut pointer = [MaybeUninit::uninit(); 2];
         // SAFETY: it fits, as asserted.
         unsafe { pointer.as_mut_ptr().cast::<*mut B>().write_unaligned(value) };
-        Dropper { pointer, drop: drop_at::<B>, needed: std::mem::needs_drop::<B>() }
+        Dropper {
+            pointer,
+            drop: drop_at::<B>,
+            needed: std::mem::needs_drop::<B>(),
+        }
     }
 }
 
@@ -282,17 +296,23 @@ pub(super) struct Statics {
 
 impl Statics {
     fn find(&self, address: usize, epoch: u64) -> Option<(u32, *mut u8)> {
-        self.replicas.get(&address).filter(|replica| replica.epoch == epoch).map(|replica| (replica.var, replica.memory))
+        self.replicas
+            .get(&address)
+            .filter(|replica| replica.epoch == epoch)
+            .map(|replica| (replica.var, replica.memory))
     }
 
     fn replica_at(&self, address: usize) -> Option<*mut u8> {
-        self.live.contains(&address).then(|| self.replicas[&address].memory)
+        self.live
+            .contains(&address)
+            .then(|| self.replicas[&address].memory)
     }
 
     /// Memory for a static's replica, filled with its initial bytes.
     fn place(&mut self, address: usize, initial: &[MaybeUninit<u8>], align: usize) -> *mut u8 {
         let replica = self.replicas.entry(address).or_insert_with(|| {
-            let layout = std::alloc::Layout::from_size_align(initial.len(), align).expect("the layout of a value");
+            let layout =
+                std::alloc::Layout::from_size_align(initial.len(), align).expect("the layout of a value");
             let memory = if layout.size() == 0 {
                 std::ptr::without_provenance_mut(align)
             } else {
@@ -300,16 +320,34 @@ impl Statics {
                 unsafe { std::alloc::alloc(layout) }
             };
             assert!(!memory.is_null(), "out of memory for the replica of a static");
-            Replica { epoch: 0, var: 0, memory, layout, dropper: None }
+            Replica {
+                epoch: 0,
+                var: 0,
+                memory,
+                layout,
+                dropper: None,
+            }
         });
-        assert_eq!(replica.layout.size(), initial.len(), "two statics of different size at one address");
+        assert_eq!(
+            replica.layout.size(),
+            initial.len(),
+            "two statics of different size at one address"
+        );
         // SAFETY: the replica has this many bytes, and holds no value.
-        unsafe { replica.memory.cast::<MaybeUninit<u8>>().copy_from_nonoverlapping(initial.as_ptr(), initial.len()) };
+        unsafe {
+            replica
+                .memory
+                .cast::<MaybeUninit<u8>>()
+                .copy_from_nonoverlapping(initial.as_ptr(), initial.len())
+        };
         replica.memory
     }
 
     fn begin(&mut self, address: usize, epoch: u64, var: u32, dropper: Dropper) {
-        let replica = self.replicas.get_mut(&address).expect("a static was given its place");
+        let replica = self
+            .replicas
+            .get_mut(&address)
+            .expect("a static was given its place");
         (replica.epoch, replica.var, replica.dropper) = (epoch, var, Some(dropper));
         self.live.push(address);
     }
@@ -322,7 +360,10 @@ impl Statics {
     /// The next value of a static to drop, last used first, as a call to make with no hold on this.
     pub(super) fn next_to_drop(&mut self) -> Option<impl FnOnce() + use<>> {
         while let Some(address) = self.live.pop() {
-            let replica = self.replicas.get_mut(&address).expect("a live static has a replica");
+            let replica = self
+                .replicas
+                .get_mut(&address)
+                .expect("a live static has a replica");
             replica.epoch = 0;
             if let Some(dropper) = replica.dropper.take().filter(|dropper| dropper.needed) {
                 // SAFETY: the replica holds a value, which nothing can reach any more.
@@ -334,10 +375,13 @@ impl Statics {
 }
 
 /// The initial bytes of every static used so far in the process, by address.
-static INITIAL: Mutex<Option<HashMap<usize, &'static [MaybeUninit<u8>]>>> = Mutex::new(None);
+static INITIAL: Mutex<BTreeMap<usize, Bytes>> = Mutex::new(BTreeMap::new());
+
+/// Bytes of a value, some of which may be padding.
+type Bytes = &'static [MaybeUninit<u8>];
 
 /// The initial bytes of the static at `address`: those given, unless it is known already.
-fn remember(address: usize, bytes: &[MaybeUninit<u8>]) -> &'static [MaybeUninit<u8>] {
+fn remember(address: usize, bytes: &[MaybeUninit<u8>]) -> Bytes {
     let mut known = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
-    known.get_or_insert_default().entry(address).or_insert_with(|| Box::leak(bytes.into()))
+    known.entry(address).or_insert_with(|| Box::leak(bytes.into()))
 }

@@ -49,8 +49,15 @@ impl Drop for Guard {
 
 fn note(info: &PanicHookInfo<'_>) {
     if let Some(engine) = Engine::current() {
-        let place = info.location().map(|at| format!("{}:{}:{}", at.file(), at.line(), at.column()));
-        engine.note_panic(info.payload_as_str().unwrap_or("a value that is no text").to_owned(), place);
+        let place = info
+            .location()
+            .map(|at| format!("{}:{}:{}", at.file(), at.line(), at.column()));
+        engine.note_panic(
+            info.payload_as_str()
+                .unwrap_or("a value that is no text")
+                .to_owned(),
+            place,
+        );
     } else if let Some(before) = &*BEFORE.read().unwrap_or_else(PoisonError::into_inner) {
         before(info);
     }

@@ -14,8 +14,13 @@ pub(crate) enum Stop {
     Deadlock,
     /// It took more steps than allowed.
     StepLimit,
-    /// It met another decision than the schedule says, or one where the schedule has ended.
-    Diverged { at: usize, expected: Option<Choice>, found: Choice },
+    /// It met another decision than the schedule says, or one where the schedule has ended, or none where the
+    /// schedule says one.
+    Diverged {
+        at: usize,
+        expected: Option<Choice>,
+        found: Option<Choice>,
+    },
     /// The test uses the tool in a way that cannot work.
     Misuse(String),
     /// A signal ended the current task.

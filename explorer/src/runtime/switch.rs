@@ -9,11 +9,18 @@
 //!
 //! `RUSTFLAGS="--cfg intermezzo_hub_switch"` selects the second everywhere, to test it.
 
-#![allow(unexpected_cfgs, reason = "`intermezzo_hub_switch` is set by hand, and only for tests of this module")]
+#![allow(
+    unexpected_cfgs,
+    reason = "`intermezzo_hub_switch` is set by hand, and only for tests of this module"
+)]
 
 #[cfg(any(
     intermezzo_hub_switch,
-    not(all(unix, target_pointer_width = "64", any(target_arch = "x86_64", target_arch = "aarch64")))
+    not(all(
+        unix,
+        target_pointer_width = "64",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))
 ))]
 #[path = "switch/hub.rs"]
 mod imp;
@@ -41,7 +48,10 @@ pub(super) enum Back {
 }
 
 /// What a signal handler has to set so that the interrupted coroutine goes home.
-#[allow(dead_code, reason = "not all of it is used on every target, and signals are caught on few")]
+#[allow(
+    dead_code,
+    reason = "not all of it is used on every target, and signals are caught on few"
+)]
 pub(super) struct Registers {
     pub(super) instruction: usize,
     pub(super) stack: usize,
@@ -87,7 +97,13 @@ mod tests {
             over(0);
         }
         // A walk up the stack ends at its first frame.
-        say(if std::backtrace::Backtrace::force_capture().to_string().is_empty() { '?' } else { '.' });
+        say(
+            if std::backtrace::Backtrace::force_capture().to_string().is_empty() {
+                '?'
+            } else {
+                '.'
+            },
+        );
         loop {
             // SAFETY: the first of the pair runs.
             unsafe { Coroutine::leave(PAIR.get()[0], HOME.get()) };
@@ -110,7 +126,8 @@ mod tests {
     fn run(home: *mut Home, pair: [*mut Coroutine; 2]) {
         while HEARD.with_borrow(|heard| !heard.ends_with('.')) {
             // SAFETY: both are suspended or fresh, and stay in place.
-            assert!(matches!(unsafe { Coroutine::enter(home, pair[NEXT.get()]) }, Back::Left));
+            let back = unsafe { Coroutine::enter(home, pair[NEXT.get()]) };
+            assert!(matches!(back, Back::Left));
         }
     }
 
@@ -118,7 +135,8 @@ mod tests {
     fn two_coroutines_take_turns_and_are_used_again() {
         let stack = || DefaultStack::new(256 << 10).unwrap();
         let home = Box::into_raw(Box::<Home>::default());
-        let pair = [first as Entry, second].map(|entry| Box::into_raw(Box::new(Coroutine::new(stack(), entry).unwrap())));
+        let pair = [first as Entry, second]
+            .map(|entry| Box::into_raw(Box::new(Coroutine::new(stack(), entry).unwrap())));
         HOME.set(home);
         PAIR.set(pair);
         for _ in 0..2 {

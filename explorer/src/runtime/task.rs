@@ -23,7 +23,12 @@ impl Access {
     /// An operation on a variable that has no memory order.
     #[inline(always)]
     pub(crate) fn new(op: SyncVarOp, var: u32, site: Site) -> Access {
-        Access { op, order: MemoryOrder::None, var, site }
+        Access {
+            op,
+            order: MemoryOrder::None,
+            var,
+            site,
+        }
     }
 
     /// An operation on no variable.
@@ -123,7 +128,12 @@ impl Task {
     /// An entry that was never used.
     pub(super) fn new(site: Site) -> Task {
         let access = Access::nowhere(SyncVarOp::TaskBegin, site);
-        let pending = Pending { access, gate_var: 0, gates: 0, visible: false };
+        let pending = Pending {
+            access,
+            gate_var: 0,
+            gates: 0,
+            visible: false,
+        };
         Task {
             status: Status::Fresh,
             pending,
@@ -148,7 +158,12 @@ impl Task {
     #[inline(always)]
     pub(super) fn renew(&mut self, begin: Access, parent: u32, ordinal: u32, name: Option<Arc<str>>) {
         self.status = Status::Fresh;
-        self.pending = Pending { access: begin, gate_var: 0, gates: 0, visible: false };
+        self.pending = Pending {
+            access: begin,
+            gate_var: 0,
+            gates: 0,
+            visible: false,
+        };
         self.wake = Wake::Ready;
         self.events = 0;
         self.var = begin.var;
@@ -160,7 +175,10 @@ impl Task {
         self.yielded = false;
         self.panicking = false;
         self.detached = false;
-        debug_assert!(self.locals.is_empty(), "a task's thread-locals are dropped at its end");
+        debug_assert!(
+            self.locals.is_empty(),
+            "a task's thread-locals are dropped at its end"
+        );
     }
 }
 

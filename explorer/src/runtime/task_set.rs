@@ -45,7 +45,9 @@ impl TaskSet {
         if task < 64 {
             self.low >> task & 1 == 1
         } else {
-            self.high.get(task as usize / 64 - 1).is_some_and(|word| word >> (task % 64) & 1 == 1)
+            self.high
+                .get(task as usize / 64 - 1)
+                .is_some_and(|word| word >> (task % 64) & 1 == 1)
         }
     }
 
@@ -70,7 +72,11 @@ impl TaskSet {
                 return Some(rest.trailing_zeros() + from);
             }
         }
-        if self.high.is_empty() { None } else { self.iter().find(|&task| task >= from) }
+        if self.high.is_empty() {
+            None
+        } else {
+            self.iter().find(|&task| task >= from)
+        }
     }
 
     /// Takes out the first task.
@@ -100,7 +106,10 @@ impl TaskSet {
 
     /// The tasks in the set, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        std::iter::once(&self.low).chain(&self.high).zip(0..).flat_map(|(&word, at)| Bits(word).map(move |bit| at * 64 + bit))
+        std::iter::once(&self.low)
+            .chain(&self.high)
+            .zip(0..)
+            .flat_map(|(&word, at)| Bits(word).map(move |bit| at * 64 + bit))
     }
 
     /// Adds all of `other`.
@@ -184,7 +193,7 @@ mod tests {
                 && with(TaskSet::union) == in_a.union(&in_b).copied().collect::<Vec<_>>()
                 && with(TaskSet::intersect) == in_a.intersection(&in_b).copied().collect::<Vec<_>>()
                 && with(TaskSet::subtract) == in_a.difference(&in_b).copied().collect::<Vec<_>>()
-                && a.intersects(&b) == !in_a.is_disjoint(&in_b)
+                && a.intersects(&b) != in_a.is_disjoint(&in_b)
         }
     }
 }

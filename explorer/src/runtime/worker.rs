@@ -1,6 +1,8 @@
 //! A worker: one runtime on one OS thread, which runs one execution after the other.
 
 use super::abandon::serve;
+use super::clock::TICK;
+use super::event::{Event, Events};
 use super::fair::Fairness;
 use super::fiber::Fiber;
 use super::listen::{Listeners, Reported};
@@ -10,13 +12,12 @@ use super::switch::Home;
 use super::task::{Access, Site, Status, Task};
 use super::task_set::TaskSet;
 use super::var::{NOBODY, VarKind, Vars};
-use super::event::{Event, Events};
-use super::clock::TICK;
 use super::{CURRENT, Engine, PanicNote, Runtime, Stop};
 use crate::environment::Environment;
 use crate::schedule::Choice;
 use crate::search::Strategy;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp, TaskId};
+use std::panic::Location;
 use std::sync::Arc;
 
 /// Limits of one execution.
@@ -135,21 +136,23 @@ impl Worker {
         }
     }
 
-    /// Runs the next execution that the strategy asks for; `None` when it asks for no more. `site` is where the
-    /// test's body is said to begin.
+    /// Runs the next execution that the strategy asks for; `None` when it asks for no more.
     ///
     /// # Panics
     /// The calling thread is inside an execution already.
-    pub(crate) fn execute(&mut self, site: Site, test: &dyn Fn()) -> Option<Executed> {
+    pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Option<Executed> {
         let rt = &mut *self.runtime;
         if !rt.strategy.next(&mut rt.choices) {
             return None;
         }
         rt.begin();
-        assert!(CURRENT.get().is_null(), "an exploration runs inside another one on the same thread");
+        assert!(
+            CURRENT.get().is_null(),
+            "an exploration runs inside another one on the same thread"
+        );
         CURRENT.set(&raw mut *self.runtime);
         let reset = ResetCurrent;
-        let executed = Engine(CURRENT.get()).run(site, test);
+        let executed = Engine(CURRENT.get()).run(test);
         drop(reset);
         Some(executed)
     }
@@ -167,11 +170,6 @@ impl Worker {
     pub(crate) fn strategy(&self) -> &dyn Strategy {
         &*self.runtime.strategy
     }
-
-    /// The decisions of the last execution.
-    pub(crate) fn choices(&self) -> &[Choice] {
-        &self.runtime.choices
-    }
 }
 
 /// Clears `CURRENT`, however the execution ends.
@@ -185,12 +183,12 @@ impl Drop for ResetCurrent {
 
 impl Engine {
     /// Runs one execution of the test, which has been begun.
-    fn run(self, site: Site, test: &dyn Fn()) -> Executed {
+    fn run(self, test: &dyn Fn()) -> Executed {
         if self.rt().listeners.any() {
             self.rt().tell_begin();
         }
         let body = move || test();
-        match self.rt().new_task(None, site) {
+        match self.rt().new_task(None, Location::caller()) {
             Ok(main) => {
                 let entry = &mut self.rt().tasks[main as usize];
                 entry.children = 0;
@@ -199,7 +197,11 @@ impl Engine {
                 // SAFETY: the test outlives this call, and the room is emptied before it returns.
                 unsafe { self.rt().fibers[main as usize].room.fill(body) };
             }
-            Err(error) => self.rt().stop = Some(Stop::Misuse(format!("no memory for the stack of a task: {error}"))),
+            Err(error) => {
+                self.rt().stop = Some(Stop::Misuse(format!(
+                    "no memory for the stack of a task: {error}"
+                )))
+            }
         }
         self.rt().eager.clear();
         let mut next = 0;
@@ -209,15 +211,25 @@ impl Engine {
         }
         let rt = self.rt();
         let stop = rt.stop.take().expect("the loop ends with a reason");
+        let stop = rt.check_prescribed(stop);
         let complete = matches!(stop, Stop::Complete);
         if rt.listeners.any() {
             rt.tell_end(complete);
         }
-        let quiet = complete && rt.panics.iter().all(|note| note.joined || !note.escaped) && rt.listeners.reported.is_empty();
+        let quiet = complete
+            && rt.panics.iter().all(|note| note.joined || !note.escaped)
+            && rt.listeners.reported.is_empty();
         let scene = if quiet { None } else { Some(Box::new(rt.scene())) };
         rt.clear_away(!rt.damaged);
         let rt = self.rt();
-        Executed { stop, steps: rt.steps, switches: rt.switches, tasks: rt.created, scene, damaged: rt.damaged }
+        Executed {
+            stop,
+            steps: rt.steps,
+            switches: rt.switches,
+            tasks: rt.created,
+            scene,
+            damaged: rt.damaged,
+        }
     }
 }
 
@@ -252,6 +264,24 @@ impl Runtime {
         self.stop = None;
     }
 
+    /// An execution that is over before it came to all its prescribed choices has departed from them. If it
+    /// showed something, that is what counts.
+    fn check_prescribed(&mut self, stop: Stop) -> Stop {
+        if matches!(stop, Stop::Diverged { .. }) {
+            return stop;
+        }
+        let expected = self.choices[..self.prescribed].get(self.decided).copied();
+        self.choices.truncate(self.decided);
+        match (expected, &stop) {
+            (Some(_), Stop::Complete) => Stop::Diverged {
+                at: self.decided,
+                expected,
+                found: None,
+            },
+            _ => stop,
+        }
+    }
+
     /// Adds a task, created by the current one, which is to run before the next decision.
     pub(super) fn new_task(&mut self, name: Option<Arc<str>>, site: Site) -> std::io::Result<u32> {
         let task = self.created;
@@ -266,7 +296,12 @@ impl Runtime {
         let creator = &mut self.tasks[parent as usize];
         creator.children += 1;
         let ordinal = creator.children;
-        self.tasks[task as usize].renew(Access::new(SyncVarOp::TaskBegin, var, site), parent, ordinal, name);
+        self.tasks[task as usize].renew(
+            Access::new(SyncVarOp::TaskBegin, var, site),
+            parent,
+            ordinal,
+            name,
+        );
         self.created += 1;
         self.live += 1;
         self.eager.insert(task);
@@ -283,19 +318,27 @@ impl Runtime {
     /// What the execution was, in words.
     fn scene(&mut self) -> Scene {
         let named = |task: u32| task_name(self, task);
-        let panics = self.panics.iter().filter(|note| note.escaped).map(|note| (named(note.task), note.clone())).collect();
+        let panics = self
+            .panics
+            .iter()
+            .filter(|note| note.escaped)
+            .map(|note| (named(note.task), note.clone()))
+            .collect();
         let waiting = (0..self.created)
             .filter(|&task| self.tasks[task as usize].status != Status::Ended)
             .map(|task| {
                 let access = self.tasks[task as usize].pending.access;
                 let var = (access.var as usize) < self.vars.count();
-                let owner = var.then(|| &self.vars[access.var]).filter(|var| var.owner != NOBODY);
+                let owner = var
+                    .then(|| &self.vars[access.var])
+                    .filter(|var| var.owner != NOBODY);
                 Waiting {
                     task: named(task),
                     op: access.op,
                     var: var_name(self, access.var),
                     site: site_name(access.site),
-                    owner: owner.map(|var| (named(var.owner), var.owned_at.map(site_name).unwrap_or_default())),
+                    owner: owner
+                        .map(|var| (named(var.owner), var.owned_at.map(site_name).unwrap_or_default())),
                 }
             })
             .collect();
@@ -317,17 +360,31 @@ impl Runtime {
             .iter()
             .map(|event| EventLine {
                 task: named(event.task),
-                id: EventId { task: TaskId(event.task), index: event.index },
+                id: EventId {
+                    task: TaskId(event.task),
+                    index: event.index,
+                },
                 op: event.op,
                 order: event.order,
                 var: var_name(self, event.var),
                 read: plain(event, event.read),
                 written: plain(event, event.written),
-                site: site_name(event.site),
+                // The test's own body has no place where it was created.
+                site: match event.op {
+                    SyncVarOp::TaskBegin | SyncVarOp::TaskEnd if event.task == 0 => String::new(),
+                    _ => site_name(event.site),
+                },
             })
             .collect();
         let current = named(self.current);
         let choices = self.choices.clone();
-        Scene { panics, waiting, reported: std::mem::take(&mut self.listeners.reported), events, current, choices }
+        Scene {
+            panics,
+            waiting,
+            reported: std::mem::take(&mut self.listeners.reported),
+            events,
+            current,
+            choices,
+        }
     }
 }

@@ -292,7 +292,11 @@ fn read_environment(reader: &mut BitReader<'_>) -> Result<(Environment, u64), Sc
     if mask & SEED != 0 {
         environment.seed = reader.varint()?;
     }
-    let steps = if mask & STEPS != 0 { reader.varint()? } else { BASE_STEPS };
+    let steps = if mask & STEPS != 0 {
+        reader.varint()?
+    } else {
+        BASE_STEPS
+    };
     Ok((environment, steps))
 }
 

@@ -42,7 +42,11 @@ impl Strategy for DepthFirst {
     }
 
     fn coverage(&self, finished: bool) -> Coverage {
-        if finished { Coverage::Exhaustive } else { Coverage::stopped() }
+        if finished {
+            Coverage::Exhaustive
+        } else {
+            Coverage::stopped()
+        }
     }
 
     fn name(&self) -> String {

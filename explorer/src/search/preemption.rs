@@ -45,7 +45,12 @@ impl IterativePreemptionBounding {
 
     /// Keeps the preempting alternatives of the choices from `from` on for the next round.
     fn keep_preemptions(&mut self, choices: &[Choice], from: usize) {
-        for (at, choice) in choices.iter().enumerate().skip(from).filter(|(_, choice)| choice.preempts) {
+        for (at, choice) in choices
+            .iter()
+            .enumerate()
+            .skip(from)
+            .filter(|(_, choice)| choice.preempts)
+        {
             if self.bound == self.bound_max {
                 self.left_out = true;
                 return;
@@ -104,10 +109,16 @@ impl Strategy for IterativePreemptionBounding {
     fn coverage(&self, finished: bool) -> Coverage {
         match (finished, self.left_out, self.completed) {
             (true, false, _) => Coverage::Exhaustive,
-            (true, true, Some(bound)) => Coverage::Bounded { preemptions: Some(bound), reason: None },
+            (true, true, Some(bound)) => Coverage::Bounded {
+                preemptions: Some(bound),
+                reason: None,
+            },
             (_, _, Some(bound)) => Coverage::Bounded {
                 preemptions: Some(bound),
-                reason: Some(format!("stopped before every execution with {} preemptions was run", bound + 1)),
+                reason: Some(format!(
+                    "stopped before every execution with {} preemptions was run",
+                    bound + 1
+                )),
             },
             (_, _, None) => Coverage::stopped(),
         }

@@ -36,7 +36,9 @@ impl Strategy for RandomWalk {
     fn next(&mut self, choices: &mut Vec<Choice>) -> bool {
         choices.clear();
         // An odd multiplier keeps the seeds of different executions different.
-        let seed = self.seed.wrapping_add(self.executions.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let seed = self
+            .seed
+            .wrapping_add(self.executions.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         self.random = Xoshiro256PlusPlus::seed_from_u64(seed);
         self.executions += 1;
         self.preemptions = 0;
@@ -53,7 +55,9 @@ impl Strategy for RandomWalk {
     }
 
     fn coverage(&self, _: bool) -> Coverage {
-        Coverage::Sampled { executions: self.executions }
+        Coverage::Sampled {
+            executions: self.executions,
+        }
     }
 
     fn name(&self) -> String {

@@ -12,7 +12,9 @@ pub struct Replay {
 impl Replay {
     /// The execution that makes exactly these choices.
     pub fn new(schedule: Vec<Choice>) -> Replay {
-        Replay { schedule: Some(schedule) }
+        Replay {
+            schedule: Some(schedule),
+        }
     }
 }
 
@@ -32,7 +34,9 @@ impl Strategy for Replay {
     }
 
     fn coverage(&self, _: bool) -> Coverage {
-        Coverage::Sampled { executions: u64::from(self.schedule.is_none()) }
+        Coverage::Sampled {
+            executions: u64::from(self.schedule.is_none()),
+        }
     }
 
     fn name(&self) -> String {

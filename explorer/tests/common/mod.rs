@@ -32,7 +32,10 @@ impl Monitor for Collect {
         use SyncVarOp::{TaskBegin, TaskEnd, TaskFork, TaskJoin};
         let commutes = |op| matches!(op, TaskFork | TaskBegin | TaskEnd | TaskJoin);
         let steps = execution.accesses.iter().filter(|access| !commutes(access.op));
-        self.0.lock().unwrap().push(steps.map(|access| access.event.task.0).collect());
+        self.0
+            .lock()
+            .unwrap()
+            .push(steps.map(|access| access.event.task.0).collect());
     }
 }
 

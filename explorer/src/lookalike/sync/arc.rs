@@ -185,7 +185,9 @@ impl<T: ?Sized> Arc<T> {
     #[must_use]
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
-        let turn = this.share.turn_of_borrower(SyncVarOp::CountRead, Location::caller());
+        let turn = this
+            .share
+            .turn_of_borrower(SyncVarOp::CountRead, Location::caller());
         let count = std::sync::Arc::strong_count(&this.inner);
         turn.looked(count);
         count
@@ -195,7 +197,9 @@ impl<T: ?Sized> Arc<T> {
     #[must_use]
     #[track_caller]
     pub fn weak_count(this: &Self) -> usize {
-        let turn = this.share.turn_of_borrower(SyncVarOp::CountRead, Location::caller());
+        let turn = this
+            .share
+            .turn_of_borrower(SyncVarOp::CountRead, Location::caller());
         let count = std::sync::Arc::weak_count(&this.inner);
         turn.looked(count);
         count
@@ -401,7 +405,9 @@ impl<T: ?Sized> Weak<T> {
     #[must_use]
     #[track_caller]
     pub fn strong_count(&self) -> usize {
-        let turn = self.share.turn_of_borrower(SyncVarOp::CountRead, Location::caller());
+        let turn = self
+            .share
+            .turn_of_borrower(SyncVarOp::CountRead, Location::caller());
         let count = self.inner.strong_count();
         turn.looked(count);
         count
@@ -411,7 +417,9 @@ impl<T: ?Sized> Weak<T> {
     #[must_use]
     #[track_caller]
     pub fn weak_count(&self) -> usize {
-        let turn = self.share.turn_of_borrower(SyncVarOp::CountRead, Location::caller());
+        let turn = self
+            .share
+            .turn_of_borrower(SyncVarOp::CountRead, Location::caller());
         let count = self.inner.weak_count();
         turn.looked(count);
         count

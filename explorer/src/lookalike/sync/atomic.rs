@@ -45,7 +45,10 @@ pub type AtomicPtr<T> = Atomic<*mut T>;
 /// The ordering is `Relaxed`.
 #[track_caller]
 pub fn fence(order: Ordering) {
-    assert!(order != Ordering::Relaxed, "there is no such thing as a relaxed fence");
+    assert!(
+        order != Ordering::Relaxed,
+        "there is no such thing as a relaxed fence"
+    );
     match Engine::current() {
         Some(engine) => {
             let access = Access {

@@ -52,7 +52,12 @@ impl WaitTimeoutResult {
 impl Condvar {
     /// A condition variable that nobody waits on.
     pub const fn new() -> Condvar {
-        Condvar { object: Object::new(CondvarBody { raw: std::sync::Condvar::new(), waiters: Vec::new() }) }
+        Condvar {
+            object: Object::new(CondvarBody {
+                raw: std::sync::Condvar::new(),
+                waiters: Vec::new(),
+            }),
+        }
     }
 
     /// Releases the guard's mutex and waits; takes the mutex again before it returns.
@@ -87,8 +92,13 @@ impl Condvar {
     /// The mutex is poisoned when it is taken again.
     #[deprecated(since = "1.6.0", note = "replaced by `wait_timeout`")]
     #[track_caller]
-    pub fn wait_timeout_ms<'a, T>(&self, guard: MutexGuard<'a, T>, ms: u32) -> LockResult<(MutexGuard<'a, T>, bool)> {
-        let (guard, timed_out) = self.wait_for(guard, Some(Duration::from_millis(ms.into())), Location::caller());
+    pub fn wait_timeout_ms<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        ms: u32,
+    ) -> LockResult<(MutexGuard<'a, T>, bool)> {
+        let (guard, timed_out) =
+            self.wait_for(guard, Some(Duration::from_millis(ms.into())), Location::caller());
         paired(guard, !timed_out)
     }
 
@@ -159,7 +169,9 @@ impl Condvar {
             None => (raw.wait(held).unwrap_or_else(PoisonError::into_inner), false),
             Some(until) => {
                 let left = until.saturating_duration_since(Instant::now());
-                let (held, result) = raw.wait_timeout(held, left).unwrap_or_else(PoisonError::into_inner);
+                let (held, result) = raw
+                    .wait_timeout(held, left)
+                    .unwrap_or_else(PoisonError::into_inner);
                 (held, result.timed_out())
             }
         };
@@ -183,13 +195,23 @@ impl Condvar {
         unsafe { (*body).waiters.push(me) };
         engine.change_gates(own, 0, gate::NOTIFIED);
         let Released::Inside { var: locked } = guard.release() else {
-            engine.misuse(format!("{}:{}: a guard taken outside the exploration is used inside", site.file(), site.line()));
+            engine.misuse(format!(
+                "{}:{}: a guard taken outside the exploration is used inside",
+                site.file(),
+                site.line()
+            ));
         };
         free(engine, locked);
         engine.commit(access, 0, 0);
 
-        let patience = Patience { deadline: limit.map(|limit| engine.deadline(limit)), spurious: true };
-        let waking = Access { op: SyncVarOp::CondvarWake, ..access };
+        let patience = Patience {
+            deadline: limit.map(|limit| engine.deadline(limit)),
+            spurious: true,
+        };
+        let waking = Access {
+            op: SyncVarOp::CondvarWake,
+            ..access
+        };
         let wake = engine.wait(waking, own, gate::NOTIFIED, patience);
         if wake == Wake::Ready {
             engine.commit(waking, 0, 0);
@@ -202,7 +224,10 @@ impl Condvar {
                 engine.commit(waking, 0, 0);
             }
         }
-        (mutex.lock_inside(engine, site, SyncVarOp::LockAcquire), wake == Wake::TimedOut)
+        (
+            mutex.lock_inside(engine, site, SyncVarOp::LockAcquire),
+            wake == Wake::TimedOut,
+        )
     }
 
     /// Wakes one waiter, if there is any.
@@ -221,7 +246,11 @@ impl Condvar {
         let Some(engine) = Engine::current() else {
             // SAFETY: the condition variable of std is shared.
             let raw = unsafe { &(*self.object.outside()).raw };
-            return if op == SyncVarOp::NotifyAll { raw.notify_all() } else { raw.notify_one() };
+            return if op == SyncVarOp::NotifyAll {
+                raw.notify_all()
+            } else {
+                raw.notify_one()
+            };
         };
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(op, var, site);
@@ -234,7 +263,11 @@ impl Condvar {
                 engine.change_gates(engine.task_var(waiter), gate::NOTIFIED, 0);
             }
         } else if waiting > 0 {
-            let alternatives = if engine.environment().notify_any { waiting } else { 1 };
+            let alternatives = if engine.environment().notify_any {
+                waiting
+            } else {
+                1
+            };
             let which = engine.choose(ChoiceKind::Waiter, alternatives as u32);
             // SAFETY: as above.
             let waiter = unsafe { (*body).waiters.remove(which as usize) };

@@ -42,14 +42,16 @@ impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 /// How a guard holds its lock.
 pub(super) enum Held<'a> {
     /// By the lock of std.
-    Outside(#[allow(dead_code, reason = "held, and released by being dropped")] std::sync::MutexGuard<'a, ()>),
+    Outside(
+        #[allow(dead_code, reason = "held, and released by being dropped")] std::sync::MutexGuard<'a, ()>,
+    ),
     /// By permission of the engine, in that execution.
     Inside { epoch: u64, var: u32, site: Site },
 }
 
 /// Access to the data of a locked [`Mutex`]: `std::sync::MutexGuard`.
 #[must_use = "if unused the Mutex will immediately unlock"]
-pub struct MutexGuard<'a, T: ?Sized + 'a> {
+pub struct MutexGuard<'a, T: ?Sized> {
     lock: &'a Mutex<T>,
     body: *mut MutexBody<T>,
     held: Held<'a>,
@@ -66,8 +68,14 @@ impl<T: ?Sized> RefUnwindSafe for MutexGuard<'_, T> {}
 impl<T> Mutex<T> {
     /// A free mutex around a value.
     pub const fn new(value: T) -> Mutex<T> {
-        let body = MutexBody { raw: std::sync::Mutex::new(()), poisoned: AtomicBool::new(false), data: value };
-        Mutex { object: Object::new(body) }
+        let body = MutexBody {
+            raw: std::sync::Mutex::new(()),
+            poisoned: AtomicBool::new(false),
+            data: value,
+        };
+        Mutex {
+            object: Object::new(body),
+        }
     }
 
     /// Takes the data out.
@@ -93,14 +101,21 @@ impl<T: ?Sized> Mutex<T> {
             None => {
                 let body = self.object.outside();
                 // SAFETY: the lock of std is shared.
-                let held = unsafe { &(*body).raw }.lock().unwrap_or_else(PoisonError::into_inner);
+                let held = unsafe { &(*body).raw }
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
                 self.guard(body, Held::Outside(held), std::thread::panicking())
             }
         }
     }
 
     #[inline]
-    pub(super) fn lock_inside(&self, engine: Engine, site: Site, op: SyncVarOp) -> LockResult<MutexGuard<'_, T>> {
+    pub(super) fn lock_inside(
+        &self,
+        engine: Engine,
+        site: Site,
+        op: SyncVarOp,
+    ) -> LockResult<MutexGuard<'_, T>> {
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(op, var, site);
         engine.enter_gated(access, FREE, Patience::default());
@@ -108,11 +123,20 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     #[inline]
-    fn acquire(&self, engine: Engine, access: Access, body: *mut MutexBody<T>) -> LockResult<MutexGuard<'_, T>> {
+    fn acquire(
+        &self,
+        engine: Engine,
+        access: Access,
+        body: *mut MutexBody<T>,
+    ) -> LockResult<MutexGuard<'_, T>> {
         engine.own(access.var, access.site);
         engine.set_gates(access.var, 0);
         engine.commit(access, 0, 0);
-        let held = Held::Inside { epoch: engine.epoch(), var: access.var, site: access.site };
+        let held = Held::Inside {
+            epoch: engine.epoch(),
+            var: access.var,
+            site: access.site,
+        };
         self.guard(body, held, engine.panicking())
     }
 
@@ -137,16 +161,37 @@ impl<T: ?Sized> Mutex<T> {
         let access = Access::new(SyncVarOp::LockTryAcquire, var, site);
         engine.enter(access);
         if engine.gates(var) & FREE == 0 || engine.try_lock_fails() {
-            engine.commit(Access { op: SyncVarOp::LockTryFailed, ..access }, 0, 0);
+            engine.commit(
+                Access {
+                    op: SyncVarOp::LockTryFailed,
+                    ..access
+                },
+                0,
+                0,
+            );
             return Err(TryLockError::WouldBlock);
         }
         Ok(self.acquire(engine, access, body)?)
     }
 
-    fn guard<'a>(&'a self, body: *mut MutexBody<T>, held: Held<'a>, was_panicking: bool) -> LockResult<MutexGuard<'a, T>> {
+    fn guard<'a>(
+        &'a self,
+        body: *mut MutexBody<T>,
+        held: Held<'a>,
+        was_panicking: bool,
+    ) -> LockResult<MutexGuard<'a, T>> {
         // SAFETY: the flag is shared, and the lock is held.
         let poisoned = unsafe { &(*body).poisoned }.load(Relaxed);
-        result(poisoned, MutexGuard { lock: self, body, held, was_panicking, not_send: PhantomData })
+        result(
+            poisoned,
+            MutexGuard {
+                lock: self,
+                body,
+                held,
+                was_panicking,
+                not_send: PhantomData,
+            },
+        )
     }
 
     /// Whether a task panicked while it held the lock.
@@ -192,7 +237,11 @@ impl<T: ?Sized> Mutex<T> {
 
 /// A result that is an error if the lock is poisoned.
 pub(super) fn result<G>(poisoned: bool, guard: G) -> LockResult<G> {
-    if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
+    if poisoned {
+        Err(PoisonError::new(guard))
+    } else {
+        Ok(guard)
+    }
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
@@ -228,7 +277,11 @@ pub(super) enum Released<'a> {
 impl<'a, T: ?Sized> Mutex<T> {
     /// A guard for a lock taken back from std.
     pub(super) fn regain(&'a self, held: std::sync::MutexGuard<'a, ()>) -> LockResult<MutexGuard<'a, T>> {
-        self.guard(self.object.outside(), Held::Outside(held), std::thread::panicking())
+        self.guard(
+            self.object.outside(),
+            Held::Outside(held),
+            std::thread::panicking(),
+        )
     }
 }
 
@@ -244,7 +297,9 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
             Held::Outside(_) => self.poison_if_panicking(std::thread::panicking()),
             Held::Inside { epoch, var, site } => {
                 // A guard that outlived its execution has nothing to release.
-                let Some(engine) = Engine::current().filter(|engine| engine.epoch() == epoch) else { return };
+                let Some(engine) = Engine::current().filter(|engine| engine.epoch() == epoch) else {
+                    return;
+                };
                 let access = Access::new(SyncVarOp::LockRelease, var, site);
                 engine.enter(access);
                 self.poison_if_panicking(engine.panicking());

@@ -13,7 +13,11 @@ pub struct Thread(pub(super) Kind);
 #[derive(Clone)]
 pub(super) enum Kind {
     Outside(std::thread::Thread),
-    Inside { epoch: u64, task: u32, name: Option<Arc<str>> },
+    Inside {
+        epoch: u64,
+        task: u32,
+        name: Option<Arc<str>>,
+    },
 }
 
 /// A thread's identity: `std::thread::ThreadId`.
@@ -46,7 +50,11 @@ pub fn current() -> Thread {
 
 impl Thread {
     pub(super) fn of_task(engine: Engine, task: u32) -> Thread {
-        Thread(Kind::Inside { epoch: engine.epoch(), task, name: engine.task_entry(task).name.clone() })
+        Thread(Kind::Inside {
+            epoch: engine.epoch(),
+            task,
+            name: engine.task_entry(task).name.clone(),
+        })
     }
 
     /// Gives the thread its park token, and wakes it if it is parked.
@@ -56,7 +64,9 @@ impl Thread {
             Kind::Outside(thread) => thread.unpark(),
             Kind::Inside { epoch, task, .. } => {
                 // The task of another execution is no more.
-                let Some(engine) = Engine::current().filter(|engine| engine.epoch() == *epoch) else { return };
+                let Some(engine) = Engine::current().filter(|engine| engine.epoch() == *epoch) else {
+                    return;
+                };
                 let var = engine.task_var(*task);
                 let access = Access::new(SyncVarOp::Unpark, var, Location::caller());
                 engine.enter(access);
@@ -70,7 +80,10 @@ impl Thread {
     pub fn id(&self) -> ThreadId {
         ThreadId(match &self.0 {
             Kind::Outside(thread) => Id::Outside(thread.id()),
-            Kind::Inside { epoch, task, .. } => Id::Inside { epoch: *epoch, task: *task },
+            Kind::Inside { epoch, task, .. } => Id::Inside {
+                epoch: *epoch,
+                task: *task,
+            },
         })
     }
 
@@ -86,6 +99,9 @@ impl Thread {
 
 impl fmt::Debug for Thread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Thread").field("id", &self.id()).field("name", &self.name()).finish_non_exhaustive()
+        f.debug_struct("Thread")
+            .field("id", &self.id())
+            .field("name", &self.name())
+            .finish_non_exhaustive()
     }
 }

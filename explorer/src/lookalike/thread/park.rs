@@ -33,7 +33,10 @@ pub fn park_timeout_ms(ms: u32) {
 fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
     let var = engine.task_var(engine.task());
     let access = Access::new(SyncVarOp::Park, var, site);
-    let patience = Patience { deadline: limit.map(|limit| engine.deadline(limit)), spurious: true };
+    let patience = Patience {
+        deadline: limit.map(|limit| engine.deadline(limit)),
+        spurious: true,
+    };
     match engine.enter_gated(access, gate::TOKEN, patience) {
         Wake::TimedOut => engine.timed_out(access),
         Wake::Ready => {

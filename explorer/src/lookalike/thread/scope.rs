@@ -87,7 +87,11 @@ where
         Some(_) => Kind::Inside(RefCell::default()),
         None => Kind::Outside(Arc::default()),
     };
-    let scope = Scope { kind, scope: PhantomData, env: PhantomData };
+    let scope = Scope {
+        kind,
+        scope: PhantomData,
+        env: PhantomData,
+    };
     // Whatever `f` does, its threads end before this returns: they borrow from the caller.
     let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
     let panicked = scope.wait(engine, site);
@@ -110,7 +114,10 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             (Kind::Inside(tasks), Some(engine)) => {
                 let mut panicked = false;
                 let (mut joined, mut ended) = (0, 0);
-                while let Some(task) = { let tasks = tasks.borrow(); tasks.get(joined).copied() } {
+                while let Some(task) = {
+                    let tasks = tasks.borrow();
+                    tasks.get(joined).copied()
+                } {
                     if joined == ended {
                         ended = Self::wait_for_all(tasks, joined, engine, site);
                     }
@@ -152,7 +159,9 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        Builder::new().spawn_scoped(self, f).expect("failed to spawn thread")
+        Builder::new()
+            .spawn_scoped(self, f)
+            .expect("failed to spawn thread")
     }
 }
 
@@ -182,7 +191,11 @@ impl Builder {
                 let task = unsafe { engine.fork(name, site, f) };
                 tasks.borrow_mut().push(task);
                 let thread = Thread::of_task(engine, task);
-                Ok(ScopedJoinHandle { inner: Inner::Inside(Joinable::new(engine, task)), thread, scope: PhantomData })
+                Ok(ScopedJoinHandle {
+                    inner: Inner::Inside(Joinable::new(engine, task)),
+                    thread,
+                    scope: PhantomData,
+                })
             }
             (Kind::Outside(running), _) => {
                 let result = Arc::new(Mutex::new(None));
@@ -205,7 +218,11 @@ impl Builder {
                 let handle = JoinHandle::outside(handle);
                 let thread = handle.thread().clone();
                 Ok(ScopedJoinHandle {
-                    inner: Inner::Outside { handle, result, running: running.clone() },
+                    inner: Inner::Outside {
+                        handle,
+                        result,
+                        running: running.clone(),
+                    },
                     thread,
                     scope: PhantomData,
                 })
@@ -216,7 +233,11 @@ impl Builder {
 }
 
 enum Inner<T> {
-    Outside { handle: JoinHandle<()>, result: Arc<Mutex<Option<std::thread::Result<T>>>>, running: Arc<Running> },
+    Outside {
+        handle: JoinHandle<()>,
+        result: Arc<Mutex<Option<std::thread::Result<T>>>>,
+        running: Arc<Running>,
+    },
     Inside(Joinable<T>),
 }
 
@@ -245,7 +266,11 @@ impl<T> ScopedJoinHandle<'_, T> {
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
         match self.inner {
-            Inner::Outside { handle, result, running } => {
+            Inner::Outside {
+                handle,
+                result,
+                running,
+            } => {
                 handle.join()?;
                 let outcome = result.lock().unwrap_or_else(PoisonError::into_inner).take();
                 let outcome = outcome.expect("a thread that has ended left its result");

@@ -138,7 +138,11 @@ impl<T> Unpin for Joinable<T> {}
 
 impl<T> Joinable<T> {
     pub(super) fn new(engine: Engine, task: u32) -> Joinable<T> {
-        Joinable { epoch: engine.epoch(), task, result: PhantomData }
+        Joinable {
+            epoch: engine.epoch(),
+            task,
+            result: PhantomData,
+        }
     }
 
     /// The engine, if its execution is still this one's.
@@ -173,7 +177,11 @@ impl<T> Joinable<T> {
     pub(super) fn thread(&self) -> Thread {
         match self.engine() {
             Some(engine) => Thread::of_task(engine, self.task),
-            None => Thread(Kind::Inside { epoch: self.epoch, task: self.task, name: None }),
+            None => Thread(Kind::Inside {
+                epoch: self.epoch,
+                task: self.task,
+                name: None,
+            }),
         }
     }
 
@@ -185,7 +193,6 @@ impl<T> Joinable<T> {
         engine.commit(access, u64::from(ended), 0);
         ended
     }
-
 }
 
 impl<T> Drop for Joinable<T> {
@@ -207,13 +214,22 @@ fn wait_for_end(engine: Engine, task: u32, site: Site) {
 #[inline(always)]
 pub(super) fn wait_quietly(engine: Engine, task: u32, site: Site) {
     let var = engine.task_var(task);
-    engine.wait(Access::new(SyncVarOp::TaskJoin, var, site), var, gate::ENDED, Patience::default());
+    engine.wait(
+        Access::new(SyncVarOp::TaskJoin, var, site),
+        var,
+        gate::ENDED,
+        Patience::default(),
+    );
 }
 
 /// Records that a wait for the end of a task is over.
 #[inline(always)]
 pub(super) fn record_join(engine: Engine, task: u32, site: Site) {
-    engine.commit(Access::new(SyncVarOp::TaskJoin, engine.task_var(task), site), u64::from(task), 0);
+    engine.commit(
+        Access::new(SyncVarOp::TaskJoin, engine.task_var(task), site),
+        u64::from(task),
+        0,
+    );
 }
 
 #[cold]
@@ -241,11 +257,17 @@ unsafe impl<T> Sync for JoinHandle<T> {}
 
 impl<T> JoinHandle<T> {
     pub(super) fn outside(handle: std::thread::JoinHandle<T>) -> JoinHandle<T> {
-        JoinHandle { inner: Inner::Outside(handle), thread: OnceLock::new() }
+        JoinHandle {
+            inner: Inner::Outside(handle),
+            thread: OnceLock::new(),
+        }
     }
 
     pub(super) fn inside(engine: Engine, task: u32) -> JoinHandle<T> {
-        JoinHandle { inner: Inner::Inside(Joinable::new(engine, task)), thread: OnceLock::new() }
+        JoinHandle {
+            inner: Inner::Inside(Joinable::new(engine, task)),
+            thread: OnceLock::new(),
+        }
     }
 
     /// The thread.

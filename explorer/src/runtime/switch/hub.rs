@@ -20,7 +20,10 @@ pub(in super::super) struct Coroutine {
 impl Coroutine {
     /// A coroutine that runs `entry` once it is entered.
     pub(in super::super) fn new(stack: DefaultStack, entry: Entry) -> std::io::Result<Coroutine> {
-        let mut new = Coroutine { coroutine: None, yielder: std::ptr::null() };
+        let mut new = Coroutine {
+            coroutine: None,
+            yielder: std::ptr::null(),
+        };
         new.start(stack, entry);
         Ok(new)
     }
@@ -62,7 +65,8 @@ impl Coroutine {
     /// `to` is fresh or suspended, and stays in place.
     pub(in super::super) unsafe fn enter(_: *mut Home, to: *mut Coroutine) -> Back {
         // SAFETY: as the caller says. This field is touched by nobody else meanwhile.
-        let coroutine = unsafe { (*to).coroutine.as_mut() }.expect("a coroutine is there until it is released");
+        let coroutine =
+            unsafe { (*to).coroutine.as_mut() }.expect("a coroutine is there until it is released");
         match coroutine.resume(()) {
             CoroutineResult::Yield(()) => Back::Left,
             CoroutineResult::Return(crash) => Back::Crashed(crash),
@@ -92,7 +96,9 @@ impl Coroutine {
     /// Whether this address is on the stack or on its guard page.
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) fn holds(&self, address: usize) -> bool {
-        self.coroutine.as_ref().is_some_and(|coroutine| coroutine.trap_handler().stack_ptr_in_bounds(address))
+        self.coroutine
+            .as_ref()
+            .is_some_and(|coroutine| coroutine.trap_handler().stack_ptr_in_bounds(address))
     }
 
     /// For a signal handler: how the coroutine that it interrupted is to end, and to tell of the crash.
@@ -113,15 +119,28 @@ impl Coroutine {
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn registers(to: &corosensei::trap::TrapHandlerRegs) -> Registers {
-    let [instruction, stack, frame, first, second] = [to.rip, to.rsp, to.rbp, to.rdi, to.rsi].map(|value| value as usize);
-    Registers { instruction, stack, frame, link: 0, arguments: [first, second] }
+    let [instruction, stack, frame, first, second] =
+        [to.rip, to.rsp, to.rbp, to.rdi, to.rsi].map(|value| value as usize);
+    Registers {
+        instruction,
+        stack,
+        frame,
+        link: 0,
+        arguments: [first, second],
+    }
 }
 
 #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
 fn registers(to: &corosensei::trap::TrapHandlerRegs) -> Registers {
     let [instruction, stack, frame, link, first, second] =
         [to.pc, to.sp, to.x29, to.lr, to.x0, to.x1].map(|value| value as usize);
-    Registers { instruction, stack, frame, link, arguments: [first, second] }
+    Registers {
+        instruction,
+        stack,
+        frame,
+        link,
+        arguments: [first, second],
+    }
 }
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]

@@ -36,7 +36,11 @@ impl Coroutine {
     /// A coroutine that runs `entry` once it is entered or switched to.
     #[allow(clippy::unnecessary_wraps, reason = "the other way of switching can fail")]
     pub(in super::super) fn new(stack: DefaultStack, entry: Entry) -> std::io::Result<Coroutine> {
-        let mut coroutine = Coroutine { stack_pointer: 0, stack: Some(stack), here: std::marker::PhantomData };
+        let mut coroutine = Coroutine {
+            stack_pointer: 0,
+            stack: Some(stack),
+            here: std::marker::PhantomData,
+        };
         coroutine.restart(entry)?;
         Ok(coroutine)
     }
@@ -103,7 +107,9 @@ impl Coroutine {
     /// Whether this address is on the stack or on its guard page.
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) fn holds(&self, address: usize) -> bool {
-        self.stack.as_ref().is_some_and(|stack| (stack.limit().get()..stack.base().get()).contains(&address))
+        self.stack
+            .as_ref()
+            .is_some_and(|stack| (stack.limit().get()..stack.base().get()).contains(&address))
     }
 
     /// For a signal handler: how the coroutine that it interrupted is to go home, where `enter` then tells
@@ -117,13 +123,23 @@ impl Coroutine {
         // SAFETY: the worker is suspended in `enter`, which reads it next.
         unsafe { (*home).crash = Some(crash) };
         // On x86-64 a function begins just below the return address, here of nobody.
-        let stack = if cfg!(target_arch = "x86_64") { self.top() - size_of::<usize>() } else { self.top() };
+        let stack = if cfg!(target_arch = "x86_64") {
+            self.top() - size_of::<usize>()
+        } else {
+            self.top()
+        };
         if cfg!(target_arch = "x86_64") {
             // SAFETY: the top word of the stack, all of which is given up.
             unsafe { std::ptr::with_exposed_provenance_mut::<usize>(stack).write(0) };
         }
         let instruction = land as *const () as usize;
-        Registers { instruction, stack, frame: 0, link: 0, arguments: [home.expose_provenance(), 0] }
+        Registers {
+            instruction,
+            stack,
+            frame: 0,
+            link: 0,
+            arguments: [home.expose_provenance(), 0],
+        }
     }
 }
 

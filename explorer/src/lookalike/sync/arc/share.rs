@@ -153,7 +153,9 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
     /// Waits for permission to take a step that whoever borrows the handle can take. That is a schedule point in
     /// any case: other tasks may borrow the same handle.
     pub(super) fn turn_of_borrower(&self, op: SyncVarOp, site: Site) -> Turn {
-        self.counts.as_ref().map_or(Turn(None), |counts| counts.turn(op, true, site))
+        self.counts
+            .as_ref()
+            .map_or(Turn(None), |counts| counts.turn(op, true, site))
     }
 
     /// Counts one more handle; `turn` is the permission.

@@ -12,7 +12,11 @@ use std::sync::atomic::Ordering;
 struct Value<T>(T);
 
 impl<T: Primitive> Body for Value<T> {
-    const KIND: VarKind = if T::IS_POINTER { VarKind::Pointer } else { VarKind::Atomic };
+    const KIND: VarKind = if T::IS_POINTER {
+        VarKind::Pointer
+    } else {
+        VarKind::Atomic
+    };
     fn gates(&self) -> Gates {
         0
     }
@@ -34,7 +38,9 @@ impl<T> Atomic<T> {
     /// An atomic with this value.
     #[inline]
     pub const fn new(value: T) -> Atomic<T> {
-        Atomic { object: Object::new(Value(value)) }
+        Atomic {
+            object: Object::new(Value(value)),
+        }
     }
 
     /// Takes the value out.
@@ -105,7 +111,12 @@ impl<T: Primitive> Atomic<T> {
     #[inline(always)]
     fn enter(&self, engine: Engine, op: SyncVarOp, order: Ordering, site: Site) -> (Access, *mut T) {
         let (var, value) = self.object.inside(engine, site);
-        let access = Access { op, order: memory_order(order), var, site };
+        let access = Access {
+            op,
+            order: memory_order(order),
+            var,
+            site,
+        };
         engine.enter(access);
         (access, value.cast())
     }
@@ -151,7 +162,9 @@ impl<T: Primitive> Atomic<T> {
     #[inline]
     #[track_caller]
     fn modify(&self, order: Ordering, f: impl Fn(T) -> T) -> T {
-        let Some(engine) = Engine::current() else { return self.modify_outside(order, f) };
+        let Some(engine) = Engine::current() else {
+            return self.modify_outside(order, f);
+        };
         let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, order, Location::caller());
         // SAFETY: this task alone runs.
         let before = unsafe { *value };
@@ -204,7 +217,11 @@ impl<T: Primitive> Atomic<T> {
         // SAFETY: this task alone runs.
         let before = unsafe { *value };
         if before != current || weak && engine.weak_exchange_fails() {
-            let failed = Access { op: SyncVarOp::AtomicRmwFailed, order: memory_order(failure), ..access };
+            let failed = Access {
+                op: SyncVarOp::AtomicRmwFailed,
+                order: memory_order(failure),
+                ..access
+            };
             engine.commit(failed, before.bits(), 0);
             return Err(before);
         }
@@ -236,15 +253,30 @@ impl<T: Primitive> Atomic<T> {
     /// `failure` is `Release` or `AcqRel`.
     #[inline]
     #[track_caller]
-    pub fn compare_exchange_weak(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
+    pub fn compare_exchange_weak(
+        &self,
+        current: T,
+        new: T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<T, T> {
         self.exchange(current, new, (success, failure), true, Location::caller())
     }
 
     /// Stores `new` if the value is `current`; the value before in any case.
-    #[deprecated(since = "1.50.0", note = "use `compare_exchange` or `compare_exchange_weak` instead")]
+    #[deprecated(
+        since = "1.50.0",
+        note = "use `compare_exchange` or `compare_exchange_weak` instead"
+    )]
     #[track_caller]
     pub fn compare_and_swap(&self, current: T, new: T, order: Ordering) -> T {
-        match self.exchange(current, new, (order, failure_of(order)), false, Location::caller()) {
+        match self.exchange(
+            current,
+            new,
+            (order, failure_of(order)),
+            false,
+            Location::caller(),
+        ) {
             Ok(before) | Err(before) => before,
         }
     }

@@ -56,6 +56,10 @@ pub struct Progress {
     pub elapsed: Duration,
 }
 
+/// What a report notes where fairness kept schedules out.
+const UNFAIR_LEFT_OUT: &str = "fair scheduling: schedules are left out in which a task that yields again and again \
+                               keeps others from running for ever";
+
 /// What is called now and then while an exploration runs.
 type OnProgress = Box<dyn FnMut(&Progress) + Send>;
 
@@ -338,28 +342,37 @@ impl Explorer {
             report.max_tasks = report.max_tasks.max(executed.tasks);
             report.context_switches += executed.switches;
             complete += u64::from(judge::complete(&executed.stop));
+            if executed.unfair_left_out {
+                report.note(UNFAIR_LEFT_OUT);
+            }
+            let schedule = |choices| Schedule {
+                program: program.clone(),
+                environment: settings.environment,
+                steps: settings.steps,
+                choices,
+            };
+            let mut found = Vec::new();
+            let diverged = judge::diverged(&executed.stop);
             if let Some(scene) = executed.scene {
-                let diverged = judge::diverged(&executed.stop);
-                let schedule = |choices| Schedule {
-                    program: program.clone(),
-                    environment: settings.environment,
-                    steps: settings.steps,
-                    choices,
-                };
-                let found = judge::findings(&executed.stop, *scene, schedule);
-                report.take_findings(found);
-                if executed.damaged {
-                    report
-                        .notes
-                        .push("the exploration ended with the crash: the process may be damaged".into());
-                    break Some("a crash ended the search".into());
-                }
-                if diverged && !replaying {
-                    break Some("the test did not do the same thing twice under the same schedule".into());
-                }
-                if !settings.keep_going {
-                    break Some("stopped at the first finding".into());
-                }
+                found = judge::findings(&executed.stop, *scene, schedule);
+            }
+            if let Some(crash) = executed.crash_cleared {
+                found.push(judge::crash_while_clearing(
+                    crash,
+                    schedule(worker.choices().to_vec()),
+                ));
+            }
+            let failed = !found.is_empty();
+            report.take_findings(found);
+            if executed.damaged {
+                report.note("the exploration ended with a crash: the process may be damaged");
+                break Some("a crash ended the search".into());
+            }
+            if diverged && !replaying {
+                break Some("the test did not do the same thing twice under the same schedule".into());
+            }
+            if failed && !settings.keep_going {
+                break Some("stopped at the first finding".into());
             }
         };
         let last_words = worker.shut_down();
@@ -415,13 +428,18 @@ impl Report {
                 Some(known) => self.findings[known].count += 1,
                 None if self.findings.len() < FINDINGS_MAX => self.findings.push(finding),
                 None => {
-                    let note =
-                        format!("more than {FINDINGS_MAX} different findings: the others are left out");
-                    if !self.notes.contains(&note) {
-                        self.notes.push(note);
-                    }
+                    self.note(&format!(
+                        "more than {FINDINGS_MAX} different findings: the others are left out"
+                    ));
                 }
             }
+        }
+    }
+
+    /// Adds a note, once.
+    fn note(&mut self, note: &str) {
+        if !self.notes.iter().any(|known| known == note) {
+            self.notes.push(note.to_owned());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What an execution that did not simply end well amounts to, in words.
 
 use crate::report::{Finding, FindingEvent};
+use crate::runtime::crash::Crash;
 use crate::runtime::{EventLine, PanicNote, Reported, Scene, Stop, Waiting};
 use crate::schedule::{Choice, Schedule};
 use intermezzo_sdk::{FindingKind, MemoryOrder, SyncVarOp};
@@ -100,6 +101,20 @@ pub(crate) fn findings(
     }
     found.extend(reported(reports, &events, &schedule));
     found
+}
+
+/// A crash of a destructor, after the execution itself was over.
+pub(crate) fn crash_while_clearing(crash: Crash, schedule: Schedule) -> Finding {
+    let crash = crash.describe();
+    Finding {
+        kind: FindingKind::Crash,
+        monitor: "engine".into(),
+        message: format!("a destructor crashed while what the execution left behind was dropped: {crash}"),
+        tasks: Vec::new(),
+        events: Vec::new(),
+        schedule,
+        count: 1,
+    }
 }
 
 /// What monitors reported.

@@ -3,8 +3,9 @@
 //! Tasks that an execution leaves in the middle (a deadlock, a failed test body) are unwound, newest
 //! first, so that what they own is dropped and no task outlives what it borrows from its creator. The
 //! unwinding is a panic with a private payload and no message. Operations then happen at once. A task
-//! that cannot be unwound (its destructors wait for something that never comes, or panic) is left as it
-//! is, never resumed, and its memory is lost: that is rare, and better than a dead process.
+//! that waits for the tasks of its scope is not unwound before they have ended: they borrow from it. A task
+//! that cannot be unwound (its destructors wait for something that never comes, or do not end, or panic) is
+//! left as it is, never resumed, and its memory is lost: that is rare, and better than a dead process.
 
 use super::fiber::Fiber;
 use super::switch::Back;
@@ -21,14 +22,35 @@ struct Abandoned;
 /// can go on once its holder was unwound.
 const ROUNDS: usize = 4;
 
+/// Operations that a task may take while it is cleared away: destructors take few, a loop that waits for
+/// somebody who is gone takes any number.
+const OPERATIONS_MAX: u32 = 10_000;
+
 impl Engine {
-    /// The current task was resumed to be cleared away: unwinds it, unless it is unwinding already; then
-    /// its operation just happens.
+    /// The current task was resumed to be cleared away, or takes an operation meanwhile: unwinds it, unless it
+    /// is unwinding already, or dropping what it left; then its operation just happens.
+    #[cold]
+    #[inline(never)]
     pub(super) fn abandon_current(self) {
         let rt = self.rt();
         let task = &mut rt.tasks[rt.current as usize];
-        if !task.panicking {
-            task.panicking = true;
+        task.operations_cleared += 1;
+        if task.operations_cleared > OPERATIONS_MAX {
+            // It goes on and on: clearing away goes on without it.
+            loop {
+                self.go_home();
+            }
+        }
+        if task.firm {
+            let (gate_var, gates) = (task.pending.gate_var, task.pending.gates);
+            while self.gates(gate_var) & gates == 0 {
+                self.go_home();
+            }
+            return;
+        }
+        if !task.finishing && !rt.sweeping && !self.panicking() {
+            self.rt().tasks[rt.current as usize].panicking = true;
+            self.rt().anybody_panicking = true;
             resume_unwind(Box::new(Abandoned));
         }
     }
@@ -38,7 +60,9 @@ impl Engine {
     #[inline(never)]
     pub(super) fn pass_in_teardown(self, gate_var: u32, gates: Gates) -> Wake {
         while self.gates(gate_var) & gates == 0 {
-            self.abandon_current();
+            if !self.task_entry(self.task()).firm {
+                self.abandon_current();
+            }
             self.go_home();
         }
         Wake::Ready
@@ -58,7 +82,8 @@ impl Engine {
         let returned = unsafe { run(place) };
         let rt = self.rt();
         rt.fibers[task as usize].room.finished();
-        let entry = &rt.tasks[task as usize];
+        let entry = &mut rt.tasks[task as usize];
+        entry.finishing = true;
         let nothing_own = !entry.detached && entry.locals.is_empty();
         let quiet = nothing_own || self.drop_own(task);
         self.end_task(task, returned && quiet);
@@ -74,7 +99,7 @@ impl Engine {
             // The test's code runs in each round: it may detach the task, or use a thread-local first.
             let rt = self.rt();
             if rt.tasks[task as usize].detached && !rt.fibers[task as usize].room.is_empty() {
-                quiet &= catch_unwind(AssertUnwindSafe(|| self.drop_room(task))).is_ok();
+                quiet &= quietly(|| self.drop_room(task));
             } else if !rt.tasks[task as usize].locals.is_empty() {
                 quiet &= self.drop_locals(task);
             } else {
@@ -96,7 +121,7 @@ impl Engine {
         let mut quiet = true;
         while let Some(at) = next(&self.task_entry(task).locals) {
             let value = self.task_entry(task).locals[at].value.take();
-            quiet &= catch_unwind(AssertUnwindSafe(|| drop(value))).is_ok();
+            quiet &= quietly(|| drop(value));
         }
         self.task_entry(task).locals.clear();
         quiet
@@ -155,15 +180,27 @@ impl Engine {
     fn sweep(self) {
         for task in 0..self.rt().created {
             // A panic in a destructor has nobody left to be told to.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.drop_room(task)));
+            quietly(|| self.drop_room(task));
         }
         loop {
-            let Some(drop) = self.rt().statics.next_to_drop() else {
+            let Some((address, drop)) = self.rt().statics.next_to_drop() else {
                 break;
             };
-            let _ = catch_unwind(AssertUnwindSafe(drop));
+            quietly(drop);
+            self.rt().statics.dropped(address);
         }
         self.drop_locals(self.task());
+    }
+}
+
+/// Runs what may panic. Whether it did not. What it panicked with is lost, because dropping it may panic again.
+fn quietly(f: impl FnOnce()) -> bool {
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(()) => true,
+        Err(panic) => {
+            std::mem::forget(panic);
+            false
+        }
     }
 }
 
@@ -192,9 +229,12 @@ fn serve_once() {
         engine.sweep();
     } else if rt.teardown {
         // It never began.
-        let _ = catch_unwind(AssertUnwindSafe(|| engine.drop_room(task)));
+        engine.rt().tasks[task as usize].finishing = true;
+        quietly(|| engine.drop_room(task));
         engine.drop_locals(task);
         engine.rt().tasks[task as usize].status = Status::Ended;
+        engine.rt().live -= 1;
+        engine.change_gates(engine.task_var(task), gate::ENDED, 0);
     } else {
         engine.run_task();
         let rt = engine.rt();
@@ -239,7 +279,9 @@ impl Runtime {
             rt.sweeping = false;
             if rt.has_leftovers() {
                 engine.forget(0);
-                while rt.statics.next_to_drop().is_some() {}
+                while let Some((address, _)) = rt.statics.next_to_drop() {
+                    rt.statics.dropped(address);
+                }
             }
         }
         engine.rt().teardown = false;
@@ -268,7 +310,9 @@ impl Engine {
         let back = unsafe { Fiber::enter(&raw mut rt.home, fiber) };
         if let Back::Crashed(crash) = back {
             let rt = self.rt();
-            if !rt.teardown {
+            if rt.teardown {
+                rt.crash_cleared = Some(crash);
+            } else {
                 rt.stop = Some(Stop::Crashed(crash));
             }
             rt.damaged = true;

@@ -87,14 +87,16 @@ impl Runtime {
         if let Some(task) = self.eager.pop_first() {
             return self.hand_over(task);
         }
+        if self.enabled.is_empty() {
+            if self.timed.is_empty() {
+                return self.stuck();
+            }
+            self.pass_time();
+        }
         if self.yielded || self.fair.active() {
             self.fair.step(self.last, &self.enabled, self.yielded);
         }
-        if self.enabled.is_empty() && self.timed.is_empty() {
-            self.stuck()
-        } else {
-            self.pick_listed()
-        }
+        self.pick_listed()
     }
 
     /// Picks among the enabled tasks, a word of them.
@@ -149,6 +151,12 @@ impl Runtime {
         let mut listed = std::mem::take(&mut self.candidates);
         listed.clear();
         let goes_on = self.list(&mut listed);
+        if self.fair.active() && !self.unfair_left_out {
+            self.unfair_left_out = self
+                .enabled
+                .iter()
+                .any(|task| !self.fair.may_go(task, &self.enabled));
+        }
         let next = match listed.len() {
             0 => unreachable!("fairness never holds back every enabled task"),
             1 => self.wake(listed[0]),
@@ -168,68 +176,50 @@ impl Runtime {
         next
     }
 
-    /// Lists the alternatives; whether the first is the default continuation.
+    /// Lists the alternatives; whether the first is the default continuation. Beside the enabled tasks there are,
+    /// within the environment's bounds, those that may be woken before their time, or for no reason.
     fn list(&self, listed: &mut Vec<u32>) -> bool {
         let last = self.last;
-        let mut goes_on = false;
-        if self.enabled.is_empty() {
-            self.list_sleepers(listed);
-        } else {
-            let timed = self.left.timeouts > 0;
-            let drowsy = self.left.spurious_wakeups > 0;
-            let may_go = |&task: &u32| {
-                if self.enabled.contains(task) {
-                    !self.fair.active() || self.fair.may_go(task, &self.enabled)
-                } else {
-                    timed && self.timed.contains(task) || drowsy && self.drowsy.contains(task)
-                }
-            };
-            // The cyclic order after `last`: those beyond it, then those up to it.
-            listed.extend((last + 1..self.created).chain(0..last + 1).filter(may_go));
-            if !self.yielded && self.enabled.contains(last) && listed.last() == Some(&last) {
-                listed.rotate_right(1);
-                goes_on = true;
+        let timed = self.left.timeouts > 0;
+        let drowsy = self.left.spurious_wakeups > 0;
+        let may_go = |&task: &u32| {
+            if self.enabled.contains(task) {
+                !self.fair.active() || self.fair.may_go(task, &self.enabled)
+            } else {
+                timed && self.timed.contains(task) || drowsy && self.drowsy.contains(task)
             }
+        };
+        // The cyclic order after `last`: those beyond it, then those up to it.
+        listed.extend((last + 1..self.created).chain(0..last + 1).filter(may_go));
+        let goes_on = !self.yielded && self.enabled.contains(last) && listed.last() == Some(&last);
+        if goes_on {
+            listed.rotate_right(1);
         }
         goes_on
     }
 
-    /// Nobody is enabled, so time passes: the earliest time-out fires, or, within the bound on
-    /// time-outs out of turn, another.
-    fn list_sleepers(&self, listed: &mut Vec<u32>) {
-        listed.extend(self.timed.iter());
-        listed.sort_by_key(|&task| self.tasks[task as usize].deadline);
-        if self.left.timeouts == 0 {
-            listed.truncate(1);
-        }
-    }
-
     /// Lets a task go that may have to be woken.
     fn wake(&mut self, task: u32) -> Next {
-        if self.enabled.contains(task) {
+        let overdue = self.overdue.contains(task);
+        if self.enabled.contains(task) && !overdue {
             return self.step(task);
         }
-        let in_turn = self.enabled.is_empty();
-        let (timed, drowsy) = (self.timed.contains(task), self.drowsy.contains(task));
-        let wake = match (timed, drowsy && self.left.spurious_wakeups > 0 && !in_turn) {
-            (true, true) if self.left.timeouts > 0 => {
-                match self.decide(ChoiceKind::Wake, false, 2, Candidates::None) {
-                    Some(0) => Wake::TimedOut,
-                    Some(_) => Wake::Spurious,
-                    None => return Next::Stop,
-                }
-            }
+        let times_out = overdue || self.timed.contains(task) && self.left.timeouts > 0;
+        let spurious = self.drowsy.contains(task) && self.left.spurious_wakeups > 0;
+        let wake = match (times_out, spurious) {
+            (true, true) => match self.decide(ChoiceKind::Wake, false, 2, Candidates::None) {
+                Some(0) => Wake::TimedOut,
+                Some(_) => Wake::Spurious,
+                None => return Next::Stop,
+            },
             (true, false) => Wake::TimedOut,
             _ => Wake::Spurious,
         };
-        let deadline = self.tasks[task as usize].deadline;
         match wake {
+            Wake::TimedOut if overdue => {}
             Wake::TimedOut => {
-                let earliest = self.timed.iter().map(|t| self.tasks[t as usize].deadline).min();
-                if !in_turn || earliest != Some(deadline) {
-                    self.left.timeouts -= 1;
-                }
-                self.clock = self.clock.max(deadline);
+                self.left.timeouts -= 1;
+                self.advance_time(self.tasks[task as usize].deadline);
             }
             _ => self.left.spurious_wakeups -= 1,
         }
@@ -265,6 +255,7 @@ impl Runtime {
             self.vars[entry.pending.gate_var].watchers.remove(task);
             self.timed.remove(task);
             self.drowsy.remove(task);
+            self.overdue.remove(task);
         }
         if task == self.current {
             return Next::Stay;
@@ -289,17 +280,23 @@ impl Runtime {
         let open = self.vars[var].gates;
         let mut next = self.vars[var].watchers.first_from(0);
         while let Some(task) = next {
-            let pending = &self.tasks[task as usize].pending;
-            if pending.gates & open == 0 {
-                self.enabled.remove(task);
-            } else if pending.visible {
-                self.enabled.insert(task);
-            } else {
+            let entry = &self.tasks[task as usize];
+            let passes = entry.pending.gates & open != 0;
+            self.overdue.remove(task);
+            if passes && !entry.pending.visible {
                 // It goes at once, so it no longer waits: nothing may time it out, or enable it twice.
                 self.vars[var].watchers.remove(task);
                 self.eager.insert(task);
+                self.enabled.remove(task);
                 self.timed.remove(task);
                 self.drowsy.remove(task);
+            } else if passes {
+                self.enabled.insert(task);
+            } else if self.timed.contains(task) && entry.deadline <= self.clock {
+                self.overdue.insert(task);
+                self.enabled.insert(task);
+            } else {
+                self.enabled.remove(task);
             }
             next = self.vars[var].watchers.first_from(task + 1);
         }

@@ -1,8 +1,8 @@
 //! A task's life, as front ends see it: its creation, its result, its panics.
 
-use super::Engine;
 use super::stop::PanicNote;
 use super::task::{Access, Site, Status};
+use super::{Engine, Runtime};
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
 
@@ -64,6 +64,7 @@ impl Engine {
         let task = rt.current;
         if !rt.teardown {
             rt.tasks[task as usize].panicking = true;
+            rt.anybody_panicking = true;
             rt.panics.push(PanicNote {
                 task,
                 message,
@@ -79,14 +80,24 @@ impl Engine {
         if !std::thread::panicking() {
             return false;
         }
+        // The thread's own flag is that of all its tasks together. If nobody else is unwinding it is this one's.
         let rt = self.rt();
-        let current = rt.current as usize;
-        // The thread's own flag is that of all its tasks together. If nobody else is known to be
-        // unwinding it can only be this one, even where no hook told (`resume_unwind`).
-        rt.tasks[current].panicking
-            || !rt.tasks[..rt.created as usize]
-                .iter()
-                .any(|task| task.panicking && task.status == Status::Live)
+        !rt.others_panicking() || rt.tasks[rt.running as usize].panicking
+    }
+
+    /// The running task gives control away: notes whether it is unwinding, which only changes while it runs.
+    #[inline(always)]
+    pub(super) fn note_unwinding(self) {
+        let unwinding = std::thread::panicking();
+        if unwinding || self.rt().anybody_panicking {
+            self.rt().settle_panicking(unwinding);
+        }
+    }
+
+    /// The current task waits for tasks that borrow from it (or no longer does): should the execution be
+    /// abandoned, it must not unwind before their end.
+    pub(crate) fn stand_firm(self, firm: bool) {
+        self.task_entry(self.task()).firm = firm;
     }
 
     /// Somebody joined this task and saw that it panicked: not a finding by itself.
@@ -105,5 +116,26 @@ impl Engine {
             .any(|note| note.task == task && note.escaped && !note.joined);
         self.panic_seen(task);
         unseen
+    }
+}
+
+impl Runtime {
+    /// Whether a task that does not run is unwinding.
+    fn others_panicking(&self) -> bool {
+        let tasks = self.tasks[..self.created as usize].iter().zip(0..);
+        tasks
+            .into_iter()
+            .any(|(task, number)| task.panicking && task.status == Status::Live && number != self.running)
+    }
+
+    /// Notes whether the running task is unwinding, given that of the whole thread. Where others are unwinding
+    /// too, the thread's flag says nothing of this one: what its panic hook told stands.
+    #[cold]
+    fn settle_panicking(&mut self, unwinding: bool) {
+        let others = self.others_panicking();
+        if !others {
+            self.tasks[self.running as usize].panicking = unwinding;
+        }
+        self.anybody_panicking = unwinding || others;
     }
 }

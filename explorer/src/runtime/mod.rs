@@ -111,7 +111,11 @@ pub(crate) struct Runtime {
     /// Waiting tasks that a time-out may wake, and those that may wake spuriously.
     timed: TaskSet,
     drowsy: TaskSet,
+    /// Those of `timed` whose deadline has passed: they are enabled, whatever their gates.
+    overdue: TaskSet,
     fair: Fairness,
+    /// Whether fairness held a task back that could have gone on.
+    unfair_left_out: bool,
     /// Alternatives of a decision, when they are not simply the enabled tasks.
     candidates: Vec<u32>,
 
@@ -135,9 +139,13 @@ pub(crate) struct Runtime {
     switches: u64,
     limits: Limits,
     panics: Vec<PanicNote>,
+    /// Whether any task may be unwinding.
+    anybody_panicking: bool,
     stop: Option<Stop>,
     /// Set by a crash: what comes after cannot be trusted.
     damaged: bool,
+    /// A crash while the execution was cleared away.
+    crash_cleared: Option<crash::Crash>,
     /// Set once the execution is over and its remains are being cleared away: operations then happen
     /// at once, unrecorded.
     teardown: bool,
@@ -188,7 +196,7 @@ impl Engine {
     fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
         let rt = self.rt();
         if rt.teardown {
-            return;
+            return self.abandon_current();
         }
         let current = rt.current;
         let access = Access { op, order, var, site };
@@ -266,6 +274,10 @@ impl Engine {
             if let Some(deadline) = patience.deadline {
                 task.deadline = deadline;
                 rt.timed.insert(current);
+                if deadline <= rt.clock {
+                    rt.overdue.insert(current);
+                    rt.enabled.insert(current);
+                }
             }
             if patience.spurious {
                 rt.drowsy.insert(current);
@@ -297,6 +309,7 @@ impl Engine {
     /// Gives control to the fiber of the task that is now current; returns when this one's is gone on with.
     #[inline(always)]
     fn switch_fiber(self) {
+        self.note_unwinding();
         let rt = self.rt();
         let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
         let to: *const Fiber = &raw const *rt.fibers[rt.current as usize];
@@ -309,6 +322,7 @@ impl Engine {
     /// Gives control to the worker; returns, if ever, when this task is to be cleared away.
     #[inline(always)]
     fn go_home(self) {
+        self.note_unwinding();
         let rt = self.rt();
         let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
         // SAFETY: `running` is the caller's, and the worker waits at home while any task runs.
@@ -429,7 +443,11 @@ impl Engine {
 
     /// A recorded choice among `alternatives`, at least 1.
     pub(crate) fn choose(self, kind: ChoiceKind, alternatives: u32) -> u32 {
-        if alternatives < 2 || self.in_teardown() {
+        if self.in_teardown() {
+            self.abandon_current();
+            return 0;
+        }
+        if alternatives < 2 {
             return 0;
         }
         match self
@@ -470,7 +488,7 @@ impl Engine {
     pub(crate) fn yield_now(self, access: Access) {
         let rt = self.rt();
         if rt.teardown {
-            return;
+            return self.abandon_current();
         }
         let current = rt.current;
         if rt.tasks[current as usize].yielded {
@@ -482,6 +500,7 @@ impl Engine {
         if rt.last == current {
             (rt.yielded, rt.elaborate) = (true, true);
         }
+        self.time_passes_while_all_give_way();
     }
 
     /// Ends the execution: the test uses the tool in a way that cannot work.

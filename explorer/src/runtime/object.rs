@@ -357,20 +357,29 @@ impl Statics {
         !self.live.is_empty()
     }
 
-    /// The next value of a static to drop, last used first, as a call to make with no hold on this.
-    pub(super) fn next_to_drop(&mut self) -> Option<impl FnOnce() + use<>> {
+    /// The next value of a static to drop, last used first: its address, and a call to make with no hold on
+    /// this. Until `dropped` is told, a destructor that uses the static finds the value that is being dropped,
+    /// as it would find any other.
+    pub(super) fn next_to_drop(&mut self) -> Option<(usize, impl FnOnce() + use<>)> {
         while let Some(address) = self.live.pop() {
             let replica = self
                 .replicas
                 .get_mut(&address)
                 .expect("a live static has a replica");
-            replica.epoch = 0;
             if let Some(dropper) = replica.dropper.take().filter(|dropper| dropper.needed) {
-                // SAFETY: the replica holds a value, which nothing can reach any more.
-                return Some(move || unsafe { (dropper.drop)(&dropper.pointer) });
+                // SAFETY: the replica holds a value, which no task uses any more.
+                return Some((address, move || unsafe { (dropper.drop)(&dropper.pointer) }));
             }
+            replica.epoch = 0;
         }
         None
+    }
+
+    /// The value of the static at `address` was dropped.
+    pub(super) fn dropped(&mut self, address: usize) {
+        if let Some(replica) = self.replicas.get_mut(&address) {
+            replica.epoch = 0;
+        }
     }
 }
 

@@ -116,8 +116,15 @@ pub(crate) struct Task {
     pub(crate) name: Option<Arc<str>>,
     /// Whether it yielded, with nothing visible done since.
     pub(crate) yielded: bool,
-    /// Whether it is unwinding from a panic, or from being abandoned.
+    /// Whether it was unwinding, from a panic or from being abandoned, when it ran last; see
+    /// `Engine::note_unwinding`.
     pub(crate) panicking: bool,
+    /// Whether its closure is over, and it drops what it left.
+    pub(crate) finishing: bool,
+    /// Whether it waits for tasks that borrow from it, so that it must not unwind before their end.
+    pub(crate) firm: bool,
+    /// Operations it took while it was cleared away.
+    pub(crate) operations_cleared: u32,
     /// Whether nobody has a handle on it any more.
     pub(crate) detached: bool,
     /// Its thread-local values, in order of initialisation.
@@ -149,6 +156,9 @@ impl Task {
             name: None,
             yielded: false,
             panicking: false,
+            finishing: false,
+            firm: false,
+            operations_cleared: 0,
             detached: false,
             locals: Vec::new(),
         }
@@ -174,6 +184,9 @@ impl Task {
         self.name = name;
         self.yielded = false;
         self.panicking = false;
+        self.finishing = false;
+        self.firm = false;
+        self.operations_cleared = 0;
         self.detached = false;
         debug_assert!(
             self.locals.is_empty(),

@@ -2,6 +2,7 @@
 
 use super::abandon::serve;
 use super::clock::TICK;
+use super::crash::Crash;
 use super::event::{Event, Events};
 use super::fair::Fairness;
 use super::fiber::Fiber;
@@ -39,6 +40,10 @@ pub(crate) struct Executed {
     pub(crate) scene: Option<Box<Scene>>,
     /// Whether the process may be damaged, so that nothing should follow.
     pub(crate) damaged: bool,
+    /// A crash while the execution was cleared away.
+    pub(crate) crash_cleared: Option<Crash>,
+    /// Whether fairness kept a schedule out.
+    pub(crate) unfair_left_out: bool,
 }
 
 /// What a report needs of an execution: all in words, so that it outlives it.
@@ -127,6 +132,10 @@ impl Worker {
                 switches: 0,
                 limits,
                 panics: Vec::new(),
+                anybody_panicking: false,
+                crash_cleared: None,
+                unfair_left_out: false,
+                overdue: TaskSet::default(),
                 stop: None,
                 damaged: false,
                 teardown: false,
@@ -164,6 +173,11 @@ impl Worker {
             self.runtime.tell_shutdown();
         }
         std::mem::take(&mut self.runtime.listeners.reported)
+    }
+
+    /// The decisions of the last execution.
+    pub(crate) fn choices(&self) -> &[Choice] {
+        &self.runtime.choices
     }
 
     /// The strategy, to ask what it has covered.
@@ -229,6 +243,8 @@ impl Engine {
             tasks: rt.created,
             scene,
             damaged: rt.damaged,
+            crash_cleared: rt.crash_cleared,
+            unfair_left_out: rt.unfair_left_out,
         }
     }
 }
@@ -250,6 +266,7 @@ impl Runtime {
         self.eager.clear();
         self.timed.clear();
         self.drowsy.clear();
+        self.overdue.clear();
         self.fair.reset();
         self.left = self.environment;
         self.clock = 0;
@@ -261,6 +278,9 @@ impl Runtime {
         self.steps = 0;
         self.switches = 0;
         self.panics.clear();
+        self.anybody_panicking = false;
+        self.crash_cleared = None;
+        self.unfair_left_out = false;
         self.stop = None;
     }
 

@@ -285,6 +285,18 @@ impl<'a, T: ?Sized> Mutex<T> {
     }
 }
 
+/// Frees a mutex's variable when it is dropped.
+struct Release {
+    engine: Engine,
+    var: u32,
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        free(self.engine, self.var);
+    }
+}
+
 /// Frees a mutex's variable.
 pub(super) fn free(engine: Engine, var: u32) {
     engine.disown(var);
@@ -301,9 +313,11 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
                     return;
                 };
                 let access = Access::new(SyncVarOp::LockRelease, var, site);
+                // Released even if this task is abandoned right here: others' destructors may want the lock.
+                let release = Release { engine, var };
                 engine.enter(access);
                 self.poison_if_panicking(engine.panicking());
-                free(engine, var);
+                drop(release);
                 engine.commit(access, 0, 0);
             }
         }

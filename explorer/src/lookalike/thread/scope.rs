@@ -138,6 +138,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// there are then.
     fn wait_for_all(tasks: &RefCell<Vec<u32>>, from: usize, engine: Engine, site: Site) -> usize {
         let (mut from, mut to) = (from, tasks.borrow().len());
+        // They borrow from this task: should the execution be abandoned, it unwinds after their end only.
+        engine.stand_firm(true);
         while from < to {
             // The newest first: by default it is the last to end, so that the others need not wake this task.
             for at in (from..to).rev() {
@@ -146,6 +148,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             }
             (from, to) = (to, tasks.borrow().len());
         }
+        engine.stand_firm(false);
         to
     }
 

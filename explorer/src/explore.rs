@@ -304,6 +304,12 @@ impl Explorer {
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
 
+        let schedule = |choices| Schedule {
+            program: program.clone(),
+            environment: settings.environment,
+            steps: settings.steps,
+            choices,
+        };
         let began = Instant::now();
         let mut looked_at = (0, 0);
         let mut complete = 0;
@@ -341,30 +347,19 @@ impl Explorer {
             report.max_steps = report.max_steps.max(executed.steps);
             report.max_tasks = report.max_tasks.max(executed.tasks);
             report.context_switches += executed.switches;
-            complete += u64::from(judge::complete(&executed.stop));
             if executed.unfair_left_out {
                 report.note(UNFAIR_LEFT_OUT);
             }
-            let schedule = |choices| Schedule {
-                program: program.clone(),
-                environment: settings.environment,
-                steps: settings.steps,
-                choices,
+            let Some(trouble) = executed.trouble else {
+                complete += 1;
+                continue;
             };
-            let mut found = Vec::new();
-            let diverged = judge::diverged(&executed.stop);
-            if let Some(scene) = executed.scene {
-                found = judge::findings(&executed.stop, *scene, schedule);
-            }
-            if let Some(crash) = executed.crash_cleared {
-                found.push(judge::crash_while_clearing(
-                    crash,
-                    schedule(worker.choices().to_vec()),
-                ));
-            }
+            complete += u64::from(judge::complete(&trouble.stop));
+            let (diverged, damaged) = (judge::diverged(&trouble.stop), trouble.damaged);
+            let found = judge::findings(*trouble, schedule);
             let failed = !found.is_empty();
             report.take_findings(found);
-            if executed.damaged {
+            if damaged {
                 report.note("the exploration ended with a crash: the process may be damaged");
                 break Some("a crash ended the search".into());
             }
@@ -377,13 +372,7 @@ impl Explorer {
         };
         let last_words = worker.shut_down();
         if !last_words.is_empty() {
-            let schedule = Schedule {
-                program: program.clone(),
-                environment: settings.environment,
-                steps: settings.steps,
-                choices: Vec::new(),
-            };
-            report.take_findings(judge::reported(last_words, &[], &schedule));
+            report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));
         }
         let mut coverage = worker.strategy().coverage(ended.is_none());
         if let (Some(ended), Coverage::Bounded { reason, .. }) = (ended, &mut coverage) {

@@ -1,8 +1,7 @@
 //! What an execution that did not simply end well amounts to, in words.
 
 use crate::report::{Finding, FindingEvent};
-use crate::runtime::crash::Crash;
-use crate::runtime::{EventLine, PanicNote, Reported, Scene, Stop, Waiting};
+use crate::runtime::{EventLine, PanicNote, Reported, Scene, Stop, Trouble, Waiting};
 use crate::schedule::{Choice, Schedule};
 use intermezzo_sdk::{FindingKind, MemoryOrder, SyncVarOp};
 
@@ -20,11 +19,13 @@ pub(crate) fn diverged(stop: &Stop) -> bool {
 }
 
 /// The findings of an execution.
-pub(crate) fn findings(
-    stop: &Stop,
-    scene: Scene,
-    schedule: impl Fn(Vec<Choice>) -> Schedule,
-) -> Vec<Finding> {
+pub(crate) fn findings(trouble: Trouble, schedule: impl Fn(Vec<Choice>) -> Schedule) -> Vec<Finding> {
+    let Trouble {
+        stop,
+        scene,
+        crash_cleared,
+        ..
+    } = trouble;
     let Scene {
         panics,
         waiting,
@@ -45,7 +46,7 @@ pub(crate) fn findings(
         count: 1,
     };
     let mut found = Vec::new();
-    match stop {
+    match &stop {
         Stop::Complete | Stop::Panicked => {
             // Where the test's body failed, every panic that ended a task may be the cause; where it
             // did not, those that somebody joined were seen and handled.
@@ -99,22 +100,12 @@ pub(crate) fn findings(
             found.push(engine(FindingKind::Crash, message, vec![current]));
         }
     }
+    if let Some(crash) = crash_cleared {
+        let what = "a destructor crashed while what the execution left behind was dropped";
+        found.push(engine(FindingKind::Crash, format!("{what}: {}", crash.describe()), Vec::new()));
+    }
     found.extend(reported(reports, &events, &schedule));
     found
-}
-
-/// A crash of a destructor, after the execution itself was over.
-pub(crate) fn crash_while_clearing(crash: Crash, schedule: Schedule) -> Finding {
-    let crash = crash.describe();
-    Finding {
-        kind: FindingKind::Crash,
-        monitor: "engine".into(),
-        message: format!("a destructor crashed while what the execution left behind was dropped: {crash}"),
-        tasks: Vec::new(),
-        events: Vec::new(),
-        schedule,
-        count: 1,
-    }
 }
 
 /// What monitors reported.

@@ -30,20 +30,25 @@ pub(crate) struct Limits {
     pub(crate) stack_bytes: usize,
 }
 
-/// What an execution was, in the engine's own terms: valid until the next one begins.
+/// What an execution was, in the engine's own terms.
 pub(crate) struct Executed {
-    pub(crate) stop: Stop,
     pub(crate) steps: u64,
     pub(crate) switches: u64,
     pub(crate) tasks: u32,
-    /// A description, if there is something to report.
-    pub(crate) scene: Option<Box<Scene>>,
+    /// Whether fairness kept a schedule out.
+    pub(crate) unfair_left_out: bool,
+    /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
+    pub(crate) trouble: Option<Box<Trouble>>,
+}
+
+/// An execution that did not just end well.
+pub(crate) struct Trouble {
+    pub(crate) stop: Stop,
+    pub(crate) scene: Scene,
     /// Whether the process may be damaged, so that nothing should follow.
     pub(crate) damaged: bool,
     /// A crash while the execution was cleared away.
     pub(crate) crash_cleared: Option<Crash>,
-    /// Whether fairness kept a schedule out.
-    pub(crate) unfair_left_out: bool,
 }
 
 /// What a report needs of an execution: all in words, so that it outlives it.
@@ -175,11 +180,6 @@ impl Worker {
         std::mem::take(&mut self.runtime.listeners.reported)
     }
 
-    /// The decisions of the last execution.
-    pub(crate) fn choices(&self) -> &[Choice] {
-        &self.runtime.choices
-    }
-
     /// The strategy, to ask what it has covered.
     pub(crate) fn strategy(&self) -> &dyn Strategy {
         &*self.runtime.strategy
@@ -233,18 +233,22 @@ impl Engine {
         let quiet = complete
             && rt.panics.iter().all(|note| note.joined || !note.escaped)
             && rt.listeners.reported.is_empty();
-        let scene = if quiet { None } else { Some(Box::new(rt.scene())) };
+        let scene = if quiet { None } else { Some(rt.scene()) };
         rt.clear_away(!rt.damaged);
         let rt = self.rt();
+        let trouble = if quiet && !rt.damaged {
+            None
+        } else {
+            // A crash in the clearing away of an execution that ended well: its events are still there.
+            let scene = scene.unwrap_or_else(|| rt.scene());
+            Some(Box::new(Trouble { stop, scene, damaged: rt.damaged, crash_cleared: rt.crash_cleared }))
+        };
         Executed {
-            stop,
             steps: rt.steps,
             switches: rt.switches,
             tasks: rt.created,
-            scene,
-            damaged: rt.damaged,
-            crash_cleared: rt.crash_cleared,
             unfair_left_out: rt.unfair_left_out,
+            trouble,
         }
     }
 }

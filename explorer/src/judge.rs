@@ -102,7 +102,11 @@ pub(crate) fn findings(trouble: Trouble, schedule: impl Fn(Vec<Choice>) -> Sched
     }
     if let Some(crash) = crash_cleared {
         let what = "a destructor crashed while what the execution left behind was dropped";
-        found.push(engine(FindingKind::Crash, format!("{what}: {}", crash.describe()), Vec::new()));
+        found.push(engine(
+            FindingKind::Crash,
+            format!("{what}: {}", crash.describe()),
+            Vec::new(),
+        ));
     }
     found.extend(reported(reports, &events, &schedule));
     found

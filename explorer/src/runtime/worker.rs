@@ -241,7 +241,12 @@ impl Engine {
         } else {
             // A crash in the clearing away of an execution that ended well: its events are still there.
             let scene = scene.unwrap_or_else(|| rt.scene());
-            Some(Box::new(Trouble { stop, scene, damaged: rt.damaged, crash_cleared: rt.crash_cleared }))
+            Some(Box::new(Trouble {
+                stop,
+                scene,
+                damaged: rt.damaged,
+                crash_cleared: rt.crash_cleared,
+            }))
         };
         Executed {
             steps: rt.steps,

@@ -1,0 +1,182 @@
+//! The Monitor contract as the engine keeps it: which calls come, in which order, and what becomes of findings.
+
+use intermezzo_explorer::sync::Mutex;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering};
+use intermezzo_explorer::{Environment, Explorer, event, thread};
+use intermezzo_sdk::{
+    Context, EventId, Execution, FindingKind, Interests, Monitor, SchedulePoint, SyncVarAccess, SyncVarOp,
+    TaskId, UserEvent,
+};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex as StdMutex};
+
+/// Objects to a task that yields while it holds a lock.
+#[derive(Default)]
+struct YieldUnderLock {
+    /// How many locks each task holds, and where it took the last.
+    held: BTreeMap<TaskId, (u32, EventId)>,
+}
+
+impl Monitor for YieldUnderLock {
+    fn name(&self) -> &str {
+        "yield-under-lock"
+    }
+    fn interests(&self) -> Interests {
+        Interests::SYNC_ACCESSES
+    }
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+    fn on_execution_begin(&mut self, _: &Execution<'_>) {
+        self.held.clear();
+    }
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+        let (held, taken) = self.held.entry(access.event.task).or_insert((0, access.event));
+        match access.op {
+            SyncVarOp::LockAcquire => (*held, *taken) = (*held + 1, access.event),
+            SyncVarOp::LockRelease => *held -= 1,
+            SyncVarOp::Yield if *held > 0 => {
+                let message = format!(
+                    "{} yields at {} while it holds a lock",
+                    cx.task_name(access.event.task),
+                    cx.site_name(access.site)
+                );
+                let kind = FindingKind::Plugin("yield-under-lock".into());
+                cx.report(kind, message, &[access.event, *taken]);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_monitors_finding_is_reported_and_replays() {
+    let test = || {
+        let n = Mutex::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| *n.lock().unwrap() += 1);
+            let mut held = n.lock().unwrap();
+            *held += 1;
+            if *held == 2 {
+                thread::yield_now();
+            }
+        });
+    };
+    let explorer = || {
+        Explorer::new()
+            .program("monitors")
+            .monitor(YieldUnderLock::default())
+    };
+    let report = explorer().explore(test);
+    let [finding] = report.findings() else {
+        panic!("{report}")
+    };
+    assert_eq!(finding.kind.as_str(), "plugin/yield-under-lock");
+    assert_eq!(
+        (finding.monitor.as_str(), finding.tasks.as_slice()),
+        ("yield-under-lock", &["main".to_owned()][..])
+    );
+    assert!(
+        finding
+            .message
+            .starts_with("main yields at explorer/tests/monitors.rs:"),
+        "{report}"
+    );
+    for _ in 0..100 {
+        let again = explorer().replay(finding.schedule.clone()).explore(test);
+        assert_eq!(again.findings(), report.findings());
+    }
+    let unmonitored = Explorer::new().program("monitors").explore(test);
+    assert!(unmonitored.verdict().is_pass(), "{unmonitored}");
+}
+
+/// Notes every call, in a word.
+struct Calls(Arc<StdMutex<Vec<String>>>, Interests);
+
+impl Calls {
+    fn note(&self, call: String) {
+        self.0.lock().unwrap().push(call);
+    }
+}
+
+impl Monitor for Calls {
+    fn name(&self) -> &str {
+        "calls"
+    }
+    fn interests(&self) -> Interests {
+        self.1
+    }
+    fn reduction_compatible(&self) -> bool {
+        false
+    }
+    fn on_execution_begin(&mut self, execution: &Execution<'_>) {
+        assert!(execution.accesses.is_empty() && !execution.complete);
+        self.note(format!("begin {}", execution.number));
+    }
+    fn on_schedule_point(&mut self, next: &SchedulePoint, cx: &mut Context<'_>) {
+        assert!(cx.enabled().contains(&next.event.task));
+        self.note(format!("before {} {}", next.event, next.op));
+    }
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, _: &mut Context<'_>) {
+        self.note(format!("after {} {}", access.event, access.op));
+    }
+    fn on_user_event(&mut self, event: &UserEvent<'_>, _: &mut Context<'_>) {
+        self.note(format!("user {} {}", event.after, event.text));
+    }
+    fn on_execution_end(&mut self, execution: &Execution<'_>, _: &mut Context<'_>) {
+        self.note(format!(
+            "end {} {} {}",
+            execution.number,
+            execution.accesses.len(),
+            execution.complete
+        ));
+    }
+    fn on_shutdown(&mut self, _: &mut Context<'_>) {
+        self.note("shutdown".into());
+    }
+}
+
+fn calls(interests: Interests) -> Vec<String> {
+    let noted = Arc::default();
+    let explorer = Explorer::new()
+        .environment(Environment::calm())
+        .monitor(Calls(Arc::clone(&noted), interests));
+    let report = explorer.explore(|| {
+        let n = AtomicUsize::new(0);
+        n.store(1, Ordering::Relaxed);
+        event("stored");
+        thread::yield_now();
+        n.load(Ordering::Acquire);
+    });
+    assert_eq!((report.executions(), report.verdict().is_pass()), (1, true));
+    Arc::try_unwrap(noted).unwrap().into_inner().unwrap()
+}
+
+#[test]
+fn calls_come_in_the_order_of_the_contract() {
+    let expected = [
+        "begin 1",
+        "after 0.1 begin",
+        "before 0.2 store",
+        "after 0.2 store",
+        "user 0.2 stored",
+        "after 0.3 yield",
+        "before 0.4 load",
+        "after 0.4 load",
+        "after 0.5 end",
+        "end 1 5 true",
+        "shutdown",
+    ];
+    assert_eq!(calls(Interests::ALL), expected);
+    assert_eq!(
+        calls(Interests::NONE),
+        ["begin 1", "end 1 0 true", "shutdown"],
+        "nothing else is wanted"
+    );
+    let points: Vec<_> = expected
+        .into_iter()
+        .filter(|call| !call.starts_with("after") && !call.starts_with("user"))
+        .collect();
+    let found = calls(Interests::SCHEDULE_POINTS);
+    assert_eq!(found[..found.len() - 2], points[..points.len() - 2]);
+}

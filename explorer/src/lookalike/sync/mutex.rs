@@ -1,6 +1,6 @@
 //! `std::sync::Mutex`. Releasing is a visible operation too: a `try_lock` elsewhere can tell.
 
-use super::poison;
+use super::poison::{self, Poison};
 use crate::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
@@ -24,6 +24,13 @@ impl<T: ?Sized> Body for MutexBody<T> {
     const KIND: VarKind = VarKind::Mutex;
     fn gates(&self) -> Gates {
         FREE
+    }
+}
+
+impl<T: ?Sized> Poison for MutexBody<T> {
+    unsafe fn flag(this: *mut Self) -> *const AtomicBool {
+        // SAFETY: as the caller says.
+        unsafe { &raw const (*this).poisoned }
     }
 }
 
@@ -197,31 +204,13 @@ impl<T: ?Sized> Mutex<T> {
     /// Whether a task panicked while it held the lock.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        let site = Location::caller();
-        match Engine::current() {
-            Some(engine) => {
-                let (var, body) = self.object.inside(engine, site);
-                // SAFETY: the flag is shared.
-                poison::look(engine, var, unsafe { &(*body).poisoned }, site)
-            }
-            // SAFETY: the flag is shared.
-            None => unsafe { &(*self.object.outside()).poisoned }.load(Relaxed),
-        }
+        poison::look(&self.object, Location::caller())
     }
 
     /// Forgets that a task panicked while it held the lock.
     #[track_caller]
     pub fn clear_poison(&self) {
-        let site = Location::caller();
-        match Engine::current() {
-            Some(engine) => {
-                let (var, body) = self.object.inside(engine, site);
-                // SAFETY: the flag is shared.
-                poison::clear(engine, var, unsafe { &(*body).poisoned }, site);
-            }
-            // SAFETY: the flag is shared.
-            None => unsafe { &(*self.object.outside()).poisoned }.store(false, Relaxed),
-        }
+        poison::clear(&self.object, Location::caller());
     }
 
     /// The data of a mutex that nobody else can see.

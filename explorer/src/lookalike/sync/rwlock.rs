@@ -5,7 +5,7 @@
 //! between, is not reported as the deadlock that it is on some systems.
 
 use super::mutex::result;
-use super::poison;
+use super::poison::{self, Poison};
 use crate::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
@@ -90,6 +90,13 @@ impl<T: ?Sized> Body for RwLockBody<T> {
     const KIND: VarKind = VarKind::RwLock;
     fn gates(&self) -> Gates {
         self.holders.gates()
+    }
+}
+
+impl<T: ?Sized> Poison for RwLockBody<T> {
+    unsafe fn flag(this: *mut Self) -> *const AtomicBool {
+        // SAFETY: as the caller says.
+        unsafe { &raw const (*this).poisoned }
     }
 }
 
@@ -336,31 +343,13 @@ impl<T: ?Sized> RwLock<T> {
     /// Whether a task panicked while it wrote.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        let site = Location::caller();
-        match Engine::current() {
-            Some(engine) => {
-                let (var, body) = self.object.inside(engine, site);
-                // SAFETY: the flag is shared.
-                poison::look(engine, var, unsafe { &(*body).poisoned }, site)
-            }
-            // SAFETY: the flag is shared.
-            None => unsafe { &(*self.object.outside()).poisoned }.load(Relaxed),
-        }
+        poison::look(&self.object, Location::caller())
     }
 
     /// Forgets that a task panicked while it wrote.
     #[track_caller]
     pub fn clear_poison(&self) {
-        let site = Location::caller();
-        match Engine::current() {
-            Some(engine) => {
-                let (var, body) = self.object.inside(engine, site);
-                // SAFETY: the flag is shared.
-                poison::clear(engine, var, unsafe { &(*body).poisoned }, site);
-            }
-            // SAFETY: the flag is shared.
-            None => unsafe { &(*self.object.outside()).poisoned }.store(false, Relaxed),
-        }
+        poison::clear(&self.object, Location::caller());
     }
 
     /// The data of a lock that nobody else can see.

@@ -127,7 +127,10 @@ impl Explorer {
             self.reports = Some(directory.into());
         }
         match std::env::var("INTERMEZZO_REPLAY") {
-            Ok(schedule) => Ok(self.replay(Schedule::parse(&schedule)?)),
+            Ok(schedule) => match Schedule::parse(&schedule) {
+                Ok(schedule) => Ok(self.replay(schedule)),
+                Err(error) => Err(format!("INTERMEZZO_REPLAY: {error}").into()),
+            },
             Err(_) => Ok(self),
         }
     }

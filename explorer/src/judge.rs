@@ -221,7 +221,12 @@ fn finding_event(event: &EventLine) -> FindingEvent {
     FindingEvent {
         id: event.id.to_string(),
         task: event.task.clone(),
-        op: event.op.name().into(),
+        op: match event.op {
+            SyncVarOp::CondvarWake | SyncVarOp::Park if event.read == 1 => {
+                format!("{} for no reason", event.op)
+            }
+            op => op.name().into(),
+        },
         order: match event.order {
             MemoryOrder::None => None,
             order => Some(format!("{order:?}")),

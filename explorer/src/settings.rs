@@ -144,6 +144,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
 /// The prefix of environment variables: `INTERMEZZO_PREEMPTIONS` sets `preemptions`.
 const PREFIX: &str = "INTERMEZZO_";
 
+/// Variables of that prefix that are no settings.
+const OTHER_VARIABLES: [&str; 2] = ["INTERMEZZO_REPLAY", "INTERMEZZO_REPORTS"];
+
 impl Settings {
     /// Sets the setting of that name.
     ///
@@ -174,8 +177,29 @@ impl Settings {
     /// Takes over what environment variables set: `INTERMEZZO_` and a setting's name in capitals.
     ///
     /// # Errors
-    /// A value does not fit its setting.
+    /// A value does not fit its setting, or a variable of that prefix sets nothing: it is misspelled.
     pub fn override_from_environment(&mut self) -> Result<(), SettingError> {
+        let mut names: Vec<String> = std::env::vars_os()
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect();
+        names.sort();
+        for variable in names
+            .iter()
+            .filter(|name| !OTHER_VARIABLES.contains(&name.as_str()))
+        {
+            let name = variable.strip_prefix(PREFIX).map(str::to_lowercase);
+            if name.is_some_and(|name| SETTINGS.iter().all(|(known, ..)| *known != name)) {
+                let known: Vec<String> = SETTINGS
+                    .iter()
+                    .map(|(known, ..)| format!("{PREFIX}{}", known.to_uppercase()))
+                    .collect();
+                let problem = format!("no setting is called so; there are: {}", known.join(", "));
+                return Err(SettingError {
+                    name: variable.clone(),
+                    problem,
+                });
+            }
+        }
         for (name, ..) in SETTINGS {
             let variable = format!("{PREFIX}{}", name.to_uppercase());
             if let Ok(value) = std::env::var(&variable) {

@@ -38,7 +38,7 @@ fn run_one(program: &Program, args: &RunArgs) -> Result<Exit, Problem> {
         // Now rather than after a long search.
         files::check_may_write(path, Kind::Schedule)?;
     }
-    let report = explore(program, &arguments, &args.search);
+    let report = explore(program, &arguments, &args.search)?;
     if args.json {
         output::text(&report.to_json())?;
     } else {
@@ -69,7 +69,7 @@ fn run_all(args: &RunArgs) -> Result<Exit, Problem> {
         .unwrap_or(0);
     for program in programs() {
         let arguments = program.arguments::<&str>(&[]).expect("defaults are in range");
-        let report = explore(program, &arguments, &args.search);
+        let report = explore(program, &arguments, &args.search)?;
         let met = program.meets(&report);
         all_met &= met;
         if args.json {
@@ -114,13 +114,17 @@ fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
     )
 }
 
-fn explore(program: &Program, arguments: &Arguments, flags: &SearchFlags) -> Report {
+/// The program's own settings, overridden by environment variables, and these by flags.
+fn explore(program: &Program, arguments: &Arguments, flags: &SearchFlags) -> Result<Report, Problem> {
     let mut settings = program.settings();
+    settings
+        .override_from_environment()
+        .map_err(|error| Problem::usage(error.to_string()))?;
     flags.apply(&mut settings);
     let progress = Progress::of(program.name);
     let explorer = progress.watch(program.explorer(settings, arguments));
-    super::explore(program, arguments, explorer)
-        .expect("no schedule is given that could be another program's")
+    Ok(super::explore(program, arguments, explorer)
+        .expect("no schedule is given that could be another program's"))
 }
 
 fn write_schedule(path: &Path, report: &Report) -> Result<(), Problem> {

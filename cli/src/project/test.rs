@@ -54,8 +54,8 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     }
     if ran.reports.is_empty() {
         output::complain(
-            "nothing was explored: write #[intermezzo::test] above a test, and switch on the \
-             feature `explore` of intermezzo in [dev-dependencies]",
+            "nothing was explored: no test that was run has #[intermezzo::test] above it; or the feature `explore` of \
+             intermezzo is not switched on in [dev-dependencies]",
         );
     }
     Ok(verdict.into())

@@ -27,7 +27,11 @@ impl fmt::Display for Report {
         if let Some(first) = self.first_failure {
             write!(f, ", first found in number {first}")?;
         }
-        writeln!(f, "; {}", self.coverage)?;
+        if self.strategy == "replay" {
+            writeln!(f, "; the schedule was replayed")?;
+        } else {
+            writeln!(f, "; {}", self.coverage)?;
+        }
         if self.findings.is_empty() {
             writeln!(f, "  environment: {}", Bounds(&self.environment))?;
         }

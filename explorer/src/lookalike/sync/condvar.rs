@@ -221,7 +221,8 @@ impl Condvar {
             if wake == Wake::TimedOut {
                 engine.timed_out(waking);
             } else {
-                engine.commit(waking, 0, 0);
+                // 1 stands for a wake-up that nobody caused.
+                engine.commit(waking, 1, 0);
             }
         }
         (

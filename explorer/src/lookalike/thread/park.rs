@@ -43,7 +43,8 @@ fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
             engine.change_gates(var, 0, gate::TOKEN);
             engine.commit(access, 0, 0);
         }
-        Wake::Spurious => engine.commit(access, 0, 0),
+        // 1 stands for a wake-up that nobody caused.
+        Wake::Spurious => engine.commit(access, 1, 0),
     }
 }
 

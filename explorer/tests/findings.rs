@@ -234,7 +234,11 @@ fn each_replays_in_another_process() {
     if let Ok(given) = std::env::var(REPLAY) {
         let (name, token) = given.split_once(' ').unwrap();
         let (.., body) = CASES.iter().find(|(known, ..)| *known == name).unwrap();
-        let again = replayed(name, *body, &Schedule::from_token(token).unwrap());
+        let schedule = Schedule::from_token(token).unwrap();
+        let again = replayed(name, *body, &schedule);
+        for _ in 1..100 {
+            assert_eq!(replayed(name, *body, &schedule), again, "{name}");
+        }
         std::fs::write(std::env::var(format!("{REPLAY}_OUT")).unwrap(), again).unwrap();
         return;
     }

@@ -4,10 +4,11 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use intermezzo::sdk::{Interests, Monitor};
-use intermezzo::search::{self, ChoicePoint};
+use intermezzo::search::{self, ChoicePoint, Plan};
 use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo::{Coverage, Environment, Explorer, Strategy, schedule::Choice, thread};
+use intermezzo::trace::Trace;
+use intermezzo::{Coverage, Environment, Explorer, Strategy, thread};
 use std::sync::Arc;
 
 /// `tasks` tasks that each increment one atomic `increments` times, joined by main.
@@ -43,8 +44,8 @@ fn locked(tasks: usize, sections: usize) {
 struct Repeat(u64);
 
 impl search::Strategy for Repeat {
-    fn next(&mut self, choices: &mut Vec<Choice>) -> bool {
-        choices.clear();
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        plan.truncate(0);
         self.0 = self.0.saturating_sub(1);
         self.0 > 0
     }

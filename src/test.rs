@@ -39,7 +39,7 @@ pub fn run_test(program: &str, settings: &[(&str, &str)], test: fn()) {
         .unwrap_or_else(|error| panic!("{error}"));
     let report = explorer
         .try_explore(test)
-        .unwrap_or_else(|error| panic!("INTERMEZZO_REPLAY: {error}"));
+        .unwrap_or_else(|error| panic!("{error}"));
     if !report.verdict().is_pass() {
         panic!("{report}");
     }

@@ -24,6 +24,9 @@ pub(crate) struct SearchFlags {
     /// Which search to run: `dfs` or `random`
     #[arg(long, value_name = "NAME", value_parser = setting("strategy"), help_heading = SEARCH)]
     strategy: Option<String>,
+    /// How to leave out executions that show nothing new: `none`, `caching`, `source-dpor`, `dpor` or `bpor`
+    #[arg(long, value_name = "NAME", value_parser = setting("reduction"), help_heading = SEARCH)]
+    reduction: Option<String>,
     /// Most preemptions in an execution, or `none` for no bound
     #[arg(long, value_name = "N", value_parser = setting("preemptions"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -115,6 +118,7 @@ impl Given for SearchFlags {
     fn all(&self) -> Vec<(&'static str, &Option<String>)> {
         let mut all = vec![
             ("strategy", &self.strategy),
+            ("reduction", &self.reduction),
             ("preemptions", &self.preemptions),
             ("executions", &self.executions),
             ("time", &self.time),

@@ -6,8 +6,9 @@ use crate::report::{Coverage, Finding, Report};
 use crate::runtime::{Limits, Listeners, Worker, crash, panics};
 use crate::schedule::{Schedule, ScheduleError};
 use crate::search::{self, DepthFirst, IterativePreemptionBounding, RandomWalk, Replay};
-use crate::settings::{Settings, StrategyKind};
+use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use intermezzo_sdk::Monitor;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -42,6 +43,33 @@ impl Strategy {
     /// A search of your own. Bounds of the explorer are its own business then.
     pub fn custom(strategy: impl search::Strategy + 'static) -> Strategy {
         Strategy(Chosen::Custom(Box::new(strategy)))
+    }
+}
+
+/// Why an exploration was not begun.
+#[derive(Debug)]
+pub enum ExploreError {
+    /// The schedule to replay is of another test.
+    Schedule(ScheduleError),
+    /// Settings do not go together.
+    Setting(SettingError),
+}
+
+impl fmt::Display for ExploreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExploreError::Schedule(error) => error.fmt(f),
+            ExploreError::Setting(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ExploreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ExploreError::Schedule(error) => Some(error),
+            ExploreError::Setting(error) => Some(error),
+        }
     }
 }
 
@@ -151,6 +179,12 @@ impl Explorer {
         self
     }
 
+    /// How to leave out executions that show nothing new. Default: every schedule is run.
+    pub fn reduction(mut self, reduction: Reduction) -> Explorer {
+        self.settings.reduction = reduction;
+        self
+    }
+
     /// Explores all executions with no preemption, then all with one, and so on up to this many.
     /// Default: no bound.
     pub fn preemptions(mut self, most: u32) -> Explorer {
@@ -232,7 +266,8 @@ impl Explorer {
     /// executions must not change. It runs on a thread of its own, with its tasks on small stacks.
     ///
     /// # Panics
-    /// The schedule to replay is of another test: use [`Explorer::try_explore`] where that may be.
+    /// The schedule to replay is of another test, or settings do not go together: use [`Explorer::try_explore`]
+    /// where that may be.
     pub fn explore<F: Fn() + Send + Sync>(self, test: F) -> Report {
         self.try_explore(test).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -240,14 +275,17 @@ impl Explorer {
     /// Explores the test, as [`Explorer::explore`] does.
     ///
     /// # Errors
-    /// The schedule to replay is of another test.
-    pub fn try_explore<F: Fn() + Send + Sync>(self, test: F) -> Result<Report, ScheduleError> {
+    /// The schedule to replay is of another test, or settings do not go together.
+    pub fn try_explore<F: Fn() + Send + Sync>(self, test: F) -> Result<Report, ExploreError> {
         let program = self
             .program
             .clone()
             .unwrap_or_else(|| std::any::type_name::<F>().replace("::{{closure}}", ""));
         if let Some(schedule) = &self.replay {
-            schedule.for_program(&program)?;
+            schedule.for_program(&program).map_err(ExploreError::Schedule)?;
+        }
+        if self.custom.is_none() {
+            self.settings.check().map_err(ExploreError::Setting)?;
         }
         let reports = self.reports.clone();
         // A thread of its own: the stack of a task that crashed stays marked on its thread, and the
@@ -377,6 +415,7 @@ impl Explorer {
         if !last_words.is_empty() {
             report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));
         }
+        report.redundant = worker.strategy().redundant();
         let mut coverage = worker.strategy().coverage(ended.is_none());
         if let (Some(ended), Coverage::Bounded { reason, .. }) = (ended, &mut coverage) {
             *reason = Some(ended);

@@ -18,10 +18,11 @@ mod runtime;
 pub mod schedule;
 pub mod search;
 mod settings;
+pub mod trace;
 
 pub use environment::Environment;
-pub use explore::{Explorer, Progress, Strategy};
+pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;
 pub use report::{Coverage, Finding, FindingEvent, Report, Verdict};
 pub use schedule::{Schedule, ScheduleError};
-pub use settings::{SettingError, Settings, StrategyKind};
+pub use settings::{Reduction, SettingError, Settings, StrategyKind};

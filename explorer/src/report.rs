@@ -135,7 +135,6 @@ pub struct Report {
     pub(crate) coverage: Coverage,
     pub(crate) executions: u64,
     pub(crate) redundant: u64,
-    /// Not counted yet by any reduction: absent.
     pub(crate) traces: Option<u64>,
     pub(crate) first_failure: Option<u64>,
     pub(crate) findings: Vec<Finding>,
@@ -218,6 +217,22 @@ impl Report {
     /// How often the test was run, to its end or not.
     pub fn executions(&self) -> u64 {
         self.executions
+    }
+
+    /// How many of the executions showed nothing that another did not show as well, and were run to no purpose.
+    pub fn redundant(&self) -> u64 {
+        self.redundant
+    }
+
+    /// How many different traces came to their end without a failure: executions counted up to the order of
+    /// steps that commute. `None` if they were too many to be told apart.
+    pub fn traces(&self) -> Option<u64> {
+        self.traces
+    }
+
+    /// The reduction that was at work: `none` if every schedule was run.
+    pub fn reduction(&self) -> &str {
+        self.reduction
     }
 
     /// The number, from 1, of the execution in which something was found first.

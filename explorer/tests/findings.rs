@@ -346,8 +346,12 @@ fn a_nondeterministic_test_diverges() {
 struct Faulty(usize);
 
 impl intermezzo_explorer::search::Strategy for Faulty {
-    fn next(&mut self, choices: &mut Vec<intermezzo_explorer::schedule::Choice>) -> bool {
-        choices.clear();
+    fn next(
+        &mut self,
+        plan: &mut intermezzo_explorer::search::Plan,
+        _: &intermezzo_explorer::trace::Trace,
+    ) -> bool {
+        plan.truncate(0);
         true
     }
     fn choose(&mut self, _: &intermezzo_explorer::search::ChoicePoint<'_>) -> Option<u32> {

@@ -6,7 +6,7 @@ pub(crate) mod run;
 
 use crate::problem::Problem;
 use crate::suggest;
-use intermezzo::{Explorer, Report, ScheduleError};
+use intermezzo::{ExploreError, Explorer, Report};
 use intermezzo_corpus::{Arguments, Program, find, programs};
 
 /// The program of that name.
@@ -27,6 +27,6 @@ pub(crate) fn explore(
     program: &Program,
     arguments: &Arguments,
     explorer: Explorer,
-) -> Result<Report, ScheduleError> {
+) -> Result<Report, ExploreError> {
     explorer.try_explore(program.test(arguments))
 }

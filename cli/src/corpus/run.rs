@@ -123,8 +123,7 @@ fn explore(program: &Program, arguments: &Arguments, flags: &SearchFlags) -> Res
     flags.apply(&mut settings);
     let progress = Progress::of(program.name);
     let explorer = progress.watch(program.explorer(settings, arguments));
-    Ok(super::explore(program, arguments, explorer)
-        .expect("no schedule is given that could be another program's"))
+    super::explore(program, arguments, explorer).map_err(|error| Problem::usage(error.to_string()))
 }
 
 fn write_schedule(path: &Path, report: &Report) -> Result<(), Problem> {

@@ -118,17 +118,12 @@ impl Runtime {
         let taken = match self.prescribed(ChoiceKind::Task, goes_on, alternatives) {
             Some(taken) => taken,
             None => {
-                match self.decide_anew(&ChoicePoint {
-                    kind: ChoiceKind::Task,
-                    preempts: goes_on,
-                    alternatives,
-                    step: self.steps,
-                    candidates: Candidates::Word {
-                        default: goes_on.then_some(last),
-                        others,
-                        after: last,
-                    },
-                }) {
+                let candidates = Candidates::Word {
+                    default: goes_on.then_some(last),
+                    others,
+                    after: last,
+                };
+                match self.decide_anew(ChoiceKind::Task, goes_on, alternatives, candidates) {
                     Some(taken) => taken,
                     None => return Next::Stop,
                 }
@@ -312,22 +307,13 @@ impl Runtime {
         candidates: Candidates<'_>,
     ) -> Option<u32> {
         let prescribed = self.prescribed(kind, preempts, alternatives);
-        let step = self.steps;
-        prescribed.or_else(|| {
-            self.decide_anew(&ChoicePoint {
-                kind,
-                preempts,
-                alternatives,
-                step,
-                candidates,
-            })
-        })
+        prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates))
     }
 
     /// The prescribed decision, if there is one and it is for such a choice.
     #[inline(always)]
     fn prescribed(&mut self, kind: ChoiceKind, preempts: bool, alternatives: u32) -> Option<u32> {
-        let choice = *self.choices[..self.prescribed].get(self.decided)?;
+        let choice = *self.plan.choices()[..self.prescribed].get(self.decided)?;
         if choice.alternatives == alternatives && choice.kind == kind && choice.preempts == preempts {
             self.decided += 1;
             return Some(choice.taken);
@@ -337,17 +323,24 @@ impl Runtime {
 
     /// The strategy's decision; `None` if another was prescribed, or none was to come.
     #[inline(never)]
-    fn decide_anew(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
-        let ChoicePoint {
-            kind,
-            preempts,
-            alternatives,
-            ..
-        } = *point;
+    fn decide_anew(
+        &mut self,
+        kind: ChoiceKind,
+        preempts: bool,
+        alternatives: u32,
+        candidates: Candidates<'_>,
+    ) -> Option<u32> {
         let taken = if self.decided < self.prescribed {
             None
         } else {
-            self.strategy.choose(point)
+            self.strategy.choose(&ChoicePoint {
+                kind,
+                preempts,
+                alternatives,
+                step: self.steps,
+                candidates,
+                trace: &self.trace,
+            })
         };
         let Some(taken) = taken else {
             return self.diverged(
@@ -361,7 +354,7 @@ impl Runtime {
             );
         };
         assert!(taken < alternatives, "a strategy picks one of the alternatives");
-        self.choices.push(Choice {
+        self.plan.push(Choice {
             kind,
             preempts,
             alternatives,
@@ -373,8 +366,8 @@ impl Runtime {
 
     #[cold]
     fn diverged(&mut self, at: usize, found: Choice) -> Option<u32> {
-        let expected = self.choices.get(at).copied();
-        self.choices.truncate(at);
+        let expected = self.plan.choices().get(at).copied();
+        self.plan.truncate(at);
         self.stop = Some(Stop::Diverged {
             at,
             expected,

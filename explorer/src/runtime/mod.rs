@@ -47,8 +47,9 @@ pub(crate) use var::{Gates, NOBODY, VarKind};
 pub(crate) use worker::{EventLine, Limits, Scene, Trouble, Waiting, Worker};
 
 use crate::environment::Environment;
-use crate::schedule::{Choice, ChoiceKind};
-use crate::search::Strategy;
+use crate::schedule::ChoiceKind;
+use crate::search::{Plan, Strategy};
+use crate::trace::Trace;
 use dispatch::Next;
 use event::{Event, Events};
 use fair::Fairness;
@@ -129,12 +130,16 @@ pub(crate) struct Runtime {
     looked_after: usize,
 
     /// The decisions of this execution; the first `prescribed` of them were given by the strategy.
-    choices: Vec<Choice>,
+    plan: Plan,
     prescribed: usize,
     decided: usize,
     strategy: Box<dyn Strategy>,
+    /// Whether the strategy is asked where there is but one alternative.
+    asks_always: bool,
 
     events: Events,
+    /// Who happened before whom in this execution.
+    trace: Trace,
     steps: u64,
     switches: u64,
     limits: Limits,

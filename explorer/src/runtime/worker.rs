@@ -16,7 +16,8 @@ use super::var::{NOBODY, VarKind, Vars};
 use super::{CURRENT, Engine, PanicNote, Runtime, Stop};
 use crate::environment::Environment;
 use crate::schedule::Choice;
-use crate::search::Strategy;
+use crate::search::{Plan, Strategy};
+use crate::trace::Trace;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp, TaskId};
 use std::panic::Location;
 use std::sync::Arc;
@@ -128,10 +129,12 @@ impl Worker {
                 clock: 0,
                 tick: TICK,
                 looked_after: 0,
-                choices: Vec::new(),
+                plan: Plan::default(),
                 prescribed: 0,
                 decided: 0,
+                asks_always: strategy.asks_always(),
                 strategy,
+                trace: Trace::default(),
                 events: Events::default(),
                 steps: 0,
                 switches: 0,
@@ -156,7 +159,8 @@ impl Worker {
     /// The calling thread is inside an execution already.
     pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Option<Executed> {
         let rt = &mut *self.runtime;
-        if !rt.strategy.next(&mut rt.choices) {
+        rt.plan.settle();
+        if !rt.strategy.next(&mut rt.plan, &rt.trace) {
             return None;
         }
         rt.begin();
@@ -259,7 +263,7 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Begins an execution whose first choices are in `choices`.
+    /// Begins an execution whose first choices are in `plan`.
     fn begin(&mut self) {
         self.epoch = self.epochs.next();
         self.number += 1;
@@ -281,7 +285,7 @@ impl Runtime {
         self.clock = 0;
         self.tick = TICK;
         self.looked_after = 0;
-        self.prescribed = self.choices.len();
+        self.prescribed = self.plan.choices().len();
         self.decided = 0;
         self.events.clear();
         self.steps = 0;
@@ -299,8 +303,8 @@ impl Runtime {
         if matches!(stop, Stop::Diverged { .. }) {
             return stop;
         }
-        let expected = self.choices[..self.prescribed].get(self.decided).copied();
-        self.choices.truncate(self.decided);
+        let expected = self.plan.choices()[..self.prescribed].get(self.decided).copied();
+        self.plan.truncate(self.decided);
         match (expected, &stop) {
             (Some(_), Stop::Complete) => Stop::Diverged {
                 at: self.decided,
@@ -406,7 +410,7 @@ impl Runtime {
             })
             .collect();
         let current = named(self.current);
-        let choices = self.choices.clone();
+        let choices = self.plan.choices().to_vec();
         Scene {
             panics,
             waiting,

@@ -3,9 +3,9 @@
 //! The choices of the last execution are the search's whole state: the deepest one with an alternative
 //! left is advanced, and everything after it forgotten. Memory is one execution's choices.
 
-use super::{ChoicePoint, Strategy};
+use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
-use crate::schedule::Choice;
+use crate::trace::Trace;
 
 /// Every schedule, once.
 #[derive(Default)]
@@ -21,18 +21,19 @@ impl DepthFirst {
 }
 
 impl Strategy for DepthFirst {
-    fn next(&mut self, choices: &mut Vec<Choice>) -> bool {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
         if !self.begun {
             self.begun = true;
-            choices.clear();
+            plan.truncate(0);
             return true;
         }
-        while let Some(last) = choices.last_mut() {
+        while let Some(last) = plan.choices().last().copied() {
+            let at = plan.choices().len() - 1;
             if last.taken + 1 < last.alternatives {
-                last.taken += 1;
+                plan.take(at, last.taken + 1);
                 return true;
             }
-            choices.pop();
+            plan.truncate(at);
         }
         false
     }

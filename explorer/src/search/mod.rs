@@ -5,29 +5,48 @@
 //! findings.
 
 mod dfs;
+mod plan;
 mod preemption;
 mod random;
 mod replay;
 
 pub use dfs::DepthFirst;
+pub use plan::Plan;
 pub use preemption::IterativePreemptionBounding;
 pub use random::RandomWalk;
 pub use replay::Replay;
 
 use crate::report::Coverage;
 use crate::runtime::Candidates;
-use crate::schedule::{Choice, ChoiceKind};
+use crate::schedule::ChoiceKind;
+use crate::trace::Trace;
 use intermezzo_sdk::TaskId;
 
 /// A search over the executions of a test.
 pub trait Strategy: Send {
-    /// Prepares the next execution. `choices` holds the last execution's choices (none, before the
-    /// first), and is left holding those that the next one must make first. False when the search is over.
-    fn next(&mut self, choices: &mut Vec<Choice>) -> bool;
+    /// Prepares the next execution. `plan` holds the last execution's choices (none, before the first), and is
+    /// left holding those that the next one must make first; `trace` is what the last execution was. False when
+    /// the search is over.
+    fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool;
 
     /// Which alternative to take at a choice beyond the prescribed ones. `None` if there must be no such
     /// choice: the execution has departed from what it should have been.
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32>;
+
+    /// Whether to be asked before every step, even where there is but one alternative.
+    fn asks_always(&self) -> bool {
+        false
+    }
+
+    /// How many of the executions so far showed nothing that another does not show as well.
+    fn redundant(&self) -> u64 {
+        0
+    }
+
+    /// The reduction at work, for reports: `"none"`, `"dpor"`.
+    fn reduction(&self) -> &'static str {
+        "none"
+    }
 
     /// What the executions so far cover. `finished` says whether `next` has returned false.
     fn coverage(&self, finished: bool) -> Coverage;
@@ -42,14 +61,21 @@ pub struct ChoicePoint<'a> {
     pub kind: ChoiceKind,
     /// Whether every alternative but 0 is a preemption.
     pub preempts: bool,
-    /// How many alternatives there are, at least 2. Alternative 0 is the default.
+    /// How many alternatives there are: at least 2, but for a search that is always asked. Alternative 0 is the
+    /// default.
     pub alternatives: u32,
     /// How many steps the execution has taken.
     pub step: u64,
     pub(crate) candidates: Candidates<'a>,
+    pub(crate) trace: &'a Trace,
 }
 
 impl ChoicePoint<'_> {
+    /// What the execution has been up to here.
+    pub fn trace(&self) -> &Trace {
+        self.trace
+    }
+
     /// The task that goes next if this alternative is taken; `None` if the choice is not about tasks.
     pub fn task(&self, alternative: u32) -> Option<TaskId> {
         self.candidates.task(alternative)

@@ -6,9 +6,10 @@
 //! cost one more preemption becomes an item of the next round. So nothing is run twice, and each bound is
 //! complete before the next begins. Memory: the items of the next round; the last round makes none.
 
-use super::{ChoicePoint, Strategy};
+use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::trace::Trace;
 use std::collections::VecDeque;
 
 /// Executions in order of their preemptions, up to a bound.
@@ -66,27 +67,26 @@ impl IterativePreemptionBounding {
 }
 
 impl Strategy for IterativePreemptionBounding {
-    fn next(&mut self, choices: &mut Vec<Choice>) -> bool {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
         if !self.begun {
             self.begun = true;
-            choices.clear();
+            plan.truncate(0);
             return true;
         }
         // Depth first below the fixed prefix, over what costs nothing; what costs goes to the next round.
-        while choices.len() > self.fixed {
-            let last = *choices.last().expect("longer than the fixed prefix");
+        while plan.choices().len() > self.fixed {
+            let at = plan.choices().len() - 1;
+            let last = plan.choices()[at];
             if !last.preempts && last.taken + 1 < last.alternatives {
-                let at = choices.len() - 1;
-                choices[at].taken += 1;
+                plan.take(at, last.taken + 1);
                 return true;
             }
-            self.keep_preemptions(choices, choices.len() - 1);
-            choices.pop();
+            self.keep_preemptions(plan.choices(), at);
+            plan.truncate(at);
         }
         if let Some(item) = self.items.pop_front() {
             self.fixed = item.len();
-            choices.clear();
-            choices.extend_from_slice(&item);
+            plan.replace(&item);
             return true;
         }
         self.completed = Some(self.bound);
@@ -97,8 +97,7 @@ impl Strategy for IterativePreemptionBounding {
         self.items = std::mem::take(&mut self.next_items);
         let item = self.items.pop_front().expect("a round with items");
         self.fixed = item.len();
-        choices.clear();
-        choices.extend_from_slice(&item);
+        plan.replace(&item);
         true
     }
 

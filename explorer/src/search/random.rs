@@ -4,9 +4,9 @@
 //! so that any one can be run again alone. With a preemption bound, a walk that has used it up takes the
 //! default wherever another alternative would preempt. Misses: anything; it says how many it ran.
 
-use super::{ChoicePoint, Strategy};
+use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
-use crate::schedule::Choice;
+use crate::trace::Trace;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -33,8 +33,8 @@ impl RandomWalk {
 }
 
 impl Strategy for RandomWalk {
-    fn next(&mut self, choices: &mut Vec<Choice>) -> bool {
-        choices.clear();
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        plan.truncate(0);
         // An odd multiplier keeps the seeds of different executions different.
         let seed = self
             .seed

@@ -1,8 +1,9 @@
 //! Replay: one schedule, once.
 
-use super::{ChoicePoint, Strategy};
+use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::trace::Trace;
 
 /// One schedule, once.
 pub struct Replay {
@@ -19,10 +20,10 @@ impl Replay {
 }
 
 impl Strategy for Replay {
-    fn next(&mut self, choices: &mut Vec<Choice>) -> bool {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
         match self.schedule.take() {
             Some(schedule) => {
-                *choices = schedule;
+                plan.replace(&schedule);
                 true
             }
             None => false,

@@ -27,10 +27,10 @@ const ADVERSE: Environment = Environment {
 };
 
 /// What a program comes to in every schedule within a bound; `None` if there are too many.
-fn every_schedule(program: &Program, bound: Option<u32>) -> Option<Outcomes> {
-    let explorer = explorer((Reduction::None, bound), ADVERSE).executions(EXECUTIONS_MAX);
+fn every_schedule(program: &Program, bound: Option<u32>, executions_max: u64) -> Option<Outcomes> {
+    let explorer = explorer((Reduction::None, bound), ADVERSE).executions(executions_max);
     let (report, outcomes) = explore(program, explorer, true);
-    (report.executions() < EXECUTIONS_MAX).then_some(outcomes)
+    (report.executions() < executions_max).then_some(outcomes)
 }
 
 fn compare(program: &Program, case: Case, wanted: &Outcomes) -> Result<(), String> {
@@ -38,23 +38,28 @@ fn compare(program: &Program, case: Case, wanted: &Outcomes) -> Result<(), Strin
     same_outcomes(&report, &outcomes, wanted)
 }
 
-fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
-    let Some(unbounded) = every_schedule(&program, None) else {
-        return TestResult::discard();
-    };
-    let bounded = [0, 1, 2].map(|bound| every_schedule(&program, Some(bound)));
-    for case in CASES {
-        let (reduction, bound) = case;
-        if reduction == Reduction::None || !is_offered(case) {
-            continue;
-        }
-        let wanted = bound.map_or(Some(&unbounded), |bound| bounded[bound as usize].as_ref());
+/// Compares all reductions of a program with every schedule; `None` if there are too many.
+pub(crate) fn compare_all(program: &Program, executions_max: u64) -> Option<Result<(), String>> {
+    let unbounded = every_schedule(program, None, executions_max)?;
+    let bounded = [0, 1, 2].map(|bound| every_schedule(program, Some(bound), executions_max));
+    let with_reduction = |case: &Case| case.0 != Reduction::None && is_offered(*case);
+    let mut cases = CASES.into_iter().filter(with_reduction);
+    Some(cases.try_for_each(|case| {
+        let wanted = match case.1 {
+            Some(bound) => bounded[bound as usize].as_ref(),
+            None => Some(&unbounded),
+        };
         let wanted = wanted.expect("a bound leaves no more executions than there are");
-        if let Err(problem) = compare(&program, case, wanted) {
-            return TestResult::error(format!("{}: {problem}", name(case)));
-        }
+        compare(program, case, wanted).map_err(|problem| format!("{}: {problem}", name(case)))
+    }))
+}
+
+fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
+    match compare_all(&program, EXECUTIONS_MAX) {
+        None => TestResult::discard(),
+        Some(Ok(())) => TestResult::passed(),
+        Some(Err(problem)) => TestResult::error(problem),
     }
-    TestResult::passed()
 }
 
 fn suite<const FAMILY: usize>(family: Family) {

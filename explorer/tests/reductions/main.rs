@@ -2,11 +2,13 @@
 //! nothing new, and nothing else.
 //!
 //! `EXPLORED_PROGRAMS`, a number, sets how many programs all suites compare together; `EXPLORED_SEED` which;
-//! `EXPLORED_INTERLEAVINGS` how many interleavings a program has at most.
+//! `EXPLORED_INTERLEAVINGS` how many interleavings a program has at most. `EXPLORED_REDUCTION`, a name, leaves all
+//! other reductions out.
 
 mod adversities;
 #[path = "../common/mod.rs"]
 mod common;
+mod hard;
 mod interleavings;
 mod model;
 mod program;
@@ -199,8 +201,12 @@ fn reduction_name(reduction: Reduction) -> &'static str {
     known.expect("every reduction has a name").0
 }
 
-/// Whether settings go together.
+/// Whether settings go together, and the caller wants them compared.
 fn is_offered((reduction, bound): Case) -> bool {
+    let wanted = std::env::var("EXPLORED_REDUCTION");
+    if wanted.is_ok_and(|wanted| wanted != reduction_name(reduction)) {
+        return false;
+    }
     let settings = Settings {
         reduction,
         preemptions: bound,
@@ -321,20 +327,25 @@ fn compare(program: &Program, expected: &Expected, case: Case) -> Result<Tally, 
 }
 
 /// Compares all searches of a program with the model.
+fn compare_all(program: &Program, expected: &Expected) -> Result<[Tally; CASES.len()], String> {
+    let mut tallies = [Tally::default(); CASES.len()];
+    for (case, tally) in CASES.into_iter().zip(&mut tallies) {
+        if is_offered(case) {
+            *tally =
+                compare(program, expected, case).map_err(|problem| format!("{}: {problem}", name(case)))?;
+        }
+    }
+    Ok(tallies)
+}
+
 fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
     let Some(expected) = Expected::of(&program, interleavings_max()) else {
         return TestResult::discard();
     };
-    let mut tallies = [Tally::default(); CASES.len()];
-    for (case, tally) in CASES.into_iter().zip(&mut tallies) {
-        if !is_offered(case) {
-            continue;
-        }
-        match compare(&program, &expected, case) {
-            Ok(found) => *tally = found,
-            Err(problem) => return TestResult::error(format!("{}: {problem}", name(case))),
-        }
-    }
+    let tallies = match compare_all(&program, &expected) {
+        Ok(tallies) => tallies,
+        Err(problem) => return TestResult::error(problem),
+    };
     let mut all = TALLIES[FAMILY].lock().unwrap_or_else(PoisonError::into_inner);
     all.programs += 1;
     all.stuck += u64::from(expected.outcomes.keys().any(|(complete, _)| !complete));

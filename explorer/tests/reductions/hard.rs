@@ -47,6 +47,12 @@ fn values_are_chosen_in_steps() {
             &[Spawn(2), Load(0), Choose, Store(0, 1)],
             &[Load(0)],
         ],
+        // A sequence to be tried holds for one of the values that its steps choose.
+        &[
+            &[Spawn(1), Spawn(2), Load(1)],
+            &[Store(0, 1), Choose, Store(1, 1)],
+            &[Load(1)],
+        ],
         // Two values in one step, by two tasks: one joins the other.
         &[&[Spawn(1), Join(1), Choose, Store(0, 1)], &[Load(0), Choose]],
     ]);
@@ -66,8 +72,46 @@ fn ends_are_looked_at() {
             &[],
             &[Send(0, 0), Store(0, 0)],
         ],
+        // An end is part of the step before it, and others may look at it.
+        &[&[Spawn(1), IsFinished(1)], &[Store(0, 1), Spawn(2)], &[NotifyAll]],
+        &[&[Spawn(1), Spawn(2), IsFinished(2)], &[Park], &[Unpark(1)]],
+        &[
+            &[Spawn(1), Spawn(2), Load(0), IsFinished(2), IsFinished(1)],
+            &[Store(0, 1), Exchange(0, 0, 2)],
+            &[Store(1, 0)],
+        ],
         // A task that ends in its creator's step.
         &[&[Store(0, 1), Spawn(1), IsFinished(1), Join(1)], &[]],
+    ]);
+}
+
+#[test]
+fn tasks_are_created_and_joined_in_steps() {
+    check(&[
+        // Tasks of one scope, created concurrently: in which order is nobody's business.
+        &[&[Spawn(2), Store(0, 1), Spawn(1)], &[], &[Lock(0), Spawn(3)], &[]],
+        // A task begins in its creator's step, and a joiner goes on in that of the joined.
+        &[
+            &[Spawn(2), Load(1), Spawn(1), Join(2)],
+            &[Store(0, 1)],
+            &[Store(1, 0), Store(0, 0)],
+        ],
+        &[
+            &[Spawn(1), Store(0, 1), IsFinished(1)],
+            &[Spawn(2), Store(1, 1), Join(2)],
+            &[Load(0)],
+        ],
+        &[
+            &[Spawn(1), Spawn(2), Load(1), Join(1)],
+            &[Load(1)],
+            &[Store(1, 1)],
+        ],
+        &[
+            &[Spawn(1), Spawn(3), Load(0)],
+            &[Spawn(2), Lock(0)],
+            &[Lock(0)],
+            &[Store(0, 1)],
+        ],
     ]);
 }
 
@@ -121,6 +165,18 @@ fn channels_close() {
             &[Store(0, 1), Close(0)],
             &[Store(1, 1), Close(0)],
         ],
+        // A sender is dropped in the step before.
+        &[
+            &[Spawn(1), Spawn(3), Spawn(2)],
+            &[Store(1, 0), Close(1)],
+            &[Send(1, 2)],
+            &[Send(0, 2), Load(1)],
+        ],
+        &[
+            &[Spawn(1), Send(1, 0), Spawn(2), Close(0)],
+            &[TryReceive(1), Send(0, 2)],
+            &[Load(0)],
+        ],
         // A message goes in when another comes out.
         &[
             &[Spawn(1), Spawn(2), Receive(1)],
@@ -151,6 +207,9 @@ fn locks_are_tried() {
             &[Lock(0), Lock(1)],
             &[Lock(1), Lock(0)],
         ],
+        // A writer that could have come before two readings of one task, and not in between.
+        &[&[Spawn(1), Read, Read], &[Write]],
+        &[&[Spawn(2), Spawn(3), IsFinished(2)], &[], &[Write], &[TryWrite]],
         // A task that waits for itself.
         &[&[Spawn(1), Write, Read], &[Read, Store(0, 1)]],
     ]);
@@ -181,6 +240,7 @@ fn waits_end_unasked() {
         &[&[Spawn(2), Load(0)], &[], &[Park]],
         &[&[Spawn(1), Lock(0)], &[Lock(0), Wait]],
         &[&[Spawn(1), NotifyOne], &[Load(0), Lock(0), Wait]],
+        &[&[Spawn(1), Store(0, 1)], &[Choose, Lock(0), Wait]],
         &[&[Spawn(1), Send(0, 1)], &[Load(0), Receive(0), TryReceive(0)]],
     ]);
 }

@@ -286,7 +286,7 @@ fn same_outcomes(report: &Report, found: &Outcomes, wanted: &Outcomes) -> Result
 
 /// Compares one search of a program with what the model says.
 fn compare(program: &Program, expected: &Expected, case: Case) -> Result<Tally, String> {
-    let (_, bound) = case;
+    let (reduction, bound) = case;
     let (report, outcomes) = explore(program, explorer(case, Environment::calm()), false);
     same_outcomes(&report, &outcomes, &expected.outcomes(bound))?;
     let same = |what: &str, found: u64, expected: u64| {
@@ -297,11 +297,17 @@ fn compare(program: &Program, expected: &Expected, case: Case) -> Result<Tally, 
         }
     };
     let (traces, complete) = expected.traces(bound);
-    if let Some(found) = report.traces() {
-        same("complete traces", found, complete)?;
-    }
+    let found = report.traces();
+    same(
+        "complete traces",
+        found.ok_or("the traces were not counted")?,
+        complete,
+    )?;
     let interleavings = expected.interleavings(bound);
-    if report.reduction() == "none" {
+    if report.reduction() != reduction_name(reduction) {
+        return Err(format!("the reduction at work was {}", report.reduction()));
+    }
+    if reduction == Reduction::None {
         same("executions", report.executions(), interleavings)?;
     } else if report.executions() > interleavings || report.executions() < traces {
         let executions = report.executions();
@@ -309,7 +315,7 @@ fn compare(program: &Program, expected: &Expected, case: Case) -> Result<Tally, 
             "{executions} executions of {interleavings} interleavings with {traces} traces"
         ));
     }
-    if report.reduction() == reduction_name(Reduction::Dpor) && is_plain(program) {
+    if reduction == Reduction::Dpor && is_plain(program) {
         same("redundant executions", report.redundant(), 0)?;
         same("executions", report.executions(), traces)?;
     }

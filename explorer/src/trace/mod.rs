@@ -54,6 +54,7 @@ pub(crate) struct Step {
     /// Where its entries and its touches begin.
     entries: u32,
     touches: u32,
+    followed: u32,
     /// How many events and choices there had been at its end.
     pub(crate) events_end: usize,
     pub(crate) choices_end: usize,
@@ -102,6 +103,8 @@ pub struct Trace {
     steps: Vec<Step>,
     entries: Vec<Entry>,
     touches: Vec<Touch>,
+    /// What was touched by what merely follows from another step.
+    followed: Vec<Touch>,
     races: Vec<Race>,
     /// What was done to each key, in order.
     keys: Vec<Vec<Touched>>,
@@ -137,7 +140,7 @@ impl Trace {
         &self.steps
     }
 
-    /// What a step touched.
+    /// What a step touched, without what merely follows from another step and needs no order of its own.
     #[inline(always)]
     pub(crate) fn touches(&self, step: usize) -> &[Touch] {
         let end = self
@@ -189,7 +192,8 @@ impl Trace {
     /// Takes back the last step.
     fn take_back(&mut self) {
         let step = self.steps.pop().expect("a step to take back");
-        for touch in self.touches.drain(step.touches as usize..).rev() {
+        let followed = self.followed.drain(step.followed as usize..).rev();
+        for touch in followed.chain(self.touches.drain(step.touches as usize..).rev()) {
             let touched = self.keys[touch.key.index()]
                 .pop()
                 .expect("what was touched is listed");
@@ -212,6 +216,7 @@ impl Trace {
             task: end.task,
             entries: self.entries.len() as u32,
             touches: self.touches.len() as u32,
+            followed: self.followed.len() as u32,
             events_end: end.events_end,
             choices_end: end.choices,
             races: self.races.len() as u32,
@@ -240,7 +245,12 @@ impl Trace {
 
     #[inline(always)]
     fn add_event(&mut self, step: u32, event: &Event, also: &[(usize, Touch)], end: &StepEnd<'_>) {
-        let class = Class::of(event.op, event.var);
+        let uncounted = !end.counts
+            && matches!(
+                event.op,
+                SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead
+            );
+        let class = Class::of(event.op, event.var).filter(|_| !uncounted);
         if class.is_none() && also.is_empty() && event.op != SyncVarOp::Choice {
             return;
         }
@@ -338,7 +348,11 @@ impl Trace {
             group,
             sum,
         });
-        self.touches.push(touch);
+        if race::follows(op, unasked) {
+            self.followed.push(touch);
+        } else {
+            self.touches.push(touch);
+        }
         seen
     }
 

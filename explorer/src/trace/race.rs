@@ -17,7 +17,7 @@ pub(crate) struct Race {
 /// Whether an operation only happens because, and as soon as, another made it possible: it has no step of its own, and
 /// could not have come before.
 #[inline(always)]
-fn follows(op: SyncVarOp, unasked: bool) -> bool {
+pub(super) fn follows(op: SyncVarOp, unasked: bool) -> bool {
     use SyncVarOp::*;
     matches!(op, TaskBegin | TaskJoin | BarrierPass) || op == CondvarWake && !unasked
 }

@@ -44,9 +44,6 @@ impl Trace {
         group: u32,
         end: &StepEnd<'_>,
     ) {
-        if group == 0 {
-            return;
-        }
         let step = self.entries[entry as usize].step;
         if !follows(op, unasked) {
             let gates = match end.waited {

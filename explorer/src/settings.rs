@@ -62,6 +62,8 @@ pub struct Settings {
     pub keep_going: bool,
     /// Seed of the search's own randomness.
     pub seed: u64,
+    /// Bytes that the search may use to remember states and traces.
+    pub cache_bytes: usize,
     /// Bytes of each task's stack.
     pub stack_bytes: usize,
     /// What the environment may do unasked.
@@ -70,6 +72,9 @@ pub struct Settings {
 
 /// Steps after which an execution is given up, unless set otherwise: CHESS's own limit.
 const STEPS: u64 = 20_000;
+
+/// What a search may remember unless set otherwise: some ten million states.
+const CACHE_BYTES: usize = 1 << 30;
 
 /// Stack of a task unless set otherwise. Untouched pages cost nothing.
 const STACK_BYTES: usize = 256 << 10;
@@ -88,6 +93,7 @@ impl Default for Settings {
             steps: STEPS,
             keep_going: false,
             seed: 0,
+            cache_bytes: CACHE_BYTES,
             stack_bytes: STACK_BYTES,
             environment: Environment::default(),
         }
@@ -133,7 +139,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
                 let names = Reduction::ALL.map(|(name, _)| format!("`{name}`")).join(", ");
                 format!("`{v}` is no reduction: give one of {names}")
             };
-            named.map(|(_, reduction)| s.reduction = reduction).ok_or_else(problem)
+            named
+                .map(|(_, reduction)| s.reduction = reduction)
+                .ok_or_else(problem)
         },
     ),
     ("preemptions", "a number, or `none`", |s, v| {
@@ -150,6 +158,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         truth(v).map(|b| s.keep_going = b)
     }),
     ("seed", "a number", |s, v| number(v).map(|n| s.seed = n)),
+    ("cache_bytes", "bytes", |s, v| {
+        number(v).map(|n| s.cache_bytes = n)
+    }),
     ("stack", "bytes, at least 32768", |s, v| {
         let bytes = number(v)?;
         if !(STACK_BYTES_MIN..=1 << 30).contains(&bytes) {

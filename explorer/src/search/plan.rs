@@ -36,7 +36,10 @@ impl Plan {
     /// There is no such choice, or no such alternative.
     pub fn take(&mut self, at: usize, alternative: u32) {
         let choice = &mut self.choices[at];
-        assert!(alternative < choice.alternatives, "a plan takes one of the alternatives");
+        assert!(
+            alternative < choice.alternatives,
+            "a plan takes one of the alternatives"
+        );
         if choice.taken != alternative {
             choice.taken = alternative;
             self.kept = self.kept.min(at);
@@ -49,11 +52,6 @@ impl Plan {
         self.kept = self.kept.min(same.count());
         self.choices.clear();
         self.choices.extend_from_slice(choices);
-    }
-
-    /// Forgets that anything is known of the last execution.
-    pub(crate) fn forget(&mut self) {
-        self.kept = 0;
     }
 
     /// The execution begins or is over: its choices are all there is to keep.

@@ -267,7 +267,9 @@ impl Runtime {
         self.last = task;
         if self.steps >= self.observe_from {
             let pending = &self.tasks[task as usize].pending;
-            self.waited = (pending.gates != 0).then_some((pending.gate_var, pending.gates));
+            // One that may go on unasked needed no gate.
+            self.waited =
+                (pending.gates != 0 && !pending.unasked).then_some((pending.gate_var, pending.gates));
         }
         if self.elaborate {
             self.yielded = false;

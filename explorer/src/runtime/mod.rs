@@ -221,6 +221,7 @@ impl Engine {
             gate_var: 0,
             gates: 0,
             visible: true,
+            unasked: false,
         };
         rt.enabled.insert(current);
         self.dispatch();
@@ -275,6 +276,7 @@ impl Engine {
             return Wake::Ready;
         }
         let current = rt.current;
+        let unasked = patience.deadline.is_some() || patience.spurious && rt.environment.spurious_wakeups > 0;
         at.watchers.insert(current);
         let task = &mut rt.tasks[current as usize];
         task.pending = Pending {
@@ -282,6 +284,7 @@ impl Engine {
             gate_var,
             gates,
             visible,
+            unasked,
         };
         if open {
             rt.enabled.insert(current);

@@ -83,7 +83,10 @@ impl Runtime {
 
     /// The decision where it is not just among the enabled tasks, or where there are many tasks.
     #[inline(never)]
-    fn dispatch_elaborately(&mut self) -> Next {
+    pub(super) fn dispatch_elaborately(&mut self) -> Next {
+        if self.spins.busy() {
+            self.look_at_changes();
+        }
         if let Some(task) = self.eager.pop_first() {
             return self.hand_over(task);
         }
@@ -94,7 +97,8 @@ impl Runtime {
             self.pass_time();
         }
         if self.yielded || self.fair.active() {
-            self.fair.step(self.last, &self.enabled, self.yielded);
+            let counts = self.yielded && !self.spins.take_void_yield();
+            self.fair.step(self.last, &self.enabled, counts);
         }
         self.pick_listed()
     }
@@ -146,6 +150,11 @@ impl Runtime {
         let mut listed = std::mem::take(&mut self.candidates);
         listed.clear();
         let goes_on = self.list(&mut listed);
+        if self.spins.in_last_rounds() {
+            let first = listed.iter().copied().find(|&task| self.enabled.contains(task));
+            self.candidates = listed;
+            return self.wake(first.expect("fairness never holds back every enabled task"));
+        }
         if self.fair.active() && !self.unfair_left_out {
             self.unfair_left_out = self
                 .enabled
@@ -229,16 +238,22 @@ impl Runtime {
     fn step(&mut self, task: u32) -> Next {
         self.steps += 1;
         if self.steps > self.limits.steps {
-            self.stop = Some(Stop::StepLimit);
-            return Next::Stop;
+            return self.stop_at_limit();
         }
         self.switches += u64::from(task != self.last);
         self.last = task;
         if self.elaborate {
             self.yielded = false;
-            self.elaborate = self.fair.active() || self.created > 64;
+            self.elaborate = self.fair.active() || self.spins.busy() || self.created > 64;
         }
         self.hand_over(task)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stop_at_limit(&mut self) -> Next {
+        self.stop = Some(Stop::StepLimit(self.endless()));
+        Next::Stop
     }
 
     /// The task runs next.
@@ -261,6 +276,10 @@ impl Runtime {
 
     /// Nobody can go on.
     fn stuck(&mut self) -> Next {
+        if self.spins.any_parked() {
+            self.release_parked();
+            return self.dispatch_elaborately();
+        }
         self.stop = Some(if self.live == 0 {
             Stop::Complete
         } else {

@@ -17,6 +17,8 @@ pub(super) struct Event {
     pub(super) var: u32,
     pub(super) op: SyncVarOp,
     pub(super) order: MemoryOrder,
+    /// Whether it counts as not having happened: a loop waited in vain.
+    pub(super) void: bool,
 }
 
 /// The events of an execution, in order. Entries are overwritten in place in the next one, which spares
@@ -57,8 +59,18 @@ impl Events {
             var: 0,
             op: SyncVarOp::TaskBegin,
             order: MemoryOrder::None,
+            void: false,
         };
         self.entries.resize((2 * self.entries.len()).max(64), blank);
+    }
+
+    /// Marks the events of a task from number `first` on as void.
+    pub(super) fn void(&mut self, task: u32, first: usize) {
+        let since = &mut self.entries[first..self.used];
+        since
+            .iter_mut()
+            .filter(|event| event.task == task)
+            .for_each(|event| event.void = true);
     }
 
     /// The events so far.

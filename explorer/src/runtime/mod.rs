@@ -21,6 +21,7 @@ mod abandon;
 mod clock;
 pub(crate) mod crash;
 mod dispatch;
+mod endless;
 mod event;
 mod fair;
 mod fiber;
@@ -30,6 +31,7 @@ mod listen;
 mod naming;
 mod object;
 pub(crate) mod panics;
+mod spin;
 mod stop;
 mod switch;
 mod task;
@@ -44,7 +46,8 @@ pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Wake, gate};
 pub(crate) use task_set::TaskSet;
 pub(crate) use var::{Gates, NOBODY, VarKind};
-pub(crate) use worker::{EventLine, Limits, Scene, Trouble, Waiting, Worker};
+pub(crate) use endless::{Endless, EndlessLoop, Verdict};
+pub(crate) use worker::{AwaitedVar, EventLine, Limits, Scene, Trouble, Waiting, Worker};
 
 use crate::environment::Environment;
 use crate::schedule::ChoiceKind;
@@ -56,6 +59,7 @@ use fair::Fairness;
 use fiber::Fiber;
 use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
 use object::{Epochs, Statics};
+use spin::Spins;
 use std::any::Any;
 use std::cell::Cell;
 use switch::Home;
@@ -115,6 +119,8 @@ pub(crate) struct Runtime {
     /// Those of `timed` whose deadline has passed: they are enabled, whatever their gates.
     overdue: TaskSet,
     fair: Fairness,
+    /// Loops that wait, and who is parked in one.
+    spins: Spins,
     /// Whether fairness held a task back that could have gone on.
     unfair_left_out: bool,
     /// Alternatives of a decision, when they are not simply the enabled tasks.
@@ -368,6 +374,7 @@ impl Engine {
             var: access.var,
             op: access.op,
             order: access.order,
+            void: false,
         });
         if rt.listening.intersects(Interests::SYNC_ACCESSES) {
             rt.tell_last_access();
@@ -487,6 +494,14 @@ impl Engine {
         true
     }
 
+    /// The current task yields, in a loop of its own: if all that loop does is to wait, it is parked. Inlined, so
+    /// that the state that is compared is that of the test's own code.
+    #[inline(always)]
+    pub(crate) fn give_way(self, op: SyncVarOp, site: Site) {
+        // SAFETY: `Engine::current` gave this out, so a task runs, on a fiber.
+        unsafe { switch::give_way(self.0, op, site) }
+    }
+
     /// The current task yields. It steps back behind the others at its next schedule point; a second
     /// yield with nothing visible in between is a schedule point itself, so that a loop that does
     /// nothing but yield cannot keep the others out.
@@ -506,6 +521,7 @@ impl Engine {
             (rt.yielded, rt.elaborate) = (true, true);
         }
         self.time_passes_while_all_give_way();
+        self.end_iteration(access);
     }
 
     /// Ends the execution: the test uses the tool in a way that cannot work.

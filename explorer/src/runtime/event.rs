@@ -35,12 +35,17 @@ impl Events {
         self.used = 0;
     }
 
-    /// Adds an event.
+    /// Makes sure that there is room for one more event.
     #[inline(always)]
-    pub(super) fn record(&mut self, event: Event) {
+    pub(super) fn make_room(&mut self) {
         if self.used == self.entries.len() {
             self.grow();
         }
+    }
+
+    /// Adds an event, for which there is room.
+    #[inline(always)]
+    pub(super) fn record(&mut self, event: Event) {
         // Nobody takes the event's address, so its fields go from registers to their places: put together
         // elsewhere first, and copied in larger pieces, each copy would wait for the stores before it.
         self.entries[self.used] = event;

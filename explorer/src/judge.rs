@@ -169,7 +169,10 @@ fn deadlock_message(waiting: &[Waiting], panics: &[(String, PanicNote)]) -> Stri
             awaited,
         } = waiting;
         if !awaited.is_empty() {
-            return format!("{task} goes round in a loop and waits {}", awaited_message(awaited));
+            return format!(
+                "{task} goes round in a loop and waits {}",
+                awaited_message(awaited)
+            );
         }
         let what = match op {
             SyncVarOp::LockAcquire => format!("to lock {var}"),
@@ -216,7 +219,11 @@ fn judge_endless(endless: &Endless, current: &str) -> (FindingKind, String, Vec<
         let each = loops.iter().filter(named).map(|each| {
             let EndlessLoop { task, steps, .. } = each;
             let steps = steps.iter().map(|(op, var, site)| {
-                let var = if var.is_empty() { String::new() } else { format!(" of {var}") };
+                let var = if var.is_empty() {
+                    String::new()
+                } else {
+                    format!(" of {var}")
+                };
                 format!("{op}{var} at {site}")
             });
             format!("{task} goes round: {}", steps.collect::<Vec<_>>().join(", "))
@@ -234,7 +241,7 @@ fn judge_endless(endless: &Endless, current: &str) -> (FindingKind, String, Vec<
         }
         Verdict::Livelock => {
             let message = format!(
-                "{given_up}: all tasks that still run go round for ever, though each gives way; {}",
+                "{given_up}: all tasks that run go round and round, though each gives way; {}",
                 rounds(&|_| true)
             );
             (FindingKind::Livelock, message, tasks(&|_| true))

@@ -139,7 +139,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
                 let names = Reduction::ALL.map(|(name, _)| format!("`{name}`")).join(", ");
                 format!("`{v}` is no reduction: give one of {names}")
             };
-            named.map(|(_, reduction)| s.reduction = reduction).ok_or_else(problem)
+            named
+                .map(|(_, reduction)| s.reduction = reduction)
+                .ok_or_else(problem)
         },
     ),
     ("preemptions", "a number, or `none`", |s, v| {
@@ -359,7 +361,7 @@ mod tests {
     fn what_cannot_be_says_why() {
         let mut settings = Settings::default();
         for (name, value, says) in [
-            ("premptions", "2", "there are: strategy, preemptions"),
+            ("premptions", "2", "there are: strategy, reduction"),
             ("steps", "-1", "no number in range"),
             ("time", "-1", "no time"),
             ("time", "1e300", "no time"),

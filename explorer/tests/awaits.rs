@@ -65,10 +65,7 @@ fn a_compare_and_exchange_lock() {
 #[test]
 fn a_weak_compare_and_exchange_lock() {
     fn acquire(lock: &AtomicBool) {
-        while lock
-            .compare_exchange_weak(false, true, SeqCst, SeqCst)
-            .is_err()
-        {
+        while lock.compare_exchange_weak(false, true, SeqCst, SeqCst).is_err() {
             hint::spin_loop();
         }
     }
@@ -291,10 +288,13 @@ fn what_nobody_sets_is_a_livelock() {
     let found = &report.findings()[0];
     assert_eq!(found.tasks, ["main", "task 1", "task 2"]);
     let here = file!();
-    let expected = format!("task 1 goes round in a loop and waits for atomic 1.1 to be other than 1 at {here}:");
+    let expected =
+        format!("task 1 goes round in a loop and waits for atomic 1.1 to be other than 1 at {here}:");
     assert!(found.message.contains(&expected), "{}", found.message);
     assert!(
-        found.message.contains("task 2 goes round in a loop and waits for atomic 2."),
+        found
+            .message
+            .contains("task 2 goes round in a loop and waits for atomic 2."),
         "{}",
         found.message
     );

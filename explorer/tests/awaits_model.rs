@@ -183,7 +183,10 @@ fn model(program: &Program) -> (BTreeSet<Outcome>, bool) {
             }
         }
         if over {
-            outcomes.insert(outcome(&state.vars, state.tasks.iter().map(|task| task.3.clone())));
+            outcomes.insert(outcome(
+                &state.vars,
+                state.tasks.iter().map(|task| task.3.clone()),
+            ));
             ends.push(state);
         }
     }
@@ -298,5 +301,8 @@ fn outcomes_are_those_of_the_model() {
         livelocks += u32::from(livelock);
         several += u32::from(outcomes.len() > 1);
     }
-    assert!(compared > 150 && livelocks > 50 && several > 40, "{compared} {livelocks} {several}");
+    assert!(
+        compared > 150 && livelocks > 50 && several > 40,
+        "{compared} {livelocks} {several}"
+    );
 }

@@ -15,6 +15,7 @@ mod reader_writer_lock;
 mod safestack;
 mod sctbench;
 mod sections;
+mod spinning;
 mod support;
 mod treiber_stack;
 mod vulnerabilities;
@@ -40,6 +41,7 @@ pub(crate) const ALL: &[Program] = &[
     sctbench::BLUETOOTH_DRIVER_BAD,
     bounded_ring::BROKEN,
     bounded_ring::FIXED,
+    spinning::BOUNDED,
     sections::CHOOSE,
     counter::COUNTER,
     flanagan::FILE_SYSTEM,
@@ -75,6 +77,7 @@ pub(crate) const ALL: &[Program] = &[
     waiting::MANUAL_RESET_EVENTS,
     sections::ONE_THREAD,
     deadlocks::PHASE01_BAD,
+    spinning::POLITE,
     sctbench::QUEUE_BAD,
     reader_writer_lock::SPINNING_BROKEN,
     reader_writer_lock::SPINNING_FIXED,
@@ -83,6 +86,12 @@ pub(crate) const ALL: &[Program] = &[
     deadlocks::SELF_DEADLOCK,
     waiting::SEMAPHORE,
     waiting::SEMAPHORE2,
+    spinning::SEQUENCE_LOCK,
+    spinning::SEQUENCE_LOCK_BROKEN,
+    spinning::TEST_AND_SET,
+    spinning::TEST_AND_TEST_AND_SET,
+    spinning::TEST_AND_TEST_AND_SET_BROKEN,
+    spinning::TICKET,
     work_stealing_queue::SPINNING_BROKEN,
     work_stealing_queue::SPINNING_FIXED,
     sctbench::STRINGBUFFER,

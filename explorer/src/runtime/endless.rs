@@ -1,14 +1,15 @@
 //! What an execution that reached its limit of steps was doing at the end: the loops its tasks go round in, and
 //! whether they give way (Musuvathi & Qadeer, PLDI 2008).
 //!
-//! A task *goes round* if what it did in the last half of the events is, from some point of that half's first
-//! half on, one period over and over, at least three times, the values that it read and wrote included. A loop
-//! that counts is no such period: it may end.
+//! What counts is the middle half of the events: the beginning may be anything, and what happens last is where a
+//! depth first search tries its alternatives, so that the first execution that reaches the limit is often one
+//! that leaves its loop at last. A task *goes round* if of what it did in that half, the later half is one period
+//! over and over, or at least holds nothing that it did not do three times, the values read and written
+//! included. A loop that counts does not go round: it may end.
 
 use super::Runtime;
 use super::event::Event;
 use super::naming::{site_name, task_name, var_name};
-use super::task::Status;
 use intermezzo_sdk::SyncVarOp;
 
 /// How often a period is seen before it counts.
@@ -19,7 +20,7 @@ const REPEATED: usize = 3;
 pub(crate) enum Verdict {
     /// Some task does something new all the time: it may just be long.
     Long,
-    /// All tasks that still do something go round, and give way in each round.
+    /// All tasks that do something go round, and give way in each round.
     Livelock,
     /// Some task goes round and never gives way.
     UnfairSpin,
@@ -47,6 +48,24 @@ pub(crate) struct EndlessLoop {
 fn alike(a: &Event, b: &Event) -> bool {
     let what = |event: &Event| (event.op, event.var, event.read, event.written);
     what(a) == what(b) && std::ptr::eq(a.site, b.site)
+}
+
+/// One round of a task that did this at last, if it goes round.
+fn round<'a>(events: &[&'a Event]) -> Option<Vec<&'a Event>> {
+    if let Some(period) = period(events) {
+        return Some(events[events.len() - period..].to_vec());
+    }
+    let mut kinds: Vec<&Event> = Vec::new();
+    for &event in &events[events.len() / 2..] {
+        if !kinds.iter().any(|kind| alike(kind, event)) {
+            kinds.push(event);
+            if REPEATED * kinds.len() > events.len() {
+                return None;
+            }
+        }
+    }
+    let often = |kind: &&Event| events.iter().filter(|event| alike(event, kind)).count() >= REPEATED;
+    kinds.iter().all(often).then_some(kinds)
 }
 
 /// The shortest period of the last events, if the last half of them at least is of that period, and it
@@ -78,20 +97,18 @@ impl Runtime {
     /// What the execution that has reached its limit of steps was doing.
     pub(super) fn endless(&self) -> Endless {
         let events = self.events.as_slice();
-        let late = &events[events.len() / 2..];
+        let middle = &events[events.len() / 4..events.len() - events.len() / 4];
         let mut loops = Vec::new();
         let mut all_go_round = true;
-        let running = |&task: &u32| self.tasks[task as usize].status != Status::Ended;
-        for task in (0..self.created).filter(running) {
-            let own: Vec<&Event> = late.iter().filter(|event| event.task == task).collect();
-            if own.is_empty() {
+        for task in 0..self.created {
+            let own: Vec<&Event> = middle.iter().filter(|event| event.task == task).collect();
+            if own.last().is_none_or(|last| last.op == SyncVarOp::TaskEnd) {
                 continue;
             }
-            let Some(period) = period(&own) else {
+            let Some(round) = round(&own) else {
                 all_go_round = false;
                 continue;
             };
-            let round = &own[own.len() - period..];
             loops.push(EndlessLoop {
                 task: task_name(self, task),
                 yields: round.iter().any(|event| gives_way(event.op)),

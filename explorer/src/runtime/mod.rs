@@ -40,13 +40,13 @@ mod var;
 mod worker;
 
 pub(crate) use dispatch::Candidates;
+pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use listen::{Listeners, Reported};
 pub(crate) use object::{Body, Object};
 pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Wake, gate};
 pub(crate) use task_set::TaskSet;
 pub(crate) use var::{Gates, NOBODY, VarKind};
-pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use worker::{AwaitedVar, EventLine, Limits, Scene, Trouble, Waiting, Worker};
 
 use crate::environment::Environment;

@@ -7,9 +7,11 @@ use crate::runtime::{Limits, Listeners, Worker, crash, panics};
 use crate::schedule::{Schedule, ScheduleError};
 use crate::search::{self, DepthFirst, IterativePreemptionBounding, RandomWalk, Replay};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
+use crate::trace::Fingerprints;
 use intermezzo_sdk::Monitor;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Executions between two looks at the clock, where executions are short.
@@ -347,16 +349,37 @@ impl Explorer {
             ..
         } = self;
         let replaying = replay.is_some();
-        let strategy: Box<dyn search::Strategy> =
-            match (replay, custom, settings.strategy, settings.preemptions) {
-                (Some(schedule), ..) => Box::new(Replay::new(schedule.choices)),
-                (None, Some(custom), ..) => custom,
-                (None, None, StrategyKind::DepthFirst, None) => Box::new(DepthFirst::new()),
-                (None, None, StrategyKind::DepthFirst, Some(most)) => {
-                    Box::new(IterativePreemptionBounding::new(most))
-                }
-                (None, None, StrategyKind::Random, most) => Box::new(RandomWalk::new(settings.seed, most)),
-            };
+        let unreduced = replaying || custom.is_some();
+        let plain: Box<dyn search::Strategy> = match (replay, custom, settings.strategy, settings.preemptions)
+        {
+            (Some(schedule), ..) => Box::new(Replay::new(schedule.choices)),
+            (None, Some(custom), ..) => custom,
+            (None, None, StrategyKind::DepthFirst, None) => Box::new(DepthFirst::new()),
+            (None, None, StrategyKind::DepthFirst, Some(most)) => {
+                Box::new(IterativePreemptionBounding::new(most))
+            }
+            (None, None, StrategyKind::Random, most) => Box::new(RandomWalk::new(settings.seed, most)),
+        };
+        let bytes = settings.cache_bytes / 2;
+        let traces: Fingerprints<()> = Fingerprints::new(bytes);
+        let strategy: Box<dyn search::Strategy> = match settings.reduction {
+            _ if unreduced => plain,
+            Reduction::None => plain,
+            Reduction::Caching => {
+                let visits = Arc::new(Fingerprints::new(bytes));
+                Box::new(search::Caching::new(
+                    plain,
+                    visits,
+                    settings.preemptions.is_some(),
+                ))
+            }
+            Reduction::SourceDpor => Box::new(search::Dpor::new(search::Insertion::First)),
+            Reduction::Dpor => Box::new(search::Dpor::new(search::Insertion::Whole)),
+            Reduction::Bpor => {
+                let most = settings.preemptions.unwrap_or(u32::MAX);
+                Box::new(search::Dpor::new(search::Insertion::Bounded(most)))
+            }
+        };
         let mut report = Report::new(
             program.clone(),
             settings.environment,
@@ -430,6 +453,7 @@ impl Explorer {
             }
             failed_iterations += u64::from(executed.failed_iterations > 0);
             let Some(trouble) = executed.trouble else {
+                traces.visit(executed.fingerprint, || (), |()| ());
                 complete += 1;
                 continue;
             };
@@ -460,6 +484,12 @@ impl Explorer {
             report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));
         }
         report.redundant = worker.strategy().redundant();
+        report.reduction = worker.strategy().reduction();
+        if traces.overflowed() {
+            report.note("traces were too many to be told apart in `cache_bytes`: they are not counted");
+        } else {
+            report.traces = Some(traces.count() as u64);
+        }
         let mut coverage = worker.strategy().coverage(ended.is_none());
         if let (Some(ended), Coverage::Bounded { reason, .. }) = (ended, &mut coverage) {
             *reason = Some(ended);

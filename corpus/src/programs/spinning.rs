@@ -1,195 +1,234 @@
-//! Tasks that wait in loops of their own: spin locks, a sequence lock, polite tasks, a spin with a bound.
+//! Tasks that wait for one another in loops which only look: spin locks, barriers, and some that wait in vain.
+//!
+//! What is a plain access in the original is a relaxed atomic here.
 
+use super::scaffold::{in_numbered_tasks, in_tasks, number, tasks, wait_until, zeros};
+use super::support::CALM_2;
 use crate::{Expected, Program};
-use intermezzo::hint::spin_loop;
-use intermezzo::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use intermezzo::thread;
+use intermezzo::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use intermezzo::sync::atomic::{AtomicUsize, Ordering};
 
-/// Two tasks increment a counter under a lock, by a load and a store.
-fn increment_under<L: Sync>(lock: &L, acquire: fn(&L), release: fn(&L)) {
-    let n = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                acquire(lock);
-                n.store(n.load(SeqCst) + 1, SeqCst);
-                release(lock);
-            });
-        }
-    });
-    assert_eq!(n.load(SeqCst), 2);
-}
+/// Executions that will not end are given up soon.
+const SHORT: &[(&str, &str)] = &[("preemptions", "2"), ("steps", "200")];
 
-/// Swaps until it was free.
-pub(super) const TEST_AND_SET: Program = Program {
-    name: "spin_test_and_set",
-    about: "two tasks increment under a test-and-set lock that waits in a loop; without a bound",
+/// Each waits for the other once.
+pub(super) const AWAIT: Program = Program {
+    name: "await",
+    about: "x=1; wait for y || wait for x; y=1",
     parameters: &[],
-    settings: &[],
+    settings: CALM_2,
     expected: Expected::Pass,
     body: |_| {
-        let acquire = |lock: &AtomicBool| {
-            while lock.swap(true, SeqCst) {
-                spin_loop();
-            }
-        };
-        increment_under(&AtomicBool::new(false), acquire, |lock| lock.store(false, SeqCst));
+        let [x, y] = zeros();
+        in_tasks([
+            &|| {
+                x.store(1, Release);
+                wait_until(|| y.load(Acquire) == 1);
+            },
+            &|| {
+                wait_until(|| x.load(Acquire) == 1);
+                y.store(1, Release);
+            },
+        ]);
     },
 };
 
-/// Looks until it is free, then swaps.
-pub(super) const TEST_AND_TEST_AND_SET: Program = Program {
-    name: "spin_test_and_test_and_set",
-    about: "as spin_test_and_set, but looks before it swaps",
-    parameters: &[],
-    settings: &[],
+/// By turns.
+pub(super) const PINGPONG: Program = Program {
+    name: "pingpong",
+    about: "two tasks increment x by turns, `rounds` times each",
+    parameters: &[number("rounds", 2, (1, 100), "increments of each")],
+    settings: CALM_2,
     expected: Expected::Pass,
-    body: |_| {
-        let acquire = |lock: &AtomicBool| {
+    body: |values| {
+        let [x] = zeros();
+        in_numbered_tasks(0..2, |task| {
+            for _ in 0..values[0] {
+                let mut seen = 0;
+                wait_until(|| {
+                    seen = x.load(Acquire);
+                    seen % 2 == task
+                });
+                x.store(seen + 1, Release);
+            }
+        });
+        assert_eq!(x.into_inner() as u64, 2 * values[0]);
+    },
+};
+
+/// A lock of one exchange.
+pub(super) const CASLOCK: Program = Program {
+    name: "caslock",
+    about: "each task increments plain data under a lock that is one exchange",
+    parameters: &[tasks(2, 8)],
+    settings: CALM_2,
+    expected: Expected::Pass,
+    body: |values| increments_under_exchange(values[0], Acquire, Release),
+};
+
+/// The same without order: a data race in relaxed models.
+pub(super) const CASLOCK_RLX: Program = Program {
+    name: "caslock-rlx",
+    about: "as caslock, with relaxed orderings",
+    parameters: &[tasks(2, 8)],
+    settings: CALM_2,
+    expected: Expected::Pass,
+    body: |values| increments_under_exchange(values[0], Relaxed, Relaxed),
+};
+
+fn increments_under_exchange(tasks: u64, lock: Ordering, unlock: Ordering) {
+    let [locked, data] = zeros();
+    in_numbered_tasks(0..tasks, |_| {
+        wait_until(|| locked.compare_exchange(0, 1, lock, Relaxed).is_ok());
+        data.store(data.load(Relaxed) + 1, Relaxed);
+        locked.store(0, unlock);
+    });
+    assert_eq!(data.into_inner() as u64, tasks);
+}
+
+/// A lock that looks before it tries.
+pub(super) const SPINLOCK: Program = Program {
+    name: "spinlock",
+    about: "each task stores and reads plain data under a lock that is read until it is free, then exchanged",
+    parameters: &[tasks(2, 8)],
+    settings: CALM_2,
+    expected: Expected::Pass,
+    body: |values| {
+        let [locked, data] = zeros();
+        in_numbered_tasks(0..values[0], |task| {
             loop {
-                while lock.load(SeqCst) {
-                    spin_loop();
-                }
-                if !lock.swap(true, SeqCst) {
+                wait_until(|| locked.load(Relaxed) == 0);
+                if locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok() {
                     break;
                 }
             }
-        };
-        increment_under(&AtomicBool::new(false), acquire, |lock| lock.store(false, SeqCst));
+            data.store(task, Relaxed);
+            assert_eq!(data.load(Relaxed), task);
+            locked.store(0, Release);
+        });
     },
 };
 
-/// Looks, and takes it for free by a store.
-pub(super) const TEST_AND_TEST_AND_SET_BROKEN: Program = Program {
-    name: "spin_test_and_test_and_set_broken",
-    about: "as spin_test_and_test_and_set, but takes what it saw free with a store",
-    parameters: &[],
-    settings: &[],
-    expected: Expected::Fail("assertion"),
-    body: |_| {
-        let acquire = |lock: &AtomicBool| {
-            while lock.load(SeqCst) {
-                spin_loop();
-            }
-            lock.store(true, SeqCst);
-        };
-        increment_under(&AtomicBool::new(false), acquire, |lock| lock.store(false, SeqCst));
+/// A lock in order of arrival.
+pub(super) const TICKETLOCK: Program = Program {
+    name: "ticketlock",
+    about: "each task stores and reads plain data when its ticket comes up",
+    parameters: &[tasks(2, 8)],
+    settings: CALM_2,
+    expected: Expected::Pass,
+    body: |values| {
+        let [next, owner, data] = zeros();
+        in_numbered_tasks(0..values[0], |task| {
+            let ticket = next.fetch_add(1, Relaxed);
+            wait_until(|| owner.load(Acquire) == ticket);
+            data.store(task, Relaxed);
+            assert_eq!(data.load(Relaxed), task);
+            owner.store(owner.load(Relaxed) + 1, Release);
+        });
     },
 };
 
-/// Draws a number and waits until it is called.
-pub(super) const TICKET: Program = Program {
-    name: "spin_ticket",
-    about: "two tasks increment under a ticket lock that waits in a loop; without a bound",
+/// All wait until all are there.
+pub(super) const BARRIER1: Program = Program {
+    name: "barrier1",
+    about: "tasks count themselves, and wait for the count to be complete",
+    parameters: &[tasks(2, 8)],
+    settings: CALM_2,
+    expected: Expected::Pass,
+    body: |values| {
+        let [arrived] = zeros();
+        in_numbered_tasks(0..values[0], |_| {
+            arrived.fetch_add(1, AcqRel);
+            wait_until(|| arrived.load(Acquire) as u64 == values[0]);
+        });
+    },
+};
+
+/// A barrier that can be used again.
+pub(super) const BARRIER: Program = Program {
+    name: "barrier",
+    about: "one task writes plain data before a barrier, another reads it behind",
     parameters: &[],
-    settings: &[],
+    settings: CALM_2,
     expected: Expected::Pass,
     body: |_| {
-        type Ticket = (AtomicUsize, AtomicUsize);
-        let acquire = |(next, serving): &Ticket| {
-            let ticket = next.fetch_add(1, SeqCst);
-            while serving.load(SeqCst) != ticket {
-                spin_loop();
+        const TASKS: usize = 2;
+        let [step, arrived, data] = zeros();
+        let barrier = || {
+            let before = step.load(Acquire);
+            if arrived.fetch_add(1, AcqRel) + 1 == TASKS {
+                arrived.store(0, Relaxed);
+                step.store(before + 1, Release);
+            } else {
+                wait_until(|| step.load(Acquire) != before);
             }
         };
-        let release = |(_, serving): &Ticket| {
-            serving.fetch_add(1, SeqCst);
-        };
-        increment_under(&(AtomicUsize::new(0), AtomicUsize::new(0)), acquire, release);
+        in_tasks([
+            &|| {
+                data.store(1, Relaxed);
+                barrier();
+            },
+            &|| {
+                barrier();
+                assert_eq!(data.load(Relaxed), 1);
+            },
+        ]);
     },
 };
 
-/// A reader that tries again when a writer came in between.
-fn sequence_lock(looks_again: bool) {
-    let (sequence, a, b) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            sequence.fetch_add(1, SeqCst);
-            a.store(1, SeqCst);
-            b.store(1, SeqCst);
-            sequence.fetch_add(1, SeqCst);
-        });
-        scope.spawn(|| {
-            loop {
-                let before = sequence.load(SeqCst);
-                let read = (a.load(SeqCst), b.load(SeqCst));
-                if before.is_multiple_of(2) && (!looks_again || sequence.load(SeqCst) == before) {
-                    break assert_eq!(read.0, read.1);
-                }
-                spin_loop();
-            }
-        });
-    });
-}
-
-/// Reads both values of one writer.
-pub(super) const SEQUENCE_LOCK: Program = Program {
-    name: "seqlock",
-    about: "one task writes two variables under a sequence lock, another reads them; without a bound",
+/// Two spin locks, two orders.
+pub(super) const LOCK_DEADLOCK: Program = Program {
+    name: "lock-deadlock",
+    about: "two tasks take two locks of one exchange each, in opposite orders",
     parameters: &[],
-    settings: &[],
-    expected: Expected::Pass,
-    body: |_| sequence_lock(true),
-};
-
-/// Reads them half written.
-pub(super) const SEQUENCE_LOCK_BROKEN: Program = Program {
-    name: "seqlock_broken",
-    about: "as seqlock, but the reader does not look at the sequence number again",
-    parameters: &[],
-    settings: &[],
-    expected: Expected::Fail("assertion"),
-    body: |_| sequence_lock(false),
-};
-
-/// Each lets the other go first, for ever.
-pub(super) const POLITE: Program = Program {
-    name: "polite_tasks",
-    about: "two tasks raise a flag each, and lower it and yield when the other's is up: a livelock if they \
-            keep step",
-    parameters: &[],
-    settings: &[("steps", "400")],
+    settings: SHORT,
     expected: Expected::Fail("livelock"),
     body: |_| {
-        let flags = [AtomicBool::new(false), AtomicBool::new(false)];
-        let pass = |me: usize| {
-            flags[me].store(true, SeqCst);
-            while flags[1 - me].load(SeqCst) {
-                flags[me].store(false, SeqCst);
-                thread::yield_now();
-                flags[me].store(true, SeqCst);
-            }
-            flags[me].store(false, SeqCst);
+        let [one, two] = zeros();
+        let lock = |lock: &AtomicUsize| wait_until(|| lock.compare_exchange(0, 1, Acquire, Relaxed).is_ok());
+        let both = |first: &AtomicUsize, second: &AtomicUsize| {
+            lock(first);
+            lock(second);
+            second.store(0, Release);
+            first.store(0, Release);
         };
-        thread::scope(|scope| {
-            scope.spawn(|| pass(0));
-            scope.spawn(|| pass(1));
-        });
+        in_tasks([&|| both(&one, &two), &|| both(&two, &one)]);
     },
 };
 
-/// Gives up too early.
-pub(super) const BOUNDED: Program = Program {
-    name: "bounded_spin",
-    about: "main looks twice whether a task has set a flag, with yields, and takes it for granted then; if each \
-            yield counts for fairness, it cannot be that fast",
+/// A task that looks too early.
+pub(super) const SIMPLE_LIVELOCK: Program = Program {
+    name: "simple-livelock",
+    about: "y=1; wait for x || if y, x=1",
     parameters: &[],
-    settings: &[("fair_yields", "2")],
-    expected: Expected::Fail("assertion"),
+    settings: SHORT,
+    expected: Expected::Fail("livelock"),
     body: |_| {
-        let (x, done) = (AtomicUsize::new(0), AtomicBool::new(false));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                x.store(1, SeqCst);
-                done.store(true, SeqCst);
-            });
-            for _ in 0..2 {
-                if done.load(SeqCst) {
-                    break;
+        let [x, y] = zeros();
+        in_tasks([
+            &|| {
+                y.store(1, Release);
+                wait_until(|| x.load(Acquire) == 1);
+            },
+            &|| {
+                if y.load(Acquire) == 1 {
+                    x.store(1, Release);
                 }
-                thread::yield_now();
-            }
-            assert_eq!(x.load(SeqCst), 1);
-        });
+            },
+        ]);
+    },
+};
+
+/// A task that waits for itself.
+pub(super) const SPINLOOP_LIVELOCK: Program = Program {
+    name: "spinloop-livelock",
+    about: "wait for x; x=1",
+    parameters: &[],
+    settings: SHORT,
+    expected: Expected::Fail("livelock"),
+    body: |_| {
+        let [x] = zeros();
+        wait_until(|| x.load(Acquire) != 0);
+        x.store(1, Release);
     },
 };

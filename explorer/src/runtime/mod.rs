@@ -41,10 +41,11 @@ mod worker;
 
 pub(crate) use dispatch::Candidates;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
+pub(crate) use event::{Event, StepEnd};
 pub(crate) use listen::{Listeners, Reported};
 pub(crate) use object::{Body, Object};
 pub(crate) use stop::{PanicNote, Stop};
-pub(crate) use task::{Access, Local, Patience, Site, Status, Wake, gate};
+pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
 pub(crate) use task_set::TaskSet;
 pub(crate) use var::{Gates, NOBODY, VarKind};
 pub(crate) use worker::{AwaitedVar, EventLine, Limits, Scene, Trouble, Waiting, Worker};
@@ -52,9 +53,9 @@ pub(crate) use worker::{AwaitedVar, EventLine, Limits, Scene, Trouble, Waiting, 
 use crate::environment::Environment;
 use crate::schedule::ChoiceKind;
 use crate::search::{Plan, Strategy};
-use crate::trace::Trace;
+use crate::trace::{Class, Key, Touch, Trace};
 use dispatch::Next;
-use event::{Event, Events};
+use event::Events;
 use fair::Fairness;
 use fiber::Fiber;
 use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
@@ -63,7 +64,7 @@ use spin::Spins;
 use std::any::Any;
 use std::cell::Cell;
 use switch::Home;
-use task::{Pending, Task};
+use task::Pending;
 use var::Vars;
 
 thread_local! {
@@ -146,6 +147,16 @@ pub(crate) struct Runtime {
     events: Events,
     /// Who happened before whom in this execution.
     trace: Trace,
+    /// From how many steps on the trace is not known from the execution before, and from how many on the strategy is
+    /// to be asked even where there is but one alternative.
+    observe_from: u64,
+    ask_from: u64,
+    /// What the step under way touched beside the variables of its events.
+    also: Vec<(usize, Touch)>,
+    /// The gates that let the step under way begin.
+    waited: Option<(u32, Gates)>,
+    /// Whether it was possible only because nobody else could go on.
+    after_all: bool,
     steps: u64,
     switches: u64,
     limits: Limits,
@@ -480,19 +491,33 @@ impl Engine {
     /// Whether a weak compare-exchange that could succeed fails here.
     #[inline]
     pub(crate) fn weak_exchange_fails(self) -> bool {
-        self.adversity(ChoiceKind::WeakExchange, |left| &mut left.weak_failures)
+        self.adversity(
+            ChoiceKind::WeakExchange,
+            |left| &mut left.weak_failures,
+            Key::WEAK_FAILURES,
+        )
     }
 
     /// Whether a `try_lock` of a free lock fails here.
     #[inline]
     pub(crate) fn try_lock_fails(self) -> bool {
-        self.adversity(ChoiceKind::TryLock, |left| &mut left.try_lock_failures)
+        self.adversity(
+            ChoiceKind::TryLock,
+            |left| &mut left.try_lock_failures,
+            Key::TRY_LOCK_FAILURES,
+        )
     }
 
-    fn adversity(self, kind: ChoiceKind, bound: fn(&mut Environment) -> &mut u32) -> bool {
-        if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
+    fn adversity(self, kind: ChoiceKind, bound: fn(&mut Environment) -> &mut u32, budget: Key) -> bool {
+        if *bound(&mut self.rt().environment) == 0 {
             return false;
         }
+        // Whether it may happen depends on how often it has happened.
+        if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
+            self.also_touches(budget, Class::Read);
+            return false;
+        }
+        self.also_touches(budget, Class::Write);
         *bound(&mut self.rt().left) -= 1;
         true
     }
@@ -503,6 +528,17 @@ impl Engine {
     pub(crate) fn give_way(self, op: SyncVarOp, site: Site) {
         // SAFETY: `Engine::current` gave this out, so a task runs, on a fiber.
         unsafe { switch::give_way(self.0, op, site) }
+    }
+
+    /// The step under way touches something beside the variables of its events.
+    pub(crate) fn also_touches(self, key: Key, class: Class) {
+        self.rt().also_touches(key, class);
+    }
+
+    /// The step under way changes a variable, beside that of its event.
+    pub(crate) fn also_writes(self, var: u32) {
+        self.rt()
+            .also_touches(Key::of(SyncVarOp::LockRelease, var), Class::Write);
     }
 
     /// The current task yields. It steps back behind the others at its next schedule point; a second

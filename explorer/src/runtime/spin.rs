@@ -333,8 +333,8 @@ impl Runtime {
         }
     }
 
-    /// Nobody can go on but for parked tasks: lets them go, for this execution.
-    pub(super) fn release_parked(&mut self) {
+    /// Nobody can go on but for parked tasks: lets them go, for this execution. The first of them.
+    pub(super) fn release_parked(&mut self) -> u32 {
         self.spins.looked = self.events.as_slice().len();
         self.spins.events_before = self.spins.looked;
         self.spins.last_rounds = true;
@@ -344,6 +344,7 @@ impl Runtime {
             self.spins.released.insert(task);
             self.eager.insert(task);
         }
+        self.eager.pop_first().expect("a task was parked")
     }
 
     /// A task that was let go again had a round in vain. Whether that was the last one of the last task.

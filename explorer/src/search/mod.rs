@@ -4,22 +4,26 @@
 //! first choices of the next execution, and is asked about the ones beyond. It sees executions, never
 //! findings.
 
+mod caching;
 mod dfs;
+mod dpor;
 mod plan;
 mod preemption;
 mod random;
 mod replay;
 
+pub(crate) use caching::Caching;
 pub use dfs::DepthFirst;
+pub(crate) use dpor::{Dpor, Insertion};
 pub use plan::Plan;
 pub use preemption::IterativePreemptionBounding;
 pub use random::RandomWalk;
 pub use replay::Replay;
 
 use crate::report::Coverage;
-use crate::runtime::Candidates;
+use crate::runtime::{Candidates, Task, TaskSet};
 use crate::schedule::ChoiceKind;
-use crate::trace::Trace;
+use crate::trace::{Key, Trace};
 use intermezzo_sdk::TaskId;
 
 /// A search over the executions of a test.
@@ -64,16 +68,38 @@ pub struct ChoicePoint<'a> {
     /// How many alternatives there are: at least 2, but for a search that is always asked. Alternative 0 is the
     /// default.
     pub alternatives: u32,
+    /// How many choices the execution has made.
+    pub choices: usize,
+    /// Whether fairness is at work: which tasks may go then depends on more than where they stand.
+    pub fair: bool,
     /// How many steps the execution has taken.
     pub step: u64,
     pub(crate) candidates: Candidates<'a>,
     pub(crate) trace: &'a Trace,
+    pub(crate) tasks: &'a [Task],
+    pub(crate) enabled: &'a TaskSet,
+    pub(crate) overdue: &'a TaskSet,
 }
 
 impl ChoicePoint<'_> {
     /// What the execution has been up to here.
     pub fn trace(&self) -> &Trace {
         self.trace
+    }
+
+    /// Whether the task's next operation is possible.
+    pub(crate) fn is_enabled(&self, task: u32) -> bool {
+        self.enabled.contains(task)
+    }
+
+    /// If the task of this alternative would go on unasked, because its time is up or for no reason: what it waits
+    /// for, which may yet wake it otherwise.
+    pub(crate) fn waits_for(&self, task: u32) -> Option<Key> {
+        if self.enabled.contains(task) && !self.overdue.contains(task) {
+            return None;
+        }
+        let access = self.tasks[task as usize].pending.access;
+        Some(Key::of(access.op, access.var))
     }
 
     /// The task that goes next if this alternative is taken; `None` if the choice is not about tasks.

@@ -96,6 +96,10 @@ const PARKED: &str = "awaits: a task whose loop only waits goes on when a variab
                       memory (a count in the heap, in a thread-local, in a frame of another task) may be missed: \
                       `awaits=false` plays such loops round by round";
 
+/// What a report notes where wakeup trees were given up.
+const NO_WAKEUP_TREES: &str = "reduction: wakeup trees miss traces where tasks are parked, so the search began again with \
+                               `source-dpor` when the first one was";
+
 /// What a report notes where a parked task went on because of something that is not compared.
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
                              before nobody else can go on is missed: set `awaits=false`";
@@ -408,6 +412,7 @@ impl Explorer {
         let mut looked_at = (0, 0);
         let mut complete = 0;
         let mut failed_iterations = 0u64;
+        let mut restarts = settings.reduction == Reduction::Dpor && !unreduced;
         let ended = loop {
             if settings.executions.is_some_and(|most| report.executions >= most) {
                 break Some(format!(
@@ -447,6 +452,12 @@ impl Explorer {
             }
             if executed.parked > 0 {
                 report.note(PARKED);
+                if restarts {
+                    // What is parked depends on more than the trace, which wakeup trees rely on.
+                    restarts = false;
+                    report.note(NO_WAKEUP_TREES);
+                    worker.restart(Box::new(search::Dpor::new(search::Insertion::First)));
+                }
             }
             if executed.unseen_change {
                 report.note(UNSEEN_CHANGE);

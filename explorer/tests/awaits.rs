@@ -18,8 +18,9 @@ fn kind(report: &Report) -> String {
     report.findings()[0].kind.to_string()
 }
 
-/// Explores a lock: `tasks` tasks increment twice under it, not atomically.
-fn lock<L: Send + Sync>(tasks: usize, new: fn() -> L, lock: fn(&L), unlock: fn(&L)) {
+/// Explores a lock: `tasks` tasks increment under it, not atomically. How many executions there are, which
+/// depends a little on what the compiler leaves in dead registers: a bound is what can be tested.
+fn lock<L: Send + Sync>(tasks: usize, new: fn() -> L, lock: fn(&L), unlock: fn(&L)) -> u64 {
     let report = Explorer::new().explore(|| {
         let (guard, n) = (new(), AtomicUsize::new(0));
         thread::scope(|s| {
@@ -34,7 +35,7 @@ fn lock<L: Send + Sync>(tasks: usize, new: fn() -> L, lock: fn(&L), unlock: fn(&
         assert_eq!(n.load(SeqCst), tasks);
     });
     covered(&report);
-    eprintln!("{} executions", report.executions());
+    report.executions()
 }
 
 #[test]
@@ -45,8 +46,8 @@ fn a_test_and_set_lock() {
         }
     }
     let unlock = |lock: &AtomicBool| lock.store(false, SeqCst);
-    lock(2, || AtomicBool::new(false), acquire::<0>, unlock);
-    lock(2, || AtomicBool::new(false), acquire::<1>, unlock);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<0>, unlock) <= 40);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<1>, unlock) <= 40);
 }
 
 #[test]
@@ -57,9 +58,9 @@ fn a_compare_and_exchange_lock() {
         }
     }
     let unlock = |lock: &AtomicBool| lock.store(false, SeqCst);
-    lock(2, || AtomicBool::new(false), acquire::<0>, unlock);
-    lock(2, || AtomicBool::new(false), acquire::<1>, unlock);
-    lock(3, || AtomicBool::new(false), acquire::<0>, unlock);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<0>, unlock) <= 40);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<1>, unlock) <= 40);
+    assert!(lock(3, || AtomicBool::new(false), acquire::<0>, unlock) <= 10_000);
 }
 
 #[test]
@@ -69,12 +70,9 @@ fn a_weak_compare_and_exchange_lock() {
             hint::spin_loop();
         }
     }
-    lock(
-        2,
-        || AtomicBool::new(false),
-        acquire,
-        |lock| lock.store(false, SeqCst),
-    );
+    let unlock = |lock: &AtomicBool| lock.store(false, SeqCst);
+    let executions = lock(2, || AtomicBool::new(false), acquire, unlock);
+    assert!(executions < 100, "{executions}");
 }
 
 #[test]
@@ -90,8 +88,8 @@ fn a_test_and_test_and_set_lock() {
         }
     }
     let unlock = |lock: &AtomicBool| lock.store(false, SeqCst);
-    lock(2, || AtomicBool::new(false), acquire::<0>, unlock);
-    lock(2, || AtomicBool::new(false), acquire::<1>, unlock);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<0>, unlock) <= 200);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<1>, unlock) <= 200);
 }
 
 #[test]
@@ -106,9 +104,9 @@ fn a_ticket_lock() {
         serving.fetch_add(1, SeqCst);
     };
     let new = || (AtomicUsize::new(0), AtomicUsize::new(0));
-    lock(2, new, acquire::<0>, unlock);
-    lock(2, new, acquire::<1>, unlock);
-    lock(3, new, acquire::<0>, unlock);
+    assert!(lock(2, new, acquire::<0>, unlock) <= 140);
+    assert!(lock(2, new, acquire::<1>, unlock) <= 140);
+    assert!(lock(3, new, acquire::<0>, unlock) <= 200_000);
 }
 
 /// Two variables are waited for at once.
@@ -137,7 +135,8 @@ fn petersons_lock() {
         });
     });
     covered(&report);
-    eprintln!("{} executions", report.executions());
+    // Some ten times as many if rounds in vain were not told from others.
+    assert!(report.executions() <= 6_000, "{report}");
 }
 
 #[test]
@@ -168,7 +167,6 @@ fn a_sequence_lock() {
             seen.lock().unwrap().insert(read);
         });
         covered(&report);
-        eprintln!("{} executions", report.executions());
         assert_eq!(seen.into_inner().unwrap(), BTreeSet::from([(0, 0), (1, 1)]));
     }
 }
@@ -227,7 +225,6 @@ fn a_back_off_grows_and_saturates() {
         seen.lock().unwrap().insert(waits);
     });
     covered(&report);
-    eprintln!("{} executions", report.executions());
     assert_eq!(seen.into_inner().unwrap(), BTreeSet::from([1, 2, 4]));
 }
 

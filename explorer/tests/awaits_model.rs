@@ -2,7 +2,7 @@
 //! outcomes, and a livelock just where the model has one.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Coverage, Explorer, hint, thread};
+use intermezzo_explorer::{Coverage, Explorer, Reduction, hint, thread};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
@@ -204,11 +204,12 @@ fn outcome(vars: &[usize], told: impl Iterator<Item = Vec<usize>>) -> Outcome {
 }
 
 /// What exploring it shows: outcomes, whether there is a livelock. `None` if it takes too long.
-fn explored(program: &Program) -> Option<(BTreeSet<Outcome>, bool)> {
+fn explored(program: &Program, reduction: Reduction) -> Option<(BTreeSet<Outcome>, bool)> {
     let outcomes = Mutex::new(BTreeSet::new());
     // Fairness would leave out what a task does that is never let go: it is not what is compared here.
     let explorer = Explorer::new()
         .fair_yields(u32::MAX)
+        .reduction(reduction)
         .keep_going(true)
         .executions(EXECUTIONS_MAX);
     let report = explorer.explore(|| {
@@ -286,23 +287,46 @@ impl Dice {
     }
 }
 
-#[test]
-fn outcomes_are_those_of_the_model() {
+/// Compares so many programs.
+fn compare(programs: usize, reduction: Reduction) {
     let mut dice = Dice(0x696e_7465_726d_657a);
     let (mut compared, mut livelocks, mut several) = (0, 0, 0);
-    for _ in 0..200 {
+    for _ in 0..programs {
         let program = dice.program();
         let (outcomes, livelock) = model(&program);
-        let Some((seen, found)) = explored(&program) else {
+        let Some((seen, found)) = explored(&program, reduction) else {
             continue;
         };
         assert_eq!((&seen, found), (&outcomes, livelock), "{program:?}");
         compared += 1;
-        livelocks += u32::from(livelock);
-        several += u32::from(outcomes.len() > 1);
+        livelocks += usize::from(livelock);
+        several += usize::from(outcomes.len() > 1);
     }
     assert!(
-        compared > 150 && livelocks > 50 && several > 40,
+        4 * compared > 3 * programs && 4 * livelocks > programs && 5 * several > programs,
         "{compared} {livelocks} {several}"
     );
+}
+
+#[test]
+fn outcomes_are_those_of_the_model() {
+    compare(100, Reduction::None);
+}
+
+#[test]
+fn reductions_leave_no_outcome_out() {
+    for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
+        compare(100, reduction);
+    }
+}
+
+/// This one needs what wakeup trees would miss.
+#[test]
+fn wakeup_trees_give_way_to_parked_tasks() {
+    let program = vec![
+        vec![Line::Store(1, 1), Line::Store(0, 2)],
+        vec![Line::Store(0, 0), Line::Twice(0, 2)],
+        vec![Line::Either([1, 0], [0, 2]), Line::Twice(1, 1)],
+    ];
+    assert_eq!(explored(&program, Reduction::Dpor), Some(model(&program)));
 }

@@ -1,7 +1,7 @@
 //! The record of an execution: one entry per visible operation, flat.
 
 use super::Site;
-use super::task::Task;
+use super::task::{Access, Task};
 use super::var::{Gates, Vars};
 use crate::trace::Touch;
 use intermezzo_sdk::{MemoryOrder, SyncVarOp};
@@ -25,11 +25,11 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// Whether the other is what this one was expected to be: the same done at the same place by the same task.
+    /// Whether this is what a task does with this access: the same done at the same place by the same task.
     #[inline(always)]
-    fn is_like(&self, other: &Event) -> bool {
-        (self.task, self.op, self.var) == (other.task, other.op, other.var)
-            && std::ptr::eq(self.site, other.site)
+    fn is_like(&self, task: u32, access: &Access) -> bool {
+        (self.task, self.op, self.var) == (task, access.op, access.var)
+            && std::ptr::eq(self.site, access.site)
     }
 }
 
@@ -85,20 +85,20 @@ impl Events {
         self.differs
     }
 
-    /// Makes sure that there is room for one more event.
+    /// Makes sure that there is room for one more event, and that it is the one expected, if any is.
     #[inline(always)]
-    pub(super) fn make_room(&mut self) {
+    pub(super) fn make_room(&mut self, task: u32, access: &Access) {
         if self.used == self.entries.len() {
             self.grow();
+        }
+        if self.used < self.known && !self.entries[self.used].is_like(task, access) {
+            self.depart();
         }
     }
 
     /// Adds an event, for which there is room.
     #[inline(always)]
     pub(super) fn record(&mut self, event: Event) {
-        if self.used < self.known && !self.entries[self.used].is_like(&event) {
-            self.depart();
-        }
         // Nobody takes the event's address, so its fields go from registers to their places: put together
         // elsewhere first, and copied in larger pieces, each copy would wait for the stores before it.
         self.entries[self.used] = event;

@@ -373,8 +373,8 @@ impl Engine {
         }
         // First, so that the event's number is in no register over a call: it would stay there, in the test's own
         // function, and make the rounds of its loop look different.
-        rt.events.make_room();
         let task = rt.current;
+        rt.events.make_room(task, &access);
         let entry = &mut rt.tasks[task as usize];
         entry.events += 1;
         let index = entry.events;

@@ -222,6 +222,15 @@ impl Worker {
         std::mem::take(&mut self.runtime.listeners.reported)
     }
 
+    /// Begins another search, from its first execution.
+    pub(crate) fn restart(&mut self, strategy: Box<dyn Strategy>) {
+        let rt = &mut *self.runtime;
+        rt.asks_always = strategy.asks_always();
+        rt.trace = Trace::new(rt.trace.detail());
+        rt.plan = Plan::default();
+        rt.strategy = strategy;
+    }
+
     /// The strategy, to ask what it has covered.
     pub(crate) fn strategy(&self) -> &dyn Strategy {
         &*self.runtime.strategy

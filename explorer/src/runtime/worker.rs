@@ -9,6 +9,7 @@ use super::fiber::Fiber;
 use super::listen::{Listeners, Reported};
 use super::naming::{site_name, task_name, var_name};
 use super::object::{Epochs, Statics};
+use super::spin::Spins;
 use super::switch::Home;
 use super::task::{Access, Site, Status, Task};
 use super::task_set::TaskSet;
@@ -29,6 +30,10 @@ pub(crate) struct Limits {
     pub(crate) steps: u64,
     /// Bytes of each task's stack.
     pub(crate) stack_bytes: usize,
+    /// Which yields of a task count for fairness: every so manieth.
+    pub(crate) fair_yields: u32,
+    /// Whether tasks are parked whose loops wait.
+    pub(crate) awaits: bool,
 }
 
 /// What an execution was, in the engine's own terms.
@@ -40,6 +45,13 @@ pub(crate) struct Executed {
     pub(crate) fingerprint: u128,
     /// Whether fairness kept a schedule out.
     pub(crate) unfair_left_out: bool,
+    /// How often a task was parked because its loop waited in vain.
+    pub(crate) parked: u32,
+    /// How many rounds of loops came back to where they began, having only read, while a variable that they
+    /// read was written: without them the execution would have shown the same.
+    pub(crate) failed_iterations: u32,
+    /// Whether parked tasks went on because of what is not compared.
+    pub(crate) unseen_change: bool,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
     pub(crate) trouble: Option<Box<Trouble>>,
 }
@@ -74,6 +86,16 @@ pub(crate) struct Waiting {
     pub(crate) site: String,
     /// Who holds the variable, and since where.
     pub(crate) owner: Option<(String, String)>,
+    /// What it waits for in a loop, if that is what it does.
+    pub(crate) awaited: Vec<AwaitedVar>,
+}
+
+/// A variable that a loop waits for, in words.
+pub(crate) struct AwaitedVar {
+    pub(crate) var: String,
+    /// The value it has, if it is a number.
+    pub(crate) value: Option<u64>,
+    pub(crate) site: String,
 }
 
 /// An event in words.
@@ -86,6 +108,8 @@ pub(crate) struct EventLine {
     pub(crate) read: u64,
     pub(crate) written: u64,
     pub(crate) site: String,
+    /// Whether it counts as not having happened.
+    pub(crate) void: bool,
 }
 
 /// One runtime, in one place for as long as it lives.
@@ -130,7 +154,8 @@ impl Worker {
                 eager: TaskSet::default(),
                 timed: TaskSet::default(),
                 drowsy: TaskSet::default(),
-                fair: Fairness::default(),
+                fair: Fairness::new(limits.fair_yields),
+                spins: Spins::new(limits.awaits),
                 candidates: Vec::new(),
                 environment,
                 left: environment,
@@ -195,6 +220,15 @@ impl Worker {
             self.runtime.tell_shutdown();
         }
         std::mem::take(&mut self.runtime.listeners.reported)
+    }
+
+    /// Begins another search, from its first execution.
+    pub(crate) fn restart(&mut self, strategy: Box<dyn Strategy>) {
+        let rt = &mut *self.runtime;
+        rt.asks_always = strategy.asks_always();
+        rt.trace = Trace::new(rt.trace.detail());
+        rt.plan = Plan::default();
+        rt.strategy = strategy;
     }
 
     /// The strategy, to ask what it has covered.
@@ -272,6 +306,9 @@ impl Engine {
             tasks: rt.created,
             fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
+            parked: rt.spins.parks(),
+            failed_iterations: rt.spins.failed_iterations(),
+            unseen_change: rt.spins.unseen_change(),
             trouble,
         }
     }
@@ -296,6 +333,7 @@ impl Runtime {
         self.drowsy.clear();
         self.overdue.clear();
         self.fair.reset();
+        self.spins.reset();
         self.left = self.environment;
         self.clock = 0;
         self.tick = TICK;
@@ -415,6 +453,7 @@ impl Runtime {
                     site: site_name(access.site),
                     owner: owner
                         .map(|var| (named(var.owner), var.owned_at.map(site_name).unwrap_or_default())),
+                    awaited: self.awaited_in_words(task),
                 }
             })
             .collect();
@@ -431,8 +470,7 @@ impl Runtime {
             }) as u64
         };
         let events = self
-            .events
-            .as_slice()
+            .telling_events()
             .iter()
             .map(|event| EventLine {
                 task: named(event.task),
@@ -450,6 +488,7 @@ impl Runtime {
                     SyncVarOp::TaskBegin | SyncVarOp::TaskEnd if event.task == 0 => String::new(),
                     _ => site_name(event.site),
                 },
+                void: event.void,
             })
             .collect();
         let current = named(self.current);

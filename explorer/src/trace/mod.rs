@@ -316,6 +316,9 @@ impl Trace {
 
     #[inline(always)]
     fn add_event(&mut self, step: u32, event: &Event, also: &[(usize, Touch)], end: &StepEnd<'_>) {
+        if event.void {
+            return;
+        }
         let uncounted = !end.counts
             && matches!(
                 event.op,

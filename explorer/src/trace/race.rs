@@ -1,6 +1,6 @@
 //! Races: pairs of steps that could have come in the other order.
 
-use super::{Class, Key, Step};
+use super::{Class, Key};
 use super::{NONE, Touch, Trace};
 use crate::runtime::{Gates, StepEnd};
 use intermezzo_sdk::SyncVarOp;
@@ -77,23 +77,30 @@ impl Trace {
         }
     }
 
-    /// The last steps of their own of the tasks that went on in another's step, up to an entry there: those that need
-    /// not have come before what `knows` knows.
-    fn causes_in_step(&self, entry: u32, knows: u32, found: &mut Vec<usize>) {
-        let step = self.entries[entry as usize].step;
-        let Step { task, entries, .. } = self.steps[step as usize];
-        if self.entries[entry as usize].task == task {
-            return;
-        }
-        for part in &self.entries[entries as usize..=entry as usize] {
-            let before = part.before;
-            if part.task != task
-                && before != NONE
-                && self.entries[before as usize].step != step
-                && !self.known(before, knows)
-            {
-                found.push(self.entries[before as usize].step as usize);
+    /// The steps that a task's end waited for, and that need not have come before what `knows` knows: had one of them come
+    /// later, so had the end. They are the last step of the task itself, and those of the ends of tasks that it joined
+    /// after that.
+    fn causes_of_end(&self, end: u32, knows: u32, found: &mut Vec<usize>) {
+        let task = self.entries[end as usize].task;
+        let mut next = end;
+        while next != NONE {
+            let entry = &self.entries[next as usize];
+            if entry.op == SyncVarOp::TaskJoin {
+                let joined = self.keys[entry.key.index()].iter().map(|touched| touched.entry);
+                let mut ends = joined.filter(|&other| self.entries[other as usize].op == SyncVarOp::TaskEnd);
+                if let Some(other) = ends.next() {
+                    self.causes_of_end(other, knows, found);
+                }
             }
+            let step = &self.steps[entry.step as usize];
+            if step.task == task && step.stands == next {
+                let cause = entry.step as usize;
+                if !self.known(next, knows) && !found.contains(&cause) {
+                    found.push(cause);
+                }
+                return;
+            }
+            next = entry.before;
         }
     }
 
@@ -128,9 +135,11 @@ impl Trace {
                 if gates != 0 && touched.open & gates == 0 && !one_of_many {
                     continue;
                 }
-                // What ran in another's step came after that step's beginning: it is that which would have to wait. Or
-                // one of the tasks whose part ran there would have had to come to its waiting later.
-                self.causes_in_step(touched.entry, knows, found);
+                if earlier.op == SyncVarOp::TaskEnd {
+                    self.causes_of_end(touched.entry, knows, found);
+                    continue;
+                }
+                // What ran in another's step came after that step's beginning: it is that which would have to wait.
                 let owner = &self.steps[earlier.step as usize];
                 if owner.task != earlier.task && owner.stands != NONE && self.known(owner.stands, knows) {
                     continue;

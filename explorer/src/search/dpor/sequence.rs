@@ -30,6 +30,8 @@ pub(super) struct Planned {
 pub(super) struct Sequence {
     planned: Vec<Planned>,
     blocked: Option<Blocked>,
+    /// The step for which the race is reversed: what comes before it is another question once it is.
+    reversed: Option<usize>,
     /// The step before which the sequence is to be tried.
     depth: usize,
 }
@@ -58,6 +60,7 @@ impl Sequences {
             task: trace.steps()[later].task,
             step: Some(later),
         });
+        self.sequence.reversed = Some(later);
         &mut self.sequence
     }
 
@@ -80,7 +83,7 @@ impl Sequences {
 
     fn without(&mut self, trace: &Trace, earlier: usize, steps: usize) {
         self.sequence.depth = earlier;
-        self.sequence.blocked = None;
+        (self.sequence.blocked, self.sequence.reversed) = (None, None);
         self.sequence.planned.clear();
         let independent = (earlier + 1..steps).filter(|&step| !trace.precedes(earlier, step));
         self.sequence.planned.extend(independent.map(|step| Planned {
@@ -139,6 +142,9 @@ impl Sequence {
     /// Whether one step of the sequence has to come before another.
     fn precedes(&self, trace: &Trace, earlier: &Planned, later: &Planned) -> bool {
         match (earlier.step, later.step) {
+            (Some(earlier), Some(later)) if self.reversed == Some(later) => {
+                trace.precedes_anew(earlier, later)
+            }
             (Some(earlier), Some(later)) => trace.precedes(earlier, later),
             (Some(earlier), None) => self
                 .blocked

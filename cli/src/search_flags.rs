@@ -21,7 +21,7 @@ pub(crate) struct LimitFlags {
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct SearchFlags {
-    /// Which search to run: `dfs` or `random`
+    /// Which search to run: `dfs`, `random`, `delays` or `best-first`
     #[arg(long, value_name = "NAME", value_parser = setting("strategy"), help_heading = SEARCH)]
     strategy: Option<String>,
     /// How to leave out executions that show nothing new: `none`, `caching`, `source-dpor`, `dpor` or `bpor`
@@ -31,6 +31,31 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("preemptions"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     preemptions: Option<String>,
+    /// Most delays in an execution (tasks skipped in round-robin order), or `none` for no bound
+    #[arg(long, value_name = "N", value_parser = setting("delays"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    delays: Option<String>,
+    /// How many choices of an execution are varied, from the first, or `none` for all
+    #[arg(long, value_name = "N", value_parser = setting("depth"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    depth: Option<String>,
+    /// By how many choices the depth grows from round to round, or `none` for one round
+    #[arg(long, value_name = "N", value_parser = setting("depth_step"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    depth_step: Option<String>,
+    /// Preempts only in these module paths, source files and variables (`queue::ring,slots.rs,atomic 0.2`)
+    #[arg(long, value_name = "LIST", value_parser = setting("preempt_in"), help_heading = SEARCH)]
+    preempt_in: Option<String>,
+    /// Does not preempt in these module paths, source files and variables
+    #[arg(long, value_name = "LIST", value_parser = setting("preempt_not_in"), help_heading = SEARCH)]
+    preempt_not_in: Option<String>,
+    /// What a best-first search runs next, as in `preemptions,2*rare+deepest`; a wrong name lists all
+    #[arg(long, value_name = "LIST", value_parser = setting("priority"), help_heading = SEARCH)]
+    priority: Option<String>,
+    /// Most unexplored prefixes that a best-first search keeps
+    #[arg(long, value_name = "N", value_parser = setting("prefixes"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    prefixes: Option<String>,
     /// Most executions, or `none` for no limit
     #[arg(long, value_name = "N", value_parser = setting("executions"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -120,6 +145,13 @@ impl Given for SearchFlags {
             ("strategy", &self.strategy),
             ("reduction", &self.reduction),
             ("preemptions", &self.preemptions),
+            ("delays", &self.delays),
+            ("depth", &self.depth),
+            ("depth_step", &self.depth_step),
+            ("preempt_in", &self.preempt_in),
+            ("preempt_not_in", &self.preempt_not_in),
+            ("priority", &self.priority),
+            ("prefixes", &self.prefixes),
             ("executions", &self.executions),
             ("time", &self.time),
             ("steps", &self.steps),
@@ -185,6 +217,9 @@ mod tests {
         for (name, _) in Settings::known() {
             let value = match name {
                 "strategy" => "random",
+                "reduction" => "dpor",
+                "priority" => "rare",
+                "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
                 "keep_going" | "notify_any" | "arc_counts" => "false",
                 _ => "70000",
             };

@@ -3,12 +3,15 @@
 use crate::environment::Environment;
 use crate::judge;
 use crate::report::{Coverage, Finding, Report};
-use crate::runtime::{Limits, Listeners, Worker, crash, panics};
+use crate::runtime::{Limits, Listeners, Scoping, Worker, crash, panics};
 use crate::schedule::{Schedule, ScheduleError};
-use crate::search::{self, DepthFirst, IterativePreemptionBounding, RandomWalk, Replay};
+use crate::scope::Scope;
+use crate::search::PrioritySpec;
+use crate::search::{self, Replay, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use intermezzo_sdk::Monitor;
 use std::fmt;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -38,6 +41,18 @@ impl Strategy {
     /// Random walk; takes the explorer's seed.
     pub fn random() -> Strategy {
         Strategy(Chosen::Kind(StrategyKind::Random))
+    }
+
+    /// Depth first in order of delays, up to the bound of [`Explorer::delays`] if there is one.
+    pub fn delays() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Delays))
+    }
+
+    /// Best-first, in the order of [`Explorer::priority`].
+    ///
+    /// For priority functions of your own: `Strategy::custom(BestFirst::new(Priorities::by(mine), None, 1_000_000))`.
+    pub fn best_first() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::BestFirst))
     }
 
     /// A search of your own. Bounds of the explorer are its own business then.
@@ -192,6 +207,51 @@ impl Explorer {
         self
     }
 
+    /// Explores all executions with no delay, then all with one, and so on up to this many: each task skipped in
+    /// round-robin order is one delay. Default: no bound.
+    pub fn delays(mut self, most: u32) -> Explorer {
+        self.settings.delays = Some(most);
+        self
+    }
+
+    /// Varies only this many choices of an execution, from the first. Default: all.
+    pub fn depth(mut self, choices: u32) -> Explorer {
+        self.settings.depth = Some(choices);
+        self
+    }
+
+    /// Varies this many choices of an execution, then twice as many, and so on: up to the bound of
+    /// [`Explorer::depth`] if there is one. Default: one round.
+    pub fn depth_step(mut self, choices: NonZero<u32>) -> Explorer {
+        self.settings.depth_step = Some(choices);
+        self
+    }
+
+    /// Preempts tasks only there: before operations in a source file or on a variable of the scope.
+    /// Default: everywhere.
+    pub fn preempt_in(mut self, scope: Scope) -> Explorer {
+        self.settings.preempt_in = scope;
+        self
+    }
+
+    /// Does not preempt tasks there, even where [`Explorer::preempt_in`] allows it. Default: everywhere.
+    pub fn preempt_not_in(mut self, scope: Scope) -> Explorer {
+        self.settings.preempt_not_in = scope;
+        self
+    }
+
+    /// What a best-first search runs next. Default: fewest preemptions, then the rarest operation.
+    pub fn priority(mut self, priority: PrioritySpec) -> Explorer {
+        self.settings.priority = Some(priority);
+        self
+    }
+
+    /// Most unexplored prefixes that a best-first search keeps; it drops others, and says so. Default: 1,000,000.
+    pub fn prefixes(mut self, most: usize) -> Explorer {
+        self.settings.prefixes = most;
+        self
+    }
+
     /// Stops after this many executions. Default: no limit.
     pub fn executions(mut self, most: u64) -> Explorer {
         self.settings.executions = Some(most);
@@ -321,16 +381,12 @@ impl Explorer {
             ..
         } = self;
         let replaying = replay.is_some();
-        let strategy: Box<dyn search::Strategy> =
-            match (replay, custom, settings.strategy, settings.preemptions) {
-                (Some(schedule), ..) => Box::new(Replay::new(schedule.choices)),
-                (None, Some(custom), ..) => custom,
-                (None, None, StrategyKind::DepthFirst, None) => Box::new(DepthFirst::new()),
-                (None, None, StrategyKind::DepthFirst, Some(most)) => {
-                    Box::new(IterativePreemptionBounding::new(most))
-                }
-                (None, None, StrategyKind::Random, most) => Box::new(RandomWalk::new(settings.seed, most)),
-            };
+        let strategy: Box<dyn search::Strategy> = match (replay, custom) {
+            (Some(schedule), _) => Box::new(Replay::new(schedule.choices)),
+            (None, Some(custom)) => custom,
+            (None, None) => configured::strategy(&settings),
+        };
+        let heeds_scope = strategy.heeds_scope();
         let mut report = Report::new(
             program.clone(),
             settings.environment,
@@ -342,6 +398,10 @@ impl Explorer {
             stack_bytes: settings.stack_bytes,
         };
         let mut worker = Worker::new(strategy, settings.environment, limits, Listeners::new(monitors));
+        if heeds_scope {
+            worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());
+        }
+        let mut scoping = Scoping::default();
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
 
@@ -388,6 +448,7 @@ impl Explorer {
             report.max_steps = report.max_steps.max(executed.steps);
             report.max_tasks = report.max_tasks.max(executed.tasks);
             report.context_switches += executed.switches;
+            scoping.join(executed.scoping);
             if executed.unfair_left_out {
                 report.note(UNFAIR_LEFT_OUT);
             }
@@ -416,7 +477,11 @@ impl Explorer {
             report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));
         }
         report.redundant = worker.strategy().redundant();
-        let mut coverage = worker.strategy().coverage(ended.is_none());
+        let notes = worker.strategy().notes().into_iter().chain(worker.scope_notes());
+        for note in scoping.notes(&settings).into_iter().chain(notes) {
+            report.note(&note);
+        }
+        let mut coverage = scoping.limit(worker.strategy().coverage(ended.is_none()));
         if let (Some(ended), Coverage::Bounded { reason, .. }) = (ended, &mut coverage) {
             *reason = Some(ended);
         }

@@ -155,6 +155,9 @@ impl Runtime {
         let next = match listed.len() {
             0 => unreachable!("fairness never holds back every enabled task"),
             1 => self.wake(listed[0]),
+            alternatives if goes_on && self.scoped && self.closes(alternatives as u32) => {
+                self.wake(listed[0])
+            }
             alternatives => {
                 match self.decide(
                     ChoiceKind::Task,
@@ -236,7 +239,7 @@ impl Runtime {
         self.last = task;
         if self.elaborate {
             self.yielded = false;
-            self.elaborate = self.fair.active() || self.created > 64;
+            self.elaborate = self.fair.active() || self.created > 64 || self.scoped;
         }
         self.hand_over(task)
     }
@@ -337,8 +340,12 @@ impl Runtime {
                 kind,
                 preempts,
                 alternatives,
+                index: self.decided,
                 step: self.steps,
+                context_switches: self.switches,
+                running: TaskId(self.last),
                 candidates,
+                tasks: &self.tasks,
                 trace: &self.trace,
             })
         };

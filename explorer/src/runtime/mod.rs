@@ -30,6 +30,7 @@ mod listen;
 mod naming;
 mod object;
 pub(crate) mod panics;
+mod scope;
 mod stop;
 mod switch;
 mod task;
@@ -40,8 +41,9 @@ mod worker;
 pub(crate) use dispatch::Candidates;
 pub(crate) use listen::{Listeners, Reported};
 pub(crate) use object::{Body, Object};
+pub(crate) use scope::Scoping;
 pub(crate) use stop::{PanicNote, Stop};
-pub(crate) use task::{Access, Local, Patience, Site, Status, Wake, gate};
+pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
 pub(crate) use task_set::TaskSet;
 pub(crate) use var::{Gates, NOBODY, VarKind};
 pub(crate) use worker::{EventLine, Limits, Scene, Trouble, Waiting, Worker};
@@ -56,10 +58,11 @@ use fair::Fairness;
 use fiber::Fiber;
 use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
 use object::{Epochs, Statics};
+use scope::{Closed, Preemptible};
 use std::any::Any;
 use std::cell::Cell;
 use switch::Home;
-use task::{Pending, Task};
+use task::Pending;
 use var::Vars;
 
 thread_local! {
@@ -102,8 +105,8 @@ pub(crate) struct Runtime {
     last: u32,
     /// Whether it yielded since.
     yielded: bool,
-    /// Whether a decision has to look at more than one word of tasks: after a yield, under fairness, or
-    /// with more than 64 tasks.
+    /// Whether a decision has to look at more than one word of tasks: after a yield, under fairness, with more than 64
+    /// tasks, or where points may be closed.
     elaborate: bool,
     /// Tasks whose next operation is possible.
     enabled: TaskSet,
@@ -119,6 +122,15 @@ pub(crate) struct Runtime {
     unfair_left_out: bool,
     /// Alternatives of a decision, when they are not simply the enabled tasks.
     candidates: Vec<u32>,
+
+    /// Whether decisions look for points to close, in this execution; whether the strategy wants that at all.
+    scoped: bool,
+    heeds_scope: bool,
+    /// Where the settings allow preemptions; `None` for everywhere.
+    preemptible: Option<Box<Preemptible>>,
+    /// The points closed in this execution, and why.
+    closed: Vec<Closed>,
+    scoping: Scoping,
 
     environment: Environment,
     /// What is left of the environment's bounds in this execution.

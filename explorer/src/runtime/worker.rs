@@ -9,6 +9,7 @@ use super::fiber::Fiber;
 use super::listen::{Listeners, Reported};
 use super::naming::{site_name, task_name, var_name};
 use super::object::{Epochs, Statics};
+use super::scope::{Preemptible, Scoping};
 use super::switch::Home;
 use super::task::{Access, Site, Status, Task};
 use super::task_set::TaskSet;
@@ -16,6 +17,7 @@ use super::var::{NOBODY, VarKind, Vars};
 use super::{CURRENT, Engine, PanicNote, Runtime, Stop};
 use crate::environment::Environment;
 use crate::schedule::Choice;
+use crate::scope::Scope;
 use crate::search::{Plan, Strategy};
 use crate::trace::Trace;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp, TaskId};
@@ -38,6 +40,8 @@ pub(crate) struct Executed {
     pub(crate) tasks: u32,
     /// Whether fairness kept a schedule out.
     pub(crate) unfair_left_out: bool,
+    /// Whether scoping did.
+    pub(crate) scoping: Scoping,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
     pub(crate) trouble: Option<Box<Trouble>>,
 }
@@ -124,6 +128,11 @@ impl Worker {
                 drowsy: TaskSet::default(),
                 fair: Fairness::default(),
                 candidates: Vec::new(),
+                scoped: false,
+                heeds_scope: strategy.heeds_scope(),
+                preemptible: None,
+                closed: Vec::new(),
+                scoping: Scoping::default(),
                 environment,
                 left: environment,
                 clock: 0,
@@ -151,6 +160,21 @@ impl Worker {
                 listeners,
             }),
         }
+    }
+
+    /// Allows preemptions only in a scope, if it is not empty, and not in another.
+    pub(crate) fn scope(&mut self, only_in: Scope, not_in: Scope) {
+        if !only_in.is_empty() || !not_in.is_empty() {
+            self.runtime.preemptible = Some(Box::new(Preemptible::new(only_in, not_in)));
+        }
+    }
+
+    /// What a reader of the report should know of the scope.
+    pub(crate) fn scope_notes(&self) -> Vec<String> {
+        let preemptible = self.runtime.preemptible.as_ref();
+        preemptible
+            .map(|preemptible| preemptible.notes())
+            .unwrap_or_default()
     }
 
     /// Runs the next execution that the strategy asks for; `None` when it asks for no more.
@@ -257,6 +281,7 @@ impl Engine {
             switches: rt.switches,
             tasks: rt.created,
             unfair_left_out: rt.unfair_left_out,
+            scoping: rt.scoping,
             trouble,
         }
     }
@@ -274,7 +299,13 @@ impl Runtime {
         self.running = 0;
         self.last = 0;
         self.yielded = false;
-        self.elaborate = false;
+        self.scoped = self.preemptible.is_some();
+        self.elaborate = self.scoped;
+        self.closed.clear();
+        self.scoping = Scoping::default();
+        if let Some(preemptible) = &mut self.preemptible {
+            preemptible.begin();
+        }
         self.enabled.clear();
         self.eager.clear();
         self.timed.clear();
@@ -410,7 +441,7 @@ impl Runtime {
             })
             .collect();
         let current = named(self.current);
-        let choices = self.plan.choices().to_vec();
+        let choices = self.choices_with_closed();
         Scene {
             panics,
             waiting,

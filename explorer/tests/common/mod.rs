@@ -1,5 +1,7 @@
 //! What several suites share.
 
+pub(crate) mod interleavings;
+
 use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarOp};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

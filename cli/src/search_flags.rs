@@ -49,6 +49,10 @@ pub(crate) struct SearchFlags {
     /// Does not preempt in these module paths, source files and variables
     #[arg(long, value_name = "LIST", value_parser = setting("preempt_not_in"), help_heading = SEARCH)]
     preempt_not_in: Option<String>,
+    /// Leaves out schedule points at atomics whose accesses other synchronisation orders
+    #[arg(long, value_name = "BOOL", value_parser = setting("quiet_atomics"), help_heading = SEARCH,
+          num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    quiet_atomics: Option<String>,
     /// What a best-first search runs next, as in `preemptions,2*rare+deepest`; a wrong name lists all
     #[arg(long, value_name = "LIST", value_parser = setting("priority"), help_heading = SEARCH)]
     priority: Option<String>,
@@ -150,6 +154,7 @@ impl Given for SearchFlags {
             ("depth_step", &self.depth_step),
             ("preempt_in", &self.preempt_in),
             ("preempt_not_in", &self.preempt_not_in),
+            ("quiet_atomics", &self.quiet_atomics),
             ("priority", &self.priority),
             ("prefixes", &self.prefixes),
             ("executions", &self.executions),
@@ -220,7 +225,7 @@ mod tests {
                 "reduction" => "dpor",
                 "priority" => "rare",
                 "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
-                "keep_going" | "notify_any" | "arc_counts" => "false",
+                "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
                 _ => "70000",
             };
             let given = parse(&[&format!("{}={value}", flag(name))]).unwrap();

@@ -240,6 +240,13 @@ impl Explorer {
         self
     }
 
+    /// Leaves out schedule points at atomics whose accesses other synchronisation orders, which is verified as the search
+    /// goes (Bruening & Chapin's reduction). Default: off.
+    pub fn quiet_atomics(mut self, quiet: bool) -> Explorer {
+        self.settings.quiet_atomics = quiet;
+        self
+    }
+
     /// What a best-first search runs next. Default: fewest preemptions, then the rarest operation.
     pub fn priority(mut self, priority: PrioritySpec) -> Explorer {
         self.settings.priority = Some(priority);
@@ -344,9 +351,11 @@ impl Explorer {
         if let Some(schedule) = &self.replay {
             schedule.for_program(&program).map_err(ExploreError::Schedule)?;
         }
-        if self.custom.is_none() {
-            self.settings.check().map_err(ExploreError::Setting)?;
+        match &self.custom {
+            None => self.settings.check(),
+            Some(_) => self.settings.check_custom(),
         }
+        .map_err(ExploreError::Setting)?;
         let reports = self.reports.clone();
         // A thread of its own: the stack of a task that crashed stays marked on its thread, and the
         // caller's thread-locals are none of the test's business.
@@ -397,9 +406,17 @@ impl Explorer {
             steps: settings.steps,
             stack_bytes: settings.stack_bytes,
         };
+        let all_compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
         let mut worker = Worker::new(strategy, settings.environment, limits, Listeners::new(monitors));
         if heeds_scope {
             worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());
+        }
+        let quiet = settings.quiet_atomics && !replaying;
+        if quiet && all_compatible {
+            let settings = settings.clone();
+            worker.quiet_atomics(move || configured::strategy(&settings));
+        } else if quiet {
+            report.note("quiet atomics: off, for a monitor tells apart what they would take together");
         }
         let mut scoping = Scoping::default();
         let _panics = panics::Guard::new();
@@ -476,12 +493,12 @@ impl Explorer {
         if !last_words.is_empty() {
             report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));
         }
-        report.redundant = worker.strategy().redundant();
+        report.redundant = worker.redundant();
         let notes = worker.strategy().notes().into_iter().chain(worker.scope_notes());
         for note in scoping.notes(&settings).into_iter().chain(notes) {
             report.note(&note);
         }
-        let mut coverage = scoping.limit(worker.strategy().coverage(ended.is_none()));
+        let mut coverage = scoping.limit(worker.coverage(ended.is_none()));
         if let (Some(ended), Coverage::Bounded { reason, .. }) = (ended, &mut coverage) {
             *reason = Some(ended);
         }

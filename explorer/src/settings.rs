@@ -81,6 +81,8 @@ pub struct Settings {
     pub preempt_in: Scope,
     /// Where tasks are not preempted.
     pub preempt_not_in: Scope,
+    /// Whether atomics whose accesses other synchronisation orders have no schedule points.
+    pub quiet_atomics: bool,
     /// What a best-first search runs next; `None` for its default.
     pub priority: Option<PrioritySpec>,
     /// Most unexplored prefixes that a best-first search keeps.
@@ -124,6 +126,7 @@ impl Default for Settings {
             depth_step: None,
             preempt_in: Scope::default(),
             preempt_not_in: Scope::default(),
+            quiet_atomics: false,
             priority: None,
             prefixes: PREFIXES,
             executions: None,
@@ -187,6 +190,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         "module paths, source files or variables",
         |s, v| Scope::parse(v).map(|scope| s.preempt_not_in = scope),
     ),
+    ("quiet_atomics", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.quiet_atomics = b)
+    }),
     ("priority", "priority functions, or `none`", |s, v| {
         optional(v, PrioritySpec::parse).map(|priority| s.priority = priority)
     }),
@@ -295,6 +301,19 @@ impl Settings {
             ),
             _ => Ok(()),
         }
+    }
+
+    /// Whether these settings go together with a search of the user's own.
+    pub(crate) fn check_custom(&self) -> Result<(), SettingError> {
+        if !self.quiet_atomics {
+            return Ok(());
+        }
+        Err(SettingError {
+            name: "quiet_atomics".into(),
+            problem: "when an atomic proves to need schedule points the search starts anew, which one of your own cannot: \
+                      give `false`"
+                .into(),
+        })
     }
 
     /// Every setting's name, and what its value is.

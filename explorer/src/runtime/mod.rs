@@ -30,6 +30,7 @@ mod listen;
 mod naming;
 mod object;
 pub(crate) mod panics;
+mod quiet;
 mod scope;
 mod stop;
 mod switch;
@@ -58,6 +59,7 @@ use fair::Fairness;
 use fiber::Fiber;
 use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
 use object::{Epochs, Statics};
+use quiet::Quiet;
 use scope::{Closed, Preemptible};
 use std::any::Any;
 use std::cell::Cell;
@@ -128,6 +130,8 @@ pub(crate) struct Runtime {
     heeds_scope: bool,
     /// Where the settings allow preemptions; `None` for everywhere.
     preemptible: Option<Box<Preemptible>>,
+    /// Atomics without schedule points; `None` if all have them.
+    quiet: Option<Box<Quiet>>,
     /// The points closed in this execution, and why.
     closed: Vec<Closed>,
     scoping: Scoping,

@@ -6,7 +6,9 @@
 //! A schedule must replay whatever the settings are then, so the closed points are in it, with the default taken:
 //! a replay closes none. Reductions see all points too: what they leave out rests on the orders of all operations.
 //!
-//! Nothing here is reached unless a scope or a region is in use: decisions are then made elaborately.
+//! Points before operations on quiet atomics (`quiet.rs`) are closed in the same way.
+//!
+//! Nothing here is reached unless a scope, a region or quiet atomics are in use: decisions are then made elaborately.
 
 use super::naming::var_name;
 use super::{Engine, Runtime, Site};
@@ -61,7 +63,7 @@ impl Scoping {
         }
         if self.region_unheeded {
             notes.push(
-                "preemptions_off: not heeded, for the search rests on the order of all operations".into(),
+                "preemptions_off: not heeded, for a reduction rests on the orders of all operations".into(),
             );
         }
         notes
@@ -200,6 +202,7 @@ impl Runtime {
             return false;
         }
         let closed = match self.tasks[self.last as usize].preemptible {
+            _ if self.quiet.is_some() => self.next_is_quiet(),
             Some(allowed) => {
                 self.scoping.by_region |= !allowed;
                 !allowed
@@ -257,7 +260,8 @@ impl Engine {
     /// The current task enters a region in which it may be preempted, or may not; what was so before.
     pub(crate) fn enter_region(self, allowed: bool) -> Option<bool> {
         let rt = self.rt();
-        if rt.heeds_scope {
+        // Without schedule points at quiet atomics, one that a region closes could not be made up for by another.
+        if rt.heeds_scope && rt.quiet.is_none() {
             (rt.scoped, rt.elaborate) = (true, true);
         } else {
             rt.scoping.region_unheeded |= !allowed;

@@ -16,6 +16,7 @@ use super::task_set::TaskSet;
 use super::var::{NOBODY, VarKind, Vars};
 use super::{CURRENT, Engine, PanicNote, Runtime, Stop};
 use crate::environment::Environment;
+use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::scope::Scope;
 use crate::search::{Plan, Strategy};
@@ -93,7 +94,12 @@ pub(crate) struct EventLine {
 /// One runtime, in one place for as long as it lives.
 pub(crate) struct Worker {
     runtime: Box<Runtime>,
+    /// Makes the search that starts anew when an atomic proves not to be quiet.
+    remake: Option<Remake>,
 }
+
+/// Makes a search.
+type Remake = Box<dyn Fn() -> Box<dyn Strategy>>;
 
 impl Worker {
     pub(crate) fn new(
@@ -104,6 +110,7 @@ impl Worker {
     ) -> Worker {
         let listening = listeners.interests();
         Worker {
+            remake: None,
             runtime: Box::new(Runtime {
                 epoch: 0,
                 epochs: Epochs::new(),
@@ -131,6 +138,7 @@ impl Worker {
                 scoped: false,
                 heeds_scope: strategy.heeds_scope(),
                 preemptible: None,
+                quiet: None,
                 closed: Vec::new(),
                 scoping: Scoping::default(),
                 environment,
@@ -169,12 +177,28 @@ impl Worker {
         }
     }
 
-    /// What a reader of the report should know of the scope.
+    /// Leaves out schedule points at atomics whose accesses other synchronisation orders. Where one proves to need
+    /// them, the search that `remake` makes starts anew.
+    pub(crate) fn quiet_atomics(&mut self, remake: impl Fn() -> Box<dyn Strategy> + 'static) {
+        self.runtime.quiet = Some(Box::default());
+        self.remake = Some(Box::new(remake));
+    }
+
+    /// What a reader of the report should know of the scope and of quiet atomics.
     pub(crate) fn scope_notes(&self) -> Vec<String> {
-        let preemptible = self.runtime.preemptible.as_ref();
-        preemptible
-            .map(|preemptible| preemptible.notes())
-            .unwrap_or_default()
+        let scope = self
+            .runtime
+            .preemptible
+            .iter()
+            .flat_map(|preemptible| preemptible.notes());
+        let quiet = self.runtime.quiet.iter().map(|quiet| quiet.note());
+        scope.chain(quiet).collect()
+    }
+
+    /// How many executions showed nothing that another did not show as well.
+    pub(crate) fn redundant(&self) -> u64 {
+        let given_up = self.runtime.quiet.as_ref().map_or(0, |quiet| quiet.given_up);
+        given_up + self.runtime.strategy.redundant()
     }
 
     /// Runs the next execution that the strategy asks for; `None` when it asks for no more.
@@ -184,6 +208,13 @@ impl Worker {
     pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Option<Executed> {
         let rt = &mut *self.runtime;
         rt.plan.settle();
+        if let (Some(quiet), Some(remake)) = (&mut rt.quiet, &self.remake)
+            && quiet.broken
+        {
+            quiet.restart(rt.number);
+            rt.plan.truncate(0);
+            rt.strategy = remake();
+        }
         if !rt.strategy.next(&mut rt.plan, &rt.trace) {
             return None;
         }
@@ -208,7 +239,16 @@ impl Worker {
         std::mem::take(&mut self.runtime.listeners.reported)
     }
 
-    /// The strategy, to ask what it has covered.
+    /// What the executions so far cover; `finished` says whether the search is over.
+    pub(crate) fn coverage(&self, finished: bool) -> Coverage {
+        // What the last execution showed takes back what the search relied on.
+        if self.runtime.quiet.as_ref().is_some_and(|quiet| quiet.broken) {
+            return Coverage::stopped();
+        }
+        self.runtime.strategy.coverage(finished)
+    }
+
+    /// The strategy, to ask what else there is to say of it.
     pub(crate) fn strategy(&self) -> &dyn Strategy {
         &*self.runtime.strategy
     }
@@ -254,6 +294,7 @@ impl Engine {
         let rt = self.rt();
         let stop = rt.stop.take().expect("the loop ends with a reason");
         let stop = rt.check_prescribed(stop);
+        rt.verify_quiet();
         let complete = matches!(stop, Stop::Complete);
         if rt.listeners.any() {
             rt.tell_end(complete);
@@ -299,12 +340,15 @@ impl Runtime {
         self.running = 0;
         self.last = 0;
         self.yielded = false;
-        self.scoped = self.preemptible.is_some();
+        self.scoped = self.preemptible.is_some() || self.quiet.is_some();
         self.elaborate = self.scoped;
         self.closed.clear();
         self.scoping = Scoping::default();
         if let Some(preemptible) = &mut self.preemptible {
             preemptible.begin();
+        }
+        if let Some(quiet) = &mut self.quiet {
+            quiet.begin();
         }
         self.enabled.clear();
         self.eager.clear();

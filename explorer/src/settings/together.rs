@@ -15,7 +15,8 @@ const REFUSED: &[Refused] = &[
     (
         "preemptions",
         |s| delay_bounded(s) && s.preemptions.is_some(),
-        "delays and preemptions are two orders of search, each complete bound by bound: give one of the two bounds",
+        "delays and preemptions are two orders of search, each complete bound by bound: give one bound, and `none` for \
+         the other",
     ),
     (
         "reduction",
@@ -44,6 +45,29 @@ const REFUSED: &[Refused] = &[
         |s| scoped(s) && s.reduction != Reduction::None,
         "a reduction leaves an execution out for another of the same trace, which may preempt out of the scope, and so \
          never be run: with `preempt_in` or `preempt_not_in` it would miss traces within the scope; give `none`",
+    ),
+    (
+        "quiet_atomics",
+        |s| s.quiet_atomics && s.reduction != Reduction::None,
+        "it is a reduction itself, and each of the two would rely on executions that the other leaves out; give `false`, \
+         for the other leaves out more",
+    ),
+    (
+        "quiet_atomics",
+        |s| s.quiet_atomics && (delay_bounded(s) || depth_bounded(s)),
+        "an execution without schedule points at atomics stands for others that need fewer delays or choices: with a bound \
+         on these it would claim too much; give `false`, or bound preemptions",
+    ),
+    (
+        "quiet_atomics",
+        |s| s.quiet_atomics && scoped(s),
+        "a preemption before an atomic is made up for by one before the operation after it, which may be out of the scope; \
+         give `false`, or no scope",
+    ),
+    (
+        "quiet_atomics",
+        |s| s.quiet_atomics && s.strategy == StrategyKind::Random,
+        "a random walk is uniform over choices, of which it would take some away as it goes; give `false`",
     ),
     (
         "priority",
@@ -157,6 +181,33 @@ mod tests {
             (
                 "preempt_in=a reduction=bpor preemptions=2",
                 Some(("reduction", "`preempt_in`")),
+            ),
+            ("quiet_atomics=true", None),
+            ("quiet_atomics=true preemptions=2", None),
+            ("quiet_atomics=true strategy=best-first preemptions=2", None),
+            (
+                "quiet_atomics=true reduction=dpor",
+                Some(("quiet_atomics", "a reduction itself")),
+            ),
+            (
+                "quiet_atomics=true reduction=caching",
+                Some(("quiet_atomics", "a reduction itself")),
+            ),
+            (
+                "quiet_atomics=true delays=2",
+                Some(("quiet_atomics", "claim too much")),
+            ),
+            (
+                "quiet_atomics=true depth_step=2",
+                Some(("quiet_atomics", "claim too much")),
+            ),
+            (
+                "quiet_atomics=true preempt_in=a",
+                Some(("quiet_atomics", "out of the scope")),
+            ),
+            (
+                "quiet_atomics=true strategy=random",
+                Some(("quiet_atomics", "uniform over choices")),
             ),
             ("reduction=dpor preemptions=2", Some(("reduction", "sleep sets"))),
             (

@@ -4,6 +4,7 @@ mod best_first;
 mod delays;
 mod depth;
 mod priorities;
+mod quiet;
 mod regions;
 mod scope;
 

@@ -1,7 +1,8 @@
 //! The flags that steer a search: one per setting, each understood by `Settings::set` alone.
 
+use crate::problem::Problem;
 use clap::Args;
-use intermezzo::Settings;
+use intermezzo::{Reduction, Settings, StrategyKind};
 
 // Headings in the help.
 const SEARCH: &str = "Search";
@@ -175,6 +176,44 @@ impl Given for SearchFlags {
     }
 }
 
+impl SearchFlags {
+    /// Checks that some test could be explored with these flags: they override its settings, and may contradict each
+    /// other whatever the others are.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        let given: Vec<&str> = self.given().into_iter().map(|(name, _)| name).collect();
+        let mut settings = Settings::default();
+        let mut first = None;
+        // What decides whether settings go together, where no flag has decided it.
+        for (_, strategy) in StrategyKind::ALL {
+            for (_, reduction) in Reduction::ALL {
+                for preemptions in [None, Some(0)] {
+                    let free = |name| !given.contains(&name);
+                    if free("strategy") {
+                        settings.strategy = strategy;
+                    }
+                    if free("reduction") {
+                        settings.reduction = reduction;
+                    }
+                    if free("preemptions") {
+                        settings.preemptions = preemptions;
+                    }
+                    self.apply(&mut settings);
+                    match settings.check() {
+                        Ok(()) => return Ok(()),
+                        Err(error) => first = first.or(Some(error)),
+                    }
+                }
+            }
+        }
+        let error = first.expect("there are strategies");
+        Err(Problem::usage(format!(
+            "{}: {}",
+            flag(&error.name),
+            error.problem
+        )))
+    }
+}
+
 /// The flag of a setting: `--keep-going` of `keep_going`.
 pub(crate) fn flag(setting: &str) -> String {
     format!("--{}", setting.replace('_', "-"))
@@ -253,6 +292,48 @@ mod tests {
         assert_eq!((settings.preemptions, settings.executions), (None, Some(5)));
         assert_eq!((settings.keep_going, settings.environment.seed), (true, 7));
         assert_eq!(settings.time.map(|time| time.as_millis()), Some(2500));
+    }
+
+    /// What a test may set right is not refused.
+    #[test]
+    fn flags_that_contradict_each_other_are_refused() {
+        for (flags, says) in [
+            (&["--delays=2"][..], None),
+            (&["--priority=rare"], None),
+            (&["--reduction=bpor"], None),
+            (
+                &["--delays=2", "--preemptions=2"],
+                Some("--preemptions: delays and"),
+            ),
+            (
+                &["--delays=2", "--reduction=dpor"],
+                Some("--reduction: a reduction leaves"),
+            ),
+            (
+                &["--priority=rare", "--strategy=dfs"],
+                Some("--priority: only the"),
+            ),
+            (
+                &["--reduction=bpor", "--preemptions=none"],
+                Some("--reduction: `bpor` is for"),
+            ),
+            (
+                &["--quiet-atomics", "--depth-step=2"],
+                Some("--quiet-atomics: an execution"),
+            ),
+        ] {
+            let checked = parse(flags)
+                .unwrap()
+                .check()
+                .map_err(|problem| problem.to_string());
+            match says {
+                None => assert_eq!(checked, Ok(()), "{flags:?}"),
+                Some(says) => assert!(
+                    checked.as_ref().is_err_and(|error| error.contains(says)),
+                    "{checked:?}"
+                ),
+            }
+        }
     }
 
     #[test]

@@ -78,6 +78,9 @@ fn settings_that_do_not_go_together_are_refused() {
     ] {
         run(&[&["corpus", "run", "counter"], flags].concat()).refused(&[says]);
     }
+    // Before anything is built. One flag alone may be right for some test.
+    run(&["test", "--delays=2", "--preemptions=2"]).refused(&["--preemptions", "two orders of search"]);
+    run(&["test", "--quiet-atomics", "--reduction=dpor"]).refused(&["--quiet-atomics", "a reduction itself"]);
 }
 
 #[test]

@@ -77,6 +77,10 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("seed"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     seed: Option<String>,
+    /// Bytes that a search may use to remember states and traces
+    #[arg(long, value_name = "BYTES", value_parser = setting("cache_bytes"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    cache_bytes: Option<String>,
     /// Goes on after a finding
     #[arg(long, value_name = "BOOL", value_parser = setting("keep_going"), help_heading = SEARCH,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -158,6 +162,7 @@ impl Given for SearchFlags {
             ("quiet_atomics", &self.quiet_atomics),
             ("priority", &self.priority),
             ("prefixes", &self.prefixes),
+            ("cache_bytes", &self.cache_bytes),
             ("executions", &self.executions),
             ("time", &self.time),
             ("steps", &self.steps),

@@ -6,9 +6,9 @@ use crate::report::{Coverage, Finding, Report};
 use crate::runtime::{Limits, Listeners, Scoping, Worker, crash, panics};
 use crate::schedule::{Schedule, ScheduleError};
 use crate::scope::Scope;
-use crate::search::PrioritySpec;
-use crate::search::{self, Replay, configured};
+use crate::search::{self, PrioritySpec, Replay, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
+use crate::trace::Fingerprints;
 use intermezzo_sdk::Monitor;
 use std::fmt;
 use std::num::NonZero;
@@ -396,6 +396,7 @@ impl Explorer {
             (None, None) => configured::strategy(&settings),
         };
         let heeds_scope = strategy.heeds_scope();
+        let traces: Fingerprints<()> = Fingerprints::new(configured::table_bytes(&settings));
         let mut report = Report::new(
             program.clone(),
             settings.environment,
@@ -470,6 +471,7 @@ impl Explorer {
                 report.note(UNFAIR_LEFT_OUT);
             }
             let Some(trouble) = executed.trouble else {
+                traces.visit(executed.fingerprint, || (), |()| ());
                 complete += 1;
                 continue;
             };
@@ -494,6 +496,12 @@ impl Explorer {
             report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));
         }
         report.redundant = worker.redundant();
+        report.reduction = worker.strategy().reduction();
+        if traces.overflowed() {
+            report.note("traces were too many to be told apart in `cache_bytes`: they are not counted");
+        } else {
+            report.traces = Some(traces.count() as u64);
+        }
         let notes = worker.strategy().notes().into_iter().chain(worker.scope_notes());
         for note in scoping.notes(&settings).into_iter().chain(notes) {
             report.note(&note);

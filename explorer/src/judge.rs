@@ -15,7 +15,7 @@ pub(crate) fn complete(stop: &Stop) -> bool {
 
 /// Whether it departed from its schedule.
 pub(crate) fn diverged(stop: &Stop) -> bool {
-    matches!(stop, Stop::Diverged { .. })
+    matches!(stop, Stop::Diverged { .. } | Stop::Differed { .. })
 }
 
 /// The findings of an execution.
@@ -91,6 +91,18 @@ pub(crate) fn findings(trouble: Trouble, schedule: impl Fn(Vec<Choice>) -> Sched
                     .map_or_else(|| "the end of the schedule".into(), shape),
                 met.as_ref()
                     .map_or_else(|| "the end of the execution".into(), shape),
+            );
+            found.push(engine(FindingKind::Divergence, message, vec![current]));
+        }
+        Stop::Differed { at, before, now } => {
+            let what = if now.is_empty() {
+                format!("it ended before event {at}, which there had been under the same choices before")
+            } else {
+                format!("event {at} was {now}, and had been {before} under the same choices before")
+            };
+            let message = format!(
+                "{what}: the test does something that the schedule does not determine (time, randomness, addresses, a \
+                 thread or lock of std, or what an earlier execution left behind)"
             );
             found.push(engine(FindingKind::Divergence, message, vec![current]));
         }

@@ -97,6 +97,8 @@ pub struct Settings {
     pub keep_going: bool,
     /// Seed of the search's own randomness.
     pub seed: u64,
+    /// Bytes that the search may use to remember states and traces.
+    pub cache_bytes: usize,
     /// Bytes of each task's stack.
     pub stack_bytes: usize,
     /// What the environment may do unasked.
@@ -105,6 +107,9 @@ pub struct Settings {
 
 /// Steps after which an execution is given up, unless set otherwise: CHESS's own limit.
 const STEPS: u64 = 20_000;
+
+/// What a search may remember unless set otherwise: some ten million states.
+const CACHE_BYTES: usize = 1 << 30;
 
 /// Stack of a task unless set otherwise. Untouched pages cost nothing.
 const STACK_BYTES: usize = 256 << 10;
@@ -134,6 +139,7 @@ impl Default for Settings {
             steps: STEPS,
             keep_going: false,
             seed: 0,
+            cache_bytes: CACHE_BYTES,
             stack_bytes: STACK_BYTES,
             environment: Environment::default(),
         }
@@ -208,6 +214,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         truth(v).map(|b| s.keep_going = b)
     }),
     ("seed", "a number", |s, v| number(v).map(|n| s.seed = n)),
+    ("cache_bytes", "bytes", |s, v| {
+        number(v).map(|n| s.cache_bytes = n)
+    }),
     ("stack", "bytes, at least 32768", |s, v| {
         let bytes = number(v)?;
         if !(STACK_BYTES_MIN..=1 << 30).contains(&bytes) {

@@ -4,6 +4,7 @@
 
 use super::event::Event;
 use super::{Access, Engine, Runtime};
+use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 
 /// Virtual nanoseconds by which a look at the clock moves it, and the most it is moved by at once.
@@ -22,6 +23,7 @@ impl Engine {
         if happened != rt.looked_after {
             (rt.looked_after, rt.tick) = (happened, TICK);
         }
+        rt.also_touches(Key::CLOCK, Class::Write);
         let now = rt.clock.saturating_add(rt.tick);
         rt.tick = rt.tick.saturating_mul(2).min(TICK_MAX);
         rt.advance_time(now);
@@ -35,6 +37,7 @@ impl Engine {
 
     /// Moves virtual time on to `time`, if it is not past it.
     pub(crate) fn advance_clock(self, time: u64) {
+        self.also_touches(Key::CLOCK, Class::Write);
         self.rt().advance_time(time);
     }
 
@@ -51,12 +54,14 @@ impl Engine {
         let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
         // Nothing was written since this task gave way the last time.
         if since.any(|event| event.task == current && gives_way(event)) {
+            rt.also_touches(Key::CLOCK, Class::Write);
             rt.pass_time();
         }
     }
 
     /// The virtual time at which a wait that begins now, and may take this long, gives up.
     pub(crate) fn deadline(self, limit: std::time::Duration) -> u64 {
+        self.also_touches(Key::CLOCK, Class::Read);
         self.clock()
             .saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
     }

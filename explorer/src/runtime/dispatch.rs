@@ -6,10 +6,13 @@
 //! back, the alternatives are listed out; else they are a word of bits.
 
 use super::Runtime;
+use super::event::{Event, StepEnd};
+use super::naming::{site_name, task_name, var_name};
 use super::stop::Stop;
 use super::task::Wake;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::ChoicePoint;
+use crate::trace::{Class, Key, Touch};
 use intermezzo_sdk::TaskId;
 
 /// What the task that asked has to do.
@@ -72,6 +75,14 @@ impl Runtime {
         if let Some(task) = self.eager.pop_low() {
             return self.hand_over(task);
         }
+        if self.elaborate
+            && let Some(task) = self.eager.pop_first()
+        {
+            return self.hand_over(task);
+        }
+        if self.steps >= self.observe_from && !self.observe() {
+            return Next::Stop;
+        }
         let sleepers = self.timed.low() | self.drowsy.low();
         let enabled = self.enabled.low();
         if sleepers == 0 && !self.elaborate && enabled != 0 {
@@ -84,14 +95,12 @@ impl Runtime {
     /// The decision where it is not just among the enabled tasks, or where there are many tasks.
     #[inline(never)]
     fn dispatch_elaborately(&mut self) -> Next {
-        if let Some(task) = self.eager.pop_first() {
-            return self.hand_over(task);
-        }
         if self.enabled.is_empty() {
             if self.timed.is_empty() {
                 return self.stuck();
             }
             self.pass_time();
+            self.after_all = self.steps + 1 >= self.observe_from;
         }
         if self.yielded || self.fair.active() {
             self.fair.step(self.last, &self.enabled, self.yielded);
@@ -107,6 +116,14 @@ impl Runtime {
         let goes_on = others != enabled;
         if others & others.wrapping_sub(1 - u64::from(goes_on)) == 0 {
             // One task: `last` itself, or the only other.
+            if self.steps >= self.ask_from {
+                let candidates = Candidates::Word {
+                    default: goes_on.then_some(last),
+                    others,
+                    after: last,
+                };
+                self.tell_only_alternative(goes_on, candidates);
+            }
             return self.step(if goes_on { last } else { others.trailing_zeros() });
         }
         let mut alternatives = u32::from(goes_on);
@@ -154,7 +171,12 @@ impl Runtime {
         }
         let next = match listed.len() {
             0 => unreachable!("fairness never holds back every enabled task"),
-            1 => self.wake(listed[0]),
+            1 => {
+                if self.steps >= self.ask_from {
+                    self.tell_only_alternative(goes_on, Candidates::List(&listed));
+                }
+                self.wake(listed[0])
+            }
             alternatives if goes_on && self.scoped && self.closes(alternatives as u32) => {
                 self.wake(listed[0])
             }
@@ -223,6 +245,15 @@ impl Runtime {
         }
         self.enabled.insert(task);
         let next = self.step(task);
+        self.waited = None;
+        match wake {
+            Wake::TimedOut if overdue => self.also_touches(Key::CLOCK, Class::Read),
+            Wake::TimedOut => {
+                self.also_touches(Key::TIMEOUTS, Class::Write);
+                self.also_touches(Key::CLOCK, Class::Write);
+            }
+            _ => self.also_touches(Key::SPURIOUS, Class::Write),
+        }
         self.tasks[task as usize].wake = wake;
         next
     }
@@ -237,6 +268,10 @@ impl Runtime {
         }
         self.switches += u64::from(task != self.last);
         self.last = task;
+        if self.steps >= self.observe_from {
+            let pending = &self.tasks[task as usize].pending;
+            self.waited = (pending.gates != 0).then_some((pending.gate_var, pending.gates));
+        }
         if self.elaborate {
             self.yielded = false;
             self.elaborate = self.fair.active() || self.created > 64 || self.scoped;
@@ -260,6 +295,86 @@ impl Runtime {
         }
         self.current = task;
         Next::Switch
+    }
+
+    /// The step under way is over: the trace takes it up.
+    #[inline(never)]
+    ///
+    /// False if the execution has done something else than the one before did under the same choices; it is then
+    /// to stop.
+    pub(super) fn observe(&mut self) -> bool {
+        let begin = self.trace.steps().last().map_or(0, |step| step.events_end);
+        let events = self.events.as_slice();
+        if self.events.differs().is_some() || events.len() < begin {
+            self.differed();
+            return false;
+        }
+        self.trace.add(&StepEnd {
+            task: self.last,
+            events: &events[begin..],
+            events_end: events.len(),
+            choices: self.decided,
+            also: &self.also,
+            waited: self.waited,
+            after_all: self.after_all,
+            vars: &self.vars,
+            tasks: &self.tasks,
+        });
+        self.also.clear();
+        (self.waited, self.after_all) = (None, false);
+        true
+    }
+
+    #[cold]
+    fn differed(&mut self) {
+        let in_words = |event: &Event| {
+            format!(
+                "{} of {} by {} at {}",
+                event.op,
+                var_name(self, event.var),
+                task_name(self, event.task),
+                site_name(event.site)
+            )
+        };
+        let events = self.events.as_slice();
+        let (at, before, now) = match self.events.differs() {
+            Some((at, before)) => (at, in_words(&before), in_words(&events[at])),
+            None => (events.len(), String::new(), String::new()),
+        };
+        self.trace.clear();
+        self.stop = Some(Stop::Differed {
+            at: at + 1,
+            before,
+            now,
+        });
+    }
+
+    /// The step under way touches something beside the variables of its events.
+    pub(super) fn also_touches(&mut self, key: Key, class: Class) {
+        if self.steps >= self.observe_from {
+            self.also
+                .push((self.events.as_slice().len(), Touch { key, class }));
+        }
+    }
+
+    /// There is one alternative only; the strategy wants to know.
+    #[inline(never)]
+    fn tell_only_alternative(&mut self, goes_on: bool, candidates: Candidates<'_>) {
+        self.strategy.choose(&ChoicePoint {
+            kind: ChoiceKind::Task,
+            preempts: goes_on,
+            alternatives: 1,
+            choices: self.decided,
+            fair: self.fair.active(),
+            step: self.steps,
+            context_switches: self.switches,
+            running: TaskId(self.last),
+            candidates,
+            trace: &self.trace,
+            tasks: &self.tasks,
+            enabled: &self.enabled,
+            overdue: &self.overdue,
+        });
     }
 
     /// Nobody can go on.
@@ -340,13 +455,16 @@ impl Runtime {
                 kind,
                 preempts,
                 alternatives,
-                index: self.decided,
+                choices: self.decided,
+                fair: self.fair.active(),
                 step: self.steps,
                 context_switches: self.switches,
                 running: TaskId(self.last),
                 candidates,
-                tasks: &self.tasks,
                 trace: &self.trace,
+                tasks: &self.tasks,
+                enabled: &self.enabled,
+                overdue: &self.overdue,
             })
         };
         let Some(taken) = taken else {

@@ -1,22 +1,61 @@
 //! The record of an execution: one entry per visible operation, flat.
 
 use super::Site;
+use super::task::Task;
+use super::var::{Gates, Vars};
+use crate::trace::Touch;
 use intermezzo_sdk::{MemoryOrder, SyncVarOp};
 use std::panic::Location;
 
 /// One event of an execution, as recorded.
 #[derive(Clone, Copy)]
-pub(super) struct Event {
-    pub(super) site: Site,
+pub(crate) struct Event {
+    pub(crate) site: Site,
     /// Values read and written, as bits.
-    pub(super) read: u64,
-    pub(super) written: u64,
-    pub(super) task: u32,
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+    pub(crate) task: u32,
     /// The how-manieth event of its task, from 1.
-    pub(super) index: u32,
-    pub(super) var: u32,
-    pub(super) op: SyncVarOp,
-    pub(super) order: MemoryOrder,
+    pub(crate) index: u32,
+    pub(crate) var: u32,
+    pub(crate) op: SyncVarOp,
+    pub(crate) order: MemoryOrder,
+}
+
+impl Event {
+    /// Whether the other is what this one was expected to be: the same done at the same place by the same task.
+    #[inline(always)]
+    fn is_like(&self, other: &Event) -> bool {
+        (self.task, self.op, self.var) == (other.task, other.op, other.var)
+            && std::ptr::eq(self.site, other.site)
+    }
+}
+
+/// A step that is over, and what is needed to add it to the trace.
+pub(crate) struct StepEnd<'a> {
+    /// Whose step it was.
+    pub(crate) task: u32,
+    /// Its events, and how many events there are now.
+    pub(crate) events: &'a [Event],
+    pub(crate) events_end: usize,
+    /// How many choices have been made.
+    pub(crate) choices: usize,
+    /// What was touched beside the variables of events, each with the number of events there had been.
+    pub(crate) also: &'a [(usize, Touch)],
+    /// The gates, and their variable, one of which had to be open for the step.
+    pub(crate) waited: Option<(u32, Gates)>,
+    /// Whether the step was possible only because nobody else could go on.
+    pub(crate) after_all: bool,
+    pub(crate) vars: &'a Vars,
+    pub(crate) tasks: &'a [Task],
+}
+
+impl StepEnd<'_> {
+    /// Who created a task, and the how-manieth of its tasks it is.
+    pub(crate) fn creator(&self, task: u32) -> (u32, u32) {
+        let task = &self.tasks[task as usize];
+        (task.parent, task.ordinal)
+    }
 }
 
 /// The events of an execution, in order. Entries are overwritten in place in the next one, which spares
@@ -25,12 +64,21 @@ pub(super) struct Event {
 pub(super) struct Events {
     entries: Vec<Event>,
     used: usize,
+    /// How many of them are to be as in the execution before, whose entries are still there to compare with.
+    known: usize,
+    /// The first that was not, and what it had been.
+    differs: Option<(usize, Event)>,
 }
 
 impl Events {
-    /// Forgets all events, and keeps their memory.
-    pub(super) fn clear(&mut self) {
-        self.used = 0;
+    /// Begins anew. The first `known` events are to be as they were: the search relies on that.
+    pub(super) fn clear(&mut self, known: usize) {
+        (self.used, self.known, self.differs) = (0, known, None);
+    }
+
+    /// The first event that was not what it had been in the execution before, under the same choices.
+    pub(super) fn differs(&self) -> Option<(usize, Event)> {
+        self.differs
     }
 
     /// Adds an event.
@@ -39,10 +87,20 @@ impl Events {
         if self.used == self.entries.len() {
             self.grow();
         }
+        if self.used < self.known && !self.entries[self.used].is_like(&event) {
+            self.depart();
+        }
         // Nobody takes the event's address, so its fields go from registers to their places: put together
         // elsewhere first, and copied in larger pieces, each copy would wait for the stores before it.
         self.entries[self.used] = event;
         self.used += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn depart(&mut self) {
+        self.differs = Some((self.used, self.entries[self.used]));
+        self.known = 0;
     }
 
     #[cold]

@@ -40,6 +40,7 @@ mod var;
 mod worker;
 
 pub(crate) use dispatch::Candidates;
+pub(crate) use event::{Event, StepEnd};
 pub(crate) use listen::{Listeners, Reported};
 pub(crate) use object::{Body, Object};
 pub(crate) use scope::Scoping;
@@ -52,9 +53,9 @@ pub(crate) use worker::{EventLine, Limits, Scene, Trouble, Waiting, Worker};
 use crate::environment::Environment;
 use crate::schedule::ChoiceKind;
 use crate::search::{Plan, Strategy};
-use crate::trace::Trace;
+use crate::trace::{Class, Key, Touch, Trace};
 use dispatch::Next;
-use event::{Event, Events};
+use event::Events;
 use fair::Fairness;
 use fiber::Fiber;
 use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
@@ -156,6 +157,16 @@ pub(crate) struct Runtime {
     events: Events,
     /// Who happened before whom in this execution.
     trace: Trace,
+    /// From how many steps on the trace is not known from the execution before, and from how many on the strategy is
+    /// to be asked even where there is but one alternative.
+    observe_from: u64,
+    ask_from: u64,
+    /// What the step under way touched beside the variables of its events.
+    also: Vec<(usize, Touch)>,
+    /// The gates that let the step under way begin.
+    waited: Option<(u32, Gates)>,
+    /// Whether it was possible only because nobody else could go on.
+    after_all: bool,
     steps: u64,
     switches: u64,
     limits: Limits,
@@ -486,21 +497,46 @@ impl Engine {
     /// Whether a weak compare-exchange that could succeed fails here.
     #[inline]
     pub(crate) fn weak_exchange_fails(self) -> bool {
-        self.adversity(ChoiceKind::WeakExchange, |left| &mut left.weak_failures)
+        self.adversity(
+            ChoiceKind::WeakExchange,
+            |left| &mut left.weak_failures,
+            Key::WEAK_FAILURES,
+        )
     }
 
     /// Whether a `try_lock` of a free lock fails here.
     #[inline]
     pub(crate) fn try_lock_fails(self) -> bool {
-        self.adversity(ChoiceKind::TryLock, |left| &mut left.try_lock_failures)
+        self.adversity(
+            ChoiceKind::TryLock,
+            |left| &mut left.try_lock_failures,
+            Key::TRY_LOCK_FAILURES,
+        )
     }
 
-    fn adversity(self, kind: ChoiceKind, bound: fn(&mut Environment) -> &mut u32) -> bool {
-        if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
+    fn adversity(self, kind: ChoiceKind, bound: fn(&mut Environment) -> &mut u32, budget: Key) -> bool {
+        if *bound(&mut self.rt().environment) == 0 {
             return false;
         }
+        // Whether it may happen depends on how often it has happened.
+        if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
+            self.also_touches(budget, Class::Read);
+            return false;
+        }
+        self.also_touches(budget, Class::Write);
         *bound(&mut self.rt().left) -= 1;
         true
+    }
+
+    /// The step under way touches something beside the variables of its events.
+    pub(crate) fn also_touches(self, key: Key, class: Class) {
+        self.rt().also_touches(key, class);
+    }
+
+    /// The step under way changes a variable, beside that of its event.
+    pub(crate) fn also_writes(self, var: u32) {
+        self.rt()
+            .also_touches(Key::of(SyncVarOp::LockRelease, var), Class::Write);
     }
 
     /// The current task yields. It steps back behind the others at its next schedule point; a second

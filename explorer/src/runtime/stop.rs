@@ -21,6 +21,13 @@ pub(crate) enum Stop {
         expected: Option<Choice>,
         found: Option<Choice>,
     },
+    /// It did something else than the execution before had done under the same choices.
+    Differed {
+        /// The how-manieth event it was, from 1, what it had been, and what it was now; empty at the end.
+        at: usize,
+        before: String,
+        now: String,
+    },
     /// The test uses the tool in a way that cannot work.
     Misuse(String),
     /// A signal ended the current task.

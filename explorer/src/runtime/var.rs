@@ -55,8 +55,9 @@ impl VarKind {
 /// A sync var in the current execution.
 pub(crate) struct Var {
     pub(crate) kind: VarKind,
-    /// Which gates are open.
+    /// Which gates are open, and which were at first.
     pub(crate) gates: Gates,
+    pub(crate) initial: Gates,
     /// Tasks whose next operation waits at a gate of this variable, open or not.
     pub(crate) watchers: TaskSet,
     /// Who used it first, and the how-manieth first use of that task it was: its stable name.
@@ -94,6 +95,7 @@ impl Vars {
             self.list.push(Var {
                 kind,
                 gates,
+                initial: gates,
                 watchers: TaskSet::default(),
                 first_user,
                 ordinal,
@@ -103,7 +105,7 @@ impl Vars {
         } else {
             let var = &mut self.list[at];
             var.kind = kind;
-            var.gates = gates;
+            (var.gates, var.initial) = (gates, gates);
             var.watchers.clear();
             var.first_user = first_user;
             var.ordinal = ordinal;

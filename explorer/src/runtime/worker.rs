@@ -20,7 +20,7 @@ use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::scope::Scope;
 use crate::search::{Plan, Strategy};
-use crate::trace::Trace;
+use crate::trace::{Detail, Ending, Trace};
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp, TaskId};
 use std::panic::Location;
 use std::sync::Arc;
@@ -39,6 +39,8 @@ pub(crate) struct Executed {
     pub(crate) steps: u64,
     pub(crate) switches: u64,
     pub(crate) tasks: u32,
+    /// What tells its trace from others.
+    pub(crate) fingerprint: u128,
     /// Whether fairness kept a schedule out.
     pub(crate) unfair_left_out: bool,
     /// Whether scoping did.
@@ -109,6 +111,12 @@ impl Worker {
         listeners: Listeners,
     ) -> Worker {
         let listening = listeners.interests();
+        let asks_always = strategy.asks_always();
+        let detail = if asks_always {
+            Detail::Races
+        } else {
+            Detail::Fingerprints
+        };
         Worker {
             remake: None,
             runtime: Box::new(Runtime {
@@ -149,9 +157,14 @@ impl Worker {
                 plan: Plan::default(),
                 prescribed: 0,
                 decided: 0,
-                asks_always: strategy.asks_always(),
+                asks_always,
                 strategy,
-                trace: Trace::default(),
+                trace: Trace::new(detail),
+                observe_from: 0,
+                ask_from: 0,
+                also: Vec::new(),
+                waited: None,
+                after_all: false,
                 events: Events::default(),
                 steps: 0,
                 switches: 0,
@@ -295,6 +308,7 @@ impl Engine {
         let stop = rt.stop.take().expect("the loop ends with a reason");
         let stop = rt.check_prescribed(stop);
         rt.verify_quiet();
+        let stop = rt.end_trace(stop);
         let complete = matches!(stop, Stop::Complete);
         if rt.listeners.any() {
             rt.tell_end(complete);
@@ -321,6 +335,7 @@ impl Engine {
             steps: rt.steps,
             switches: rt.switches,
             tasks: rt.created,
+            fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
             scoping: rt.scoping,
             trouble,
@@ -362,7 +377,18 @@ impl Runtime {
         self.looked_after = 0;
         self.prescribed = self.plan.choices().len();
         self.decided = 0;
-        self.events.clear();
+        self.trace.rewind(self.plan.kept());
+        let known = self.trace.steps();
+        self.events.clear(known.last().map_or(0, |step| step.events_end));
+        let nothing = self.trace.detail() == Detail::Nothing;
+        self.observe_from = if nothing { u64::MAX } else { known.len() as u64 };
+        self.ask_from = if self.asks_always {
+            self.observe_from.saturating_sub(1)
+        } else {
+            u64::MAX
+        };
+        self.also.clear();
+        (self.waited, self.after_all) = (None, false);
         self.steps = 0;
         self.switches = 0;
         self.panics.clear();
@@ -372,10 +398,27 @@ impl Runtime {
         self.stop = None;
     }
 
+    /// The execution is over: so is the trace.
+    fn end_trace(&mut self, stop: Stop) -> Stop {
+        if self.trace.detail() == Detail::Nothing || matches!(stop, Stop::Differed { .. }) {
+            return stop;
+        }
+        if self.trace.steps().len() as u64 <= self.steps && !self.observe() {
+            return self.stop.take().unwrap_or(stop);
+        }
+        let ending = match &stop {
+            Stop::Complete => Ending::Complete,
+            Stop::Deadlock => Ending::Stuck,
+            _ => Ending::GivenUp,
+        };
+        self.trace.end(ending, &self.tasks[..self.created as usize]);
+        stop
+    }
+
     /// An execution that is over before it came to all its prescribed choices has departed from them. If it
     /// showed something, that is what counts.
     fn check_prescribed(&mut self, stop: Stop) -> Stop {
-        if matches!(stop, Stop::Diverged { .. }) {
+        if matches!(stop, Stop::Diverged { .. } | Stop::Differed { .. }) {
             return stop;
         }
         let expected = self.plan.choices()[..self.prescribed].get(self.decided).copied();

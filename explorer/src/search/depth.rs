@@ -115,7 +115,7 @@ impl Strategy for DepthBounded {
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
-        if point.index < self.depth {
+        if point.choices < self.depth {
             self.inner.choose(point)
         } else {
             Some(0)

@@ -5,10 +5,12 @@
 //! findings.
 
 mod best_first;
+mod caching;
 pub(crate) mod configured;
 mod delays;
 mod depth;
 mod dfs;
+mod dpor;
 mod operation;
 mod plan;
 mod preemption;
@@ -17,9 +19,11 @@ mod random;
 mod replay;
 
 pub use best_first::BestFirst;
+pub(crate) use caching::Caching;
 pub use delays::IterativeDelayBounding;
 pub use depth::DepthBounded;
 pub use dfs::DepthFirst;
+pub(crate) use dpor::{Dpor, Insertion};
 pub use operation::Operation;
 pub use plan::Plan;
 pub use preemption::IterativePreemptionBounding;
@@ -28,9 +32,9 @@ pub use random::RandomWalk;
 pub use replay::Replay;
 
 use crate::report::Coverage;
-use crate::runtime::{Candidates, Task};
+use crate::runtime::{Candidates, Task, TaskSet};
 use crate::schedule::ChoiceKind;
-use crate::trace::Trace;
+use crate::trace::{Key, Trace};
 use intermezzo_sdk::{SyncVar, TaskId};
 
 /// A search over the executions of a test.
@@ -86,8 +90,10 @@ pub struct ChoicePoint<'a> {
     /// How many alternatives there are: at least 2, but for a search that is always asked. Alternative 0 is the
     /// default.
     pub alternatives: u32,
-    /// How many choices the execution has made before this one.
-    pub index: usize,
+    /// How many choices the execution has made.
+    pub choices: usize,
+    /// Whether fairness is at work: which tasks may go then depends on more than where they stand.
+    pub fair: bool,
     /// How many steps the execution has taken.
     pub step: u64,
     /// How often it has changed from one task to another.
@@ -95,14 +101,31 @@ pub struct ChoicePoint<'a> {
     /// The task that took the last step.
     pub running: TaskId,
     pub(crate) candidates: Candidates<'a>,
-    pub(crate) tasks: &'a [Task],
     pub(crate) trace: &'a Trace,
+    pub(crate) tasks: &'a [Task],
+    pub(crate) enabled: &'a TaskSet,
+    pub(crate) overdue: &'a TaskSet,
 }
 
 impl ChoicePoint<'_> {
     /// What the execution has been up to here.
     pub fn trace(&self) -> &Trace {
         self.trace
+    }
+
+    /// Whether the task's next operation is possible.
+    pub(crate) fn is_enabled(&self, task: u32) -> bool {
+        self.enabled.contains(task)
+    }
+
+    /// If the task of this alternative would go on unasked, because its time is up or for no reason: what it waits
+    /// for, which may yet wake it otherwise.
+    pub(crate) fn waits_for(&self, task: u32) -> Option<Key> {
+        if self.enabled.contains(task) && !self.overdue.contains(task) {
+            return None;
+        }
+        let access = self.tasks[task as usize].pending.access;
+        Some(Key::of(access.op, access.var))
     }
 
     /// The task that goes next if this alternative is taken; `None` if the choice is not about tasks.

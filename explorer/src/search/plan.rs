@@ -54,11 +54,6 @@ impl Plan {
         self.choices.extend_from_slice(choices);
     }
 
-    /// Forgets that anything is known of the last execution.
-    pub(crate) fn forget(&mut self) {
-        self.kept = 0;
-    }
-
     /// The execution begins or is over: its choices are all there is to keep.
     pub(crate) fn settle(&mut self) {
         self.kept = self.choices.len();

@@ -1,5 +1,385 @@
 //! Who happened before whom: the trace of the execution that runs.
+//!
+//! An execution is a sequence of *steps*; each is what happens from one decision about tasks to the next: an operation
+//! of the task chosen, and whatever needs no decision after it. A step has *entries*, one for each event that
+//! others may notice. An entry touches *keys* (variables, mostly); two touches of a key are ordered unless they
+//! commute. With the order within each task that gives the happens-before relation of the execution, and two
+//! executions with the same relation are one *trace* (Mazurkiewicz).
+//!
+//! The relation is kept as vector clocks, one row per entry. What does not change from one execution to the next,
+//! because the search prescribes the same choices, is not worked out again: steps are taken back from the end, each
+//! exactly undone.
+//!
+//! **Fingerprint.** Each entry adds a number that depends on its task, its place in the task, and the entries that
+//! the touched key held before. The sum does not depend on the order of steps that commute, so equal traces have equal
+//! fingerprints; 128 bits keep different ones apart. No name and no address enters it.
 
-/// The happens-before relation of an execution, kept as it runs.
+mod access;
+mod blocked;
+mod mix;
+mod order;
+mod race;
+mod set;
+
+pub(crate) use access::{Class, Key, Touch, conflict};
+pub(crate) use blocked::{Blocked, Ending};
+pub(crate) use race::Race;
+pub(crate) use set::Fingerprints;
+
+use crate::runtime::{Event, Gates, StepEnd};
+use intermezzo_sdk::SyncVarOp;
+use mix::{mix, mix_wide};
+use smallvec::SmallVec;
+
+/// No entry.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// How much of an execution is worked out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Detail {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Fingerprints.
+    Fingerprints,
+    /// Fingerprints, clocks, and the pairs of steps that may be reversed.
+    Races,
+}
+
+/// A step: what happened between two decisions about tasks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    /// Whose step it is.
+    pub(crate) task: u32,
+    /// Where its entries and its touches begin.
+    entries: u32,
+    touches: u32,
+    /// How many events and choices there had been at its end.
+    pub(crate) events_end: usize,
+    pub(crate) choices_end: usize,
+    /// How many races had been found before it.
+    races: u32,
+    /// The entry that stands for the step in the order of steps: its own first one, or its task's last before it.
+    stands: u32,
+    /// The sum of all entries up to its end.
+    fingerprint: u128,
+}
+
+/// An event that others may notice.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    task: u32,
+    /// The how-manieth of its task, from 1.
+    local: u32,
+    /// The step it belongs to.
+    step: u32,
+    /// The entry of the same task before it.
+    before: u32,
+    /// What tells it from all others of the trace.
+    identity: u64,
+    op: SyncVarOp,
+}
+
+/// A touch of a key, in the key's own list.
+#[derive(Clone, Copy, Debug)]
+struct Touched {
+    entry: u32,
+    class: Class,
+    /// Which gates of the variable were open before; what a waiting operation needs to have been possible then.
+    open: Gates,
+    /// Those that were really open, to be put back.
+    gates: Gates,
+    /// Where the touches that commute with this one begin.
+    group: u32,
+    /// The sum of their identities up to here.
+    sum: u64,
+}
+
+/// The happens-before relation of an execution.
 #[derive(Default)]
-pub struct Trace {}
+pub struct Trace {
+    detail: Detail,
+    steps: Vec<Step>,
+    entries: Vec<Entry>,
+    touches: Vec<Touch>,
+    races: Vec<Race>,
+    /// What was done to each key, in order.
+    keys: Vec<Vec<Touched>>,
+    /// Which gates of each variable are open.
+    gates: Vec<Gates>,
+    /// The last entry of each task, and what tells a task from all others: who created it, as the how-manieth.
+    heads: Vec<u32>,
+    lineages: Vec<u64>,
+    clocks: order::Clocks,
+    /// Room for the steps that an operation races with.
+    found: Vec<usize>,
+    /// How the last execution ended, and who could not go on then.
+    ending: Ending,
+    blocked: Vec<Blocked>,
+}
+
+impl Trace {
+    /// A trace that works out so much.
+    pub(crate) fn new(detail: Detail) -> Trace {
+        Trace {
+            detail,
+            ..Trace::default()
+        }
+    }
+
+    /// How much is worked out.
+    pub(crate) fn detail(&self) -> Detail {
+        self.detail
+    }
+
+    /// The steps so far. The first is what the test's body does before its first visible operation.
+    pub(crate) fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// What a step touched.
+    #[inline(always)]
+    pub(crate) fn touches(&self, step: usize) -> &[Touch] {
+        let end = self
+            .steps
+            .get(step + 1)
+            .map_or(self.touches.len(), |next| next.touches as usize);
+        &self.touches[self.steps[step].touches as usize..end]
+    }
+
+    /// What a step touched, or would have had it not failed: at another time it may not.
+    pub(crate) fn might_touch(&self, step: usize) -> SmallVec<[Touch; 4]> {
+        let stands = self.steps[step].stands;
+        let fails = stands != NONE
+            && stands >= self.steps[step].entries
+            && matches!(
+                self.entries[stands as usize].op,
+                SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
+            );
+        let mut touches = SmallVec::from_slice(self.touches(step));
+        if fails {
+            touches
+                .iter_mut()
+                .take(1)
+                .for_each(|touch: &mut Touch| touch.class = Class::Write);
+        }
+        touches
+    }
+
+    /// The fingerprint of what the execution was up to the last decision about tasks. Executions of one trace have
+    /// the same; 0 if it is not worked out.
+    pub fn fingerprint(&self) -> u128 {
+        self.steps.last().map_or(0, |step| step.fingerprint)
+    }
+
+    /// Takes back all steps in which, or after which, anything but the first `choices` choices was decided.
+    pub(crate) fn rewind(&mut self, choices: usize) {
+        while self.steps.last().is_some_and(|step| step.choices_end > choices) {
+            self.take_back();
+        }
+    }
+
+    /// Takes back all steps.
+    pub(crate) fn clear(&mut self) {
+        while !self.steps.is_empty() {
+            self.take_back();
+        }
+    }
+
+    /// Takes back the last step.
+    fn take_back(&mut self) {
+        let step = self.steps.pop().expect("a step to take back");
+        for touch in self.touches.drain(step.touches as usize..).rev() {
+            let touched = self.keys[touch.key.index()]
+                .pop()
+                .expect("what was touched is listed");
+            if let Some(var) = touch.key.var() {
+                self.gates[var as usize] = touched.gates;
+            }
+        }
+        for entry in self.entries.drain(step.entries as usize..).rev() {
+            self.heads[entry.task as usize] = entry.before;
+        }
+        self.clocks.truncate(self.entries.len());
+        self.races.truncate(step.races as usize);
+    }
+
+    /// A step is over: adds it.
+    pub(crate) fn add(&mut self, end: &StepEnd<'_>) {
+        let fingerprint = self.fingerprint();
+        let index = self.steps.len() as u32;
+        self.steps.push(Step {
+            task: end.task,
+            entries: self.entries.len() as u32,
+            touches: self.touches.len() as u32,
+            events_end: end.events_end,
+            choices_end: end.choices,
+            races: self.races.len() as u32,
+            stands: self.heads.get(end.task as usize).copied().unwrap_or(NONE),
+            fingerprint,
+        });
+        let mut also = end.also;
+        for (at, event) in end.events.iter().enumerate() {
+            let at = end.events_end - end.events.len() + at;
+            // What an event touches beside its variable was noted before it, or at the end of the step.
+            let mine = if at + 1 == end.events_end {
+                also.len()
+            } else {
+                also.partition_point(|&(before, _)| before <= at)
+            };
+            let (mine, rest) = also.split_at(mine);
+            also = rest;
+            self.add_event(index, event, mine, end);
+        }
+        for touch in &self.touches[self.steps[index as usize].touches as usize..] {
+            if let Some(var) = touch.key.var() {
+                self.gates[var as usize] = end.vars[var].gates;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_event(&mut self, step: u32, event: &Event, also: &[(usize, Touch)], end: &StepEnd<'_>) {
+        let class = Class::of(event.op, event.var);
+        if class.is_none() && also.is_empty() && event.op != SyncVarOp::Choice {
+            return;
+        }
+        let number = self.entries.len() as u32;
+        self.make_room(event.task, end);
+        let before = self.heads[event.task as usize];
+        let local = if before == NONE {
+            1
+        } else {
+            self.entries[before as usize].local + 1
+        };
+        let identity = mix(self.lineages[event.task as usize], u64::from(local));
+        self.heads[event.task as usize] = number;
+        self.entries.push(Entry {
+            task: event.task,
+            local,
+            step,
+            before,
+            identity,
+            op: event.op,
+        });
+        let position = &mut self.steps[step as usize];
+        let first = position.entries == number;
+        let so_far = position.fingerprint;
+        if first && event.task == position.task {
+            position.stands = number;
+        }
+        if self.detail >= Detail::Races {
+            self.clocks.push_after(before, event.task, local);
+        }
+        let waited_for_all = end.after_all && first;
+        if waited_for_all && self.detail >= Detail::Races {
+            for head in self.heads.iter().filter(|&&head| head != NONE && head != number) {
+                self.clocks.join(number, *head);
+            }
+        }
+        // What the event showed its task that no other event tells: a choice, or that nobody caused a waking.
+        let shown = match event.op {
+            SyncVarOp::Choice | SyncVarOp::CondvarWake | SyncVarOp::Park => event.read,
+            _ => 0,
+        };
+        let mut sum = mix_wide(identity, event.op as u64, shown);
+        if waited_for_all {
+            sum = sum.wrapping_add(mix_wide(identity, so_far as u64, (so_far >> 64) as u64));
+        }
+        let time = waited_for_all.then_some(Touch {
+            key: Key::CLOCK,
+            class: Class::Write,
+        });
+        let main = class.map(|class| Touch {
+            key: Key::of(event.op, event.var),
+            class,
+        });
+        for touch in main
+            .into_iter()
+            .chain(time)
+            .chain(also.iter().map(|&(_, touch)| touch))
+        {
+            let seen = self.touch(number, event.op, shown != 0, touch, end);
+            sum = sum.wrapping_add(mix_wide(identity, seen, touch.class as u64 + 1));
+        }
+        let total = &mut self.steps[step as usize].fingerprint;
+        *total = total.wrapping_add(sum);
+    }
+
+    /// An entry touches a key: lists it, orders it, finds races. What the key showed: the identities of the touches
+    /// before it with which it does not commute.
+    #[inline(always)]
+    fn touch(&mut self, entry: u32, op: SyncVarOp, unasked: bool, touch: Touch, end: &StepEnd<'_>) -> u64 {
+        let key = touch.key.index();
+        if key >= self.keys.len() {
+            self.keys.resize_with(key + 16, Vec::new);
+        }
+        let gates = self.gates_before(touch.key, end);
+        let list = &self.keys[key];
+        let identity = self.entries[entry as usize].identity;
+        let (group, sum) = match list.last() {
+            Some(last) if last.class.commutes(touch.class) => (last.group, last.sum.wrapping_add(identity)),
+            _ => (list.len() as u32, identity),
+        };
+        let seen = match group.checked_sub(1) {
+            Some(last) => list[last as usize].sum,
+            None => 0,
+        };
+        if self.detail >= Detail::Races {
+            self.order(entry, op, unasked, touch, group, end);
+        }
+        // A share can be taken before any other that is given back in time: whether it could is not this list's to say.
+        let takes_share = matches!(op, SyncVarOp::SharedAcquire | SyncVarOp::SharedTryAcquire);
+        self.keys[key].push(Touched {
+            entry,
+            class: touch.class,
+            open: if takes_share { Gates::MAX } else { gates },
+            gates,
+            group,
+            sum,
+        });
+        self.touches.push(touch);
+        seen
+    }
+
+    /// Which gates of the key's variable were open before the step that is being added.
+    #[inline(always)]
+    fn gates_before(&mut self, key: Key, end: &StepEnd<'_>) -> Gates {
+        let Some(var) = key.var() else {
+            return Gates::MAX;
+        };
+        let var = var as usize;
+        if var >= self.gates.len() {
+            self.gates.resize(var + 1, 0);
+        }
+        if self.keys[key.index()].is_empty() {
+            self.gates[var] = end.vars[var as u32].initial;
+        }
+        self.gates[var]
+    }
+
+    /// Room for a task, whose creator is known.
+    #[inline(always)]
+    fn make_room(&mut self, task: u32, end: &StepEnd<'_>) {
+        if task as usize >= self.heads.len() {
+            self.add_tasks(task);
+        }
+        if self.heads[task as usize] == NONE {
+            let (parent, ordinal) = end.creator(task);
+            let parent = if task == 0 {
+                0
+            } else {
+                self.lineages[parent as usize]
+            };
+            self.lineages[task as usize] = mix(parent, u64::from(ordinal));
+        }
+    }
+
+    #[cold]
+    fn add_tasks(&mut self, task: u32) {
+        let tasks = task as usize + 1;
+        self.heads.resize(tasks, NONE);
+        self.lineages.resize(tasks, 0);
+        self.clocks.widen(tasks, self.entries.len());
+    }
+}

@@ -14,7 +14,7 @@ use intermezzo_explorer::{Environment, Explorer, Report, Settings};
 use std::collections::BTreeMap;
 
 /// How many random programs each of these tests compares.
-const PROGRAMS: u64 = 150;
+const PROGRAMS: u64 = 60;
 
 /// What the search with these settings (`name=value`, separated by spaces) runs, in order, and its report.
 fn explored(settings: &str, test: impl Fn() + Send + Sync) -> (Vec<Vec<u32>>, Report) {

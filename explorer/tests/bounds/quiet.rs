@@ -1,5 +1,6 @@
-//! The setting `quiet_atomics`, against plain depth first search: the same outcomes from fewer executions.
+//! The setting `quiet_atomics`, against plain depth first search: the same outcomes and traces from fewer executions.
 
+use super::PROGRAMS;
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Coverage, Environment, Explorer, Report, preemptions_off, thread};
@@ -126,24 +127,30 @@ fn agrees(program: Program) -> TestResult {
         return TestResult::discard();
     }
     for most in [None, Some(0), Some(1), Some(2)] {
-        let (expected, _) = most.map_or_else(
+        let (expected, plain) = most.map_or_else(
             || (all.clone(), report.clone()),
             |most| outcomes(&program, plain(Some(most))),
         );
         let quiet = most.map_or_else(Explorer::new, |most| Explorer::new().preemptions(most));
-        let (found, _) = outcomes(&program, quiet.quiet_atomics(true));
+        let (found, quiet) = outcomes(&program, quiet.quiet_atomics(true));
         assert_eq!(found, expected, "{most:?} preemptions of {program:?}");
+        assert!(quiet.traces().is_some(), "{quiet}");
+        assert_eq!(
+            quiet.traces(),
+            plain.traces(),
+            "{most:?} preemptions of {program:?}"
+        );
     }
     TestResult::passed()
 }
 
 #[test]
-fn no_outcome_is_lost() {
+fn no_outcome_and_no_trace_is_lost() {
     QuickCheck::new()
         .rng(Gen::from_size_and_seed(8, 2026))
-        .tests(150)
-        .max_tests(5_000)
-        .min_tests_passed(150)
+        .tests(PROGRAMS)
+        .max_tests(40 * PROGRAMS)
+        .min_tests_passed(PROGRAMS)
         .quickcheck(agrees as fn(Program) -> TestResult);
 }
 

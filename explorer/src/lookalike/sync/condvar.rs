@@ -202,6 +202,7 @@ impl Condvar {
             ));
         };
         free(engine, locked);
+        engine.also_writes(locked);
         engine.commit(access, 0, 0);
 
         let patience = Patience {

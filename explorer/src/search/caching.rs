@@ -1,0 +1,128 @@
+//! Happens-before caching (CHESS): a search that does not go on from where it has been.
+//!
+//! The fingerprint of a prefix says which state it leads to. Without a bound, a prefix whose state was reached before is
+//! not gone on from. With a preemption bound that would lose schedules: what was reached with more preemptions can go
+//! less far. Sound is: the earlier visit had fewer preemptions; or as many, and going on with the same task is what costs
+//! nothing. (One fewer pays for the one preemption that the other's last task may save.)
+//!
+//! Misses: nothing, as far as fingerprints of 128 bits are different. While fair scheduling holds tasks back, a state is
+//! more than its fingerprint, and nothing is left out.
+
+use super::{ChoicePoint, Plan, Strategy};
+use crate::report::Coverage;
+use crate::schedule::ChoiceKind;
+use crate::trace::{Fingerprints, Trace};
+use std::sync::Arc;
+
+/// How a state was reached so far: with how few preemptions, and after which tasks' steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Visit {
+    preemptions: u32,
+    /// Who could have gone on for free, as bits; the highest for nobody in particular.
+    lasts: u64,
+}
+
+/// The states visited, for all workers of an exploration.
+pub(crate) type Visits = Arc<Fingerprints<Visit>>;
+
+/// A search that leaves out what the states it has visited lead to.
+pub(crate) struct Caching {
+    inner: Box<dyn Strategy>,
+    visits: Visits,
+    /// Whether the inner search counts preemptions.
+    bounded: bool,
+    preemptions: u32,
+    /// After how many choices the running execution came to a state that had been visited.
+    known_after: Option<usize>,
+    redundant: u64,
+}
+
+impl Caching {
+    pub(crate) fn new(inner: Box<dyn Strategy>, visits: Visits, bounded: bool) -> Caching {
+        Caching {
+            inner,
+            visits,
+            bounded,
+            preemptions: 0,
+            known_after: None,
+            redundant: 0,
+        }
+    }
+
+    /// Whether going on from here shows nothing that an earlier visit does not.
+    fn is_known(&self, point: &ChoicePoint<'_>) -> bool {
+        let free = match point.task(0) {
+            Some(task) if point.preempts => task.0,
+            _ => 63,
+        };
+        if point.fair || free > 63 || free == 63 && point.preempts {
+            return false;
+        }
+        let mine = Visit {
+            preemptions: self.preemptions,
+            lasts: 1 << free,
+        };
+        let known = self.visits.visit(
+            point.trace().fingerprint(),
+            || mine,
+            |visit| {
+                let known = !self.bounded
+                    || visit.preemptions < mine.preemptions
+                    || visit.preemptions == mine.preemptions && visit.lasts & mine.lasts != 0;
+                if visit.preemptions > mine.preemptions {
+                    *visit = mine;
+                } else if visit.preemptions == mine.preemptions {
+                    visit.lasts |= mine.lasts;
+                }
+                known
+            },
+        );
+        known == Some(true)
+    }
+}
+
+impl Strategy for Caching {
+    fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        if let Some(choices) = self.known_after.take() {
+            // What the execution did beyond is of no account.
+            plan.truncate(choices);
+        }
+        let more = self.inner.next(plan, trace);
+        self.preemptions = plan
+            .choices()
+            .iter()
+            .map(|choice| choice.cost(choice.taken))
+            .sum();
+        more
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        if self.known_after.is_some() {
+            return Some(0);
+        }
+        if point.kind == ChoiceKind::Task && self.is_known(point) {
+            self.known_after = Some(point.choices);
+            self.redundant += 1;
+            return Some(0);
+        }
+        let taken = self.inner.choose(point)?;
+        self.preemptions += u32::from(point.preempts && taken != 0);
+        Some(taken)
+    }
+
+    fn redundant(&self) -> u64 {
+        self.redundant
+    }
+
+    fn reduction(&self) -> &'static str {
+        "caching"
+    }
+
+    fn coverage(&self, finished: bool) -> Coverage {
+        self.inner.coverage(finished)
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+}

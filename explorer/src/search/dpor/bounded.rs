@@ -1,0 +1,82 @@
+//! Partial-order reduction within a preemption bound (Coons, Musuvathi, McKinley, "Bounded partial-order reduction",
+//! OOPSLA 2013).
+//!
+//! A bound and a reduction get into each other's way: the one schedule that the reduction keeps of a trace may cost more
+//! preemptions than the bound allows, and another less. So there are no sleep sets; each task is tried before every
+//! step of another that does not commute with its next one; and besides, as it costs nothing there, before the block of
+//! uninterrupted steps that this belongs to.
+
+use super::tree::Branch;
+use super::{Dpor, Touches};
+use crate::trace::{Ending, Touch, Trace};
+
+impl Dpor {
+    /// Sees to it that each task is tried before the steps that do not commute with its steps in the last execution.
+    pub(super) fn try_conflicting(&mut self, trace: &Trace) {
+        let steps = self.nodes.len().min(trace.steps().len());
+        for later in self.fresh.max(1)..steps {
+            let touches = trace.might_touch(later);
+            self.try_before(trace, trace.steps()[later].task, &touches, later);
+        }
+        if trace.ending() == Ending::Stuck && self.cut.is_none() {
+            for blocked in trace.blocked() {
+                self.try_before(trace, blocked.task, &[blocked.touch], steps);
+            }
+        }
+    }
+
+    /// A task did, at step `end`, what touches this: it is to be tried before each conflicting step that came after it
+    /// was ready to, and before the last conflicting step of each other task before that.
+    fn try_before(&mut self, trace: &Trace, task: u32, touches: &[Touch], end: usize) {
+        let mut ready = false;
+        let mut seen: Vec<u32> = Vec::new();
+        for earlier in (1..end).rev() {
+            let other = trace.steps()[earlier].task;
+            if other == task {
+                ready = true;
+                continue;
+            }
+            if ready && seen.contains(&other) {
+                continue;
+            }
+            let theirs = trace.might_touch(earlier);
+            if !touches
+                .iter()
+                .any(|touch| theirs.iter().any(|other| touch.conflicts(*other)))
+            {
+                continue;
+            }
+            if ready {
+                seen.push(other);
+            }
+            self.try_at(earlier, task);
+            let block = (1..earlier)
+                .rev()
+                .take_while(|&step| trace.steps()[step].task == other);
+            if let Some(first) = block.last() {
+                self.try_at(first, task);
+            }
+        }
+    }
+
+    /// The task is to be tried at this step; everybody, if it cannot go there.
+    fn try_at(&mut self, depth: usize, task: u32) {
+        let node = &self.nodes[depth];
+        let candidates = &self.candidates[node.candidates.clone()];
+        if candidates.iter().all(|candidate| candidate.task != task) {
+            return self.try_all(depth);
+        }
+        let end = self
+            .nodes
+            .get(depth + 1)
+            .map_or(self.sleepers.len(), |next| next.sleepers);
+        let tried = node.task == task
+            || self.sleepers[node.sleepers..end]
+                .iter()
+                .any(|sleeper| sleeper.task == task)
+            || node.pending.iter().any(|branch| branch.task == task);
+        if !tried {
+            self.nodes[depth].pending.push(Branch::leaf(task, Touches::new()));
+        }
+    }
+}

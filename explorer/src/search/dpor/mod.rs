@@ -1,0 +1,463 @@
+//! Dynamic partial-order reduction with sleep sets: source sets, and optimal by wakeup trees (Abdulla, Aronis, Jonsson,
+//! Sagonas, "Source Sets", JACM 2017).
+//!
+//! Each execution is run to its end; then, for every race in it (two steps whose order matters and which nothing but
+//! that orders), a sequence of steps that reverses the race is to be tried from before the first of the two, unless one
+//! that is tried there already, or was, leads to the same. A task whose step has been tried *sleeps* until somebody
+//! takes a step that does not commute with it: what it could start in between was seen.
+//!
+//! With source sets only the first step of the sequence is kept: cheap, but some executions end where all who could go on
+//! are asleep; they are *redundant*. With wakeup trees the whole sequence is kept and followed, and none are.
+//!
+//! Beyond the paper:
+//! - *Values.* Choices other than of tasks (`choose(n)`, whom to notify) are enumerated within the step that makes them.
+//! - *Blocked operations* of an execution that is stuck take part in races, though they never happened.
+//! - *Unasked wakings* (a time-out before its time, a spurious wake-up) are another next step of a task that waits. One is
+//!   tried before each step that does not commute with it.
+//! - An execution that was given up (the body panicked, the limit of steps) tells nothing of what would have come: every
+//!   alternative along it is tried.
+//!
+//! Misses: nothing; but tasks that fair scheduling holds back cannot be tried, and then every other is.
+//! Memory: the path, its sleep sets, and the sequences still to be tried.
+
+mod bounded;
+mod node;
+mod sequence;
+mod sleep;
+mod tree;
+
+use super::{ChoicePoint, Plan, Strategy};
+use crate::report::Coverage;
+use crate::schedule::ChoiceKind;
+use crate::trace::{Ending, Trace, conflict};
+use node::{Candidate, Node};
+use sequence::{Sequence, Sequences};
+use sleep::{Sleeper, Touches};
+use tree::Branch;
+
+/// Which of the reductions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Insertion {
+    /// Source sets: of a sequence that reverses a race, its first step is kept.
+    First,
+    /// Wakeup trees: all of it is kept.
+    Whole,
+    /// So many preemptions at most: see `bounded`.
+    Bounded(u32),
+}
+
+/// Why an execution is not gone on with.
+struct Cut {
+    /// How many steps, and choices, belong to the search; what came after does not.
+    steps: usize,
+    choices: usize,
+}
+
+/// A search that runs one execution for each trace, or few.
+pub(crate) struct Dpor {
+    insertion: Insertion,
+    begun: bool,
+    /// What is known of each step of the running execution. The first step, before any decision, has a node for nothing.
+    nodes: Vec<Node>,
+    /// The candidates of all steps of the path, in order of their alternatives; and who sleeps before each.
+    candidates: Vec<Candidate>,
+    sleepers: Vec<Sleeper>,
+    /// What to do next, if the step just decided is the first of a sequence.
+    guide: Vec<Branch>,
+    /// The first step of the last execution that was not in the one before.
+    fresh: usize,
+    cut: Option<Cut>,
+    redundant: u64,
+    /// Whether a preemption beyond the bound was left out.
+    left_out: bool,
+    sequences: Sequences,
+}
+
+impl Dpor {
+    pub(crate) fn new(insertion: Insertion) -> Dpor {
+        Dpor {
+            insertion,
+            begun: false,
+            nodes: Vec::new(),
+            candidates: Vec::new(),
+            sleepers: Vec::new(),
+            guide: Vec::new(),
+            fresh: 0,
+            cut: None,
+            redundant: 0,
+            left_out: false,
+            sequences: Sequences::default(),
+        }
+    }
+
+    /// The execution is not gone on with.
+    fn cut(&mut self, point: &ChoicePoint<'_>) {
+        self.redundant += 1;
+        self.guide.clear();
+        self.cut = Some(Cut {
+            steps: self.nodes.len(),
+            choices: point.choices,
+        });
+    }
+
+    /// Begins the node of the step that is about to be taken.
+    fn enter(&mut self, point: &ChoicePoint<'_>) -> u32 {
+        let trace = point.trace();
+        let depth = self.nodes.len();
+        debug_assert_eq!(depth, trace.steps().len(), "one node for each step");
+        let candidates = self.candidates.len();
+        let sleeping = self.sleepers.len();
+        if depth > 1 {
+            if !self.is_bounded() {
+                self.inherit_sleep(depth - 1, trace);
+            }
+            self.wake_unasked(depth - 1, trace);
+        }
+        for alternative in 0..point.alternatives {
+            let task = point.task(alternative).expect("a choice of tasks").0;
+            let waits_for = point.waits_for(task);
+            self.candidates.push(Candidate { task, waits_for });
+        }
+        let choice = (point.alternatives > 1).then_some(point.choices);
+        let mut node = Node::new(candidates..self.candidates.len(), sleeping, choice, point.fair);
+        let asleep = |task: u32| {
+            self.sleepers[sleeping..]
+                .iter()
+                .any(|sleeper| sleeper.task == task)
+        };
+        let listed = &self.candidates[candidates..];
+        let alternative = if self.guide.is_empty() {
+            // Who could go on only unasked has no turn of its own.
+            listed.iter().position(|candidate| {
+                !asleep(candidate.task) && (candidate.waits_for.is_none() || point.is_enabled(candidate.task))
+            })
+        } else {
+            node.pending = std::mem::take(&mut self.guide);
+            let first = node.pending.remove(0);
+            let place = listed.iter().position(|candidate| candidate.task == first.task);
+            self.guide = first.children;
+            place
+        };
+        let Some(alternative) = alternative else {
+            self.candidates.truncate(candidates);
+            self.sleepers.truncate(sleeping);
+            self.cut(point);
+            return 0;
+        };
+        node.task = listed[alternative].task;
+        node.preempts = point.preempts;
+        node.preemptions = self
+            .nodes
+            .last()
+            .map_or(0, |last| last.preemptions + self.cost(last, last.task));
+        self.nodes.push(node);
+        alternative as u32
+    }
+
+    /// Those who sleep before a step, and touch nothing that it does, sleep after it.
+    fn inherit_sleep(&mut self, depth: usize, trace: &Trace) {
+        let node = &self.nodes[depth];
+        let touched = trace.touches(depth);
+        for at in node.sleepers..self.sleepers.len() {
+            let sleeper = &self.sleepers[at];
+            if sleeper.task != node.task && !conflict(&sleeper.touches, touched) {
+                let sleeper = sleeper.clone();
+                self.sleepers.push(sleeper);
+            }
+        }
+    }
+
+    /// A step is done. Where somebody waited who could have gone on unasked, and that does not commute with the step,
+    /// it is to be tried before it.
+    fn wake_unasked(&mut self, depth: usize, trace: &Trace) {
+        let node = &self.nodes[depth];
+        let end = self
+            .nodes
+            .get(depth + 1)
+            .map_or(self.sleepers.len(), |next| next.sleepers);
+        let end = end.max(node.sleepers);
+        let asleep = &self.sleepers[node.sleepers..end];
+        let touched = trace.touches(depth);
+        let mut branches: Vec<Branch> = Vec::new();
+        for candidate in &self.candidates[node.candidates.clone()] {
+            let Some(key) = candidate.waits_for else {
+                continue;
+            };
+            let tried = candidate.task == node.task
+                || asleep.iter().any(|sleeper| sleeper.task == candidate.task)
+                || node.pending.iter().any(|branch| branch.task == candidate.task);
+            if !tried
+                && sleep::unasked(key)
+                    .iter()
+                    .any(|touch| touched.iter().any(|other| touch.conflicts(*other)))
+            {
+                branches.push(Branch::leaf(
+                    candidate.task,
+                    Touches::from_slice(&sleep::unasked(key)),
+                ));
+            }
+        }
+        self.nodes[depth].pending.extend(branches);
+    }
+
+    /// Sees to it that every race that the last execution showed first is reversed.
+    fn reverse_races(&mut self, trace: &Trace) {
+        let steps = self.nodes.len().min(trace.steps().len());
+        let mut sequences = std::mem::take(&mut self.sequences);
+        for race in trace.races_from(self.fresh) {
+            if race.later as usize >= steps || race.earlier == 0 {
+                continue;
+            }
+            let until = match self.insertion {
+                Insertion::Whole => steps,
+                _ => race.later as usize + 1,
+            };
+            let sequence = sequences.reversing(trace, race.earlier as usize, race.later as usize, until);
+            self.insert(trace, race.earlier as usize, sequence);
+        }
+        if trace.ending() == Ending::Stuck && self.cut.is_none() {
+            for blocked in trace.blocked() {
+                for earlier in trace.races_of_blocked(blocked) {
+                    if earlier > 0 {
+                        let sequence = sequences.reversing_blocked(trace, earlier, blocked, steps);
+                        self.insert(trace, earlier, sequence);
+                    }
+                }
+            }
+        }
+        self.sequences = sequences;
+    }
+
+    /// A sequence of steps is to be tried before the step at `depth`, unless what it leads to is seen anyway.
+    fn insert(&mut self, trace: &Trace, depth: usize, sequence: &mut Sequence) {
+        let end = self
+            .nodes
+            .get(depth + 1)
+            .map_or(self.sleepers.len(), |next| next.sleepers);
+        let node = &mut self.nodes[depth];
+        let asleep = &self.sleepers[node.sleepers..end];
+        let candidates = &self.candidates[node.candidates.clone()];
+        let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
+        if !sequence.begins(trace).any(can_begin) {
+            if node.fair {
+                // Fairness may hold back who should go first.
+                self.try_all(depth);
+            }
+            // Else who should go first cannot: the order was not to be reversed.
+            return;
+        }
+        match self.insertion {
+            Insertion::Whole => {
+                let seen = |sleeper: &Sleeper| {
+                    sequence
+                        .may_begin(trace, sleeper.task, &sleeper.touches)
+                        .is_some()
+                };
+                if !asleep.iter().any(seen) {
+                    tree::insert(&mut node.pending, trace, sequence);
+                }
+            }
+            // A sleeper that merely commutes with the sequence is no reason here: what it leads to may itself rely on
+            // a task that is tried in this place.
+            Insertion::First | Insertion::Bounded(_) => {
+                let tried = sequence.begins(trace).any(|task| {
+                    task == node.task
+                        || node.pending.iter().any(|branch| branch.task == task)
+                        || asleep.iter().any(|sleeper| sleeper.task == task)
+                });
+                if !tried {
+                    let last = sequence.last_task();
+                    let able = || sequence.begins(trace).filter(|&task| can_begin(task));
+                    let first = able().find(|&task| task == last).or_else(|| able().next());
+                    node.pending
+                        .extend(first.map(|first| Branch::leaf(first, Touches::new())));
+                }
+            }
+        }
+    }
+
+    /// Every alternative at this step is to be tried.
+    fn try_all(&mut self, depth: usize) {
+        let end = self
+            .nodes
+            .get(depth + 1)
+            .map_or(self.sleepers.len(), |next| next.sleepers);
+        let node = &mut self.nodes[depth];
+        let asleep = &self.sleepers[node.sleepers..end];
+        for candidate in &self.candidates[node.candidates.clone()] {
+            let task = candidate.task;
+            let tried = task == node.task
+                || asleep.iter().any(|sleeper| sleeper.task == task)
+                || node.pending.iter().any(|branch| branch.task == task);
+            if !tried {
+                node.pending.push(Branch::leaf(task, Touches::new()));
+            }
+        }
+    }
+
+    /// Turns the plan to the next execution: the deepest choice with something left to try.
+    fn backtrack(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        while let Some(last) = plan.choices().last().copied() {
+            let at = plan.choices().len() - 1;
+            if last.kind != ChoiceKind::Task {
+                // A value, chosen in the step that is under way then.
+                while self
+                    .nodes
+                    .last()
+                    .is_some_and(|node| node.choice.is_some_and(|choice| choice > at))
+                {
+                    self.leave();
+                }
+                self.leave_forced(at, trace);
+                if last.taken + 1 < last.alternatives {
+                    let depth = self.nodes.len() - 1;
+                    let node = &mut self.nodes[depth];
+                    if depth > 0 && depth < trace.steps().len() {
+                        node.add_touches(trace.touches(depth));
+                    }
+                    plan.take(at, last.taken + 1);
+                    // What came after the value was another step's guide.
+                    self.guide.clear();
+                    self.fresh = depth;
+                    return true;
+                }
+                plan.truncate(at);
+                continue;
+            }
+            while self.nodes.last().is_some_and(|node| node.choice != Some(at)) {
+                self.leave();
+            }
+            let depth = self.nodes.len() - 1;
+            let node = &mut self.nodes[depth];
+            node.add_touches(trace.touches(depth));
+            // With a bound nobody sleeps on: these are just those that were tried here.
+            self.sleepers.push(Sleeper {
+                task: node.task,
+                touches: std::mem::take(&mut node.touches),
+            });
+            let from = node.sleepers;
+            while !node.pending.is_empty() {
+                let branch = node.pending.remove(0);
+                if self.sleepers[from..]
+                    .iter()
+                    .any(|sleeper| sleeper.task == branch.task)
+                {
+                    continue;
+                }
+                let listed = &self.candidates[node.candidates.clone()];
+                let place = listed.iter().position(|candidate| candidate.task == branch.task);
+                let Some(alternative) = place else {
+                    continue;
+                };
+                if let Insertion::Bounded(most) = self.insertion
+                    && node.preemptions + u32::from(node.preempts && alternative != 0) > most
+                {
+                    self.left_out = true;
+                    continue;
+                }
+                node.task = branch.task;
+                self.guide = branch.children;
+                self.fresh = depth;
+                plan.take(at, alternative as u32);
+                return true;
+            }
+            self.leave();
+            plan.truncate(at);
+        }
+        false
+    }
+
+    fn is_bounded(&self) -> bool {
+        matches!(self.insertion, Insertion::Bounded(_))
+    }
+
+    /// How many preemptions it costs that this task takes the step.
+    fn cost(&self, node: &Node, task: u32) -> u32 {
+        u32::from(node.preempts && self.candidates[node.candidates.start].task != task)
+    }
+
+    /// Takes the last node off the path.
+    fn leave(&mut self) {
+        let node = self.nodes.pop().expect("a node to leave");
+        self.candidates.truncate(node.candidates.start);
+        self.sleepers.truncate(node.sleepers);
+    }
+
+    /// Takes nodes off the path that come after the step which makes the choice `at`, and had no choice of their own.
+    fn leave_forced(&mut self, at: usize, trace: &Trace) {
+        while self.nodes.len() > 1 && trace.steps()[self.nodes.len() - 2].choices_end > at {
+            self.leave();
+        }
+    }
+}
+
+impl Strategy for Dpor {
+    fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        if !self.begun {
+            self.begun = true;
+            plan.truncate(0);
+            self.nodes.push(Node::new(0..0, 0, None, false));
+            self.fresh = 0;
+            return true;
+        }
+        if self.cut.is_none() {
+            if self.nodes.len() > 1 && self.nodes.len() <= trace.steps().len() {
+                self.wake_unasked(self.nodes.len() - 1, trace);
+            }
+            if trace.ending() == Ending::GivenUp {
+                (1..self.nodes.len()).for_each(|depth| self.try_all(depth));
+            }
+        }
+        match self.insertion {
+            Insertion::Bounded(_) => self.try_conflicting(trace),
+            _ => self.reverse_races(trace),
+        }
+        if let Some(cut) = self.cut.take() {
+            debug_assert_eq!(cut.steps, self.nodes.len(), "a cut execution has no nodes beyond");
+            plan.truncate(cut.choices);
+        }
+        self.guide.clear();
+        self.backtrack(plan, trace)
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        if point.kind != ChoiceKind::Task || self.cut.is_some() {
+            return Some(0);
+        }
+        if point.trace().steps().len() < self.nodes.len() {
+            // The step before a value that was changed: it is taken again as it was.
+            let node = &self.nodes[point.trace().steps().len()];
+            return (0..point.alternatives)
+                .find(|&at| point.task(at).is_some_and(|task| task.0 == node.task));
+        }
+        Some(self.enter(point))
+    }
+
+    fn asks_always(&self) -> bool {
+        true
+    }
+
+    fn redundant(&self) -> u64 {
+        self.redundant
+    }
+
+    fn reduction(&self) -> &'static str {
+        match self.insertion {
+            Insertion::First => "source-dpor",
+            Insertion::Whole => "dpor",
+            Insertion::Bounded(_) => "bpor",
+        }
+    }
+
+    fn coverage(&self, finished: bool) -> Coverage {
+        match (finished, self.insertion) {
+            (true, Insertion::Bounded(most)) if self.left_out => Coverage::within_preemptions(most, None),
+            (true, _) => Coverage::Exhaustive,
+            (false, _) => Coverage::stopped(),
+        }
+    }
+
+    fn name(&self) -> String {
+        "dfs".into()
+    }
+}

@@ -1,0 +1,61 @@
+//! What is known of one step of the path: who could take it, who did, and what is left to try.
+
+use super::sleep::Touches;
+use super::tree::Branch;
+use crate::trace::{Key, Touch};
+use std::ops::Range;
+
+/// Somebody who can take a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) task: u32,
+    /// If it would go on unasked: what it waits for.
+    pub(super) waits_for: Option<Key>,
+}
+
+/// One step of the path.
+pub(super) struct Node {
+    /// Who takes it.
+    pub(super) task: u32,
+    /// Where its candidates are.
+    pub(super) candidates: Range<usize>,
+    /// Where those begin who sleep before it; they end where the next step's begin.
+    pub(super) sleepers: usize,
+    /// Whether fairness was at work, and may have held back others.
+    pub(super) fair: bool,
+    /// Which choice of the execution decides who takes it; `None` if there is but one candidate.
+    pub(super) choice: Option<usize>,
+    /// Whether the task of the first alternative could go on, so that another's step preempts it; and how many
+    /// preemptions there have been.
+    pub(super) preempts: bool,
+    pub(super) preemptions: u32,
+    /// What the step touched with other values of the choices that it makes.
+    pub(super) touches: Touches,
+    /// What is to be tried after `task`, in order.
+    pub(super) pending: Vec<Branch>,
+}
+
+impl Node {
+    pub(super) fn new(candidates: Range<usize>, sleepers: usize, choice: Option<usize>, fair: bool) -> Node {
+        Node {
+            task: 0,
+            candidates,
+            sleepers,
+            fair,
+            choice,
+            preempts: false,
+            preemptions: 0,
+            touches: Touches::new(),
+            pending: Vec::new(),
+        }
+    }
+
+    /// Adds what the step touched.
+    pub(super) fn add_touches(&mut self, touches: &[Touch]) {
+        for touch in touches {
+            if !self.touches.contains(touch) {
+                self.touches.push(*touch);
+            }
+        }
+    }
+}

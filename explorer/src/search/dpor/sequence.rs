@@ -1,0 +1,168 @@
+//! Sequences of steps that reverse a race, and who can begin them.
+
+use super::sleep::Touches;
+use crate::trace::{Blocked, Trace, conflict};
+
+/// One step of a sequence.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    pub(super) task: u32,
+    /// The step of the last execution that it is; `None` for the operation that could never happen there.
+    step: Option<usize>,
+}
+
+/// Steps of the last execution in their order, without some that are to come later.
+#[derive(Default)]
+pub(super) struct Sequence {
+    planned: Vec<Planned>,
+    blocked: Option<Blocked>,
+    /// The step before which the sequence is to be tried.
+    depth: usize,
+}
+
+/// Makes sequences, in one place that is used again.
+#[derive(Default)]
+pub(super) struct Sequences {
+    sequence: Sequence,
+}
+
+impl Sequences {
+    /// The steps after `earlier` that need not come after it, and then `later`: with them, before `earlier`, the race is
+    /// reversed. `steps` is how many steps there are.
+    pub(super) fn reversing(
+        &mut self,
+        trace: &Trace,
+        earlier: usize,
+        later: usize,
+        steps: usize,
+    ) -> &mut Sequence {
+        self.without(trace, earlier, steps);
+        self.sequence
+            .planned
+            .retain(|planned| planned.step != Some(later));
+        self.sequence.planned.push(Planned {
+            task: trace.steps()[later].task,
+            step: Some(later),
+        });
+        &mut self.sequence
+    }
+
+    /// As `reversing`, for an operation that never happened.
+    pub(super) fn reversing_blocked(
+        &mut self,
+        trace: &Trace,
+        earlier: usize,
+        blocked: &Blocked,
+        steps: usize,
+    ) -> &mut Sequence {
+        self.without(trace, earlier, steps);
+        self.sequence.planned.push(Planned {
+            task: blocked.task,
+            step: None,
+        });
+        self.sequence.blocked = Some(*blocked);
+        &mut self.sequence
+    }
+
+    fn without(&mut self, trace: &Trace, earlier: usize, steps: usize) {
+        self.sequence.depth = earlier;
+        self.sequence.blocked = None;
+        self.sequence.planned.clear();
+        let independent = (earlier + 1..steps).filter(|&step| !trace.precedes(earlier, step));
+        self.sequence.planned.extend(independent.map(|step| Planned {
+            task: trace.steps()[step].task,
+            step: Some(step),
+        }));
+    }
+}
+
+impl Sequence {
+    /// The task that the race is reversed for.
+    pub(super) fn last_task(&self) -> u32 {
+        self.planned.last().map_or(0, |planned| planned.task)
+    }
+
+    /// Whether there is nothing left to do.
+    pub(super) fn is_empty(&self) -> bool {
+        self.planned.is_empty()
+    }
+
+    /// The steps, each with what it touches.
+    pub(super) fn steps<'a>(
+        &'a self,
+        trace: &'a Trace,
+    ) -> impl DoubleEndedIterator<Item = (u32, Touches)> + 'a {
+        self.planned
+            .iter()
+            .map(|planned| (planned.task, self.touches(trace, planned)))
+    }
+
+    fn touches(&self, trace: &Trace, planned: &Planned) -> Touches {
+        match (planned.step, self.blocked) {
+            (Some(step), _) => Touches::from_slice(trace.touches(step)),
+            (None, Some(blocked)) => Touches::from_slice(&[blocked.touch]),
+            (None, None) => Touches::new(),
+        }
+    }
+
+    /// Whether one step of the sequence has to come before another.
+    fn precedes(&self, trace: &Trace, earlier: &Planned, later: &Planned) -> bool {
+        match (earlier.step, later.step) {
+            (Some(earlier), Some(later)) => trace.precedes(earlier, later),
+            (Some(earlier), None) => self
+                .blocked
+                .is_none_or(|blocked| trace.precedes_blocked(earlier, &blocked)),
+            // It is the last.
+            (None, _) => false,
+        }
+    }
+
+    /// Whether the step at a place can come first.
+    fn can_be_first(&self, trace: &Trace, place: usize) -> bool {
+        let step = &self.planned[place];
+        self.planned[..place]
+            .iter()
+            .all(|earlier| !self.precedes(trace, earlier, step))
+    }
+
+    /// The tasks whose steps can come first.
+    pub(super) fn begins<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = u32> + 'a {
+        (0..self.planned.len())
+            .filter(|&place| self.can_be_first(trace, place))
+            .map(|place| self.planned[place].task)
+    }
+
+    /// Whether a task, whose next step touches this, may begin something that leads to the same as the sequence: its step
+    /// can come first in it, at the place given; or it has no step in it, and commutes with all of it.
+    pub(super) fn may_begin(&self, trace: &Trace, task: u32, touches: &Touches) -> Option<Option<usize>> {
+        match self.planned.iter().position(|planned| planned.task == task) {
+            Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
+            None => {
+                let commutes = self.planned.iter().all(|planned| match planned.step {
+                    Some(step) => !conflict(touches, trace.touches(step)),
+                    None => !conflict(touches, &self.touches(trace, planned)),
+                });
+                commutes.then_some(None)
+            }
+        }
+    }
+
+    /// Takes out the step at a place, which was done.
+    pub(super) fn remove(&mut self, place: usize) {
+        self.planned.remove(place);
+    }
+
+    /// What the next step of a task, which has none in the sequence, touched in the last execution: that is how
+    /// variables are numbered there. `done` is how many steps it has taken since the sequence begins.
+    pub(super) fn next_touches<'a>(
+        &self,
+        trace: &'a Trace,
+        task: u32,
+        done: usize,
+    ) -> Option<&'a [crate::trace::Touch]> {
+        (self.depth..trace.steps().len())
+            .filter(|&step| trace.steps()[step].task == task)
+            .nth(done)
+            .map(|step| trace.touches(step))
+    }
+}

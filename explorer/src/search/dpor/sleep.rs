@@ -1,0 +1,23 @@
+//! Tasks that sleep: what their next step could start was seen.
+
+use crate::trace::{Class, Key, Touch};
+use smallvec::SmallVec;
+
+/// What a step touches: mostly one variable.
+pub(super) type Touches = SmallVec<[Touch; 2]>;
+
+/// A task whose next step was tried, and what that touched.
+#[derive(Clone, Debug)]
+pub(super) struct Sleeper {
+    pub(super) task: u32,
+    pub(super) touches: Touches,
+}
+
+/// What the unasked waking of a task touches that waits for this key: besides that, what is left of the environment's
+/// bounds, and time.
+pub(super) fn unasked(key: Key) -> [Touch; 4] {
+    [key, Key::TIMEOUTS, Key::SPURIOUS, Key::CLOCK].map(|key| Touch {
+        key,
+        class: Class::Write,
+    })
+}

@@ -1,0 +1,102 @@
+//! What an event touches, and which touches commute.
+
+use intermezzo_sdk::{SyncVar, SyncVarOp};
+
+/// What is touched: one aspect of a variable, or something that all tasks share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key(u32);
+
+impl Key {
+    /// Virtual time.
+    pub(crate) const CLOCK: Key = Key(0);
+    /// What is left of the environment's time-outs, spurious wake-ups, weak failures and failures of `try_lock`.
+    pub(crate) const TIMEOUTS: Key = Key(1);
+    pub(crate) const SPURIOUS: Key = Key(2);
+    pub(crate) const WEAK_FAILURES: Key = Key(3);
+    pub(crate) const TRY_LOCK_FAILURES: Key = Key(4);
+    /// How many keys belong to no variable.
+    const SHARED: u32 = 5;
+
+    /// What an operation on a variable touches. The park token of a task is apart from its life: somebody who
+    /// leaves the token does not care whether the task has ended.
+    #[inline(always)]
+    pub(crate) fn of(op: SyncVarOp, var: u32) -> Key {
+        let token = matches!(op, SyncVarOp::Park | SyncVarOp::Unpark);
+        Key(Key::SHARED + 2 * var + u32::from(token))
+    }
+
+    /// The place of the key in a table.
+    #[inline(always)]
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The variable, if the key is of one.
+    #[inline(always)]
+    pub(crate) fn var(self) -> Option<u32> {
+        self.0.checked_sub(Key::SHARED).map(|aspect| aspect / 2)
+    }
+}
+
+/// How a key is touched. Two touches of one class commute, unless they write; others do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub(crate) enum Class {
+    /// Looks, and changes nothing.
+    Read,
+    /// Changes something, in a way that depends on the order.
+    Write,
+    /// Takes or gives back a share of a reader-writer lock.
+    Share,
+    /// Adds to something, and does not look: reference counts going up, park tokens.
+    Add,
+}
+
+impl Class {
+    /// Whether the order of two touches of one key makes no difference.
+    #[inline(always)]
+    pub(crate) fn commutes(self, other: Class) -> bool {
+        self == other && self != Class::Write
+    }
+
+    /// How an operation touches its variable; `None` if it has none, or leaves no trace of itself.
+    #[inline(always)]
+    pub(crate) fn of(op: SyncVarOp, var: u32) -> Option<Class> {
+        use SyncVarOp::*;
+        if var == SyncVar::NONE.0 {
+            return None;
+        }
+        Some(match op {
+            AtomicStore | AtomicRmw | LockAcquire | LockTryAcquire | LockRelease => Class::Write,
+            SharedAcquire | SharedTryAcquire | SharedRelease => Class::Share,
+            CountUp | Unpark => Class::Add,
+            // All have arrived when the first passes.
+            BarrierPass => Class::Read,
+            TimeOut => Class::Write,
+            Fence | Yield | Sleep | Choice => return None,
+            _ if op.is_write() => Class::Write,
+            _ => Class::Read,
+        })
+    }
+}
+
+/// One touch of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Touch {
+    pub(crate) key: Key,
+    pub(crate) class: Class,
+}
+
+impl Touch {
+    /// Whether the order of the two makes a difference.
+    #[inline(always)]
+    pub(crate) fn conflicts(self, other: Touch) -> bool {
+        self.key == other.key && !self.class.commutes(other.class)
+    }
+}
+
+/// Whether the order of two steps makes a difference, by what they touch.
+#[inline(always)]
+pub(crate) fn conflict(a: &[Touch], b: &[Touch]) -> bool {
+    a.iter().any(|x| b.iter().any(|y| x.conflicts(*y)))
+}

@@ -1,0 +1,86 @@
+//! How an execution ended, and what those wanted who could not go on.
+
+use super::{Class, Key, NONE, Touch, Trace};
+use crate::runtime::{Gates, Status, Task};
+
+/// How an execution ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Every task came to its end.
+    #[default]
+    Complete,
+    /// Nobody could go on.
+    Stuck,
+    /// It was given up although somebody could have gone on.
+    GivenUp,
+}
+
+/// A visible operation that never came to happen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blocked {
+    pub(crate) task: u32,
+    pub(crate) touch: Touch,
+    gates: Gates,
+}
+
+impl Trace {
+    /// The execution is over; these were its tasks.
+    pub(crate) fn end(&mut self, ending: Ending, tasks: &[Task]) {
+        self.ending = ending;
+        self.blocked.clear();
+        if ending != Ending::Stuck {
+            return;
+        }
+        for (task, number) in tasks.iter().zip(0..) {
+            let pending = &task.pending;
+            if task.status != Status::Ended && pending.visible && pending.gates != 0 {
+                let access = pending.access;
+                self.blocked.push(Blocked {
+                    task: number,
+                    touch: Touch {
+                        key: Key::of(access.op, access.var),
+                        class: Class::of(access.op, access.var).unwrap_or(Class::Write),
+                    },
+                    gates: pending.gates,
+                });
+            }
+        }
+    }
+
+    /// How the last execution ended.
+    pub(crate) fn ending(&self) -> Ending {
+        self.ending
+    }
+
+    /// The operations that could never happen in it.
+    pub(crate) fn blocked(&self) -> &[Blocked] {
+        &self.blocked
+    }
+
+    /// The steps that a blocked operation could have come before.
+    pub(crate) fn races_of_blocked(&self, blocked: &Blocked) -> Vec<usize> {
+        let head = self.heads.get(blocked.task as usize).copied().unwrap_or(NONE);
+        let mut steps = Vec::new();
+        let Some(list) = self.keys.get(blocked.touch.key.index()) else {
+            return steps;
+        };
+        let last = list
+            .last()
+            .filter(|last| last.class.commutes(blocked.touch.class));
+        let group = last.map_or(list.len() as u32, |last| last.group);
+        self.could_precede(blocked.touch.key, group, blocked.gates, NONE, head, &mut steps);
+        steps
+    }
+
+    /// Whether a step has to come before a blocked operation.
+    pub(crate) fn precedes_blocked(&self, earlier: usize, blocked: &Blocked) -> bool {
+        let step = &self.steps[earlier];
+        let head = self.heads.get(blocked.task as usize).copied().unwrap_or(NONE);
+        step.task == blocked.task
+            || self
+                .touches(earlier)
+                .iter()
+                .any(|touch| touch.conflicts(blocked.touch))
+            || step.stands != NONE && step.stands >= step.entries && self.known(step.stands, head)
+    }
+}

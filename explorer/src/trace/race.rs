@@ -1,0 +1,132 @@
+//! Races: pairs of steps that could have come in the other order.
+
+use super::Key;
+use super::{NONE, Touch, Trace};
+use crate::runtime::{Gates, StepEnd};
+use intermezzo_sdk::SyncVarOp;
+
+/// Two steps whose order matters, and which nothing but that orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Race {
+    /// The step that came first.
+    pub(crate) earlier: u32,
+    /// The step that came second, and could have come before it.
+    pub(crate) later: u32,
+}
+
+/// Whether an operation only happens because, and as soon as, another made it possible: it has no step of its own, and
+/// could not have come before.
+#[inline(always)]
+fn follows(op: SyncVarOp, unasked: bool) -> bool {
+    use SyncVarOp::*;
+    matches!(op, TaskBegin | TaskJoin | BarrierPass) || op == CondvarWake && !unasked
+}
+
+impl Trace {
+    /// The races whose second step is `from` or later.
+    pub(crate) fn races_from(&self, from: usize) -> &[Race] {
+        let begin = self
+            .steps
+            .get(from)
+            .map_or(self.races.len(), |step| step.races as usize);
+        &self.races[begin..]
+    }
+
+    /// The entry touches a key, after the touches of its list that begin a new group at `group`: it comes after all
+    /// of the group before, and races with those of them that it could have come before.
+    #[inline(always)]
+    pub(super) fn order(
+        &mut self,
+        entry: u32,
+        op: SyncVarOp,
+        unasked: bool,
+        touch: Touch,
+        group: u32,
+        end: &StepEnd<'_>,
+    ) {
+        if group == 0 {
+            return;
+        }
+        let step = self.entries[entry as usize].step;
+        if !follows(op, unasked) {
+            let gates = match end.waited {
+                Some((var, gates))
+                    if touch.key.var() == Some(var) && self.steps[step as usize].stands == entry =>
+                {
+                    gates
+                }
+                _ => 0,
+            };
+            let mut found = std::mem::take(&mut self.found);
+            self.could_precede(touch.key, group, gates, step, entry, &mut found);
+            for earlier in found.drain(..) {
+                let race = Race {
+                    earlier: earlier as u32,
+                    later: step,
+                };
+                if !self.races[self.steps[step as usize].races as usize..].contains(&race) {
+                    self.races.push(race);
+                }
+            }
+            self.found = found;
+        }
+        let list = &self.keys[touch.key.index()];
+        let first = list[group as usize - 1].group;
+        for at in (first..group).rev() {
+            let earlier = list[at as usize].entry;
+            if !self.known(earlier, entry) {
+                self.clocks.join(entry, earlier);
+            }
+        }
+    }
+
+    /// The steps with touches of a key, before `group` in its list, that an operation could have come before which
+    /// knows what `knows` knows, and waits for `gates`: those of the latest group that has any.
+    ///
+    /// An operation that waits at a gate could not have come before one that opened the gate, but perhaps before the
+    /// one that closed it: so a lock races with the last time that the lock was taken, not with its release.
+    #[inline(always)]
+    pub(super) fn could_precede(
+        &self,
+        key: Key,
+        mut group: u32,
+        gates: Gates,
+        step: u32,
+        knows: u32,
+        found: &mut Vec<usize>,
+    ) {
+        let list = &self.keys[key.index()];
+        while group > 0 {
+            let first = list[group as usize - 1].group;
+            let mut unknown = false;
+            for at in (first..group).rev() {
+                let touched = list[at as usize];
+                let earlier = &self.entries[touched.entry as usize];
+                if earlier.step == step || self.known(touched.entry, knows) {
+                    continue;
+                }
+                unknown = true;
+                if gates != 0 && touched.open & gates == 0 {
+                    continue;
+                }
+                // What ran in another's step came after that step's beginning: it is that which would have to wait.
+                let owner = &self.steps[earlier.step as usize];
+                if owner.task != earlier.task && owner.stands != NONE && self.known(owner.stands, knows) {
+                    continue;
+                }
+                // A race with what comes later in the same group implies this one.
+                let hidden = found.iter().any(|&other| {
+                    let other = self.steps[other].stands;
+                    other != NONE && self.known(touched.entry, other)
+                });
+                if !hidden {
+                    found.push(earlier.step as usize);
+                }
+            }
+            if !unknown || !found.is_empty() {
+                return;
+            }
+            group = first;
+        }
+    }
+}

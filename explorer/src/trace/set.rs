@@ -1,0 +1,105 @@
+//! Which traces there have been: a set of fingerprints that all workers of an exploration share.
+
+use dashmap::DashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Takes a fingerprint for its own hash: it is one.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Itself(u64);
+
+impl Hasher for Itself {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    #[inline(always)]
+    fn write_u128(&mut self, fingerprint: u128) {
+        self.0 = fingerprint as u64 ^ (fingerprint >> 64) as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Something for each fingerprint, up to a number of them.
+pub(crate) struct Fingerprints<V> {
+    known: DashMap<u128, V, BuildHasherDefault<Itself>>,
+    count: AtomicUsize,
+    most: usize,
+    full: AtomicBool,
+}
+
+/// Memory that an entry takes, with what a table leaves empty: a table doubles when it is seven eighths full.
+const fn entry_bytes<V>() -> usize {
+    2 * (size_of::<(u128, V)>() + 1)
+}
+
+impl<V> Fingerprints<V> {
+    /// A table that may take about so many bytes.
+    pub(crate) fn new(bytes: usize) -> Fingerprints<V> {
+        Fingerprints {
+            known: DashMap::with_hasher_and_shard_amount(BuildHasherDefault::default(), SHARDS),
+            count: AtomicUsize::new(0),
+            most: bytes / entry_bytes::<V>(),
+            full: AtomicBool::new(false),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Whether some had no room.
+    pub(crate) fn overflowed(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    /// Looks at what is kept for a fingerprint, and may change it; for a new one what `first` gives is kept, if there is
+    /// room. What `change` says, or `None` for a new one.
+    pub(crate) fn visit<R>(
+        &self,
+        fingerprint: u128,
+        first: impl FnOnce() -> V,
+        change: impl FnOnce(&mut V) -> R,
+    ) -> Option<R> {
+        if self.count() >= self.most {
+            let known = self.known.get_mut(&fingerprint);
+            if known.is_none() {
+                self.full.store(true, Ordering::Relaxed);
+            }
+            return known.map(|mut known| change(&mut known));
+        }
+        match self.known.entry(fingerprint) {
+            dashmap::Entry::Occupied(mut known) => Some(change(known.get_mut())),
+            dashmap::Entry::Vacant(place) => {
+                place.insert(first());
+                self.count.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+}
+
+/// Parts of the table that are locked apart; a power of two.
+const SHARDS: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_table_keeps_what_it_has() {
+        let table = Fingerprints::new(10 * entry_bytes::<u32>());
+        for fingerprint in 0..20 {
+            assert_eq!(table.visit(fingerprint, || 0, |_| ()), None);
+        }
+        assert_eq!((table.count(), table.overflowed()), (10, true));
+        let again = (0..20).filter(|&fingerprint| table.visit(fingerprint, || 0, |n| *n += 1).is_some());
+        assert_eq!(again.count(), 10);
+    }
+}

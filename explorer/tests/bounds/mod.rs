@@ -1,5 +1,6 @@
 //! Bounds, scopes and orders of search against the enumerator of interleavings.
 
+mod adversity;
 mod best_first;
 mod delays;
 mod depth;

@@ -141,3 +141,27 @@ pub(super) const FIXED: Program = Program {
     expected: Expected::Pass,
     body: |_| run(true),
 };
+
+/// A queue that is never found empty.
+pub(super) const BOTH: Program = Program {
+    name: "ms-queue",
+    about: "Michael and Scott's queue: two tasks enqueue, then dequeue; each gets an item",
+    parameters: &[],
+    settings: &[("preemptions", "2")],
+    expected: Expected::Pass,
+    body: |_| {
+        let queue = &Queue::new(true);
+        let mut taken = thread::scope(|scope| {
+            [1, 2]
+                .map(|node| {
+                    scope.spawn(move || {
+                        queue.enqueue(node, 10 * node);
+                        queue.dequeue().expect("an item for each").0
+                    })
+                })
+                .map(|task| task.join().unwrap())
+        });
+        taken.sort_unstable();
+        assert_eq!(taken, [10, 20]);
+    },
+};

@@ -19,9 +19,11 @@ pub(super) const TRYING: Program = Program {
         let forks = [Mutex::new(()), Mutex::new(())];
         let dine = |left: usize| {
             loop {
-                if let Ok(_left) = forks[left].try_lock()
-                    && let Ok(_right) = forks[1 - left].try_lock()
+                if let Ok(left_fork) = forks[left].try_lock()
+                    && let Ok(right_fork) = forks[1 - left].try_lock()
                 {
+                    drop(left_fork);
+                    drop(right_fork);
                     break;
                 }
                 thread::sleep(Duration::from_millis(1));

@@ -1,9 +1,10 @@
-//! What published programs use and std has not: semaphores and events, built over a mutex and a condition
-//! variable as a user would; and sets of settings.
+//! What published programs use and std has not: semaphores and events; and sets of settings.
 //!
-//! Each operation is then a section under a lock, so that programs over these have more traces than their
-//! originals, in which an operation is one step.
+//! An operation of an event is one step, as in the originals. Those of a semaphore are sections under a lock, as
+//! a user would write them, so that programs over semaphores have more traces than their originals.
 
+use super::scaffold::wait_until;
+use intermezzo::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use intermezzo::sync::{Condvar, Mutex};
 
 /// At most 2 preemptions; nothing happens unasked, because the published programs know no spurious wake-ups.
@@ -61,41 +62,42 @@ pub(super) enum Reset {
     Automatic,
 }
 
-/// Events that can be waited for one by one or together: they share a lock.
-pub(super) struct Events<const N: usize> {
-    set: Mutex<[bool; N]>,
-    changed: Condvar,
-    reset: [Reset; N],
+/// Something that tasks wait for until it is set.
+pub(super) struct Event {
+    set: AtomicBool,
+    reset: Reset,
 }
 
-impl<const N: usize> Events<N> {
-    /// Events that are not set.
-    pub(super) fn new(reset: [Reset; N]) -> Events<N> {
-        Events {
-            set: Mutex::new([false; N]),
-            changed: Condvar::new(),
+impl Event {
+    /// An event that is not set.
+    pub(super) const fn new(reset: Reset) -> Event {
+        Event {
+            set: AtomicBool::new(false),
             reset,
         }
     }
 
-    pub(super) fn set(&self, event: usize) {
-        self.set.lock().unwrap()[event] = true;
-        self.changed.notify_all();
+    pub(super) fn set(&self) {
+        self.set.store(true, SeqCst);
     }
 
-    /// Waits for one event.
-    pub(super) fn wait(&self, event: usize) {
-        let set = self.set.lock().unwrap();
-        let mut set = self.changed.wait_while(set, |set| !set[event]).unwrap();
-        set[event] = self.reset[event] == Reset::Manual;
+    pub(super) fn wait(&self) {
+        match self.reset {
+            Reset::Manual => wait_until(|| self.set.load(SeqCst)),
+            Reset::Automatic => {
+                wait_until(|| self.set.compare_exchange(true, false, SeqCst, SeqCst).is_ok());
+            }
+        }
     }
+}
 
-    /// Waits until one of the events is set; the first that is.
-    pub(super) fn wait_any(&self) -> usize {
-        let set = self.set.lock().unwrap();
-        let mut set = self.changed.wait_while(set, |set| !set.contains(&true)).unwrap();
-        let first = set.iter().position(|&set| set).expect("one is set");
-        set[first] = self.reset[first] == Reset::Manual;
-        first
-    }
+/// Waits until one of the events, which stay set, is set: the first that is. Each look is at all of them.
+pub(super) fn wait_any<const N: usize>(events: &[Event; N]) -> usize {
+    let mut first = None;
+    wait_until(|| {
+        let set = events.each_ref().map(|event| event.set.load(SeqCst));
+        first = set.iter().position(|&set| set);
+        first.is_some()
+    });
+    first.expect("one is set")
 }

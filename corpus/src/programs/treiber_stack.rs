@@ -3,6 +3,7 @@
 //! A popped node may be pushed again: the head can be the same while its successor is another (ABA). A tag
 //! that changes with every exchange of the head prevents this.
 
+use super::scaffold::number;
 use crate::{Expected, Program};
 use intermezzo::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use intermezzo::thread;
@@ -29,6 +30,15 @@ struct Stack {
 }
 
 impl Stack {
+    /// An empty stack.
+    fn empty(tagging: u64) -> Stack {
+        Stack {
+            head: AtomicU64::new(head(0, NONE)),
+            next: [const { AtomicUsize::new(NONE) }; NODES],
+            tagging,
+        }
+    }
+
     /// A stack of all nodes.
     fn full(tagging: u64) -> Stack {
         let next =
@@ -107,4 +117,38 @@ pub(super) const FIXED: Program = Program {
     settings: &[("preemptions", "4")],
     expected: Expected::Pass,
     body: |_| run(1),
+};
+
+/// Tasks that push a node each, and tasks that pop one each.
+pub(super) const PUSHERS_AND_POPPERS: Program = Program {
+    name: "treiber_stack_pushers",
+    about: "Treiber's stack with tags, empty at first: pushers push a node each, poppers pop once each; no node \
+            is lost or popped twice",
+    parameters: &[
+        number("pushers", 2, (1, NODES as u64), "tasks that push"),
+        number("poppers", 1, (0, 3), "tasks that pop"),
+    ],
+    settings: &[("preemptions", "2")],
+    expected: Expected::Pass,
+    body: |values| {
+        let (pushers, poppers) = (values[0] as usize, values[1]);
+        let stack = &Stack::empty(1);
+        let mut nodes: Vec<usize> = thread::scope(|scope| {
+            for node in 0..pushers {
+                scope.spawn(move || stack.push(node));
+            }
+            let popping: Vec<_> = (0..poppers).map(|_| scope.spawn(|| stack.pop())).collect();
+            popping
+                .into_iter()
+                .filter_map(|task| task.join().unwrap())
+                .collect()
+        });
+        nodes.extend(std::iter::from_fn(|| stack.pop()).take(NODES));
+        nodes.sort_unstable();
+        assert_eq!(
+            nodes,
+            (0..pushers).collect::<Vec<_>>(),
+            "each node is in one place"
+        );
+    },
 };

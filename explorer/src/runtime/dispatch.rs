@@ -317,6 +317,7 @@ impl Runtime {
             also: &self.also,
             waited: self.waited,
             after_all: self.after_all,
+            counts: self.environment.arc_counts,
             vars: &self.vars,
             tasks: &self.tasks,
         });

@@ -46,6 +46,8 @@ pub(crate) struct StepEnd<'a> {
     pub(crate) waited: Option<(u32, Gates)>,
     /// Whether the step was possible only because nobody else could go on.
     pub(crate) after_all: bool,
+    /// Whether reference counts are visible.
+    pub(crate) counts: bool,
     pub(crate) vars: &'a Vars,
     pub(crate) tasks: &'a [Task],
 }

@@ -48,7 +48,7 @@ pub(crate) enum Class {
     Write,
     /// Takes or gives back a share of a reader-writer lock.
     Share,
-    /// Adds to something, and does not look: reference counts going up, park tokens.
+    /// Adds to something or takes away, and does not look: reference counts, park tokens.
     Add,
 }
 
@@ -69,7 +69,7 @@ impl Class {
         Some(match op {
             AtomicStore | AtomicRmw | LockAcquire | LockTryAcquire | LockRelease => Class::Write,
             SharedAcquire | SharedTryAcquire | SharedRelease => Class::Share,
-            CountUp | Unpark => Class::Add,
+            CountUp | CountDown | Unpark => Class::Add,
             // All have arrived when the first passes.
             BarrierPass => Class::Read,
             TimeOut => Class::Write,

@@ -17,17 +17,14 @@ fn fold(a: u64, b: u64) -> u64 {
 /// Two numbers as one.
 #[inline(always)]
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
-    fold(
-        fold(a ^ SALTS[0], b ^ SALTS[1]) ^ SALTS[2],
-        a.rotate_left(32) ^ SALTS[3],
-    )
+    fold(fold(a ^ SALTS[0], b ^ SALTS[1]) ^ SALTS[2], a ^ SALTS[3])
 }
 
 /// Three numbers as a wide one.
 #[inline(always)]
 pub(crate) fn mix_wide(a: u64, b: u64, c: u64) -> u128 {
-    let low = mix(mix(a, b), c);
-    let high = mix(c ^ SALTS[3], mix(b ^ SALTS[2], a ^ SALTS[1]));
+    let low = fold(fold(a ^ SALTS[0], b ^ SALTS[1]) ^ c, a ^ SALTS[2]);
+    let high = fold(fold(b ^ SALTS[2], c ^ SALTS[3]) ^ a, b ^ SALTS[1]);
     u128::from(low) | u128::from(high) << 64
 }
 

@@ -54,6 +54,7 @@ pub(crate) struct Step {
     /// Where its entries and its touches begin.
     entries: u32,
     touches: u32,
+    followed: u32,
     /// How many events and choices there had been at its end.
     pub(crate) events_end: usize,
     pub(crate) choices_end: usize,
@@ -75,8 +76,6 @@ struct Entry {
     step: u32,
     /// The entry of the same task before it.
     before: u32,
-    /// What tells it from all others of the trace.
-    identity: u64,
     op: SyncVarOp,
 }
 
@@ -102,6 +101,8 @@ pub struct Trace {
     steps: Vec<Step>,
     entries: Vec<Entry>,
     touches: Vec<Touch>,
+    /// What was touched by what merely follows from another step.
+    followed: Vec<Touch>,
     races: Vec<Race>,
     /// What was done to each key, in order.
     keys: Vec<Vec<Touched>>,
@@ -137,7 +138,7 @@ impl Trace {
         &self.steps
     }
 
-    /// What a step touched.
+    /// What a step touched, without what merely follows from another step and needs no order of its own.
     #[inline(always)]
     pub(crate) fn touches(&self, step: usize) -> &[Touch] {
         let end = self
@@ -189,17 +190,24 @@ impl Trace {
     /// Takes back the last step.
     fn take_back(&mut self) {
         let step = self.steps.pop().expect("a step to take back");
-        for touch in self.touches.drain(step.touches as usize..).rev() {
-            let touched = self.keys[touch.key.index()]
-                .pop()
-                .expect("what was touched is listed");
-            if let Some(var) = touch.key.var() {
+        let (followed, touches) = (step.followed as usize, step.touches as usize);
+        for touch in self.followed[followed..]
+            .iter()
+            .rev()
+            .chain(self.touches[touches..].iter().rev())
+        {
+            if let Some(touched) = self.keys[touch.key.index()].pop()
+                && let Some(var) = touch.key.var()
+            {
                 self.gates[var as usize] = touched.gates;
             }
         }
-        for entry in self.entries.drain(step.entries as usize..).rev() {
+        self.followed.truncate(followed);
+        self.touches.truncate(touches);
+        for entry in self.entries[step.entries as usize..].iter().rev() {
             self.heads[entry.task as usize] = entry.before;
         }
+        self.entries.truncate(step.entries as usize);
         self.clocks.truncate(self.entries.len());
         self.races.truncate(step.races as usize);
     }
@@ -212,12 +220,30 @@ impl Trace {
             task: end.task,
             entries: self.entries.len() as u32,
             touches: self.touches.len() as u32,
+            followed: self.followed.len() as u32,
             events_end: end.events_end,
             choices_end: end.choices,
             races: self.races.len() as u32,
             stands: self.heads.get(end.task as usize).copied().unwrap_or(NONE),
             fingerprint,
         });
+        if end.also.is_empty() {
+            for event in end.events {
+                self.add_event(index, event, &[], end);
+            }
+        } else {
+            self.add_with_more(index, end);
+        }
+        for touch in &self.touches[self.steps[index as usize].touches as usize..] {
+            if let Some(var) = touch.key.var() {
+                self.gates[var as usize] = end.vars[var].gates;
+            }
+        }
+    }
+
+    /// Adds the events of a step which touched more than the variables of its events.
+    #[inline(never)]
+    fn add_with_more(&mut self, step: u32, end: &StepEnd<'_>) {
         let mut also = end.also;
         for (at, event) in end.events.iter().enumerate() {
             let at = end.events_end - end.events.len() + at;
@@ -229,18 +255,18 @@ impl Trace {
             };
             let (mine, rest) = also.split_at(mine);
             also = rest;
-            self.add_event(index, event, mine, end);
-        }
-        for touch in &self.touches[self.steps[index as usize].touches as usize..] {
-            if let Some(var) = touch.key.var() {
-                self.gates[var as usize] = end.vars[var].gates;
-            }
+            self.add_event(step, event, mine, end);
         }
     }
 
     #[inline(always)]
     fn add_event(&mut self, step: u32, event: &Event, also: &[(usize, Touch)], end: &StepEnd<'_>) {
-        let class = Class::of(event.op, event.var);
+        let uncounted = !end.counts
+            && matches!(
+                event.op,
+                SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead
+            );
+        let class = Class::of(event.op, event.var).filter(|_| !uncounted);
         if class.is_none() && also.is_empty() && event.op != SyncVarOp::Choice {
             return;
         }
@@ -259,7 +285,6 @@ impl Trace {
             local,
             step,
             before,
-            identity,
             op: event.op,
         });
         let position = &mut self.steps[step as usize];
@@ -282,25 +307,23 @@ impl Trace {
             SyncVarOp::Choice | SyncVarOp::CondvarWake | SyncVarOp::Park => event.read,
             _ => 0,
         };
-        let mut sum = mix_wide(identity, event.op as u64, shown);
-        if waited_for_all {
-            sum = sum.wrapping_add(mix_wide(identity, so_far as u64, (so_far >> 64) as u64));
+        let unasked = shown != 0;
+        let seen = match class {
+            Some(class) => {
+                let key = Key::of(event.op, event.var);
+                self.touch(number, identity, event.op, unasked, Touch { key, class }, end)
+            }
+            None => 0,
+        };
+        let mut sum = mix_wide(identity, seen, shown << 8 | event.op as u64);
+        for (place, &(_, touch)) in also.iter().enumerate() {
+            let seen = self.touch(number, identity, event.op, unasked, touch, end);
+            sum = sum.wrapping_add(mix_wide(identity, seen, !(place as u64)));
         }
-        let time = waited_for_all.then_some(Touch {
-            key: Key::CLOCK,
-            class: Class::Write,
-        });
-        let main = class.map(|class| Touch {
-            key: Key::of(event.op, event.var),
-            class,
-        });
-        for touch in main
-            .into_iter()
-            .chain(time)
-            .chain(also.iter().map(|&(_, touch)| touch))
-        {
-            let seen = self.touch(number, event.op, shown != 0, touch, end);
-            sum = sum.wrapping_add(mix_wide(identity, seen, touch.class as u64 + 1));
+        if waited_for_all {
+            let (key, class) = (Key::CLOCK, Class::Write);
+            self.touch(number, identity, event.op, unasked, Touch { key, class }, end);
+            sum = sum.wrapping_add(mix_wide(identity, so_far as u64, (so_far >> 64) as u64));
         }
         let total = &mut self.steps[step as usize].fingerprint;
         *total = total.wrapping_add(sum);
@@ -309,14 +332,21 @@ impl Trace {
     /// An entry touches a key: lists it, orders it, finds races. What the key showed: the identities of the touches
     /// before it with which it does not commute.
     #[inline(always)]
-    fn touch(&mut self, entry: u32, op: SyncVarOp, unasked: bool, touch: Touch, end: &StepEnd<'_>) -> u64 {
+    fn touch(
+        &mut self,
+        entry: u32,
+        identity: u64,
+        op: SyncVarOp,
+        unasked: bool,
+        touch: Touch,
+        end: &StepEnd<'_>,
+    ) -> u64 {
         let key = touch.key.index();
         if key >= self.keys.len() {
-            self.keys.resize_with(key + 16, Vec::new);
+            self.add_keys(key);
         }
         let gates = self.gates_before(touch.key, end);
         let list = &self.keys[key];
-        let identity = self.entries[entry as usize].identity;
         let (group, sum) = match list.last() {
             Some(last) if last.class.commutes(touch.class) => (last.group, last.sum.wrapping_add(identity)),
             _ => (list.len() as u32, identity),
@@ -325,7 +355,7 @@ impl Trace {
             Some(last) => list[last as usize].sum,
             None => 0,
         };
-        if self.detail >= Detail::Races {
+        if group > 0 && self.detail >= Detail::Races {
             self.order(entry, op, unasked, touch, group, end);
         }
         // A share can be taken before any other that is given back in time: whether it could is not this list's to say.
@@ -338,7 +368,11 @@ impl Trace {
             group,
             sum,
         });
-        self.touches.push(touch);
+        if race::follows(op, unasked) {
+            self.followed.push(touch);
+        } else {
+            self.touches.push(touch);
+        }
         seen
     }
 
@@ -376,6 +410,13 @@ impl Trace {
     }
 
     #[cold]
+    #[inline(never)]
+    fn add_keys(&mut self, key: usize) {
+        self.keys.resize_with(2 * key + 16, Vec::new);
+    }
+
+    #[cold]
+    #[inline(never)]
     fn add_tasks(&mut self, task: u32) {
         let tasks = task as usize + 1;
         self.heads.resize(tasks, NONE);

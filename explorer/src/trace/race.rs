@@ -17,7 +17,7 @@ pub(crate) struct Race {
 /// Whether an operation only happens because, and as soon as, another made it possible: it has no step of its own, and
 /// could not have come before.
 #[inline(always)]
-fn follows(op: SyncVarOp, unasked: bool) -> bool {
+pub(super) fn follows(op: SyncVarOp, unasked: bool) -> bool {
     use SyncVarOp::*;
     matches!(op, TaskBegin | TaskJoin | BarrierPass) || op == CondvarWake && !unasked
 }
@@ -44,9 +44,6 @@ impl Trace {
         group: u32,
         end: &StepEnd<'_>,
     ) {
-        if group == 0 {
-            return;
-        }
         let step = self.entries[entry as usize].step;
         if !follows(op, unasked) {
             let gates = match end.waited {

@@ -48,7 +48,11 @@ fn complete_searches_run_the_same() {
             let (seen, report) = explored(&bounds, test);
             let distinct: BTreeSet<Vec<u32>> = seen.into_iter().collect();
             assert_eq!(*report.coverage(), Coverage::Exhaustive, "{name} {settings}");
-            (distinct, report.executions() - report.redundant(), report.traces())
+            (
+                distinct,
+                report.executions() - report.redundant(),
+                report.traces(),
+            )
         };
         let plain = run("");
         assert!(plain.1 > 20, "{name}: {}", plain.1);

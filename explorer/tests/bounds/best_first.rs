@@ -2,7 +2,7 @@
 
 use super::{PROGRAMS, explored_program, once_each, preemptions};
 use crate::common::counted;
-use crate::common::interleavings::{Op, Program, check_programs, enumerate, path};
+use crate::interleavings::{Op, Program, check_programs, enumerate, path};
 use intermezzo_explorer::Coverage;
 use quickcheck::TestResult;
 use std::collections::BTreeMap;

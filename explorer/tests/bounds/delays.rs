@@ -2,7 +2,7 @@
 
 use super::{PROGRAMS, explored_program, once_each};
 use crate::common::counted;
-use crate::common::interleavings::{Interleaving, Program, check_programs, enumerate, path};
+use crate::interleavings::{Interleaving, Program, check_programs, enumerate, path};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Coverage, Explorer, Strategy, thread};
 use quickcheck::TestResult;

@@ -2,7 +2,7 @@
 
 use super::{PROGRAMS, explored_program, once_each, preemptions};
 use crate::common::counted;
-use crate::common::interleavings::{Interleaving, Program, check_programs, enumerate};
+use crate::interleavings::{Interleaving, Program, check_programs, enumerate};
 use intermezzo_explorer::Coverage;
 use quickcheck::TestResult;
 
@@ -66,7 +66,7 @@ fn only_the_first_choices_are_varied() {
 
 #[test]
 fn coverage_tells_the_depth() {
-    let program = Program(vec![vec![crate::common::interleavings::Op::Add(0); 3]; 2]);
+    let program = Program(vec![vec![crate::interleavings::Op::Add(0); 3]; 2]);
     for (settings, says) in [
         (
             "depth=2",

@@ -1,7 +1,7 @@
 //! Priority functions of the user's own.
 
-use crate::common::interleavings::{Op, Program, run};
 use crate::common::{Collect, counted};
+use crate::interleavings::{Op, Program, run};
 use intermezzo_explorer::search::{
     BestFirst, BuiltIn, Operation, Prefix, Priorities, Priority, PriorityKind,
 };

@@ -1,11 +1,9 @@
 //! Regions with preemptions off.
 
 use super::{PROGRAMS, explored, on_second};
-use crate::bounds::{once_each, preemptions};
 use crate::common::counted;
-use crate::common::interleavings::{
-    Held, Interleaving, Objects, Op, Program, check_programs, enumerate, run_with,
-};
+use crate::interleavings::{Held, Interleaving, Objects, Op, Program, check_programs, enumerate, run_with};
+use crate::{once_each, preemptions};
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Explorer, preemptions_off, preemptions_on, thread};

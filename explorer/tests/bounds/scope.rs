@@ -1,9 +1,9 @@
 //! The settings `preempt_in` and `preempt_not_in`.
 
-use super::regions::within_scope;
 use super::{PROGRAMS, explored, on_second, once_each};
 use crate::common::counted;
-use crate::common::interleavings::{Held, Objects, Op, Program, check_programs, enumerate, run_with};
+use crate::interleavings::{Held, Objects, Op, Program, check_programs, enumerate, run_with};
+use crate::regions::within_scope;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Coverage, Explorer, Scope, thread};
 use quickcheck::TestResult;

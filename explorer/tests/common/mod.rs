@@ -1,7 +1,5 @@
 //! What several suites share.
 
-pub(crate) mod interleavings;
-
 use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarOp};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -31,9 +29,9 @@ impl Monitor for Collect {
         false
     }
     fn on_execution_end(&mut self, execution: &Execution<'_>, _: &mut Context<'_>) {
-        use SyncVarOp::{TaskBegin, TaskEnd, TaskFork, TaskJoin};
-        let commutes = |op| matches!(op, TaskFork | TaskBegin | TaskEnd | TaskJoin);
-        let steps = execution.accesses.iter().filter(|access| !commutes(access.op));
+        use SyncVarOp::{Choice, TaskBegin, TaskEnd, TaskFork, TaskJoin};
+        let no_step = |op| matches!(op, Choice | TaskFork | TaskBegin | TaskEnd | TaskJoin);
+        let steps = execution.accesses.iter().filter(|access| !no_step(access.op));
         self.0
             .lock()
             .unwrap()

@@ -44,7 +44,7 @@ impl<T> Arc<T> {
     #[track_caller]
     pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(data_fn: F) -> Arc<T> {
         let site = Location::caller();
-        let (unborn, weak) = Unborn::new(site);
+        let (unborn, weak) = Unborn::new(std::mem::needs_drop::<T>(), site);
         let inner = std::sync::Arc::new_cyclic(|inner| {
             let weak = Weak {
                 share: weak,
@@ -160,7 +160,7 @@ impl<T: ?Sized> Arc<T> {
     /// Other handles of std's on the same value count as ever; what happens to them is not visible.
     #[track_caller]
     pub fn from_std(inner: std::sync::Arc<T>) -> Arc<T> {
-        let share = Share::with_counts(1, 0, Location::caller());
+        let share = Share::with_counts(1, 0, std::mem::needs_drop::<T>(), Location::caller());
         Arc { share, inner }
     }
 
@@ -239,11 +239,14 @@ impl<T: ?Sized> Arc<T> {
             turn.looked(strong);
             let own = T::cloned(&this.inner);
             *this = Arc {
-                share: Share::with_counts(1, 0, site),
+                share: Share::with_counts(1, 0, std::mem::needs_drop::<T>(), site),
                 inner: own,
             };
         } else if std::sync::Arc::weak_count(&this.inner) > 0 {
-            let share = std::mem::replace(&mut this.share, Share::with_counts(1, 0, site));
+            let share = std::mem::replace(
+                &mut this.share,
+                Share::with_counts(1, 0, std::mem::needs_drop::<T>(), site),
+            );
             share.retire(turn);
         } else {
             turn.looked(strong);
@@ -288,7 +291,7 @@ impl<T: ?Sized> Arc<T> {
                 std::sync::Arc::strong_count(&inner),
                 std::sync::Arc::weak_count(&inner),
             );
-            Share::with_counts(strong, weak, site)
+            Share::with_counts(strong, weak, std::mem::needs_drop::<T>(), site)
         });
         Arc { share, inner }
     }
@@ -390,10 +393,13 @@ impl<T: ?Sized> Weak<T> {
         let site = Location::caller();
         let turn = self.share.turn_of_borrower(SyncVarOp::CountUp, site);
         match self.inner.upgrade() {
-            Some(inner) => Some(Arc {
-                share: self.share.one_more(turn, site),
-                inner,
-            }),
+            Some(inner) => {
+                turn.decides();
+                Some(Arc {
+                    share: self.share.one_more(turn, site),
+                    inner,
+                })
+            }
             None => {
                 turn.looked(0);
                 None

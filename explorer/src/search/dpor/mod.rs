@@ -106,6 +106,7 @@ impl Dpor {
         let depth = self.nodes.len();
         debug_assert_eq!(depth, trace.steps().len(), "one node for each step");
         let candidates = self.candidates.len();
+        let mut unasked = false;
         let sleeping = self.sleepers.len();
         if depth > 1 {
             if !self.is_bounded() {
@@ -116,6 +117,7 @@ impl Dpor {
         for alternative in 0..point.alternatives {
             let task = point.task(alternative).expect("a choice of tasks").0;
             let waits_for = point.waits_for(task);
+            unasked |= waits_for.is_some();
             self.candidates.push(Candidate { task, waits_for });
         }
         let choice = (point.alternatives > 1).then_some(point.choices);
@@ -145,6 +147,7 @@ impl Dpor {
             return 0;
         };
         node.task = listed[alternative].task;
+        node.unasked = unasked;
         node.preempts = point.preempts;
         node.preemptions = self
             .nodes
@@ -171,6 +174,9 @@ impl Dpor {
     /// it is to be tried before it.
     fn wake_unasked(&mut self, depth: usize, trace: &Trace) {
         let node = &self.nodes[depth];
+        if !node.unasked {
+            return;
+        }
         let end = self
             .nodes
             .get(depth + 1)

@@ -21,6 +21,8 @@ pub(super) struct Node {
     pub(super) candidates: Range<usize>,
     /// Where those begin who sleep before it; they end where the next step's begin.
     pub(super) sleepers: usize,
+    /// Whether one of them would go on unasked.
+    pub(super) unasked: bool,
     /// Whether fairness was at work, and may have held back others.
     pub(super) fair: bool,
     /// Which choice of the execution decides who takes it; `None` if there is but one candidate.
@@ -42,6 +44,7 @@ impl Node {
             candidates,
             sleepers,
             fair,
+            unasked: false,
             choice,
             preempts: false,
             preemptions: 0,

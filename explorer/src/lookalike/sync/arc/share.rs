@@ -32,6 +32,8 @@ struct Counts {
     epoch: u64,
     strong: AtomicUsize,
     weak: AtomicUsize,
+    /// Whether dropping the value runs code, so that it matters who drops it.
+    drops: bool,
 }
 
 // SAFETY: the object's body has no state.
@@ -39,12 +41,13 @@ unsafe impl Sync for Counts {}
 impl RefUnwindSafe for Counts {}
 
 impl Counts {
-    fn new(strong: usize, weak: usize) -> Counts {
+    fn new(strong: usize, weak: usize, drops: bool) -> Counts {
         Counts {
             object: Object::new(Nothing),
             epoch: Engine::current().map_or(0, Engine::epoch),
             strong: AtomicUsize::new(strong),
             weak: AtomicUsize::new(weak),
+            drops,
         }
     }
 
@@ -85,6 +88,13 @@ impl Turn {
         }
     }
 
+    /// The step depends on the counts, and does not just add to them or take away: it does not commute with others.
+    pub(super) fn decides(&self) {
+        if let Some((engine, access)) = &self.0 {
+            engine.also_writes(access.var);
+        }
+    }
+
     /// Records that a count was only looked at.
     pub(super) fn looked(self, count: usize) {
         self.did(SyncVarOp::CountRead, count, 0);
@@ -107,9 +117,9 @@ impl Share<WEAK> {
 
 impl Share<STRONG> {
     /// The share of a handle on a value that has these counts, this handle included.
-    pub(super) fn with_counts(strong: usize, weak: usize, site: Site) -> Self {
+    pub(super) fn with_counts(strong: usize, weak: usize, drops: bool, site: Site) -> Self {
         Share {
-            counts: Some(Arc::new(Counts::new(strong, weak))),
+            counts: Some(Arc::new(Counts::new(strong, weak, drops))),
             site,
         }
     }
@@ -120,8 +130,8 @@ pub(super) struct Unborn(Arc<Counts>);
 
 impl Unborn {
     /// No handle, but a weak one: that which the value may keep on itself.
-    pub(super) fn new(site: Site) -> (Unborn, Share<WEAK>) {
-        let counts = Arc::new(Counts::new(0, 1));
+    pub(super) fn new(drops: bool, site: Site) -> (Unborn, Share<WEAK>) {
+        let counts = Arc::new(Counts::new(0, 1, drops));
         (
             Unborn(counts.clone()),
             Share {
@@ -170,14 +180,18 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
         }
     }
 
-    /// Counts this handle down; `turn` is the permission.
+    /// Counts this handle down, because it is found to be the last, or to be none; `turn` is the permission.
     pub(super) fn retire(mut self, turn: Turn) {
+        turn.decides();
         self.count_down(turn);
     }
 
     fn count_down(&mut self, turn: Turn) {
         if let Some(counts) = self.counts.take() {
             let before = counts.of(IS_STRONG).fetch_sub(1, SeqCst);
+            if IS_STRONG && before == 1 && counts.drops {
+                turn.decides();
+            }
             turn.did(SyncVarOp::CountDown, before, before.wrapping_sub(1));
         }
     }

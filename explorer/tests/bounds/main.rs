@@ -2,15 +2,18 @@
 
 mod adversity;
 mod best_first;
+#[path = "../common/mod.rs"]
+mod common;
 mod delays;
 mod depth;
+mod interleavings;
 mod priorities;
 mod quiet;
 mod regions;
 mod scope;
 
-use crate::common::Collect;
-use crate::common::interleavings::{Interleaving, Op, Program, path, run};
+use common::Collect;
+use interleavings::{Interleaving, Op, Program, path, run};
 use intermezzo_explorer::{Environment, Explorer, Report, Settings};
 use std::collections::BTreeMap;
 

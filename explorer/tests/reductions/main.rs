@@ -1,0 +1,436 @@
+//! Every reduction against an independent model of random small programs: whether it leaves out what shows
+//! nothing new, and nothing else.
+//!
+//! `EXPLORED_PROGRAMS`, a number, sets how many programs all suites compare together; `EXPLORED_SEED` which;
+//! `EXPLORED_INTERLEAVINGS` how many interleavings a program has at most. `EXPLORED_REDUCTION`, a name, leaves all
+//! other reductions out.
+
+mod adversities;
+#[path = "../common/mod.rs"]
+mod common;
+mod hard;
+mod interleavings;
+mod model;
+mod program;
+mod run;
+mod trace;
+
+use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Settings};
+use model::{Leaf, executions};
+use program::{Family, Op, Program, Sample};
+use quickcheck::{Gen, QuickCheck, TestResult};
+use run::{Outcomes, Records, explore};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// A search to compare: reduction, and bound on preemptions.
+type Case = (Reduction, Option<u32>);
+
+/// What is compared with the model.
+const CASES: [Case; 14] = [
+    (Reduction::None, None),
+    (Reduction::None, Some(0)),
+    (Reduction::None, Some(1)),
+    (Reduction::None, Some(2)),
+    (Reduction::Caching, None),
+    (Reduction::Caching, Some(0)),
+    (Reduction::Caching, Some(1)),
+    (Reduction::Caching, Some(2)),
+    (Reduction::SourceDpor, None),
+    (Reduction::Dpor, None),
+    (Reduction::Bpor, None),
+    (Reduction::Bpor, Some(0)),
+    (Reduction::Bpor, Some(1)),
+    (Reduction::Bpor, Some(2)),
+];
+
+/// How many programs all suites compare together, unless said otherwise.
+const PROGRAMS: u64 = 11_000;
+
+/// Which programs they are, unless said otherwise.
+const SEED: u64 = 2026;
+
+/// Most interleavings of a program, unless said otherwise: small programs find most, and many of them more.
+const INTERLEAVINGS_MAX: u64 = 200;
+
+/// A number that the caller set.
+fn variable(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name}={text}: a number is wanted")),
+    )
+}
+
+fn interleavings_max() -> u64 {
+    variable("EXPLORED_INTERLEAVINGS").unwrap_or(INTERLEAVINGS_MAX)
+}
+
+/// What the model says of a program.
+#[derive(Default)]
+struct Expected {
+    /// How many interleavings there are with so many preemptions.
+    interleavings: Vec<u64>,
+    /// What executions read, whether they came to their end, and the fewest preemptions that it takes.
+    outcomes: BTreeMap<(bool, Records), u32>,
+    /// The traces, likewise.
+    traces: BTreeMap<(bool, Vec<u8>), (u32, Records)>,
+}
+
+impl Expected {
+    /// `None` if the program has too many interleavings.
+    fn of(program: &Program, interleavings_max: u64) -> Option<Expected> {
+        let mut expected = Expected::default();
+        let mut left = interleavings_max;
+        let mut take = |leaf: &Leaf<'_>| {
+            let Leaf {
+                complete,
+                preemptions,
+                records,
+                ..
+            } = *leaf;
+            let counts = &mut expected.interleavings;
+            counts.resize(counts.len().max(preemptions as usize + 1), 0);
+            counts[preemptions as usize] += 1;
+            let fewest = expected
+                .outcomes
+                .entry((complete, records))
+                .or_insert(preemptions);
+            *fewest = preemptions.min(*fewest);
+            let trace = (complete, leaf.trace());
+            let (fewest, known) = expected.traces.entry(trace).or_insert((preemptions, records));
+            *fewest = preemptions.min(*fewest);
+            assert_eq!(*known, records, "executions of one trace read the same");
+            left -= 1;
+            left > 0
+        };
+        executions(program, &mut take).then_some(expected)
+    }
+
+    /// What executions read that have no more preemptions than this.
+    fn outcomes(&self, bound: Option<u32>) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        for ((complete, records), preemptions) in &self.outcomes {
+            if bound.is_none_or(|bound| *preemptions <= bound) {
+                let of = if *complete {
+                    &mut outcomes.complete
+                } else {
+                    &mut outcomes.stuck
+                };
+                of.insert(*records);
+            }
+        }
+        outcomes
+    }
+
+    /// How many traces have an execution with no more preemptions than this, and how many of them are complete.
+    fn traces(&self, bound: Option<u32>) -> (u64, u64) {
+        let within = self
+            .traces
+            .iter()
+            .filter(|(_, (preemptions, _))| bound.is_none_or(|bound| *preemptions <= bound));
+        within.fold((0, 0), |(all, complete), ((completes, _), _)| {
+            (all + 1, complete + u64::from(*completes))
+        })
+    }
+
+    fn interleavings(&self, bound: Option<u32>) -> u64 {
+        let most = bound.map_or(usize::MAX, |bound| bound as usize + 1);
+        self.interleavings.iter().take(most).sum()
+    }
+}
+
+/// What was compared, of one search.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    executions: u64,
+    interleavings: u64,
+    traces: u64,
+    /// Programs in which an execution was run to no purpose, and how many executions were.
+    with_redundant: u64,
+    redundant: u64,
+}
+
+/// What was compared, by search; and of how many programs, with how many tasks that came to be stuck.
+struct Tallies {
+    programs: u64,
+    stuck: u64,
+    cases: [Tally; CASES.len()],
+}
+
+impl Tallies {
+    const fn new() -> Tallies {
+        const NOTHING: Tally = Tally {
+            executions: 0,
+            interleavings: 0,
+            traces: 0,
+            with_redundant: 0,
+            redundant: 0,
+        };
+        Tallies {
+            programs: 0,
+            stuck: 0,
+            cases: [NOTHING; CASES.len()],
+        }
+    }
+
+    fn lines(&self) -> String {
+        let mut lines = format!("{} programs, {} with deadlocks\n", self.programs, self.stuck);
+        for (case, tally) in CASES.iter().zip(&self.cases) {
+            lines.push_str(&format!(
+                "{:24} {:>8} executions of {:>8} interleavings, {:>8} traces; {} redundant, in {} programs\n",
+                name(*case),
+                tally.executions,
+                tally.interleavings,
+                tally.traces,
+                tally.redundant,
+                tally.with_redundant
+            ));
+        }
+        lines
+    }
+}
+
+fn name((reduction, bound): Case) -> String {
+    let bound = bound.map_or("unbounded".into(), |bound| format!("preemptions {bound}"));
+    format!("{} {bound}", reduction_name(reduction))
+}
+
+fn reduction_name(reduction: Reduction) -> &'static str {
+    let known = Reduction::ALL.iter().find(|(_, known)| *known == reduction);
+    known.expect("every reduction has a name").0
+}
+
+/// Whether settings go together, and the caller wants them compared.
+fn is_offered((reduction, bound): Case) -> bool {
+    let wanted = std::env::var("EXPLORED_REDUCTION");
+    if wanted.is_ok_and(|wanted| wanted != reduction_name(reduction)) {
+        return false;
+    }
+    let settings = Settings {
+        reduction,
+        preemptions: bound,
+        ..Settings::default()
+    };
+    settings.check().is_ok()
+}
+
+fn explorer((reduction, bound): Case, environment: Environment) -> Explorer {
+    let explorer = Explorer::new()
+        .program("random program")
+        .environment(environment)
+        .reduction(reduction)
+        .keep_going(true);
+    match bound {
+        Some(bound) => explorer.preemptions(bound),
+        None => explorer,
+    }
+}
+
+/// What was found beside deadlocks.
+fn trouble(report: &Report) -> Option<String> {
+    let other = report
+        .findings()
+        .iter()
+        .find(|finding| finding.kind.as_str() != "deadlock")?;
+    Some(format!("{}: {}", other.kind.as_str(), other.message))
+}
+
+/// Whether a search that never runs anything twice must find nothing redundant in the program: its operations
+/// wait for nothing but locks, and whether they can go on does not depend on the order of what commutes.
+fn is_plain(program: &Program) -> bool {
+    !program.any(|op| {
+        matches!(
+            op,
+            Op::Read
+                | Op::Write
+                | Op::TryRead
+                | Op::TryWrite
+                | Op::Wait
+                | Op::NotifyOne
+                | Op::NotifyAll
+                | Op::Send(..)
+                | Op::Receive(_)
+                | Op::TryReceive(_)
+                | Op::Close(_)
+                | Op::Park
+                | Op::Unpark(_)
+                | Op::IsFinished(_)
+        )
+    })
+}
+
+/// Whether a search found these outcomes, and nothing but deadlocks beside.
+fn same_outcomes(report: &Report, found: &Outcomes, wanted: &Outcomes) -> Result<(), String> {
+    if let Some(trouble) = trouble(report) {
+        return Err(trouble);
+    }
+    if found.complete != wanted.complete {
+        let (found, wanted) = (&found.complete, &wanted.complete);
+        return Err(format!("outcomes {found:x?}, where there are {wanted:x?}"));
+    }
+    // To the test, what a reduction cuts short looks like a deadlock.
+    let cut = report.redundant() > 0;
+    if !found.stuck.is_superset(&wanted.stuck) || !cut && found.stuck != wanted.stuck {
+        let (found, wanted) = (&found.stuck, &wanted.stuck);
+        return Err(format!("deadlocks with {found:x?}, where there are {wanted:x?}"));
+    }
+    if report.findings().is_empty() != wanted.stuck.is_empty() {
+        return Err(format!(
+            "deadlocks {:x?}, and this found:\n{report}",
+            wanted.stuck
+        ));
+    }
+    Ok(())
+}
+
+/// Compares one search of a program with what the model says.
+fn compare(program: &Program, expected: &Expected, case: Case) -> Result<Tally, String> {
+    let (reduction, bound) = case;
+    let (report, outcomes) = explore(program, explorer(case, Environment::calm()), false);
+    same_outcomes(&report, &outcomes, &expected.outcomes(bound))?;
+    let same = |what: &str, found: u64, expected: u64| {
+        if found == expected {
+            Ok(())
+        } else {
+            Err(format!("{found} {what}, where there are {expected}"))
+        }
+    };
+    let (traces, complete) = expected.traces(bound);
+    let found = report.traces();
+    same(
+        "complete traces",
+        found.ok_or("the traces were not counted")?,
+        complete,
+    )?;
+    let interleavings = expected.interleavings(bound);
+    if report.reduction() != reduction_name(reduction) {
+        return Err(format!("the reduction at work was {}", report.reduction()));
+    }
+    if reduction == Reduction::None {
+        same("executions", report.executions(), interleavings)?;
+    } else if report.executions() > interleavings || report.executions() < traces {
+        let executions = report.executions();
+        return Err(format!(
+            "{executions} executions of {interleavings} interleavings with {traces} traces"
+        ));
+    }
+    if reduction == Reduction::Dpor && is_plain(program) {
+        same("redundant executions", report.redundant(), 0)?;
+        same("executions", report.executions(), traces)?;
+    }
+    let left_out = matches!(report.coverage(), Coverage::Bounded { reason: Some(_), .. });
+    if left_out || bound.is_none() && *report.coverage() != Coverage::Exhaustive {
+        return Err(format!("it covered {:?} only", report.coverage()));
+    }
+    Ok(Tally {
+        executions: report.executions(),
+        interleavings,
+        traces,
+        with_redundant: u64::from(report.redundant() > 0),
+        redundant: report.redundant(),
+    })
+}
+
+/// Compares all searches of a program with the model.
+fn compare_all(program: &Program, expected: &Expected) -> Result<[Tally; CASES.len()], String> {
+    let mut tallies = [Tally::default(); CASES.len()];
+    for (case, tally) in CASES.into_iter().zip(&mut tallies) {
+        if is_offered(case) {
+            *tally =
+                compare(program, expected, case).map_err(|problem| format!("{}: {problem}", name(case)))?;
+        }
+    }
+    Ok(tallies)
+}
+
+fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
+    let Some(expected) = Expected::of(&program, interleavings_max()) else {
+        return TestResult::discard();
+    };
+    let tallies = match compare_all(&program, &expected) {
+        Ok(tallies) => tallies,
+        Err(problem) => return TestResult::error(problem),
+    };
+    let mut all = TALLIES[FAMILY].lock().unwrap_or_else(PoisonError::into_inner);
+    all.programs += 1;
+    all.stuck += u64::from(expected.outcomes.keys().any(|(complete, _)| !complete));
+    for (all, one) in all.cases.iter_mut().zip(tallies) {
+        all.executions += one.executions;
+        all.interleavings += one.interleavings;
+        all.traces += one.traces;
+        all.with_redundant += one.with_redundant;
+        all.redundant += one.redundant;
+    }
+    TestResult::passed()
+}
+
+/// What each family's suite compared.
+static TALLIES: [Mutex<Tallies>; Family::ALL.len()] =
+    [const { Mutex::new(Tallies::new()) }; Family::ALL.len()];
+
+/// Compares random programs of a family.
+fn check<const FAMILY: usize>(family: Family, programs: u64, agrees: fn(Sample<FAMILY>) -> TestResult) {
+    assert_eq!(Family::ALL[FAMILY], family);
+    // The seed is recorded: the same programs each time.
+    let seed = variable("EXPLORED_SEED").unwrap_or(SEED) + FAMILY as u64;
+    QuickCheck::new()
+        .rng(Gen::from_size_and_seed(8, seed))
+        .tests(programs)
+        .max_tests(20 * programs)
+        .min_tests_passed(programs)
+        .quickcheck(agrees);
+}
+
+/// Compares all searches of random programs of a family with the model.
+#[allow(clippy::print_stdout, reason = "figures for whoever runs the test by hand")]
+fn suite<const FAMILY: usize>(family: Family) {
+    let programs = variable("EXPLORED_PROGRAMS").unwrap_or(PROGRAMS);
+    check(
+        family,
+        programs.div_ceil(Family::ALL.len() as u64),
+        agrees::<FAMILY>,
+    );
+    let tallies = TALLIES[FAMILY].lock().unwrap_or_else(PoisonError::into_inner);
+    println!("{family:?}: {}", tallies.lines());
+}
+
+#[test]
+fn atomics() {
+    suite::<0>(Family::Atomics);
+}
+
+#[test]
+fn mutexes() {
+    suite::<1>(Family::Mutexes);
+}
+
+#[test]
+fn readers_and_writers() {
+    suite::<2>(Family::ReadersWriters);
+}
+
+#[test]
+fn conditions() {
+    suite::<3>(Family::Conditions);
+}
+
+#[test]
+fn channels() {
+    suite::<4>(Family::Channels);
+}
+
+#[test]
+fn parking() {
+    suite::<5>(Family::Parking);
+}
+
+#[test]
+fn tasks() {
+    suite::<6>(Family::Tasks);
+}
+
+#[test]
+fn mixed() {
+    suite::<7>(Family::Mixed);
+}

@@ -1,0 +1,569 @@
+//! What a program may do, by the words of the design and with none of the engine's code: every interleaving,
+//! with its preemptions, what its tasks read, and the trace that it belongs to.
+//!
+//! A step is a visible operation and all that follows it up to the next ones: its task goes on, and so do the
+//! tasks that it creates, wakes, or whose wait for an end it ends.
+
+use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, TASKS};
+use crate::trace::{self, Access, Class, Thing};
+
+/// What a task read, as digits to a base of 16, each one more than the value.
+pub(crate) type Record = u128;
+
+/// A record with one more value.
+pub(crate) fn noted(record: Record, value: u8) -> Record {
+    assert!(
+        value < 15 && record >> 124 == 0,
+        "a record has 31 values below 15"
+    );
+    record << 4 | Record::from(value + 1)
+}
+
+/// What stands in a record for a try that failed, and for the news that all senders are gone.
+pub(crate) const FAILED: u8 = 13;
+pub(crate) const DISCONNECTED: u8 = 14;
+
+/// The value of a lock's data after somebody took it.
+pub(crate) fn counted_up(data: u8) -> u8 {
+    (data + 1) % 4
+}
+
+/// How an execution ended.
+pub(crate) struct Leaf<'a> {
+    /// Whether every task came to its end; else it is a deadlock.
+    pub(crate) complete: bool,
+    pub(crate) preemptions: u32,
+    pub(crate) records: [Record; TASKS],
+    /// Who took each step, by order of creation.
+    pub(crate) path: &'a [u32],
+    accesses: &'a [Access],
+}
+
+impl Leaf<'_> {
+    /// The trace, in a form that is the same for all its executions.
+    pub(crate) fn trace(&self) -> Vec<u8> {
+        trace::canonical(self.accesses)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Unborn,
+    Live,
+    /// Waits to be notified, with the mutex to take again.
+    Waits(usize),
+    /// Is to take a mutex again.
+    Retakes(usize),
+    /// Is to make it known that the last sender is gone.
+    Closes(usize),
+    Joins(usize),
+    Ended,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    /// A try that failed.
+    Nothing,
+    Mutex(usize),
+    Share,
+    Writer,
+}
+
+/// Most holds that a task has at a time.
+const HOLDS: usize = 12;
+
+#[derive(Clone, Copy)]
+struct Task {
+    status: Status,
+    at: usize,
+    last_read: u8,
+    record: Record,
+    holds: [Hold; HOLDS],
+    held: usize,
+    /// Tasks that it can unpark, and those that it can join: as bits.
+    known: u8,
+    handles: u8,
+    /// Channels of which it has a sender: as bits.
+    senders: u8,
+    /// The how-manieth task to be created it is.
+    number: u32,
+    operations: u8,
+    token: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Channel {
+    messages: [u8; 8],
+    count: usize,
+    senders: usize,
+    /// Whether it was made known that no sender is left.
+    closed: bool,
+}
+
+#[derive(Clone, Copy)]
+struct State {
+    tasks: [Task; TASKS],
+    atomics: [u8; ATOMICS],
+    /// The data of each mutex, and whether it is taken.
+    mutexes: [(u8, bool); MUTEXES],
+    /// The data of the reader-writer lock, its readers, and whether it has a writer.
+    rwlock: (u8, u8, bool),
+    waiters: [usize; TASKS],
+    waiting: usize,
+    channels: [Channel; CHANNELS],
+    created: u32,
+    /// The task that goes on without a decision, and those that do so after it: as bits.
+    running: Option<usize>,
+    eager: u8,
+    last: usize,
+    preemptions: u32,
+}
+
+/// Why a task does not go on by itself.
+enum Stop {
+    /// It has a visible operation to do, or waits, or has ended.
+    Settled,
+    /// It is to choose a value.
+    Choice,
+}
+
+/// Calls `visit` for every execution; whether all were visited, because it always said to go on.
+pub(crate) fn executions(program: &Program, visit: &mut dyn FnMut(&Leaf<'_>) -> bool) -> bool {
+    let task = Task {
+        status: Status::Unborn,
+        at: 0,
+        last_read: 0,
+        record: 0,
+        holds: [Hold::Nothing; HOLDS],
+        held: 0,
+        known: 0,
+        handles: 0,
+        senders: 0,
+        number: 0,
+        operations: 0,
+        token: false,
+    };
+    let channel = Channel {
+        messages: [0; 8],
+        count: 0,
+        senders: 0,
+        closed: false,
+    };
+    let mut state = State {
+        tasks: [task; TASKS],
+        atomics: [0; ATOMICS],
+        mutexes: [(0, false); MUTEXES],
+        rwlock: (0, 0, false),
+        waiters: [0; TASKS],
+        waiting: 0,
+        channels: [channel; CHANNELS],
+        created: 1,
+        running: Some(0),
+        eager: 0,
+        last: 0,
+        preemptions: 0,
+    };
+    state.tasks[0].status = Status::Live;
+    for which in 0..CHANNELS {
+        for task in program.senders(which) {
+            state.tasks[task].senders |= 1 << which;
+            state.channels[which].senders += 1;
+        }
+        // Where nobody sends, the test's own body keeps the sender.
+        state.channels[which].senders = state.channels[which].senders.max(1);
+    }
+    let mut receivers = [None; CHANNELS];
+    for (which, receiver) in receivers.iter_mut().enumerate() {
+        *receiver = program.receiver(which);
+    }
+    let mut walk = Walk {
+        program,
+        receivers,
+        accesses: Vec::new(),
+        path: Vec::new(),
+        visit,
+    };
+    walk.from(state)
+}
+
+struct Walk<'a> {
+    program: &'a Program,
+    receivers: [Option<usize>; CHANNELS],
+    accesses: Vec<Access>,
+    path: Vec<u32>,
+    visit: &'a mut dyn FnMut(&Leaf<'_>) -> bool,
+}
+
+impl Walk<'_> {
+    /// Visits every execution from here on.
+    fn from(&mut self, mut state: State) -> bool {
+        loop {
+            if let Some(task) = state.running {
+                if let Stop::Choice = self.settle(&mut state, task) {
+                    return self.choose(&state, task);
+                }
+                state.running = None;
+            } else if state.eager != 0 {
+                let eager = (0..TASKS).filter(|&task| state.eager & 1 << task != 0);
+                let next = eager.min_by_key(|&task| state.tasks[task].number);
+                state.running = next;
+                state.eager &= !(1 << next.expect("some task is eager"));
+            } else {
+                break;
+            }
+        }
+        let enabled: [bool; TASKS] = std::array::from_fn(|task| self.enabled(&state, task));
+        if !enabled.contains(&true) {
+            let ended = |task: &Task| matches!(task.status, Status::Unborn | Status::Ended);
+            let leaf = Leaf {
+                complete: state.tasks.iter().all(ended),
+                preemptions: state.preemptions,
+                records: state.tasks.map(|task| task.record),
+                path: &self.path,
+                accesses: &self.accesses,
+            };
+            return (self.visit)(&leaf);
+        }
+        for task in (0..TASKS).filter(|&task| enabled[task]) {
+            let mut next = state;
+            next.preemptions += u32::from(task != state.last && enabled[state.last]);
+            next.last = task;
+            next.running = Some(task);
+            let accesses = self.accesses.len();
+            self.path.push(state.tasks[task].number);
+            self.step(&mut next, task);
+            let go_on = self.from(next);
+            self.accesses.truncate(accesses);
+            self.path.pop();
+            if !go_on {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Visits every execution for each value that the task may choose.
+    fn choose(&mut self, state: &State, task: usize) -> bool {
+        (0..2).all(|value| {
+            let mut next = *state;
+            let accesses = self.accesses.len();
+            let own = &mut next.tasks[task];
+            own.at += 1;
+            own.read(value);
+            self.accesses.push(Access {
+                thing: Thing::Own(task),
+                class: Class::Write,
+                task: task as u8,
+                index: own.operations * 2 + value,
+            });
+            own.operations += 1;
+            let go_on = self.from(next);
+            self.accesses.truncate(accesses);
+            go_on
+        })
+    }
+
+    /// The next operation of a task: after its last it releases what it still holds.
+    fn operation(&self, state: &State, task: usize) -> Option<Op> {
+        let own = &state.tasks[task];
+        let written = self.program.0[task].get(own.at).copied();
+        written.or((own.held > 0).then_some(Op::Release))
+    }
+
+    /// Does all that the task does with no schedule point before it.
+    fn settle(&mut self, state: &mut State, task: usize) -> Stop {
+        loop {
+            if state.tasks[task].status != Status::Live {
+                return Stop::Settled;
+            }
+            let Some(op) = self.operation(state, task) else {
+                self.end(state, task);
+                return Stop::Settled;
+            };
+            let own = &mut state.tasks[task];
+            let top = own.held.checked_sub(1).map(|top| own.holds[top]);
+            match op {
+                Op::Choose => return Stop::Choice,
+                Op::OnlyIf(value) if own.last_read == value => {}
+                Op::OnlyIf(_) => own.at += 1,
+                Op::Spawn(new) => {
+                    own.handles |= 1 << new;
+                    let known = own.known | 1 << task;
+                    own.known |= 1 << new;
+                    let created = &mut state.tasks[new];
+                    created.status = Status::Live;
+                    created.known = known;
+                    created.number = state.created;
+                    state.created += 1;
+                    state.eager |= 1 << new;
+                }
+                Op::Join(other) if own.handles & 1 << other != 0 => {
+                    own.handles &= !(1 << other);
+                    if state.tasks[other].status != Status::Ended {
+                        state.tasks[task].status = Status::Joins(other);
+                    }
+                }
+                Op::Join(_) => {}
+                Op::Release if top.is_none() => {}
+                Op::Release if top == Some(Hold::Nothing) => own.held -= 1,
+                Op::Close(channel) if own.senders & 1 << channel != 0 => {
+                    own.senders &= !(1 << channel);
+                    state.channels[channel].senders -= 1;
+                    if state.channels[channel].senders == 0 {
+                        own.status = Status::Closes(channel);
+                    } else {
+                        self.access(state, task, &[(Thing::Channel(channel), Class::Write)]);
+                    }
+                }
+                Op::Close(_) => {}
+                Op::Wait if !matches!(top, Some(Hold::Mutex(_))) => {}
+                Op::Send(channel, _) if own.senders & 1 << channel == 0 => {}
+                Op::Receive(channel) | Op::TryReceive(channel) if self.receivers[channel] != Some(task) => {}
+                Op::Unpark(other) if own.known & 1 << other == 0 => {}
+                Op::IsFinished(other) if own.handles & 1 << other == 0 => {}
+                _ => return Stop::Settled,
+            }
+            state.tasks[task].at += 1;
+        }
+    }
+
+    /// The task ends, and those that wait for that go on.
+    fn end(&mut self, state: &mut State, task: usize) {
+        state.tasks[task].status = Status::Ended;
+        self.access(state, task, &[(Thing::End(task), Class::Write)]);
+        for other in 0..TASKS {
+            if state.tasks[other].status == Status::Joins(task) {
+                state.tasks[other].status = Status::Live;
+                state.eager |= 1 << other;
+            }
+        }
+    }
+
+    /// Whether the task can take a step.
+    fn enabled(&self, state: &State, task: usize) -> bool {
+        let own = &state.tasks[task];
+        match own.status {
+            Status::Unborn | Status::Ended | Status::Waits(_) | Status::Joins(_) => false,
+            Status::Retakes(mutex) => !state.mutexes[mutex].1,
+            Status::Closes(_) => true,
+            Status::Live => match self.operation(state, task).expect("it has not ended") {
+                Op::Lock(mutex) => !state.mutexes[mutex].1,
+                Op::Read => !state.rwlock.2,
+                Op::Write => !state.rwlock.2 && state.rwlock.1 == 0,
+                Op::Send(BOUNDED, _) => state.channels[BOUNDED].count < BOUND,
+                Op::Receive(channel) => {
+                    let channel = &state.channels[channel];
+                    channel.count > 0 || channel.closed
+                }
+                Op::Park => own.token,
+                _ => true,
+            },
+        }
+    }
+
+    /// Notes an operation of a task.
+    fn access(&mut self, state: &mut State, task: usize, what: &[(Thing, Class)]) {
+        let index = state.tasks[task].operations;
+        state.tasks[task].operations += 1;
+        self.accesses.extend(what.iter().map(|&(thing, class)| Access {
+            thing,
+            class,
+            task: task as u8,
+            index,
+        }));
+    }
+
+    /// The task does its next visible operation.
+    fn step(&mut self, state: &mut State, task: usize) {
+        match state.tasks[task].status {
+            Status::Retakes(mutex) => {
+                state.tasks[task].status = Status::Live;
+                take_mutex(state, task, mutex);
+                return self.access(state, task, &[(Thing::Mutex(mutex), Class::Write)]);
+            }
+            Status::Closes(channel) => {
+                state.tasks[task].status = Status::Live;
+                state.channels[channel].closed = true;
+                return self.access(state, task, &[(Thing::Channel(channel), Class::Write)]);
+            }
+            _ => {}
+        }
+        let op = self
+            .operation(state, task)
+            .expect("only a task that has not ended takes a step");
+        let own = &mut state.tasks[task];
+        own.at += 1;
+        let done = match op {
+            Op::Load(at) => {
+                own.read(state.atomics[at]);
+                (Thing::Atomic(at), Class::Read)
+            }
+            Op::Store(at, value) => {
+                state.atomics[at] = value;
+                (Thing::Atomic(at), Class::Write)
+            }
+            Op::Swap(at, value) => {
+                own.read(state.atomics[at]);
+                state.atomics[at] = value;
+                (Thing::Atomic(at), Class::Write)
+            }
+            Op::Add(at, value) => {
+                own.read(state.atomics[at]);
+                state.atomics[at] += value;
+                (Thing::Atomic(at), Class::Write)
+            }
+            Op::Exchange(at, expected, value) => {
+                own.read(state.atomics[at]);
+                if state.atomics[at] == expected {
+                    state.atomics[at] = value;
+                    (Thing::Atomic(at), Class::Write)
+                } else {
+                    (Thing::Atomic(at), Class::Read)
+                }
+            }
+            Op::TryLock(mutex) if state.mutexes[mutex].1 => {
+                own.fail();
+                (Thing::Mutex(mutex), Class::Read)
+            }
+            Op::Lock(mutex) | Op::TryLock(mutex) => {
+                take_mutex(state, task, mutex);
+                state.tasks[task].hold(Hold::Mutex(mutex));
+                (Thing::Mutex(mutex), Class::Write)
+            }
+            Op::TryRead if state.rwlock.2 => {
+                own.fail();
+                (Thing::RwLock, Class::Read)
+            }
+            Op::Read | Op::TryRead => {
+                state.rwlock.1 += 1;
+                own.read(state.rwlock.0);
+                own.hold(Hold::Share);
+                (Thing::RwLock, Class::Share)
+            }
+            Op::TryWrite if state.rwlock.2 || state.rwlock.1 > 0 => {
+                own.fail();
+                (Thing::RwLock, Class::Read)
+            }
+            Op::Write | Op::TryWrite => {
+                own.read(state.rwlock.0);
+                own.hold(Hold::Writer);
+                state.rwlock = (counted_up(state.rwlock.0), 0, true);
+                (Thing::RwLock, Class::Write)
+            }
+            Op::Release => {
+                own.held -= 1;
+                match own.holds[own.held] {
+                    Hold::Mutex(mutex) => {
+                        state.mutexes[mutex].1 = false;
+                        (Thing::Mutex(mutex), Class::Write)
+                    }
+                    Hold::Share => {
+                        state.rwlock.1 -= 1;
+                        (Thing::RwLock, Class::Share)
+                    }
+                    Hold::Writer => {
+                        state.rwlock.2 = false;
+                        (Thing::RwLock, Class::Write)
+                    }
+                    Hold::Nothing => unreachable!("releasing nothing is no visible operation"),
+                }
+            }
+            Op::Wait => {
+                let Hold::Mutex(mutex) = own.holds[own.held - 1] else {
+                    unreachable!("waiting without a mutex is no visible operation");
+                };
+                own.status = Status::Waits(mutex);
+                state.mutexes[mutex].1 = false;
+                state.waiters[state.waiting] = task;
+                state.waiting += 1;
+                let what = [
+                    (Thing::Condvar, Class::Write),
+                    (Thing::Mutex(mutex), Class::Write),
+                ];
+                return self.access(state, task, &what);
+            }
+            Op::NotifyOne | Op::NotifyAll => {
+                let most = if op == Op::NotifyOne { 1 } else { TASKS };
+                wake(state, most);
+                (Thing::Condvar, Class::Write)
+            }
+            Op::Send(channel, value) => {
+                let at = &mut state.channels[channel];
+                at.messages[at.count] = value;
+                at.count += 1;
+                (Thing::Channel(channel), Class::Write)
+            }
+            Op::Receive(channel) | Op::TryReceive(channel) => {
+                let at = &mut state.channels[channel];
+                let class = if at.count > 0 {
+                    own.read(at.messages[0]);
+                    at.messages.copy_within(1.., 0);
+                    at.count -= 1;
+                    Class::Write
+                } else if at.closed {
+                    own.read(DISCONNECTED);
+                    Class::Write
+                } else {
+                    own.read(FAILED);
+                    Class::Read
+                };
+                (Thing::Channel(channel), class)
+            }
+            Op::Park => {
+                own.token = false;
+                (Thing::Token(task), Class::Write)
+            }
+            Op::Unpark(other) => {
+                state.tasks[other].token = true;
+                (Thing::Token(other), Class::Unpark)
+            }
+            Op::IsFinished(other) => {
+                let ended = state.tasks[other].status == Status::Ended;
+                state.tasks[task].read(u8::from(ended));
+                (Thing::End(other), Class::Read)
+            }
+            Op::Choose | Op::Spawn(_) | Op::Join(_) | Op::OnlyIf(_) | Op::Close(_) => {
+                unreachable!("no visible operations")
+            }
+        };
+        self.access(state, task, &[done]);
+    }
+}
+
+impl Task {
+    fn read(&mut self, value: u8) {
+        self.last_read = value;
+        self.record = noted(self.record, value);
+    }
+
+    fn hold(&mut self, hold: Hold) {
+        self.holds[self.held] = hold;
+        self.held += 1;
+    }
+
+    /// A try to take a lock failed.
+    fn fail(&mut self) {
+        self.read(FAILED);
+        self.hold(Hold::Nothing);
+    }
+}
+
+fn take_mutex(state: &mut State, task: usize, mutex: usize) {
+    let (data, taken) = &mut state.mutexes[mutex];
+    *taken = true;
+    state.tasks[task].read(*data);
+    *data = counted_up(*data);
+}
+
+/// Wakes those that have waited longest.
+fn wake(state: &mut State, most: usize) {
+    let woken = most.min(state.waiting);
+    for waiter in 0..woken {
+        let task = &mut state.tasks[state.waiters[waiter]];
+        if let Status::Waits(mutex) = task.status {
+            task.status = Status::Retakes(mutex);
+        }
+    }
+    state.waiters.copy_within(woken.., 0);
+    state.waiting -= woken;
+}

@@ -1,0 +1,309 @@
+//! Traces are counted as independent tools count them: the tables of `corpus/oracle`, row by row.
+//!
+//! Debug builds leave out rows with many traces, and print which (`--nocapture` shows it, as does a failure).
+
+use intermezzo::{Environment, Reduction, Report, Settings};
+use intermezzo_corpus::{Arguments, Program, parse_full_name};
+use std::collections::BTreeMap;
+
+const TRACE_COUNTS: &str = include_str!("../corpus/oracle/trace_counts.csv");
+const HAPPENS_BEFORE_COUNTS: &str = include_str!("../corpus/oracle/happens_before_counts.csv");
+
+/// Most traces of a row that is explored.
+const TRACES_MAX: u64 = if cfg!(debug_assertions) { 3000 } else { u64::MAX };
+
+/// A row of a table, by the names of its columns.
+struct Row(BTreeMap<&'static str, String>);
+
+impl Row {
+    fn cell(&self, column: &str) -> &str {
+        self.0
+            .get(column)
+            .unwrap_or_else(|| panic!("there is no column {column}"))
+    }
+
+    fn program(&self) -> (&'static Program, Arguments) {
+        parse_full_name(self.cell("program")).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The numbers of a cell, which slashes separate; none if it is empty.
+    fn numbers(&self, column: &str) -> Vec<u64> {
+        let numbers = self.cell(column).split('/').filter(|number| !number.is_empty());
+        numbers.map(|number| number.parse().expect("a number")).collect()
+    }
+
+    /// The numbers of the first of these columns that has any.
+    fn first_numbers(&self, columns: [&str; 2]) -> Vec<u64> {
+        let numbers = columns.map(|column| self.numbers(column));
+        numbers
+            .into_iter()
+            .find(|numbers| !numbers.is_empty())
+            .unwrap_or_default()
+    }
+
+    fn is(&self, comparable: &str) -> bool {
+        self.cell("comparable") == comparable
+    }
+
+    fn is_wrong(&self) -> bool {
+        self.cell("verdict") == "wrong"
+    }
+
+    /// Explores the program under these settings, in a calm environment.
+    fn explore(&self, settings: Settings) -> Report {
+        let (program, arguments) = self.program();
+        let settings = Settings {
+            environment: Environment::calm(),
+            steps: program.settings().steps,
+            ..settings
+        };
+        program
+            .explorer(settings, &arguments)
+            .explore(program.test(&arguments))
+    }
+
+    /// What the row says against the report's verdict.
+    fn objection(&self, report: &Report) -> Option<String> {
+        let meets = match self.is_wrong() {
+            true => self.program().0.meets(report),
+            false => report.verdict().is_pass(),
+        };
+        (!meets).then(|| format!("must be {}:\n{report}", self.cell("verdict")))
+    }
+}
+
+fn rows(table: &'static str) -> Vec<Row> {
+    let mut lines = table.lines();
+    let columns: Vec<&str> = lines.next().expect("a heading").split(',').collect();
+    let row = |line| Row(columns.iter().copied().zip(cells(line)).collect());
+    lines.map(row).collect()
+}
+
+/// The cells of a line: those that hold commas are in quotes.
+fn cells(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    for (at, part) in line.split('"').enumerate() {
+        let mut pieces = if at % 2 == 1 {
+            vec![part]
+        } else {
+            part.split(',').collect()
+        }
+        .into_iter();
+        *cells.last_mut().expect("one to begin with") += pieces.next().expect("split gives one");
+        cells.extend(pieces.map(str::to_owned));
+    }
+    cells
+}
+
+/// What was explored of a table, and what was wrong with it.
+#[derive(Default)]
+struct Comparison {
+    lines: Vec<String>,
+    objections: Vec<String>,
+}
+
+impl Comparison {
+    fn note(&mut self, program: &str, what: String) {
+        self.lines.push(format!("{program:40} {what}"));
+    }
+
+    fn object(&mut self, program: &str, what: String) {
+        self.objections.push(format!("{program}: {what}"));
+    }
+
+    #[expect(
+        clippy::print_stdout,
+        reason = "the harness shows it on failure, or when asked to"
+    )]
+    fn conclude(self) {
+        println!("{}", self.lines.join("\n"));
+        assert!(self.objections.is_empty(), "{}", self.objections.join("\n"));
+    }
+}
+
+/// In how many executions something was found, where an execution shows one thing.
+fn failing_executions(report: &Report) -> u64 {
+    report.findings().iter().map(|finding| finding.count).sum()
+}
+
+#[test]
+fn optimal_reduction_runs_each_trace_once() {
+    let mut comparison = Comparison::default();
+    for row in rows(TRACE_COUNTS).iter().filter(|row| !row.is("verdict")) {
+        let program = row.cell("program");
+        let [traces] = row.numbers("traces")[..] else {
+            continue;
+        };
+        if traces > TRACES_MAX {
+            comparison.note(program, format!("left out: {traces} traces"));
+            continue;
+        }
+        let report = row.explore(Settings {
+            reduction: Reduction::Dpor,
+            keep_going: true,
+            // An exploration of twice as many is wrong already, and need not come to its end.
+            executions: Some(2 * traces + 100),
+            ..Settings::default()
+        });
+        let expected = (traces + failing_executions(&report), Some(traces), 0);
+        let counted = (report.executions(), report.traces(), report.redundant());
+        comparison.note(
+            program,
+            format!("{traces} traces, {} executions", report.executions()),
+        );
+        if counted != expected {
+            let heading = "executions, traces, redundant";
+            comparison.object(program, format!("{heading}: {counted:?} instead of {expected:?}"));
+        }
+        if let Some(objection) = row.objection(&report) {
+            comparison.object(program, objection);
+        }
+    }
+    comparison.conclude();
+}
+
+/// The rows without a count that could be compared: programs that are wrong, and loops that retry.
+#[test]
+fn verdicts_are_as_published() {
+    let mut comparison = Comparison::default();
+    for row in &rows(TRACE_COUNTS) {
+        let counted = !row.is("verdict") && !row.cell("traces").is_empty();
+        if counted {
+            continue;
+        }
+        let (program, settings) = (row.cell("program"), row.program().0.settings());
+        let settings = match row.is_wrong() {
+            true => Settings {
+                reduction: Reduction::Dpor,
+                executions: Some(TRACES_MAX),
+                ..Settings::default()
+            },
+            false => settings,
+        };
+        let report = row.explore(settings);
+        comparison.note(
+            program,
+            format!("{} executions: {:?}", report.executions(), report.verdict()),
+        );
+        if row.is_wrong() && report.verdict().is_pass() && report.executions() == TRACES_MAX {
+            comparison.note(
+                program,
+                "left out: too many executions to the first failure".into(),
+            );
+        } else if let Some(objection) = row.objection(&report) {
+            comparison.object(program, objection);
+        }
+    }
+    comparison.conclude();
+}
+
+#[test]
+fn traces_within_preemption_bounds_are_counted_as_published() {
+    let mut comparison = Comparison::default();
+    for row in rows(TRACE_COUNTS).iter().filter(|row| !row.is("verdict")) {
+        let program = row.cell("program");
+        let published = row.first_numbers(["ours_within_k_preemptions", "traces_within_k_preemptions"]);
+        for (preemptions, traces) in (0..).zip(published) {
+            if traces > TRACES_MAX {
+                comparison.note(
+                    program,
+                    format!("left out: {traces} traces at bound {preemptions}"),
+                );
+                continue;
+            }
+            let report = row.explore(Settings {
+                reduction: Reduction::Caching,
+                preemptions: Some(preemptions),
+                keep_going: true,
+                ..Settings::default()
+            });
+            let bound = format!("bound {preemptions}");
+            comparison.note(
+                program,
+                format!("{bound}: {traces} traces, {} executions", report.executions()),
+            );
+            if report.traces() != Some(traces) {
+                comparison.object(
+                    program,
+                    format!("{bound}: {:?} instead of {traces}", report.traces()),
+                );
+            }
+        }
+    }
+    comparison.conclude();
+}
+
+#[test]
+fn happens_before_executions_are_counted_as_published() {
+    let mut comparison = Comparison::default();
+    for row in rows(HAPPENS_BEFORE_COUNTS)
+        .iter()
+        .filter(|row| !row.is("verdict"))
+    {
+        let program = row.cell("program");
+        let expected = row.first_numbers(["ours", "traces"]);
+        assert_eq!(expected.len(), 3, "{program}: at bounds 1, 2, 3");
+        for (preemptions, traces) in (1..).zip(expected) {
+            for reduction in [Reduction::None, Reduction::Caching] {
+                let report = row.explore(Settings {
+                    reduction,
+                    preemptions: Some(preemptions),
+                    keep_going: true,
+                    ..Settings::default()
+                });
+                let run = format!("bound {preemptions}, {reduction:?}");
+                comparison.note(
+                    program,
+                    format!("{run}: {traces} traces, {} executions", report.executions()),
+                );
+                if report.traces() != Some(traces) {
+                    comparison.object(
+                        program,
+                        format!("{run}: {:?} instead of {traces}", report.traces()),
+                    );
+                }
+                if preemptions == 3
+                    && let Some(objection) = row.objection(&report)
+                {
+                    comparison.object(program, objection);
+                }
+            }
+        }
+    }
+    comparison.conclude();
+}
+
+/// Rows of which only the verdict is comparable, with the settings that fit them.
+#[test]
+fn happens_before_verdicts_are_as_published() {
+    let mut comparison = Comparison::default();
+    for row in rows(HAPPENS_BEFORE_COUNTS).iter().filter(|row| row.is("verdict")) {
+        let report = row.explore(row.program().0.settings());
+        if let Some(objection) = row.objection(&report) {
+            comparison.object(row.cell("program"), objection);
+        }
+    }
+    comparison.conclude();
+}
+
+/// The tables are about programs of the corpus, each row about another, and say the same of them as it does.
+#[test]
+fn tables_are_about_the_corpus() {
+    for table in [TRACE_COUNTS, HAPPENS_BEFORE_COUNTS] {
+        let mut names = Vec::new();
+        for row in rows(table) {
+            let (program, arguments) = row.program();
+            assert_eq!(
+                program.expected != intermezzo_corpus::Expected::Pass,
+                row.is_wrong(),
+                "{}",
+                row.cell("program")
+            );
+            names.push(program.full_name(&arguments));
+        }
+        let rows = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), rows, "each row is about another program");
+    }
+}

@@ -48,11 +48,7 @@ fn complete_searches_run_the_same() {
             let (seen, report) = explored(&bounds, test);
             let distinct: BTreeSet<Vec<u32>> = seen.into_iter().collect();
             assert_eq!(*report.coverage(), Coverage::Exhaustive, "{name} {settings}");
-            (
-                distinct,
-                report.executions() - report.redundant(),
-                report.traces(),
-            )
+            (distinct, report.executions() - report.redundant())
         };
         let plain = run("");
         assert!(plain.1 > 20, "{name}: {}", plain.1);
@@ -66,10 +62,8 @@ fn complete_searches_run_the_same() {
         ] {
             assert_eq!(run(settings), plain, "{name} {settings}");
         }
-        // A reduction: fewer executions of the same traces. Fairness is out of its sight, but does not cut these.
-        let (distinct, executions, traces) = run("quiet_atomics=true");
+        let (distinct, executions) = run("quiet_atomics=true");
         assert!(distinct.is_subset(&plain.0) && executions <= plain.1, "{name}");
-        assert_eq!(traces, plain.2, "{name}");
     }
 }
 

@@ -22,11 +22,11 @@ pub enum PriorityKind {
     MostEnabled,
     /// Fewest tasks able to go first: the others wait, so a deadlock may be near.
     FewestEnabled,
-    /// The operation, at its place in the source, that was let go least often first.
+    /// The operation, at its place in the source, that was let go least often first, by orders of magnitude (powers of 2).
     Rare,
-    /// The variable whose operations were let go least often first.
+    /// The variable whose operations were let go least often first, as above.
     RareVariable,
-    /// The kind of operation (load, lock) that was let go least often first.
+    /// The kind of operation (load, lock) that was let go least often first, as above.
     RareOperation,
     /// In random order, by the search's seed.
     Random,
@@ -70,7 +70,7 @@ enum Group {
 pub struct BuiltIn {
     kind: PriorityKind,
     seed: u64,
-    counts: HashMap<Group, i64>,
+    counts: HashMap<Group, u64>,
 }
 
 impl BuiltIn {
@@ -105,10 +105,8 @@ impl Priority for BuiltIn {
             PriorityKind::FewestEnabled => prefix.tasks().into(),
             PriorityKind::Rare | PriorityKind::RareVariable | PriorityKind::RareOperation => {
                 let group = prefix.operation.and_then(|operation| self.group(&operation));
-                group
-                    .and_then(|group| self.counts.get(&group))
-                    .copied()
-                    .unwrap_or(0)
+                let count = group.and_then(|group| self.counts.get(&group)).copied();
+                magnitude(count.unwrap_or(0))
             }
             PriorityKind::Random => hash(self.seed, prefix),
             PriorityKind::Constant => 0,
@@ -124,6 +122,12 @@ impl Priority for BuiltIn {
     fn name(&self) -> String {
         self.kind.name().into()
     }
+}
+
+/// How many binary digits a count has. Ranks that grew with every single one would have most of the queue ranked anew
+/// before each execution; so each prefix is ranked anew a few times in all.
+fn magnitude(count: u64) -> i64 {
+    (u64::BITS - count.leading_zeros()).into()
 }
 
 /// A number that depends on the seed and the choices alone: the same when asked again. FNV-1a, with a finish that

@@ -435,7 +435,7 @@ mod tests {
     fn what_cannot_be_says_why() {
         let mut settings = Settings::default();
         for (name, value, says) in [
-            ("premptions", "2", "there are: strategy, preemptions"),
+            ("premptions", "2", "there are: strategy, reduction, preemptions"),
             ("steps", "-1", "no number in range"),
             ("time", "-1", "no time"),
             ("time", "1e300", "no time"),

@@ -286,7 +286,8 @@ impl Engine {
         match self.rt().new_task(None, Location::caller()) {
             Ok(main) => {
                 let entry = &mut self.rt().tasks[main as usize];
-                entry.children = 0;
+                // Nobody created it: what was counted is of the execution before, and must not enter its identity.
+                (entry.children, entry.ordinal) = (0, 0);
                 // Nobody joins it: its result is dropped at its end.
                 entry.detached = true;
                 // SAFETY: the test outlives this call, and the room is emptied before it returns.

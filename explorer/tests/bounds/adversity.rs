@@ -48,7 +48,8 @@ fn complete_searches_run_the_same() {
             let (seen, report) = explored(&bounds, test);
             let distinct: BTreeSet<Vec<u32>> = seen.into_iter().collect();
             assert_eq!(*report.coverage(), Coverage::Exhaustive, "{name} {settings}");
-            (distinct, report.executions() - report.redundant())
+            let executions = report.executions() - report.redundant();
+            (distinct, executions, report.traces())
         };
         let plain = run("");
         assert!(plain.1 > 20, "{name}: {}", plain.1);
@@ -62,8 +63,9 @@ fn complete_searches_run_the_same() {
         ] {
             assert_eq!(run(settings), plain, "{name} {settings}");
         }
-        let (distinct, executions) = run("quiet_atomics=true");
+        let (distinct, executions, traces) = run("quiet_atomics=true");
         assert!(distinct.is_subset(&plain.0) && executions <= plain.1, "{name}");
+        assert_eq!(traces, plain.2, "{name}");
     }
 }
 

@@ -69,6 +69,14 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("steps"), help_heading = LIMITS,
           allow_negative_numbers = true)]
     steps: Option<String>,
+    /// Which yields of a task count for fairness: every so manieth
+    #[arg(long, value_name = "N", value_parser = setting("fair_yields"), help_heading = LIMITS,
+          allow_negative_numbers = true)]
+    fair_yields: Option<String>,
+    /// Whether a task whose loop only waits is disabled until what it waits for changes
+    #[arg(long, value_name = "BOOL", value_parser = setting("awaits"), help_heading = LIMITS,
+          num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    awaits: Option<String>,
     /// Most seconds for each exploration, or `none` for no limit
     #[arg(long, value_name = "SECONDS", value_parser = setting("time"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -166,6 +174,8 @@ impl Given for SearchFlags {
             ("executions", &self.executions),
             ("time", &self.time),
             ("steps", &self.steps),
+            ("fair_yields", &self.fair_yields),
+            ("awaits", &self.awaits),
             ("seed", &self.seed),
             ("keep_going", &self.keep_going),
             ("spurious_wakeups", &self.spurious_wakeups),
@@ -269,7 +279,7 @@ mod tests {
                 "reduction" => "dpor",
                 "priority" => "rare",
                 "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
-                "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
+                "awaits" | "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
                 _ => "70000",
             };
             let given = parse(&[&format!("{}={value}", flag(name))]).unwrap();

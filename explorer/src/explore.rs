@@ -103,6 +103,20 @@ pub struct Progress {
 const UNFAIR_LEFT_OUT: &str = "fair scheduling: schedules are left out in which a task that yields again and again \
                                keeps others from running for ever";
 
+/// What a report notes where tasks were parked.
+const PARKED: &str = "awaits: a task whose loop only waits goes on when a variable that it read changes; only variables, \
+                      registers and the task's own stack are compared, so what such a loop does because of other \
+                      memory (a count in the heap, in a thread-local, in a frame of another task) may be missed: \
+                      `awaits=false` plays such loops round by round";
+
+/// What a report notes where wakeup trees were given up.
+const NO_WAKEUP_TREES: &str = "reduction: wakeup trees miss traces where tasks are parked, so the search began again with \
+                               `source-dpor` when the first one was";
+
+/// What a report notes where a parked task went on because of something that is not compared.
+const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
+                             before nobody else can go on is missed: set `awaits=false`";
+
 /// What is called now and then while an exploration runs.
 type OnProgress = Box<dyn FnMut(&Progress) + Send>;
 
@@ -277,6 +291,20 @@ impl Explorer {
         self
     }
 
+    /// Which yields of a task count for fairness: every so manieth; 0 is taken for 1. Default: 1.
+    pub fn fair_yields(mut self, every: u32) -> Explorer {
+        self.settings.fair_yields = every.max(1);
+        self
+    }
+
+    /// Whether a task whose loop only waits is disabled until what it waits for changes. Default: it is. Memory
+    /// outside variables and the task's own stack is not compared: switch it off for a loop that ends
+    /// because of a count in the heap.
+    pub fn awaits(mut self, on: bool) -> Explorer {
+        self.settings.awaits = on;
+        self
+    }
+
     /// Goes on after a finding. Default: stop at the first.
     pub fn keep_going(mut self, keep_going: bool) -> Explorer {
         self.settings.keep_going = keep_going;
@@ -318,11 +346,13 @@ impl Explorer {
         self
     }
 
-    /// Runs just the execution of this schedule, in the environment and with the limit of steps in which it
-    /// was found.
+    /// Runs just the execution of this schedule, in the environment, with the limit of steps and the treatment
+    /// of loops that wait in which it was found.
     pub fn replay(mut self, schedule: Schedule) -> Explorer {
         self.settings.steps = schedule.steps;
         self.settings.environment = schedule.environment;
+        self.settings.fair_yields = schedule.fair_yields;
+        self.settings.awaits = schedule.awaits;
         self.replay = Some(schedule);
         self
     }
@@ -390,6 +420,7 @@ impl Explorer {
             ..
         } = self;
         let replaying = replay.is_some();
+        let unreduced = replaying || custom.is_some();
         let strategy: Box<dyn search::Strategy> = match (replay, custom) {
             (Some(schedule), _) => Box::new(Replay::new(schedule.choices)),
             (None, Some(custom)) => custom,
@@ -406,6 +437,8 @@ impl Explorer {
         let limits = Limits {
             steps: settings.steps,
             stack_bytes: settings.stack_bytes,
+            fair_yields: settings.fair_yields,
+            awaits: settings.awaits,
         };
         let all_compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
         let mut worker = Worker::new(strategy, settings.environment, limits, Listeners::new(monitors));
@@ -427,11 +460,15 @@ impl Explorer {
             program: program.clone(),
             environment: settings.environment,
             steps: settings.steps,
+            fair_yields: settings.fair_yields,
+            awaits: settings.awaits,
             choices,
         };
         let began = Instant::now();
         let mut looked_at = (0, 0);
         let mut complete = 0;
+        let mut failed_iterations = 0u64;
+        let mut restarts = settings.reduction == Reduction::Dpor && !unreduced;
         let ended = loop {
             if settings.executions.is_some_and(|most| report.executions >= most) {
                 break Some(format!(
@@ -470,6 +507,19 @@ impl Explorer {
             if executed.unfair_left_out {
                 report.note(UNFAIR_LEFT_OUT);
             }
+            if executed.parked > 0 {
+                report.note(PARKED);
+                if restarts {
+                    // What is parked depends on more than the trace, which wakeup trees rely on.
+                    restarts = false;
+                    report.note(NO_WAKEUP_TREES);
+                    worker.restart(Box::new(search::Dpor::new(search::Insertion::First)));
+                }
+            }
+            if executed.unseen_change {
+                report.note(UNSEEN_CHANGE);
+            }
+            failed_iterations += u64::from(executed.failed_iterations > 0);
             let Some(trouble) = executed.trouble else {
                 traces.visit(executed.fingerprint, || (), |()| ());
                 complete += 1;
@@ -491,6 +541,12 @@ impl Explorer {
                 break Some("stopped at the first finding".into());
             }
         };
+        if failed_iterations > 0 {
+            report.note(&format!(
+                "awaits: in {failed_iterations} executions a loop came round in vain while what it read was written: each \
+                 shows what a shorter one shows"
+            ));
+        }
         let last_words = worker.shut_down();
         if !last_words.is_empty() {
             report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));

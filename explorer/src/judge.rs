@@ -1,7 +1,9 @@
 //! What an execution that did not simply end well amounts to, in words.
 
 use crate::report::{Finding, FindingEvent};
-use crate::runtime::{EventLine, PanicNote, Reported, Scene, Stop, Trouble, Waiting};
+use crate::runtime::{
+    AwaitedVar, Endless, EndlessLoop, EventLine, PanicNote, Reported, Scene, Stop, Trouble, Verdict, Waiting,
+};
 use crate::schedule::{Choice, Schedule};
 use intermezzo_sdk::{FindingKind, MemoryOrder, SyncVarOp};
 
@@ -9,7 +11,7 @@ use intermezzo_sdk::{FindingKind, MemoryOrder, SyncVarOp};
 pub(crate) fn complete(stop: &Stop) -> bool {
     matches!(
         stop,
-        Stop::Complete | Stop::Panicked | Stop::Deadlock | Stop::Crashed(_)
+        Stop::Complete | Stop::Panicked | Stop::Deadlock | Stop::Livelock | Stop::Crashed(_)
     )
 }
 
@@ -62,20 +64,21 @@ pub(crate) fn findings(trouble: Trouble, schedule: impl Fn(Vec<Choice>) -> Sched
                 found.push(engine(panic_kind(first), message, tasks));
             }
         }
-        Stop::Deadlock => {
+        Stop::Deadlock | Stop::Livelock => {
             let message = deadlock_message(&waiting, &panics);
+            let kind = match stop {
+                Stop::Deadlock => FindingKind::Deadlock,
+                _ => FindingKind::Livelock,
+            };
             found.push(engine(
-                FindingKind::Deadlock,
+                kind,
                 message,
                 waiting.iter().map(|waiting| waiting.task.clone()).collect(),
             ));
         }
-        Stop::StepLimit => {
-            let message = format!(
-                "the execution was given up at its limit of steps, while {current} was running: it may never end. \
-                 Raise `steps` if the test is just long"
-            );
-            found.push(engine(FindingKind::StepLimit, message, vec![current]));
+        Stop::StepLimit(endless) => {
+            let (kind, message, tasks) = judge_endless(endless, &current);
+            found.push(engine(kind, message, tasks));
         }
         Stop::Diverged {
             at,
@@ -175,7 +178,14 @@ fn deadlock_message(waiting: &[Waiting], panics: &[(String, PanicNote)]) -> Stri
             var,
             site,
             owner,
+            awaited,
         } = waiting;
+        if !awaited.is_empty() {
+            return format!(
+                "{task} goes round in a loop and waits {}",
+                awaited_message(awaited)
+            );
+        }
         let what = match op {
             SyncVarOp::LockAcquire => format!("to lock {var}"),
             SyncVarOp::SharedAcquire => format!("to read {var}"),
@@ -199,6 +209,65 @@ fn deadlock_message(waiting: &[Waiting], panics: &[(String, PanicNote)]) -> Stri
         message.push_str(&format!("; before that {}", panic_message(task, note)));
     }
     message
+}
+
+/// What a loop waits for.
+fn awaited_message(awaited: &[AwaitedVar]) -> String {
+    let each = awaited.iter().map(|AwaitedVar { var, value, site }| match value {
+        Some(value) => format!("for {var} to be other than {value} at {site}"),
+        None => format!("for {var} to change at {site}"),
+    });
+    each.collect::<Vec<_>>().join(" or ")
+}
+
+/// What an execution that was given up at its limit of steps amounts to.
+fn judge_endless(endless: &Endless, current: &str) -> (FindingKind, String, Vec<String>) {
+    let Endless { verdict, loops } = endless;
+    let tasks = |named: &dyn Fn(&&EndlessLoop) -> bool| -> Vec<String> {
+        loops.iter().filter(named).map(|each| each.task.clone()).collect()
+    };
+    let given_up = "the execution was given up at its limit of steps";
+    let rounds = |named: &dyn Fn(&&EndlessLoop) -> bool| -> String {
+        let each = loops.iter().filter(named).map(|each| {
+            let EndlessLoop { task, steps, .. } = each;
+            let steps = steps.iter().map(|(op, var, site)| {
+                let var = if var.is_empty() {
+                    String::new()
+                } else {
+                    format!(" of {var}")
+                };
+                format!("{op}{var} at {site}")
+            });
+            format!("{task} goes round: {}", steps.collect::<Vec<_>>().join(", "))
+        });
+        each.collect::<Vec<_>>().join("; ")
+    };
+    match verdict {
+        Verdict::UnfairSpin => {
+            let never = |each: &&EndlessLoop| !each.yields;
+            let message = format!(
+                "{given_up}: a loop never gives way to others, with `yield_now` or `spin_loop`; {}",
+                rounds(&never)
+            );
+            (FindingKind::UnfairSpin, message, tasks(&never))
+        }
+        Verdict::Livelock => {
+            let message = format!(
+                "{given_up}: all tasks that run go round and round, though each gives way; {}",
+                rounds(&|_| true)
+            );
+            (FindingKind::Livelock, message, tasks(&|_| true))
+        }
+        Verdict::Long => {
+            let mut message = format!(
+                "{given_up}, while {current} was running: it may never end. Raise `steps` if the test is just long"
+            );
+            if !loops.is_empty() {
+                message.push_str(&format!("; at the end {}", rounds(&|_| true)));
+            }
+            (FindingKind::StepLimit, message, vec![current.to_owned()])
+        }
+    }
 }
 
 fn shape(choice: &Choice) -> String {
@@ -237,6 +306,7 @@ fn finding_event(event: &EventLine) -> FindingEvent {
             SyncVarOp::CondvarWake | SyncVarOp::Park if event.read == 1 => {
                 format!("{} for no reason", event.op)
             }
+            op if event.void => format!("{op}, in vain"),
             op => op.name().into(),
         },
         order: match event.order {

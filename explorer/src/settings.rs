@@ -93,6 +93,10 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// Most visible operations in an execution; one that takes more is a finding.
     pub steps: u64,
+    /// Which yields of a task count for fairness: every so manieth, from 1.
+    pub fair_yields: u32,
+    /// Whether a task whose loop only waits is disabled until what it waits for changes.
+    pub awaits: bool,
     /// Whether to go on after a finding.
     pub keep_going: bool,
     /// Seed of the search's own randomness.
@@ -137,6 +141,8 @@ impl Default for Settings {
             executions: None,
             time: None,
             steps: STEPS,
+            fair_yields: 1,
+            awaits: true,
             keep_going: false,
             seed: 0,
             cache_bytes: CACHE_BYTES,
@@ -210,6 +216,16 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         optional(v, duration).map(|n| s.time = n)
     }),
     ("steps", "a number", |s, v| number(v).map(|n| s.steps = n)),
+    ("fair_yields", "a number, at least 1", |s, v| match number(v)? {
+        0 => Err("every 0th yield is none: give 1 or more".into()),
+        every => {
+            s.fair_yields = every;
+            Ok(())
+        }
+    }),
+    ("awaits", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.awaits = b)
+    }),
     ("keep_going", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.keep_going = b)
     }),

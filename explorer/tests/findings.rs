@@ -66,6 +66,28 @@ fn endless() {
     }
 }
 
+/// Gives way, and raises a flag that nobody looks at: no round is in vain.
+fn polite() {
+    let flag = AtomicUsize::new(0);
+    loop {
+        flag.store(1, SeqCst);
+        flag.store(0, SeqCst);
+        thread::yield_now();
+    }
+}
+
+fn impolite() {
+    let flag = AtomicUsize::new(0);
+    while flag.load(SeqCst) == 0 {}
+}
+
+fn parked() {
+    let flag = AtomicUsize::new(0);
+    while flag.load(SeqCst) == 0 {
+        thread::yield_now();
+    }
+}
+
 fn nothing_to_choose() {
     choose(0);
 }
@@ -146,6 +168,24 @@ const CASES: &[Case] = &[
         never_notified,
     ),
     ("endless", "step_limit", "limit of steps", endless),
+    (
+        "polite",
+        "livelock",
+        "main goes round: store of atomic 0.1 at explorer/tests/findings.rs:",
+        polite,
+    ),
+    (
+        "impolite",
+        "unfair_spin",
+        "never gives way to others, with `yield_now` or `spin_loop`; main goes round: load of atomic 0.1 at",
+        impolite,
+    ),
+    (
+        "parked",
+        "livelock",
+        "main goes round in a loop and waits for atomic 0.1 to be other than 0 at",
+        parked,
+    ),
     ("nothing_to_choose", "misuse", "choose(0)", nothing_to_choose),
     ("carried", "misuse", "already used before this execution", carried),
     (

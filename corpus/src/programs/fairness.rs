@@ -15,11 +15,10 @@ const SHORT: &[(&str, &str)] = &[("preemptions", "3"), ("steps", "200")];
 /// Goes round for ever, and gives way each time.
 pub(super) const FAIRNESS1: Program = Program {
     name: "fairness1",
-    about: "main polls, with a yield, a flag that nobody sets (CHESS); a livelock, seen as an endless \
-            execution",
+    about: "main polls, with a yield, a flag that nobody sets (CHESS); a livelock",
     parameters: &[],
     settings: SHORT,
-    expected: Expected::Fail("step_limit"),
+    expected: Expected::Fail("livelock"),
     body: |_| {
         let done = AtomicBool::new(false);
         while !done.load(SeqCst) {
@@ -41,10 +40,10 @@ pub(super) const FAIRNESS2: Program = Program {
 /// Task 2 starves task 1, under schedules that are not fair to it.
 pub(super) const FAIRNESS3: Program = Program {
     name: "fairness3",
-    about: "as fairness2 without the yield (CHESS); seen as an endless execution",
+    about: "as fairness2 without the yield (CHESS): a loop that never gives way",
     parameters: &[],
     settings: SHORT,
-    expected: Expected::Fail("step_limit"),
+    expected: Expected::Fail("unfair_spin"),
     body: |_| poll(|| ()),
 };
 

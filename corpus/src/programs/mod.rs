@@ -3,6 +3,7 @@
 //! Of the table of the CHESS release one row is left out: `stateworkstealqueue`, of which too little is told
 //! to write it afresh.
 
+mod awaiting;
 mod bank;
 mod bounded_ring;
 mod chase_lev_deque;
@@ -87,6 +88,7 @@ pub(crate) const ALL: &[Program] = &[
     sctbench::BLUETOOTH_DRIVER_BAD,
     bounded_ring::BROKEN,
     bounded_ring::FIXED,
+    awaiting::BOUNDED,
     synthetic::CAS,
     spinning::CASLOCK,
     spinning::CASLOCK_RLX,
@@ -157,6 +159,7 @@ pub(crate) const ALL: &[Program] = &[
     mutual_exclusion::PETERSON_SC,
     deadlocks::PHASE01_BAD,
     spinning::PINGPONG,
+    awaiting::POLITE,
     synthetic::PUBLISH,
     sctbench::QUEUE_BAD,
     reader_writer_lock::SPINNING_BROKEN,
@@ -170,9 +173,15 @@ pub(crate) const ALL: &[Program] = &[
     deadlocks::SELF_DEADLOCK,
     waiting::SEMAPHORE,
     waiting::SEMAPHORE2,
+    awaiting::SEQUENCE_LOCK,
     seqlock::SEQLOCK,
+    awaiting::SEQUENCE_LOCK_BROKEN,
     spinning::SIMPLE_LIVELOCK,
     coherence::SMALL0,
+    awaiting::TEST_AND_SET,
+    awaiting::TEST_AND_TEST_AND_SET,
+    awaiting::TEST_AND_TEST_AND_SET_BROKEN,
+    awaiting::TICKET,
     spinning::SPINLOCK,
     spinning::SPINLOOP_LIVELOCK,
     work_stealing_queue::SPINNING_BROKEN,

@@ -179,10 +179,10 @@ pub(super) const BARRIER: Program = Program {
 /// Two spin locks, two orders.
 pub(super) const LOCK_DEADLOCK: Program = Program {
     name: "lock-deadlock",
-    about: "two tasks take two locks of one exchange each, in opposite orders; seen as an endless execution",
+    about: "two tasks take two locks of one exchange each, in opposite orders",
     parameters: &[],
     settings: SHORT,
-    expected: Expected::Fail("step_limit"),
+    expected: Expected::Fail("livelock"),
     body: |_| {
         let [one, two] = zeros();
         let lock = |lock: &AtomicUsize| wait_until(|| lock.compare_exchange(0, 1, Acquire, Relaxed).is_ok());
@@ -199,10 +199,10 @@ pub(super) const LOCK_DEADLOCK: Program = Program {
 /// A task that looks too early.
 pub(super) const SIMPLE_LIVELOCK: Program = Program {
     name: "simple-livelock",
-    about: "y=1; wait for x || if y, x=1; seen as an endless execution",
+    about: "y=1; wait for x || if y, x=1",
     parameters: &[],
     settings: SHORT,
-    expected: Expected::Fail("step_limit"),
+    expected: Expected::Fail("livelock"),
     body: |_| {
         let [x, y] = zeros();
         in_tasks([
@@ -222,10 +222,10 @@ pub(super) const SIMPLE_LIVELOCK: Program = Program {
 /// A task that waits for itself.
 pub(super) const SPINLOOP_LIVELOCK: Program = Program {
     name: "spinloop-livelock",
-    about: "wait for x; x=1: seen as an endless execution",
+    about: "wait for x; x=1",
     parameters: &[],
     settings: SHORT,
-    expected: Expected::Fail("step_limit"),
+    expected: Expected::Fail("livelock"),
     body: |_| {
         let [x] = zeros();
         wait_until(|| x.load(Acquire) != 0);

@@ -4,7 +4,7 @@ pub use std::hint::{assert_unchecked, black_box, unreachable_unchecked};
 
 /// Tells the processor, and the scheduler, that this is a loop that waits: a yield inside an exploration.
 #[track_caller]
-#[inline]
+#[inline(always)]
 pub fn spin_loop() {
     match crate::runtime::Engine::current() {
         Some(_) => crate::thread::yield_now(),

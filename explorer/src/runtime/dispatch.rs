@@ -76,7 +76,7 @@ impl Runtime {
             return self.hand_over(task);
         }
         if self.elaborate
-            && let Some(task) = self.eager.pop_first()
+            && let Some(task) = self.next_eager()
         {
             return self.hand_over(task);
         }
@@ -92,6 +92,15 @@ impl Runtime {
         }
     }
 
+    /// The next task to run before anything is decided, among all there are.
+    #[inline(never)]
+    fn next_eager(&mut self) -> Option<u32> {
+        if self.spins.busy() {
+            self.look_at_changes();
+        }
+        self.eager.pop_first()
+    }
+
     /// The decision where it is not just among the enabled tasks, or where there are many tasks.
     #[inline(never)]
     fn dispatch_elaborately(&mut self) -> Next {
@@ -103,7 +112,8 @@ impl Runtime {
             self.after_all = self.steps + 1 >= self.observe_from;
         }
         if self.yielded || self.fair.active() {
-            self.fair.step(self.last, &self.enabled, self.yielded);
+            let counts = self.yielded && !self.spins.take_void_yield();
+            self.fair.step(self.last, &self.enabled, counts);
         }
         self.pick_listed()
     }
@@ -163,6 +173,11 @@ impl Runtime {
         let mut listed = std::mem::take(&mut self.candidates);
         listed.clear();
         let goes_on = self.list(&mut listed);
+        if self.spins.in_last_rounds() {
+            let first = listed.iter().copied().find(|&task| self.enabled.contains(task));
+            self.candidates = listed;
+            return self.wake(first.expect("fairness never holds back every enabled task"));
+        }
         if self.fair.active() && !self.unfair_left_out {
             self.unfair_left_out = self
                 .enabled
@@ -263,20 +278,28 @@ impl Runtime {
     fn step(&mut self, task: u32) -> Next {
         self.steps += 1;
         if self.steps > self.limits.steps {
-            self.stop = Some(Stop::StepLimit);
-            return Next::Stop;
+            return self.stop_at_limit();
         }
         self.switches += u64::from(task != self.last);
         self.last = task;
         if self.steps >= self.observe_from {
             let pending = &self.tasks[task as usize].pending;
-            self.waited = (pending.gates != 0).then_some((pending.gate_var, pending.gates));
+            // One that may go on unasked needed no gate.
+            self.waited =
+                (pending.gates != 0 && !pending.unasked).then_some((pending.gate_var, pending.gates));
         }
         if self.elaborate {
             self.yielded = false;
-            self.elaborate = self.fair.active() || self.created > 64 || self.scoped;
+            self.elaborate = self.fair.active() || self.spins.busy() || self.created > 64 || self.scoped;
         }
         self.hand_over(task)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stop_at_limit(&mut self) -> Next {
+        self.stop = Some(Stop::StepLimit(self.endless()));
+        Next::Stop
     }
 
     /// The task runs next.
@@ -303,6 +326,9 @@ impl Runtime {
     /// False if the execution has done something else than the one before did under the same choices; it is then
     /// to stop.
     pub(super) fn observe(&mut self) -> bool {
+        if self.spins.in_last_rounds() {
+            return true;
+        }
         let begin = self.trace.steps().last().map_or(0, |step| step.events_end);
         let events = self.events.as_slice();
         if self.events.differs().is_some() || events.len() < begin {
@@ -380,6 +406,10 @@ impl Runtime {
 
     /// Nobody can go on.
     fn stuck(&mut self) -> Next {
+        if self.spins.any_parked() {
+            let first = self.release_parked();
+            return self.hand_over(first);
+        }
         self.stop = Some(if self.live == 0 {
             Stop::Complete
         } else {

@@ -1,7 +1,7 @@
 //! The record of an execution: one entry per visible operation, flat.
 
 use super::Site;
-use super::task::Task;
+use super::task::{Access, Task};
 use super::var::{Gates, Vars};
 use crate::trace::Touch;
 use intermezzo_sdk::{MemoryOrder, SyncVarOp};
@@ -20,14 +20,16 @@ pub(crate) struct Event {
     pub(crate) var: u32,
     pub(crate) op: SyncVarOp,
     pub(crate) order: MemoryOrder,
+    /// Whether it counts as not having happened: a loop waited in vain.
+    pub(crate) void: bool,
 }
 
 impl Event {
-    /// Whether the other is what this one was expected to be: the same done at the same place by the same task.
+    /// Whether this is what a task does with this access: the same done at the same place by the same task.
     #[inline(always)]
-    fn is_like(&self, other: &Event) -> bool {
-        (self.task, self.op, self.var) == (other.task, other.op, other.var)
-            && std::ptr::eq(self.site, other.site)
+    fn is_like(&self, task: u32, access: &Access) -> bool {
+        (self.task, self.op, self.var) == (task, access.op, access.var)
+            && std::ptr::eq(self.site, access.site)
     }
 }
 
@@ -83,15 +85,20 @@ impl Events {
         self.differs
     }
 
-    /// Adds an event.
+    /// Makes sure that there is room for one more event, and that it is the one expected, if any is.
     #[inline(always)]
-    pub(super) fn record(&mut self, event: Event) {
+    pub(super) fn make_room(&mut self, task: u32, access: &Access) {
         if self.used == self.entries.len() {
             self.grow();
         }
-        if self.used < self.known && !self.entries[self.used].is_like(&event) {
+        if self.used < self.known && !self.entries[self.used].is_like(task, access) {
             self.depart();
         }
+    }
+
+    /// Adds an event, for which there is room.
+    #[inline(always)]
+    pub(super) fn record(&mut self, event: Event) {
         // Nobody takes the event's address, so its fields go from registers to their places: put together
         // elsewhere first, and copied in larger pieces, each copy would wait for the stores before it.
         self.entries[self.used] = event;
@@ -117,8 +124,18 @@ impl Events {
             var: 0,
             op: SyncVarOp::TaskBegin,
             order: MemoryOrder::None,
+            void: false,
         };
         self.entries.resize((2 * self.entries.len()).max(64), blank);
+    }
+
+    /// Marks the events of a task from number `first` on as void.
+    pub(super) fn void(&mut self, task: u32, first: usize) {
+        let since = &mut self.entries[first..self.used];
+        since
+            .iter_mut()
+            .filter(|event| event.task == task)
+            .for_each(|event| event.void = true);
     }
 
     /// The events so far.

@@ -1,8 +1,10 @@
 //! Fair scheduling (Musuvathi & Qadeer, PLDI 2008): a task that yields gives way to those it starves.
 //!
-//! Exactly the paper's algorithm, with one saving: nothing is tracked before the first yield of an
-//! execution, because until a task's first yield its windows hold every task and add no edge.
-//! Without it, depth first search would follow two spinning tasks for ever.
+//! Exactly the paper's algorithm, its parameter k included (only every k-th yield of a task counts), with one
+//! saving: nothing is tracked before the first yield, because until a task's first yield that counts its
+//! windows hold every task and add no edge. A yield at whose end the task is parked (`spin.rs`) is none: it
+//! counts as not having happened.
+//! Without fairness, depth first search would follow two spinning tasks for ever.
 
 use super::task_set::TaskSet;
 
@@ -19,11 +21,14 @@ struct Window {
     waits_for: TaskSet,
     /// Whether it has yielded at all: before, the window is full.
     open: bool,
+    /// How often it has yielded since the last yield that counted.
+    yields: u32,
 }
 
 /// The priority relation P and the windows of one execution.
-#[derive(Default)]
 pub(super) struct Fairness {
+    /// The paper's k: which yields of a task count.
+    every: u32,
     windows: Vec<Window>,
     active: bool,
     /// The enabled tasks before the step that is under way.
@@ -31,6 +36,16 @@ pub(super) struct Fairness {
 }
 
 impl Fairness {
+    /// Fairness for which every `every`-th yield of a task counts; 0 is taken for 1.
+    pub(super) fn new(every: u32) -> Fairness {
+        Fairness {
+            every: every.max(1),
+            windows: Vec::new(),
+            active: false,
+            before: TaskSet::default(),
+        }
+    }
+
     /// A new execution begins.
     pub(super) fn reset(&mut self) {
         if self.active {
@@ -66,7 +81,9 @@ impl Fairness {
         let window = &mut self.windows[task as usize];
         self.before.subtract(enabled);
         window.disabled.union(&self.before);
-        if yielded {
+        window.yields += u32::from(yielded);
+        if window.yields >= self.every {
+            window.yields = 0;
             if window.open {
                 let mut starved = window.enabled.clone();
                 starved.union(&window.disabled);

@@ -21,6 +21,7 @@ mod abandon;
 mod clock;
 pub(crate) mod crash;
 mod dispatch;
+mod endless;
 mod event;
 mod fair;
 mod fiber;
@@ -32,6 +33,7 @@ mod object;
 pub(crate) mod panics;
 mod quiet;
 mod scope;
+mod spin;
 mod stop;
 mod switch;
 mod task;
@@ -40,6 +42,7 @@ mod var;
 mod worker;
 
 pub(crate) use dispatch::Candidates;
+pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Event, StepEnd};
 pub(crate) use listen::{Listeners, Reported};
 pub(crate) use object::{Body, Object};
@@ -48,7 +51,7 @@ pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
 pub(crate) use task_set::TaskSet;
 pub(crate) use var::{Gates, NOBODY, VarKind};
-pub(crate) use worker::{EventLine, Limits, Scene, Trouble, Waiting, Worker};
+pub(crate) use worker::{AwaitedVar, EventLine, Limits, Scene, Trouble, Waiting, Worker};
 
 use crate::environment::Environment;
 use crate::schedule::ChoiceKind;
@@ -62,6 +65,7 @@ use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
 use object::{Epochs, Statics};
 use quiet::Quiet;
 use scope::{Closed, Preemptible};
+use spin::Spins;
 use std::any::Any;
 use std::cell::Cell;
 use switch::Home;
@@ -121,6 +125,8 @@ pub(crate) struct Runtime {
     /// Those of `timed` whose deadline has passed: they are enabled, whatever their gates.
     overdue: TaskSet,
     fair: Fairness,
+    /// Loops that wait, and who is parked in one.
+    spins: Spins,
     /// Whether fairness held a task back that could have gone on.
     unfair_left_out: bool,
     /// Alternatives of a decision, when they are not simply the enabled tasks.
@@ -237,6 +243,7 @@ impl Engine {
             gate_var: 0,
             gates: 0,
             visible: true,
+            unasked: false,
         };
         rt.enabled.insert(current);
         self.dispatch();
@@ -291,6 +298,7 @@ impl Engine {
             return Wake::Ready;
         }
         let current = rt.current;
+        let unasked = patience.deadline.is_some() || patience.spurious && rt.environment.spurious_wakeups > 0;
         at.watchers.insert(current);
         let task = &mut rt.tasks[current as usize];
         task.pending = Pending {
@@ -298,6 +306,7 @@ impl Engine {
             gate_var,
             gates,
             visible,
+            unasked,
         };
         if open {
             rt.enabled.insert(current);
@@ -381,7 +390,10 @@ impl Engine {
         if rt.teardown {
             return;
         }
+        // First, so that the event's number is in no register over a call: it would stay there, in the test's own
+        // function, and make the rounds of its loop look different.
         let task = rt.current;
+        rt.events.make_room(task, &access);
         let entry = &mut rt.tasks[task as usize];
         entry.events += 1;
         let index = entry.events;
@@ -395,6 +407,7 @@ impl Engine {
             var: access.var,
             op: access.op,
             order: access.order,
+            void: false,
         });
         if rt.listening.intersects(Interests::SYNC_ACCESSES) {
             rt.tell_last_access();
@@ -528,6 +541,14 @@ impl Engine {
         true
     }
 
+    /// The current task yields, in a loop of its own: if all that loop does is to wait, it is parked. Inlined, so
+    /// that the state that is compared is that of the test's own code.
+    #[inline(always)]
+    pub(crate) fn give_way(self, op: SyncVarOp, site: Site) {
+        // SAFETY: `Engine::current` gave this out, so a task runs, on a fiber.
+        unsafe { switch::give_way(self.0, op, site) }
+    }
+
     /// The step under way touches something beside the variables of its events.
     pub(crate) fn also_touches(self, key: Key, class: Class) {
         self.rt().also_touches(key, class);
@@ -558,6 +579,7 @@ impl Engine {
             (rt.yielded, rt.elaborate) = (true, true);
         }
         self.time_passes_while_all_give_way();
+        self.end_iteration(access);
     }
 
     /// Ends the execution: the test uses the tool in a way that cannot work.

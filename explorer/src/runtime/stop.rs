@@ -1,6 +1,7 @@
 //! Why an execution stopped.
 
 use super::crash::Crash;
+use super::endless::Endless;
 use crate::schedule::Choice;
 
 /// Why an execution stopped.
@@ -12,8 +13,10 @@ pub(crate) enum Stop {
     Panicked,
     /// Tasks are left, and none of them can go on.
     Deadlock,
+    /// Tasks are left, and those of them that can go on wait in loops for what never comes.
+    Livelock,
     /// It took more steps than allowed.
-    StepLimit,
+    StepLimit(Endless),
     /// It met another decision than the schedule says, or one where the schedule has ended, or none where the
     /// schedule says one.
     Diverged {

@@ -34,7 +34,7 @@ mod imp;
 mod imp;
 
 use super::crash::Crash;
-pub(super) use imp::{Coroutine, Home};
+pub(super) use imp::{Coroutine, Home, give_way};
 
 /// What a coroutine does: it never returns, and nothing may unwind out of it.
 pub(super) type Entry = extern "C" fn() -> !;

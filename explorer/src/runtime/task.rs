@@ -69,6 +69,8 @@ pub(crate) struct Pending {
     /// Whether there is a schedule point before it. An operation that commutes with all others needs
     /// none: once it can happen it does, at once.
     pub(crate) visible: bool,
+    /// Whether it may go on although no gate opens: when its time is up, or for no reason.
+    pub(crate) unasked: bool,
 }
 
 /// Where a task stands.
@@ -142,6 +144,7 @@ impl Task {
             gate_var: 0,
             gates: 0,
             visible: false,
+            unasked: false,
         };
         Task {
             status: Status::Fresh,
@@ -176,6 +179,7 @@ impl Task {
             gate_var: 0,
             gates: 0,
             visible: false,
+            unasked: false,
         };
         self.wake = Wake::Ready;
         self.events = 0;

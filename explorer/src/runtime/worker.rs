@@ -10,6 +10,7 @@ use super::listen::{Listeners, Reported};
 use super::naming::{site_name, task_name, var_name};
 use super::object::{Epochs, Statics};
 use super::scope::{Preemptible, Scoping};
+use super::spin::Spins;
 use super::switch::Home;
 use super::task::{Access, Site, Status, Task};
 use super::task_set::TaskSet;
@@ -32,6 +33,10 @@ pub(crate) struct Limits {
     pub(crate) steps: u64,
     /// Bytes of each task's stack.
     pub(crate) stack_bytes: usize,
+    /// Which yields of a task count for fairness: every so manieth.
+    pub(crate) fair_yields: u32,
+    /// Whether tasks are parked whose loops wait.
+    pub(crate) awaits: bool,
 }
 
 /// What an execution was, in the engine's own terms.
@@ -45,6 +50,13 @@ pub(crate) struct Executed {
     pub(crate) unfair_left_out: bool,
     /// Whether scoping did.
     pub(crate) scoping: Scoping,
+    /// How often a task was parked because its loop waited in vain.
+    pub(crate) parked: u32,
+    /// How many rounds of loops came back to where they began, having only read, while a variable that they
+    /// read was written: without them the execution would have shown the same.
+    pub(crate) failed_iterations: u32,
+    /// Whether parked tasks went on because of what is not compared.
+    pub(crate) unseen_change: bool,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
     pub(crate) trouble: Option<Box<Trouble>>,
 }
@@ -79,6 +91,16 @@ pub(crate) struct Waiting {
     pub(crate) site: String,
     /// Who holds the variable, and since where.
     pub(crate) owner: Option<(String, String)>,
+    /// What it waits for in a loop, if that is what it does.
+    pub(crate) awaited: Vec<AwaitedVar>,
+}
+
+/// A variable that a loop waits for, in words.
+pub(crate) struct AwaitedVar {
+    pub(crate) var: String,
+    /// The value it has, if it is a number.
+    pub(crate) value: Option<u64>,
+    pub(crate) site: String,
 }
 
 /// An event in words.
@@ -91,6 +113,8 @@ pub(crate) struct EventLine {
     pub(crate) read: u64,
     pub(crate) written: u64,
     pub(crate) site: String,
+    /// Whether it counts as not having happened.
+    pub(crate) void: bool,
 }
 
 /// One runtime, in one place for as long as it lives.
@@ -141,7 +165,8 @@ impl Worker {
                 eager: TaskSet::default(),
                 timed: TaskSet::default(),
                 drowsy: TaskSet::default(),
-                fair: Fairness::default(),
+                fair: Fairness::new(limits.fair_yields),
+                spins: Spins::new(limits.awaits),
                 candidates: Vec::new(),
                 scoped: false,
                 heeds_scope: strategy.heeds_scope(),
@@ -261,6 +286,15 @@ impl Worker {
         self.runtime.strategy.coverage(finished)
     }
 
+    /// Begins another search, from its first execution.
+    pub(crate) fn restart(&mut self, strategy: Box<dyn Strategy>) {
+        let rt = &mut *self.runtime;
+        rt.asks_always = strategy.asks_always();
+        rt.trace = Trace::new(rt.trace.detail());
+        rt.plan = Plan::default();
+        rt.strategy = strategy;
+    }
+
     /// The strategy, to ask what else there is to say of it.
     pub(crate) fn strategy(&self) -> &dyn Strategy {
         &*self.runtime.strategy
@@ -339,6 +373,9 @@ impl Engine {
             fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
             scoping: rt.scoping,
+            parked: rt.spins.parks(),
+            failed_iterations: rt.spins.failed_iterations(),
+            unseen_change: rt.spins.unseen_change(),
             trouble,
         }
     }
@@ -372,6 +409,7 @@ impl Runtime {
         self.drowsy.clear();
         self.overdue.clear();
         self.fair.reset();
+        self.spins.reset();
         self.left = self.environment;
         self.clock = 0;
         self.tick = TICK;
@@ -491,6 +529,7 @@ impl Runtime {
                     site: site_name(access.site),
                     owner: owner
                         .map(|var| (named(var.owner), var.owned_at.map(site_name).unwrap_or_default())),
+                    awaited: self.awaited_in_words(task),
                 }
             })
             .collect();
@@ -507,8 +546,7 @@ impl Runtime {
             }) as u64
         };
         let events = self
-            .events
-            .as_slice()
+            .telling_events()
             .iter()
             .map(|event| EventLine {
                 task: named(event.task),
@@ -526,6 +564,7 @@ impl Runtime {
                     SyncVarOp::TaskBegin | SyncVarOp::TaskEnd if event.task == 0 => String::new(),
                     _ => site_name(event.site),
                 },
+                void: event.void,
             })
             .collect();
         let current = named(self.current);

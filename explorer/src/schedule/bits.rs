@@ -44,6 +44,11 @@ impl BitWriter {
         self.bits(value, width + 1);
     }
 
+    /// Goes on with the next byte.
+    pub(super) fn fill_byte(&mut self) {
+        self.free = 0;
+    }
+
     pub(super) fn finish(self) -> Vec<u8> {
         self.bytes
     }
@@ -121,6 +126,11 @@ impl<'a> BitReader<'a> {
         })?;
         self.next += 8 * taken.len();
         Ok(taken)
+    }
+
+    /// Goes on with the next byte.
+    pub(super) fn skip_to_byte(&mut self) {
+        self.next = self.next.next_multiple_of(8);
     }
 
     /// How many whole bytes are left.

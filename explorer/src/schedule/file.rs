@@ -20,8 +20,9 @@
 //! }
 //! ```
 //!
-//! `finding` may be absent. The checksum is the CRC-32 of the members `program`, `environment`, `steps` and
-//! `choices` one after the other, each as it is written here from its opening quotation mark up to, but
+//! `finding` may be absent; behind `steps` there may be `"fair_yields": 2`, if not every yield counts, and
+//! `"awaits": false`, if no task is parked. The checksum is the CRC-32 of the members `program`, `environment`,
+//! `steps`, of these two the ones that are not as usual, and `choices`, one after the other, each as it is written here from its opening quotation mark up to, but
 //! without, the comma behind it. It is taken of what was understood, not of the text: a reader may
 //! indent and wrap the file as it likes, but not change what will be replayed.
 //!
@@ -63,8 +64,22 @@ struct Contents {
     #[serde(rename = "finding")]
     _finding: Option<Finding>,
     steps: u64,
+    #[serde(default = "every_yield")]
+    fair_yields: u32,
+    #[serde(default = "parked")]
+    awaits: bool,
     choices: Vec<Decision>,
     checksum: String,
+}
+
+/// What a file says that does not say which yields count.
+fn every_yield() -> u32 {
+    1
+}
+
+/// What a file says that does not say whether tasks are parked.
+fn parked() -> bool {
+    true
 }
 
 #[derive(Serialize, Deserialize)]
@@ -130,8 +145,9 @@ impl Decision {
     }
 }
 
-/// What the checksum covers, as written: `program`, `environment`, `steps`, `choices`.
-struct Covered([String; 4]);
+/// What the checksum covers, as written: `program`, `environment`, `steps`, `fair_yields` and `awaits` if they
+/// are not as usual, `choices`.
+struct Covered([Option<String>; 6]);
 
 impl Covered {
     fn of(schedule: &Schedule) -> Covered {
@@ -146,16 +162,19 @@ impl Covered {
             format!("[\n{}\n  ]", lines.join(",\n"))
         };
         Covered([
-            member("program", &compact(&schedule.program)),
-            member("environment", &indented(&schedule.environment)),
-            member("steps", &compact(&schedule.steps)),
-            member("choices", &choices),
+            Some(member("program", &compact(&schedule.program))),
+            Some(member("environment", &indented(&schedule.environment))),
+            Some(member("steps", &compact(&schedule.steps))),
+            (schedule.fair_yields != every_yield())
+                .then(|| member("fair_yields", &compact(&schedule.fair_yields))),
+            (schedule.awaits != parked()).then(|| member("awaits", &compact(&schedule.awaits))),
+            Some(member("choices", &choices)),
         ])
     }
 
     fn checksum(&self) -> String {
         let mut hasher = crc32fast::Hasher::new();
-        for member in &self.0 {
+        for member in self.0.iter().flatten() {
             hasher.update(member.as_bytes());
         }
         format!("{:08x}", hasher.finalize())
@@ -173,15 +192,17 @@ pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> Strin
         member("finding", &indented(&finding))
     });
     let checksum = member("checksum", &compact(&covered.checksum()));
-    let Covered([program, environment, steps, choices]) = covered;
+    let Covered([program, environment, steps, fair_yields, awaits, choices]) = covered;
 
     let members = [
         Some(format),
-        Some(program),
-        Some(environment),
+        program,
+        environment,
         finding,
-        Some(steps),
-        Some(choices),
+        steps,
+        fair_yields,
+        awaits,
+        choices,
         Some(checksum),
     ];
     let members: Vec<String> = members
@@ -206,6 +227,8 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
         program: contents.program,
         environment: contents.environment,
         steps: contents.steps,
+        fair_yields: contents.fair_yields,
+        awaits: contents.awaits,
         choices: choices.collect::<Result<_, _>>()?,
     };
 

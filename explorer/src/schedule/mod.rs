@@ -33,6 +33,10 @@ pub struct Schedule {
     /// After how many visible operations it was given up, if it was not over: without this, an endless
     /// execution would be another one each time the limit changes.
     pub steps: u64,
+    /// Which yields of a task counted for fairness: every so manieth; 1 unless set otherwise.
+    pub fair_yields: u32,
+    /// Whether tasks were parked whose loops only waited, as they are unless set otherwise.
+    pub awaits: bool,
     /// The decisions, in the order in which they were made.
     pub choices: Vec<Choice>,
 }

@@ -45,6 +45,8 @@ fn schedule(program: &str, environment: Environment, choices: Vec<Choice>) -> Sc
         program,
         environment,
         steps: 20_000,
+        fair_yields: 1,
+        awaits: true,
         choices,
     }
 }
@@ -137,6 +139,10 @@ impl Arbitrary for Any {
         let mut schedule = schedule(&String::arbitrary(g), environment, choices);
         if bool::arbitrary(g) {
             schedule.steps = u64::arbitrary(g);
+        }
+        if bool::arbitrary(g) {
+            schedule.fair_yields = u32::arbitrary(g);
+            schedule.awaits = bool::arbitrary(g);
         }
         Any(schedule)
     }

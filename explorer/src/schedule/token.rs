@@ -12,6 +12,7 @@
 //! | the shapes, until there are that many | runs, see below |
 //! | what was taken | gaps and values, see below |
 //! | nothing, up to a whole byte | zero bits |
+//! | if yields or awaits are not as usual: how they differ, see [`YIELDS`] and [`NO_AWAITS`] | a byte, a bit for each; the number of yields as a varint |
 //! | CRC-32 of all of the above | four bytes, lowest first |
 //!
 //! A *shape* is all of a choice but what was taken. Shapes repeat: while the same tasks run, the same
@@ -62,6 +63,13 @@ const NOTIFY_ANY: u64 = 1 << 4;
 const ARC_COUNTS: u64 = 1 << 5;
 const SEED: u64 = 1 << 6;
 const STEPS: u64 = 1 << 7;
+
+/// What may be said behind the choices: which yields count, if not each, and that no task is parked.
+const YIELDS: u64 = 1;
+const NO_AWAITS: u64 = 1 << 1;
+
+/// The yields that count, if a token does not say: frozen, as [`BASE`] is.
+const BASE_YIELDS: u32 = 1;
 
 /// Bits of a kind's number.
 const KIND_BITS: u32 = 3;
@@ -141,6 +149,7 @@ pub(super) fn encode(schedule: &Schedule) -> String {
         writer.bits(u64::from(byte), 8);
     }
     write_choices(&schedule.choices, &mut writer);
+    write_loops(schedule, &mut writer);
 
     let mut bytes = writer.finish();
     let checksum = crc32fast::hash(&bytes);
@@ -216,15 +225,50 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
         }
     })?;
     let choices = read_choices(&mut reader)?;
+    let (fair_yields, awaits) = read_loops(&mut reader)?;
     match reader.bytes_left() {
         0 => Ok(Schedule {
             program: program.to_owned(),
             environment,
             steps,
+            fair_yields,
+            awaits,
             choices,
         }),
         bytes => Err(ScheduleError::TrailingData { bytes }),
     }
+}
+
+/// How loops that yield and wait are treated, if that is not as usual.
+fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
+    let other_yields = schedule.fair_yields != BASE_YIELDS;
+    let mask = if other_yields { YIELDS } else { 0 } | if schedule.awaits { 0 } else { NO_AWAITS };
+    if mask != 0 {
+        writer.fill_byte();
+        writer.bits(mask, 8);
+        if other_yields {
+            writer.varint(schedule.fair_yields.into());
+        }
+    }
+}
+
+/// Which yields count, and whether tasks are parked.
+fn read_loops(reader: &mut BitReader<'_>) -> Result<(u32, bool), ScheduleError> {
+    let bytes = reader.bytes_left();
+    if bytes == 0 {
+        return Ok((BASE_YIELDS, true));
+    }
+    reader.skip_to_byte();
+    let mask = reader.bits(8)?;
+    if mask == 0 || mask & !(YIELDS | NO_AWAITS) != 0 {
+        return Err(ScheduleError::TrailingData { bytes });
+    }
+    let fair_yields = if mask & YIELDS != 0 {
+        within(None, "`fair_yields`", reader.varint()?, 0, u32::MAX.into())? as u32
+    } else {
+        BASE_YIELDS
+    };
+    Ok((fair_yields, mask & NO_AWAITS == 0))
 }
 
 fn write_environment(environment: &Environment, steps: u64, writer: &mut BitWriter) {

@@ -43,6 +43,15 @@ impl Clocks {
         }
     }
 
+    /// As `join`, wherever the two are.
+    pub(super) fn merge(&mut self, entry: u32, other: u32) {
+        for at in 0..self.width {
+            let theirs = self.rows[other as usize * self.width + at];
+            let mine = &mut self.rows[entry as usize * self.width + at];
+            *mine = (*mine).max(theirs);
+        }
+    }
+
     /// How many entries of a task are before an entry, or are it.
     #[inline(always)]
     pub(super) fn of(&self, entry: u32, task: u32) -> u32 {

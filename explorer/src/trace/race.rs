@@ -1,6 +1,6 @@
 //! Races: pairs of steps that could have come in the other order.
 
-use super::Key;
+use super::{Class, Key, Step};
 use super::{NONE, Touch, Trace};
 use crate::runtime::{Gates, StepEnd};
 use intermezzo_sdk::SyncVarOp;
@@ -77,6 +77,26 @@ impl Trace {
         }
     }
 
+    /// The last steps of their own of the tasks that went on in another's step, up to an entry there: those that need
+    /// not have come before what `knows` knows.
+    fn causes_in_step(&self, entry: u32, knows: u32, found: &mut Vec<usize>) {
+        let step = self.entries[entry as usize].step;
+        let Step { task, entries, .. } = self.steps[step as usize];
+        if self.entries[entry as usize].task == task {
+            return;
+        }
+        for part in &self.entries[entries as usize..=entry as usize] {
+            let before = part.before;
+            if part.task != task
+                && before != NONE
+                && self.entries[before as usize].step != step
+                && !self.known(before, knows)
+            {
+                found.push(self.entries[before as usize].step as usize);
+            }
+        }
+    }
+
     /// The steps with touches of a key, before `group` in its list, that an operation could have come before which
     /// knows what `knows` knows, and waits for `gates`: those of the latest group that has any.
     ///
@@ -103,10 +123,14 @@ impl Trace {
                     continue;
                 }
                 unknown = true;
-                if gates != 0 && touched.open & gates == 0 {
+                // Which of several that add came first is not settled: the others may open the gate as well.
+                let one_of_many = touched.class == Class::Add && group - first > 1;
+                if gates != 0 && touched.open & gates == 0 && !one_of_many {
                     continue;
                 }
-                // What ran in another's step came after that step's beginning: it is that which would have to wait.
+                // What ran in another's step came after that step's beginning: it is that which would have to wait. Or
+                // one of the tasks whose part ran there would have had to come to its waiting later.
+                self.causes_in_step(touched.entry, knows, found);
                 let owner = &self.steps[earlier.step as usize];
                 if owner.task != earlier.task && owner.stands != NONE && self.known(owner.stands, knows) {
                     continue;
@@ -116,7 +140,8 @@ impl Trace {
                     let other = self.steps[other].stands;
                     other != NONE && self.known(touched.entry, other)
                 });
-                if !hidden {
+                // Between shares that one task takes, one after the other, the gate may be closed.
+                if !hidden || gates != 0 && touched.class == Class::Share {
                     found.push(earlier.step as usize);
                 }
             }

@@ -256,6 +256,7 @@ fn is_plain(program: &Program) -> bool {
                 | Op::Park
                 | Op::Unpark(_)
                 | Op::IsFinished(_)
+                | Op::Choose
         )
     })
 }

@@ -50,20 +50,22 @@ fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
 
 /// Lets others go first.
 #[track_caller]
+#[inline(always)]
 pub fn yield_now() {
     match Engine::current() {
-        Some(engine) => engine.yield_now(Access::nowhere(SyncVarOp::Yield, Location::caller())),
+        Some(engine) => engine.give_way(SyncVarOp::Yield, Location::caller()),
         None => std::thread::yield_now(),
     }
 }
 
 /// Waits for that long; inside an exploration that is a yield, and the virtual clock moves on.
 #[track_caller]
+#[inline(always)]
 pub fn sleep(time: Duration) {
     match Engine::current() {
         Some(engine) => {
             let until = engine.deadline(time);
-            engine.yield_now(Access::nowhere(SyncVarOp::Sleep, Location::caller()));
+            engine.give_way(SyncVarOp::Sleep, Location::caller());
             engine.advance_clock(until);
         }
         None => std::thread::sleep(time),

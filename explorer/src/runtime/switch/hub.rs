@@ -1,11 +1,21 @@
 //! Switching by way of the worker: the corosensei crate.
 
 use super::super::crash::Crash;
+use super::super::{Access, Engine, Runtime, Site};
 use super::{Back, Entry, Registers};
 use corosensei::stack::DefaultStack;
 use corosensei::{CoroutineResult, Yielder};
+use intermezzo_sdk::SyncVarOp;
 use std::cell::Cell;
 use std::rc::Rc;
+
+/// Yields. The caller's local state is not known here, so loops that wait are not told from others.
+///
+/// # Safety
+/// `runtime` is what an `Engine` holds.
+pub(in crate::runtime) unsafe fn give_way(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
+    Engine(runtime).yield_now(Access::nowhere(op, site));
+}
 
 /// Where the worker waits while tasks run. Corosensei keeps that itself.
 #[derive(Default)]

@@ -8,9 +8,13 @@
 //! a task that changed the rounding would change it for all; safe Rust cannot. Shadow stacks and branch
 //! target checks (CET, BTI) are not supported: a swap returns where nobody called.
 
+#[path = "snapshot.rs"]
+mod snapshot;
+
 use super::super::crash::Crash;
 use super::{Back, Entry, Registers};
 use corosensei::stack::{DefaultStack, Stack};
+pub(in crate::runtime) use snapshot::give_way;
 
 /// Where the worker waits while tasks run.
 #[derive(Default)]
@@ -58,6 +62,7 @@ impl Coroutine {
         Ok(())
     }
 
+    /// The address at which the stack begins: it grows downwards.
     fn top(&self) -> usize {
         self.stack.as_ref().map_or(0, |stack| stack.base().get())
     }

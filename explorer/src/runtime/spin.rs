@@ -1,0 +1,384 @@
+//! Awaits: a task whose loop only waits is disabled until what it waits for changes (the spin-assume idea of
+//! GenMC and VSync, without a look at the code).
+//!
+//! A *round* of a task is what it does from one yield to the next; yields in a row are one. A round was *in
+//! vain* if the task is back where it was when the round began and only read:
+//!
+//! - its registers and the used part of its stack are, byte by byte, as they were (`switch/snapshot.rs`), and so
+//!   are the virtual clock and what is left of the environment's bounds;
+//! - its operations wrote nothing, or what was there already, and chose nothing.
+//!
+//! What others did in the meantime could have been done without that round in between, so an execution with
+//! it shows nothing that one without it does not. If what the round read is unchanged at its end, the next
+//! round would be the same: the task is *parked*, its round is void, and the yield at its end counts as none.
+//! It goes on, up to its next visible operation, as soon as a variable that the round read is written with
+//! another value (a lock or a channel: is written at all). A bounded spin and a back-off that grows change the
+//! task's state with each round, so they are never parked.
+//!
+//! The first round of a loop is always played: before it the task's dead stack slots and return addresses are
+//! others than after it (compilers rotate and peel loops), so the two states cannot be told to be one.
+//!
+//! **What is not seen**: memory outside the task's own stack. A loop that ends after some rounds because of a
+//! counter in the heap, in a thread-local or in a frame of another task looks like one that waits. When nobody
+//! else can go on, parked tasks are let go again, a limited number of rounds each, one after the other, so that
+//! such a loop still ends; what it would have done earlier is missed. Futures that yield keep their state
+//! in the heap and are never parked. A report says when tasks were parked.
+
+use super::event::Event;
+use super::naming::{site_name, var_name};
+use super::task::Pending;
+use super::task_set::TaskSet;
+use super::worker::AwaitedVar;
+use super::{Access, Engine, Runtime, Site, Stop, VarKind};
+use crate::environment::Environment;
+use intermezzo_sdk::{SyncVar, SyncVarOp};
+
+/// Rounds in vain after which a task that was let go again is given up: more than any loop that is bounded by
+/// a counter is likely to take, and few enough to cost nothing.
+const LAST_ROUNDS: u32 = 32;
+
+/// What else than a task's registers and stack decides what it does next, and is not a variable's value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Surroundings {
+    pub(super) clock: u64,
+    pub(super) left: Environment,
+    pub(super) random_sources: u32,
+}
+
+/// A variable that a round read.
+struct Awaited {
+    var: u32,
+    /// What was read, and has to change, if the variable has a value.
+    value: Option<u64>,
+    /// Whether it was written since.
+    changed: bool,
+    site: Site,
+}
+
+impl Awaited {
+    /// Whether this event makes a difference to who read the variable before. `None` if it has nothing to do with it.
+    fn changed_by(&self, event: &Event) -> Option<bool> {
+        let concerns = event.var == self.var && event.op.is_write();
+        concerns.then(|| !has_value(event.op) || self.value != Some(event.written))
+    }
+}
+
+/// A task's rounds.
+#[derive(Default)]
+struct Rounds {
+    /// Registers and stack at the last yield that began a round, if there was one.
+    state: Vec<u64>,
+    surroundings: Option<Surroundings>,
+    /// Whether the yield that is under way ends a round, and whether that came back to where it began.
+    ends: bool,
+    came_back: bool,
+    /// Number of the first event of the round that is under way.
+    first_event: usize,
+    /// What the last round read.
+    awaited: Vec<Awaited>,
+    /// Rounds in vain since the task was let go again.
+    vain: u32,
+}
+
+/// The loops of all tasks, in one execution.
+pub(super) struct Spins {
+    /// Whether tasks are parked at all.
+    on: bool,
+    rounds: Vec<Rounds>,
+    parked: TaskSet,
+    /// Up to which event changes were looked for.
+    looked: usize,
+    /// Tasks that were let go again, and whether they are at their last rounds: nobody else can go on.
+    released: TaskSet,
+    last_rounds: bool,
+    /// How many events there were when they were let go.
+    events_before: usize,
+    /// Whether the last yield is to count as none.
+    void_yield: bool,
+    parks: u32,
+    failed_iterations: u32,
+    unseen_change: bool,
+}
+
+impl Spins {
+    pub(super) fn new(on: bool) -> Spins {
+        Spins {
+            on,
+            rounds: Vec::new(),
+            parked: TaskSet::default(),
+            looked: 0,
+            released: TaskSet::default(),
+            last_rounds: false,
+            events_before: 0,
+            void_yield: false,
+            parks: 0,
+            failed_iterations: 0,
+            unseen_change: false,
+        }
+    }
+
+    /// A new execution begins.
+    pub(super) fn reset(&mut self) {
+        for rounds in &mut self.rounds {
+            rounds.surroundings = None;
+            rounds.ends = false;
+        }
+        self.parked.clear();
+        self.looked = 0;
+        self.released.clear();
+        self.last_rounds = false;
+        self.void_yield = false;
+        self.parks = 0;
+        self.failed_iterations = 0;
+        self.unseen_change = false;
+    }
+
+    /// Whether changes are to be looked for.
+    #[inline(always)]
+    pub(super) fn busy(&self) -> bool {
+        self.any_parked() || self.last_rounds
+    }
+
+    pub(super) fn any_parked(&self) -> bool {
+        !self.parked.is_empty()
+    }
+
+    /// Whether nobody can go on but tasks that were parked, which have their last rounds.
+    pub(super) fn in_last_rounds(&self) -> bool {
+        self.last_rounds
+    }
+
+    /// Whether the yield of the last step is to count as none. Says so once.
+    pub(super) fn take_void_yield(&mut self) -> bool {
+        std::mem::take(&mut self.void_yield)
+    }
+
+    /// How often a task was parked.
+    pub(super) fn parks(&self) -> u32 {
+        self.parks
+    }
+
+    /// Rounds in vain whose task could not be parked, because something that it read was written meanwhile.
+    pub(super) fn failed_iterations(&self) -> u32 {
+        self.failed_iterations
+    }
+
+    /// Whether a task that was parked went on although no variable had changed.
+    pub(super) fn unseen_change(&self) -> bool {
+        self.unseen_change
+    }
+
+    /// A task is about to yield for the first time in a row, and this is its state.
+    #[allow(dead_code, reason = "the state is not known on all targets")]
+    pub(super) fn note_state(
+        &mut self,
+        task: u32,
+        state: impl ExactSizeIterator<Item = u64>,
+        surroundings: Surroundings,
+    ) {
+        if !self.on {
+            return;
+        }
+        if self.rounds.len() <= task as usize {
+            self.rounds.resize_with(task as usize + 1, Rounds::default);
+        }
+        let rounds = &mut self.rounds[task as usize];
+        let mut same = rounds.state.len() == state.len() && rounds.surroundings == Some(surroundings);
+        rounds.surroundings = Some(surroundings);
+        rounds.state.resize(state.len(), 0);
+        for (known, word) in rounds.state.iter_mut().zip(state) {
+            same &= *known == word;
+            *known = word;
+        }
+        (rounds.ends, rounds.came_back) = (true, same);
+    }
+}
+
+/// Whether the operation is on a variable of which it reads or writes the value.
+fn has_value(op: SyncVarOp) -> bool {
+    matches!(
+        op,
+        SyncVarOp::AtomicLoad | SyncVarOp::AtomicStore | SyncVarOp::AtomicRmw | SyncVarOp::AtomicRmwFailed
+    )
+}
+
+/// Whether the event left everything as it was, and could only have gone the one way.
+fn only_looks(event: &Event) -> bool {
+    match event.op {
+        SyncVarOp::AtomicRmw => event.read == event.written,
+        SyncVarOp::Choice | SyncVarOp::TimeOut => false,
+        op => !op.is_write(),
+    }
+}
+
+impl Engine {
+    /// The current task has yielded, which may end a round.
+    #[inline]
+    pub(super) fn end_iteration(self, access: Access) {
+        let rt = self.rt();
+        let ends = rt.spins.rounds.get_mut(rt.current as usize);
+        if ends.is_some_and(|rounds| std::mem::take(&mut rounds.ends)) {
+            self.end_round(access);
+        }
+    }
+
+    #[inline(never)]
+    fn end_round(self, access: Access) {
+        let rt = self.rt();
+        let task = rt.current;
+        let Some(first) = rt.round_in_vain(task) else {
+            return;
+        };
+        rt.iteration_failed(task, first);
+        if rt.spins.released.is_empty() {
+            rt.park(task, access);
+            self.dispatch();
+        } else if rt.last_round(task) {
+            rt.stop = Some(Stop::Livelock);
+            self.leave();
+        }
+    }
+}
+
+impl Runtime {
+    /// A round of the task is over. Its first event, if it was in vain and the next one would be too.
+    fn round_in_vain(&mut self, task: u32) -> Option<usize> {
+        let events = self.events.as_slice();
+        let rounds = &mut self.spins.rounds[task as usize];
+        let first = std::mem::replace(&mut rounds.first_event, events.len());
+        if !rounds.came_back {
+            rounds.vain = 0;
+            return None;
+        }
+        let awaited = &mut rounds.awaited;
+        awaited.clear();
+        for event in &events[first..] {
+            if event.task != task {
+                for awaited in awaited.iter_mut() {
+                    if let Some(changed) = awaited.changed_by(event) {
+                        awaited.changed = changed;
+                    }
+                }
+            } else if !only_looks(event) {
+                return None;
+            } else if event.var != SyncVar::NONE.0 {
+                let value = has_value(event.op).then_some(event.read);
+                match awaited.iter_mut().find(|awaited| awaited.var == event.var) {
+                    Some(again) => (again.value, again.site) = (value, event.site),
+                    None => awaited.push(Awaited {
+                        var: event.var,
+                        value,
+                        changed: false,
+                        site: event.site,
+                    }),
+                }
+            }
+        }
+        if awaited.iter().any(|awaited| awaited.changed) {
+            self.spins.failed_iterations += 1;
+            self.spins.void_yield = self.last == task;
+            return None;
+        }
+        (!awaited.is_empty()).then_some(first)
+    }
+
+    /// A round of this task, whose events begin with number `first_event` of the execution, counts as not having
+    /// happened. (Monitors have been told of them.)
+    fn iteration_failed(&mut self, task: u32, first_event: usize) {
+        self.events.void(task, first_event);
+    }
+
+    /// Disables a task until something that its last round read changes.
+    fn park(&mut self, task: u32, access: Access) {
+        if !self.spins.any_parked() {
+            self.spins.looked = self.events.as_slice().len();
+        }
+        self.spins.parks += 1;
+        self.spins.parked.insert(task);
+        self.tasks[task as usize].pending = Pending {
+            access,
+            gate_var: 0,
+            gates: 0,
+            visible: false,
+            unasked: false,
+        };
+        self.enabled.remove(task);
+        if self.last == task {
+            // The yield did not happen.
+            self.yielded = false;
+        }
+        self.elaborate = true;
+    }
+
+    /// Enables the parked tasks for which something has changed.
+    pub(super) fn look_at_changes(&mut self) {
+        let events = self.events.as_slice();
+        let looked = std::mem::replace(&mut self.spins.looked, events.len());
+        for event in events[looked..].iter().filter(|event| event.op.is_write()) {
+            let mut next = self.spins.parked.first_from(0);
+            while let Some(task) = next {
+                let awaited = &self.spins.rounds[task as usize].awaited;
+                if awaited
+                    .iter()
+                    .any(|awaited| awaited.changed_by(event) == Some(true))
+                {
+                    self.spins.parked.remove(task);
+                    self.eager.insert(task);
+                }
+                next = self.spins.parked.first_from(task + 1);
+            }
+            if self.spins.last_rounds && !only_looks(event) {
+                self.spins.last_rounds = false;
+                self.spins.unseen_change = true;
+            }
+        }
+    }
+
+    /// Nobody can go on but for parked tasks: lets them go, for this execution. The first of them.
+    pub(super) fn release_parked(&mut self) -> u32 {
+        self.spins.looked = self.events.as_slice().len();
+        self.spins.events_before = self.spins.looked;
+        self.spins.last_rounds = true;
+        self.elaborate = true;
+        while let Some(task) = self.spins.parked.pop_first() {
+            self.spins.rounds[task as usize].vain = 0;
+            self.spins.released.insert(task);
+            self.eager.insert(task);
+        }
+        self.eager.pop_first().expect("a task was parked")
+    }
+
+    /// A task that was let go again had a round in vain. Whether that was the last one of the last task.
+    fn last_round(&mut self, task: u32) -> bool {
+        self.spins.rounds[task as usize].vain += 1;
+        let tired = |task: u32| self.spins.rounds[task as usize].vain >= LAST_ROUNDS;
+        self.spins.last_rounds && self.spins.released.iter().all(tired)
+    }
+
+    /// The events worth showing: not the last rounds of tasks that wait in vain.
+    pub(super) fn telling_events(&self) -> &[Event] {
+        let events = self.events.as_slice();
+        if self.spins.last_rounds {
+            &events[..self.spins.events_before]
+        } else {
+            events
+        }
+    }
+
+    /// What a task waits for in a loop when the execution ends with that.
+    pub(super) fn awaited_in_words(&self, task: u32) -> Vec<AwaitedVar> {
+        if !self.spins.released.contains(task) {
+            return Vec::new();
+        }
+        let awaited = &self.spins.rounds[task as usize].awaited;
+        let in_words = |awaited: &Awaited| AwaitedVar {
+            var: var_name(self, awaited.var),
+            // An address differs between processes.
+            value: awaited
+                .value
+                .filter(|_| self.vars[awaited.var].kind != VarKind::Pointer),
+            site: site_name(awaited.site),
+        };
+        awaited.iter().map(in_words).collect()
+    }
+}

@@ -1,0 +1,110 @@
+//! The local state of a task that yields: the registers that a call keeps, the return address, and the used
+//! part of the stack. All else of a machine's state is dead across a call, or memory.
+//!
+//! The state is that of whoever calls `give_way`: it is put together before any of the engine's own frames are
+//! on the stack.
+
+use crate::runtime::spin::Surroundings;
+use crate::runtime::{Access, Engine, Runtime, Site};
+use intermezzo_sdk::SyncVarOp;
+
+/// Notes the caller's local state, and yields for it.
+///
+/// # Safety
+/// `runtime` is what an `Engine` holds, and the caller runs on one of its fibers.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+pub(in crate::runtime) unsafe extern "C-unwind" fn give_way(
+    runtime: *mut Runtime,
+    op: SyncVarOp,
+    site: Site,
+) {
+    // The registers that a call keeps go right below the return address, so that all of the state is in one
+    // piece; then the arguments, which also aligns the stack. The jump leaves all as it was at the call.
+    std::arch::naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "lea rsi, [rsp + 24]",
+        "call {note}",
+        "pop rdx",
+        "pop rsi",
+        "pop rdi",
+        "add rsp, 48",
+        "jmp {go_on}",
+        note = sym note,
+        go_on = sym go_on,
+    );
+}
+
+/// Notes the caller's local state, and yields for it.
+///
+/// # Safety
+/// `runtime` is what an `Engine` holds, and the caller runs on one of its fibers.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+pub(in crate::runtime) unsafe extern "C-unwind" fn give_way(
+    runtime: *mut Runtime,
+    op: SyncVarOp,
+    site: Site,
+) {
+    // As above. The return address is a register, x30; of the vector registers a call keeps the lower halves.
+    std::arch::naked_asm!(
+        "sub sp, sp, #192",
+        "stp x0, x1, [sp]",
+        "str x2, [sp, #16]",
+        "stp x19, x20, [sp, #32]",
+        "stp x21, x22, [sp, #48]",
+        "stp x23, x24, [sp, #64]",
+        "stp x25, x26, [sp, #80]",
+        "stp x27, x28, [sp, #96]",
+        "stp x29, x30, [sp, #112]",
+        "stp d8, d9, [sp, #128]",
+        "stp d10, d11, [sp, #144]",
+        "stp d12, d13, [sp, #160]",
+        "stp d14, d15, [sp, #176]",
+        "add x1, sp, #32",
+        "bl {note}",
+        "ldp x29, x30, [sp, #112]",
+        "ldp x0, x1, [sp]",
+        "ldr x2, [sp, #16]",
+        "add sp, sp, #192",
+        "b {go_on}",
+        note = sym note,
+        go_on = sym go_on,
+    );
+}
+
+/// Notes the state that begins at `from` and ends with the stack. Nothing may unwind out of this.
+extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
+    // SAFETY: the caller says that this is the runtime; no reference to it is held while a task runs.
+    let rt = unsafe { &mut *runtime };
+    let current = rt.current;
+    let task = &rt.tasks[current as usize];
+    if rt.teardown || task.yielded {
+        return;
+    }
+    let surroundings = Surroundings {
+        clock: rt.clock,
+        left: rt.left,
+        random_sources: task.random_sources,
+    };
+    let to = rt.fibers[rt.running as usize].coroutine().top();
+    let words = (to - from.addr()) / size_of::<u64>();
+    // SAFETY: from the registers just saved up to its top this is the stack that runs, mapped and aligned, and
+    // nobody else writes to it. What is dead or padding there is whatever it is: the machine has no
+    // uninitialised memory, and a volatile read is the machine's.
+    let state = (0..words).map(|word| unsafe { from.add(word).read_volatile() });
+    rt.spins.note_state(current, state, surroundings);
+}
+
+/// Yields.
+extern "C-unwind" fn go_on(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
+    Engine(runtime).yield_now(Access::nowhere(op, site));
+}

@@ -1,0 +1,344 @@
+//! Loops that wait: explored without a bound, and told from loops that end by themselves.
+
+use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{Coverage, Explorer, Report, Schedule, hint, thread};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+/// The two ways to give way in a loop.
+const WAYS: [fn(); 2] = [hint::spin_loop, thread::yield_now];
+
+/// Every schedule was run, and nothing was found.
+fn covered(report: &Report) {
+    assert!(report.verdict().is_pass(), "{report}");
+    assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
+}
+
+fn kind(report: &Report) -> String {
+    report.findings()[0].kind.to_string()
+}
+
+/// Explores a lock: `tasks` tasks increment under it, not atomically. How many executions there are, which
+/// depends a little on what the compiler leaves in dead registers: a bound is what can be tested.
+fn lock<L: Send + Sync>(tasks: usize, new: fn() -> L, lock: fn(&L), unlock: fn(&L)) -> u64 {
+    let report = Explorer::new().explore(|| {
+        let (guard, n) = (new(), AtomicUsize::new(0));
+        thread::scope(|s| {
+            for _ in 0..tasks {
+                s.spawn(|| {
+                    lock(&guard);
+                    n.store(n.load(SeqCst) + 1, SeqCst);
+                    unlock(&guard);
+                });
+            }
+        });
+        assert_eq!(n.load(SeqCst), tasks);
+    });
+    covered(&report);
+    report.executions()
+}
+
+#[test]
+fn a_test_and_set_lock() {
+    fn acquire<const WAY: usize>(lock: &AtomicBool) {
+        while lock.swap(true, SeqCst) {
+            WAYS[WAY]();
+        }
+    }
+    let unlock = |lock: &AtomicBool| lock.store(false, SeqCst);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<0>, unlock) <= 40);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<1>, unlock) <= 40);
+}
+
+#[test]
+fn a_compare_and_exchange_lock() {
+    fn acquire<const WAY: usize>(lock: &AtomicBool) {
+        while lock.compare_exchange(false, true, SeqCst, SeqCst).is_err() {
+            WAYS[WAY]();
+        }
+    }
+    let unlock = |lock: &AtomicBool| lock.store(false, SeqCst);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<0>, unlock) <= 40);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<1>, unlock) <= 40);
+    assert!(lock(3, || AtomicBool::new(false), acquire::<0>, unlock) <= 10_000);
+}
+
+#[test]
+fn a_weak_compare_and_exchange_lock() {
+    fn acquire(lock: &AtomicBool) {
+        while lock.compare_exchange_weak(false, true, SeqCst, SeqCst).is_err() {
+            hint::spin_loop();
+        }
+    }
+    let unlock = |lock: &AtomicBool| lock.store(false, SeqCst);
+    let executions = lock(2, || AtomicBool::new(false), acquire, unlock);
+    assert!(executions < 100, "{executions}");
+}
+
+#[test]
+fn a_test_and_test_and_set_lock() {
+    fn acquire<const WAY: usize>(lock: &AtomicBool) {
+        loop {
+            while lock.load(SeqCst) {
+                WAYS[WAY]();
+            }
+            if !lock.swap(true, SeqCst) {
+                break;
+            }
+        }
+    }
+    let unlock = |lock: &AtomicBool| lock.store(false, SeqCst);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<0>, unlock) <= 200);
+    assert!(lock(2, || AtomicBool::new(false), acquire::<1>, unlock) <= 200);
+}
+
+#[test]
+fn a_ticket_lock() {
+    fn acquire<const WAY: usize>((next, serving): &(AtomicUsize, AtomicUsize)) {
+        let ticket = next.fetch_add(1, SeqCst);
+        while serving.load(SeqCst) != ticket {
+            WAYS[WAY]();
+        }
+    }
+    let unlock = |(_, serving): &(AtomicUsize, AtomicUsize)| {
+        serving.fetch_add(1, SeqCst);
+    };
+    let new = || (AtomicUsize::new(0), AtomicUsize::new(0));
+    assert!(lock(2, new, acquire::<0>, unlock) <= 140);
+    assert!(lock(2, new, acquire::<1>, unlock) <= 140);
+    assert!(lock(3, new, acquire::<0>, unlock) <= 200_000);
+}
+
+/// Two variables are waited for at once.
+#[test]
+fn petersons_lock() {
+    let enter = |me: usize, flags: &[AtomicBool; 2], turn: &AtomicUsize| {
+        flags[me].store(true, SeqCst);
+        turn.store(1 - me, SeqCst);
+        while flags[1 - me].load(SeqCst) && turn.load(SeqCst) == 1 - me {
+            hint::spin_loop();
+        }
+    };
+    let report = Explorer::new().explore(|| {
+        let flags = [AtomicBool::new(false), AtomicBool::new(false)];
+        let (turn, inside) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|s| {
+            for me in 0..2 {
+                let (flags, turn, inside) = (&flags, &turn, &inside);
+                s.spawn(move || {
+                    enter(me, flags, turn);
+                    assert_eq!(inside.fetch_add(1, SeqCst), 0);
+                    inside.fetch_sub(1, SeqCst);
+                    flags[me].store(false, SeqCst);
+                });
+            }
+        });
+    });
+    covered(&report);
+    // Some ten times as many if rounds in vain were not told from others.
+    assert!(report.executions() <= 6_000, "{report}");
+}
+
+#[test]
+fn a_sequence_lock() {
+    for way in WAYS {
+        let seen = Mutex::new(BTreeSet::new());
+        let report = Explorer::new().explore(|| {
+            let (sequence, a, b) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+            let read = thread::scope(|s| {
+                let reader = s.spawn(|| {
+                    loop {
+                        let before = sequence.load(SeqCst);
+                        let read = (a.load(SeqCst), b.load(SeqCst));
+                        if before % 2 == 0 && sequence.load(SeqCst) == before {
+                            break read;
+                        }
+                        way();
+                    }
+                });
+                s.spawn(|| {
+                    sequence.fetch_add(1, SeqCst);
+                    a.store(1, SeqCst);
+                    b.store(1, SeqCst);
+                    sequence.fetch_add(1, SeqCst);
+                });
+                reader.join().unwrap()
+            });
+            seen.lock().unwrap().insert(read);
+        });
+        covered(&report);
+        assert_eq!(seen.into_inner().unwrap(), BTreeSet::from([(0, 0), (1, 1)]));
+    }
+}
+
+/// A bounded spin is left at each of its rounds.
+#[test]
+fn bounded_spins_keep_their_outcomes() {
+    for way in WAYS {
+        let seen = Mutex::new(BTreeSet::new());
+        let report = Explorer::new().fair_yields(100).explore(|| {
+            let x = AtomicUsize::new(0);
+            let rounds = thread::scope(|s| {
+                s.spawn(|| x.store(1, SeqCst));
+                s.spawn(|| {
+                    for round in 0..4 {
+                        if x.load(SeqCst) == 1 {
+                            return Some(round);
+                        }
+                        way();
+                    }
+                    None
+                })
+                .join()
+                .unwrap()
+            });
+            seen.lock().unwrap().insert(rounds);
+        });
+        covered(&report);
+        let all = [None, Some(0), Some(1), Some(2), Some(3)];
+        assert_eq!(seen.into_inner().unwrap(), BTreeSet::from(all));
+        assert!(report.notes().is_empty(), "never parked: {report}");
+    }
+}
+
+/// A back-off is played while it grows, and parked once it does not.
+#[test]
+fn a_back_off_grows_and_saturates() {
+    let seen = Mutex::new(BTreeSet::new());
+    let report = Explorer::new().fair_yields(100).explore(|| {
+        let x = AtomicUsize::new(0);
+        let waits = thread::scope(|s| {
+            s.spawn(|| x.store(1, SeqCst));
+            s.spawn(|| {
+                let mut waits = 1;
+                while x.load(SeqCst) != 1 {
+                    for _ in 0..waits {
+                        hint::spin_loop();
+                    }
+                    waits = (waits * 2).min(4);
+                }
+                waits
+            })
+            .join()
+            .unwrap()
+        });
+        seen.lock().unwrap().insert(waits);
+    });
+    covered(&report);
+    assert_eq!(seen.into_inner().unwrap(), BTreeSet::from([1, 2, 4]));
+}
+
+/// What ends a loop is not always a variable: a deadline ends this one.
+#[test]
+fn a_loop_that_looks_at_the_clock_is_not_parked() {
+    use intermezzo_explorer::time::Instant;
+    let seen = Mutex::new(BTreeSet::new());
+    let report = Explorer::new().fair_yields(100).explore(|| {
+        let x = AtomicUsize::new(0);
+        let until = Instant::now() + std::time::Duration::from_micros(3);
+        let late = thread::scope(|s| {
+            s.spawn(|| x.store(1, SeqCst));
+            s.spawn(|| {
+                while x.load(SeqCst) != 1 {
+                    if Instant::now() > until {
+                        return true;
+                    }
+                    hint::spin_loop();
+                }
+                false
+            })
+            .join()
+            .unwrap()
+        });
+        seen.lock().unwrap().insert(late);
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    assert_eq!(seen.into_inner().unwrap(), BTreeSet::from([false, true]));
+}
+
+/// Nobody sets it.
+fn waits_for_ever() -> Report {
+    Explorer::new().program("for ever").explore(for_ever)
+}
+
+fn for_ever() {
+    let (x, y) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|s| {
+        s.spawn(|| {
+            while x.load(SeqCst) != 2 {
+                hint::spin_loop();
+            }
+        });
+        s.spawn(|| {
+            x.store(1, SeqCst);
+            while y.load(SeqCst) != 1 {
+                thread::yield_now();
+            }
+        });
+    });
+}
+
+#[test]
+fn what_nobody_sets_is_a_livelock() {
+    let report = waits_for_ever();
+    assert_eq!(kind(&report), "livelock");
+    let found = &report.findings()[0];
+    assert_eq!(found.tasks, ["main", "task 1", "task 2"]);
+    let here = file!();
+    let expected =
+        format!("task 1 goes round in a loop and waits for atomic 1.1 to be other than 1 at {here}:");
+    assert!(found.message.contains(&expected), "{}", found.message);
+    assert!(
+        found
+            .message
+            .contains("task 2 goes round in a loop and waits for atomic 2."),
+        "{}",
+        found.message
+    );
+    assert!(found.message.contains("main waits for"), "{}", found.message);
+}
+
+/// The same execution, byte by byte, parks included.
+#[test]
+fn parks_are_replayed() {
+    let found = waits_for_ever();
+    let schedule = &found.findings()[0].schedule;
+    for schedule in [
+        schedule.clone(),
+        Schedule::from_token(&schedule.token()).unwrap(),
+        Schedule::from_json(&schedule.to_json(None)).unwrap(),
+    ] {
+        let replayed = Explorer::new()
+            .program("for ever")
+            .replay(schedule)
+            .explore(for_ever);
+        assert_eq!(replayed.findings().len(), 1, "{replayed}");
+        assert_eq!(replayed.findings()[0].message, found.findings()[0].message);
+        assert_eq!(replayed.findings()[0].events, found.findings()[0].events);
+    }
+}
+
+/// Its end depends on memory that is not compared; it is seen once nobody else can go on.
+#[test]
+fn a_loop_bounded_by_the_heap_still_ends() {
+    /// Counts in the heap, where the count leaves no trace on the stack.
+    #[inline(never)]
+    fn one_more(rounds: &mut u32) -> bool {
+        *rounds += 1;
+        *rounds < 6
+    }
+    let test = || {
+        let (x, mut rounds) = (AtomicUsize::new(0), Box::new(0));
+        while x.load(SeqCst) != 1 && one_more(&mut rounds) {
+            hint::spin_loop();
+        }
+        x.store(1, SeqCst);
+    };
+    let report = Explorer::new().explore(test);
+    covered(&report);
+    let said = |report: &Report, what: &str| report.notes().iter().any(|note| note.contains(what));
+    assert!(said(&report, "seemed to wait"), "{report}");
+    let report = Explorer::new().awaits(false).explore(test);
+    covered(&report);
+    assert!(!said(&report, "awaits"), "{report}");
+}

@@ -1,0 +1,332 @@
+//! Random programs with loops that wait, against a model that plays every round of every loop: the same
+//! outcomes, and a livelock just where the model has one.
+
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{Coverage, Explorer, Reduction, hint, thread};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+/// Variables of a program, all 0 at first.
+const VARS: usize = 2;
+
+/// Programs that need more executions are not compared.
+const EXECUTIONS_MAX: u64 = 4_000;
+
+/// What a task does; each is a line of a real program, and a little machine of the model.
+#[derive(Clone, Copy, Debug)]
+enum Line {
+    Store(usize, usize),
+    Load(usize),
+    Add(usize),
+    /// `while x != v`
+    Await(usize, usize),
+    /// `while x != v && y != w`
+    Either([usize; 2], [usize; 2]),
+    /// `while compare_exchange(v, w) fails`
+    Exchange(usize, usize, usize),
+    /// `while swap(1) == 1`
+    Swap(usize),
+    /// Reads x, y and x again until x is the same both times; the value of y.
+    Consistent(usize, usize),
+    /// Looks at most twice whether x is v; how often it did.
+    Twice(usize, usize),
+}
+
+type Program = Vec<Vec<Line>>;
+type Outcome = Vec<Vec<usize>>;
+
+/// What a step of the model comes to.
+enum Next {
+    /// The line goes on, at this place and with these values.
+    Within(u8, [usize; 2]),
+    /// The line is over.
+    Over,
+    /// The line is over, and this is what it came to.
+    Told(usize),
+}
+
+/// One access to the variables.
+fn step(line: Line, place: u8, held: [usize; 2], vars: &mut [usize; VARS]) -> Next {
+    use Next::{Over, Told, Within};
+    let again = Within(0, [0; 2]);
+    match line {
+        Line::Store(x, v) => {
+            vars[x] = v;
+            Over
+        }
+        Line::Load(x) => Told(vars[x]),
+        Line::Add(x) => {
+            vars[x] += 1;
+            Told(vars[x] - 1)
+        }
+        Line::Await(x, v) if vars[x] == v => Over,
+        Line::Await(..) => again,
+        Line::Either(x, v) if vars[x[usize::from(place)]] == v[usize::from(place)] => Told(place.into()),
+        Line::Either(..) if place == 0 => Within(1, held),
+        Line::Either(..) => again,
+        Line::Exchange(x, v, w) if vars[x] == v => {
+            vars[x] = w;
+            Over
+        }
+        Line::Exchange(..) => again,
+        Line::Swap(x) if vars[x] == 1 => again,
+        Line::Swap(x) => {
+            vars[x] = 1;
+            Over
+        }
+        Line::Consistent(x, y) => match place {
+            0 => Within(1, [vars[x], 0]),
+            1 => Within(2, [held[0], vars[y]]),
+            _ if vars[x] == held[0] => Told(held[1]),
+            _ => again,
+        },
+        Line::Twice(x, v) if vars[x] == v => Told(place.into()),
+        Line::Twice(..) if place == 0 => Within(1, held),
+        Line::Twice(..) => Told(2),
+    }
+}
+
+/// The line, in a real program.
+fn run(line: Line, vars: &[AtomicUsize; VARS]) -> Option<usize> {
+    let load = |x: usize| vars[x].load(SeqCst);
+    match line {
+        Line::Store(x, v) => {
+            vars[x].store(v, SeqCst);
+            None
+        }
+        Line::Load(x) => Some(load(x)),
+        Line::Add(x) => Some(vars[x].fetch_add(1, SeqCst)),
+        Line::Await(x, v) => {
+            while load(x) != v {
+                hint::spin_loop();
+            }
+            None
+        }
+        Line::Either(x, v) => loop {
+            if load(x[0]) == v[0] {
+                break Some(0);
+            }
+            if load(x[1]) == v[1] {
+                break Some(1);
+            }
+            thread::yield_now();
+        },
+        Line::Exchange(x, v, w) => {
+            while vars[x].compare_exchange(v, w, SeqCst, SeqCst).is_err() {
+                hint::spin_loop();
+            }
+            None
+        }
+        Line::Swap(x) => {
+            while vars[x].swap(1, SeqCst) == 1 {
+                thread::yield_now();
+            }
+            None
+        }
+        Line::Consistent(x, y) => loop {
+            let before = load(x);
+            let read = load(y);
+            if load(x) == before {
+                break Some(read);
+            }
+            hint::spin_loop();
+        },
+        Line::Twice(x, v) => {
+            for round in 0..2 {
+                if load(x) == v {
+                    return Some(round);
+                }
+                hint::spin_loop();
+            }
+            Some(2)
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct State {
+    vars: [usize; VARS],
+    /// For each task: its line, the place in it, what it holds, what it told.
+    tasks: Vec<(usize, u8, [usize; 2], Vec<usize>)>,
+}
+
+/// All outcomes of a program, and whether it can get where no end can be reached.
+fn model(program: &Program) -> (BTreeSet<Outcome>, bool) {
+    let first = State {
+        vars: [0; VARS],
+        tasks: vec![(0, 0, [0; 2], Vec::new()); program.len()],
+    };
+    let mut before: BTreeMap<State, Vec<State>> = BTreeMap::from([(first.clone(), Vec::new())]);
+    let mut open = vec![first];
+    let (mut ends, mut outcomes) = (Vec::new(), BTreeSet::new());
+    while let Some(state) = open.pop() {
+        let mut over = true;
+        for (task, lines) in program.iter().enumerate() {
+            let Some(&line) = lines.get(state.tasks[task].0) else {
+                continue;
+            };
+            over = false;
+            let mut next = state.clone();
+            let (at, place, held, told) = &mut next.tasks[task];
+            match step(line, *place, *held, &mut next.vars) {
+                Next::Within(to, values) => (*place, *held) = (to, values),
+                Next::Over => (*at, *place, *held) = (*at + 1, 0, [0; 2]),
+                Next::Told(what) => {
+                    (*at, *place, *held) = (*at + 1, 0, [0; 2]);
+                    told.push(what);
+                }
+            }
+            let new = !before.contains_key(&next);
+            before.entry(next.clone()).or_default().push(state.clone());
+            if new {
+                open.push(next);
+            }
+        }
+        if over {
+            outcomes.insert(outcome(
+                &state.vars,
+                state.tasks.iter().map(|task| task.3.clone()),
+            ));
+            ends.push(state);
+        }
+    }
+    let mut ending: BTreeSet<State> = BTreeSet::new();
+    while let Some(state) = ends.pop() {
+        if ending.insert(state.clone()) {
+            ends.extend(before[&state].iter().cloned());
+        }
+    }
+    (outcomes, ending.len() < before.len())
+}
+
+fn outcome(vars: &[usize], told: impl Iterator<Item = Vec<usize>>) -> Outcome {
+    std::iter::once(vars.to_vec()).chain(told).collect()
+}
+
+/// What exploring it shows: outcomes, whether there is a livelock. `None` if it takes too long.
+fn explored(program: &Program, reduction: Reduction) -> Option<(BTreeSet<Outcome>, bool)> {
+    let outcomes = Mutex::new(BTreeSet::new());
+    // Fairness would leave out what a task does that is never let go: it is not what is compared here.
+    let explorer = Explorer::new()
+        .fair_yields(u32::MAX)
+        .reduction(reduction)
+        .keep_going(true)
+        .executions(EXECUTIONS_MAX);
+    let report = explorer.explore(|| {
+        let vars: [AtomicUsize; VARS] = std::array::from_fn(|_| AtomicUsize::new(0));
+        let vars = &vars;
+        let told: Vec<Vec<usize>> = thread::scope(|scope| {
+            let tasks: Vec<_> = program
+                .iter()
+                .map(|lines| {
+                    scope.spawn(move || {
+                        let told = lines.iter().filter_map(|&line| run(line, vars));
+                        told.collect::<Vec<usize>>()
+                    })
+                })
+                .collect();
+            tasks.into_iter().map(|task| task.join().unwrap()).collect()
+        });
+        let values: Vec<usize> = vars.iter().map(|var| var.load(SeqCst)).collect();
+        outcomes
+            .lock()
+            .unwrap()
+            .insert(outcome(&values, told.into_iter()));
+    });
+    if *report.coverage() != Coverage::Exhaustive {
+        return None;
+    }
+    let kinds: BTreeSet<String> = report
+        .findings()
+        .iter()
+        .map(|finding| finding.kind.to_string())
+        .collect();
+    assert!(
+        kinds.iter().all(|kind| kind == "livelock"),
+        "{program:?}: {report}"
+    );
+    assert!(
+        report
+            .findings()
+            .iter()
+            .all(|finding| finding.message.starts_with("no task can go on")),
+        "parked, not given up: {program:?}: {report}"
+    );
+    Some((outcomes.into_inner().unwrap(), !kinds.is_empty()))
+}
+
+/// Multiplication with a carry: even enough, and the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = (self.0 & 0xffff_ffff) * 4_294_957_665 + (self.0 >> 32);
+        (self.0 & 0xffff_ffff) as usize % end
+    }
+
+    fn line(&mut self) -> Line {
+        let (x, v, w) = (self.below(VARS), self.below(3), self.below(3));
+        match self.below(13) {
+            0..4 => Line::Store(x, v),
+            4 => Line::Load(x),
+            5 => Line::Add(x),
+            6 => Line::Await(x, v),
+            7 => Line::Either([x, 1 - x], [v, w]),
+            8 => Line::Exchange(x, v, w),
+            9 => Line::Swap(x),
+            10 => Line::Consistent(x, 1 - x),
+            _ => Line::Twice(x, v),
+        }
+    }
+
+    fn program(&mut self) -> Program {
+        let tasks = 2 + self.below(2);
+        let longest = if tasks == 2 { 3 } else { 2 };
+        let mut lines = || (0..1 + self.below(longest)).map(|_| self.line()).collect();
+        (0..tasks).map(|_| lines()).collect()
+    }
+}
+
+/// Compares so many programs.
+fn compare(programs: usize, reduction: Reduction) {
+    let mut dice = Dice(0x696e_7465_726d_657a);
+    let (mut compared, mut livelocks, mut several) = (0, 0, 0);
+    for _ in 0..programs {
+        let program = dice.program();
+        let (outcomes, livelock) = model(&program);
+        let Some((seen, found)) = explored(&program, reduction) else {
+            continue;
+        };
+        assert_eq!((&seen, found), (&outcomes, livelock), "{program:?}");
+        compared += 1;
+        livelocks += usize::from(livelock);
+        several += usize::from(outcomes.len() > 1);
+    }
+    assert!(
+        4 * compared > 3 * programs && 4 * livelocks > programs && 5 * several > programs,
+        "{compared} {livelocks} {several}"
+    );
+}
+
+#[test]
+fn outcomes_are_those_of_the_model() {
+    compare(100, Reduction::None);
+}
+
+#[test]
+fn reductions_leave_no_outcome_out() {
+    for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
+        compare(100, reduction);
+    }
+}
+
+/// This one needs what wakeup trees would miss.
+#[test]
+fn wakeup_trees_give_way_to_parked_tasks() {
+    let program = vec![
+        vec![Line::Store(1, 1), Line::Store(0, 2)],
+        vec![Line::Store(0, 0), Line::Twice(0, 2)],
+        vec![Line::Either([1, 0], [0, 2]), Line::Twice(1, 1)],
+    ];
+    assert_eq!(explored(&program, Reduction::Dpor), Some(model(&program)));
+}

@@ -192,6 +192,9 @@ impl Runtime {
                 }
                 self.wake(listed[0])
             }
+            alternatives if goes_on && self.scoped && self.closes(alternatives as u32) => {
+                self.wake(listed[0])
+            }
             alternatives => {
                 match self.decide(
                     ChoiceKind::Task,
@@ -287,7 +290,7 @@ impl Runtime {
         }
         if self.elaborate {
             self.yielded = false;
-            self.elaborate = self.fair.active() || self.spins.busy() || self.created > 64;
+            self.elaborate = self.fair.active() || self.spins.busy() || self.created > 64 || self.scoped;
         }
         self.hand_over(task)
     }
@@ -391,6 +394,8 @@ impl Runtime {
             choices: self.decided,
             fair: self.fair.active(),
             step: self.steps,
+            context_switches: self.switches,
+            running: TaskId(self.last),
             candidates,
             trace: &self.trace,
             tasks: &self.tasks,
@@ -484,6 +489,8 @@ impl Runtime {
                 choices: self.decided,
                 fair: self.fair.active(),
                 step: self.steps,
+                context_switches: self.switches,
+                running: TaskId(self.last),
                 candidates,
                 trace: &self.trace,
                 tasks: &self.tasks,

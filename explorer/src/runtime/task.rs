@@ -118,6 +118,8 @@ pub(crate) struct Task {
     pub(crate) name: Option<Arc<str>>,
     /// Whether it yielded, with nothing visible done since.
     pub(crate) yielded: bool,
+    /// Whether it may be preempted in the region that it is in; `None` outside any.
+    pub(crate) preemptible: Option<bool>,
     /// Whether it was unwinding, from a panic or from being abandoned, when it ran last; see
     /// `Engine::note_unwinding`.
     pub(crate) panicking: bool,
@@ -158,6 +160,7 @@ impl Task {
             random_sources: 0,
             name: None,
             yielded: false,
+            preemptible: None,
             panicking: false,
             finishing: false,
             firm: false,
@@ -187,6 +190,7 @@ impl Task {
         self.random_sources = 0;
         self.name = name;
         self.yielded = false;
+        self.preemptible = None;
         self.panicking = false;
         self.finishing = false;
         self.firm = false;

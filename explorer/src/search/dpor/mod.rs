@@ -473,10 +473,7 @@ impl Strategy for Dpor {
 
     fn coverage(&self, finished: bool) -> Coverage {
         match (finished, self.insertion) {
-            (true, Insertion::Bounded(most)) if self.left_out => Coverage::Bounded {
-                preemptions: Some(most),
-                reason: None,
-            },
+            (true, Insertion::Bounded(most)) if self.left_out => Coverage::within_preemptions(most, None),
             (true, _) => Coverage::Exhaustive,
             (false, _) => Coverage::stopped(),
         }

@@ -134,13 +134,15 @@ impl Dpor {
         node.pending = std::mem::take(&mut self.guide);
         let guided = std::iter::from_fn(|| node.next_pending())
             .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
-        // Without a sequence to follow, or where what it wants next was done on the way, anything goes. But who could go
-        // on only unasked has no turn of its own.
-        let alternative = guided.or_else(|| {
+        // Without a sequence to follow, or where what it wants next was done on the way, anything goes; who could go on
+        // only unasked comes last.
+        let awake = |unasked: bool| {
             listed.iter().position(|candidate| {
-                !asleep(candidate.task) && (candidate.waits_for.is_none() || point.is_enabled(candidate.task))
+                let asked = candidate.waits_for.is_none() || point.is_enabled(candidate.task);
+                !asleep(candidate.task) && asked != unasked
             })
-        });
+        };
+        let alternative = guided.or_else(|| awake(false)).or_else(|| awake(true));
         let Some(alternative) = alternative else {
             self.candidates.truncate(candidates);
             self.sleepers.truncate(sleeping);

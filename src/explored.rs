@@ -3,9 +3,9 @@
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
     Coverage, Environment, ExploreError, Explorer, Finding, FindingEvent, Progress, Reduction, Report,
-    Schedule, ScheduleError, SettingError, Settings, Strategy, StrategyKind, Verdict,
+    Schedule, ScheduleError, Scope, SettingError, Settings, Strategy, StrategyKind, Verdict,
 };
-pub use intermezzo_explorer::{any_bool, choose, event, is_exploring};
+pub use intermezzo_explorer::{any_bool, choose, event, is_exploring, preemptions_off, preemptions_on};
 pub use intermezzo_explorer::{cell, future, hint, rand, schedule, search, sync, task, thread, time, trace};
 /// The Monitor contract: what a listener on executions is told, and what it may say.
 pub use intermezzo_sdk as sdk;

@@ -49,7 +49,9 @@ fn every_pass_is_complete() {
         let report = explored(program);
         let complete = match report.coverage() {
             Coverage::Exhaustive => true,
-            Coverage::Bounded { preemptions, reason } => preemptions.is_some() && reason.is_none(),
+            Coverage::Bounded {
+                preemptions, reason, ..
+            } => preemptions.is_some() && reason.is_none(),
             Coverage::Sampled { .. } => false,
         };
         assert!(complete, "{}: {}", program.name, report.coverage());

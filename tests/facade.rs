@@ -76,7 +76,9 @@ fn a_failing_test_panics_with_the_report() {
 fn a_wrong_setting_says_what_there_is() {
     let text = failure(&[("premptions", "2")], || ());
     assert!(
-        text.starts_with("setting `premptions`: there is no such setting; there are: strategy, preemptions"),
+        text.starts_with(
+            "setting `premptions`: there is no such setting; there are: strategy, reduction, preemptions"
+        ),
         "{text}"
     );
 }
@@ -140,4 +142,27 @@ fn explorations_of_one_static_do_not_meet() {
             scope.spawn(explore);
         }
     });
+}
+
+/// With or without the explorer, what a region gives goes through.
+#[intermezzo::test(strategy = "delays", delays = 3)]
+fn regions_give_their_value() {
+    let n = AtomicUsize::new(0);
+    let step = || intermezzo::preemptions_off(|| intermezzo::preemptions_on(|| n.fetch_add(1, SeqCst)) + 1);
+    thread::scope(|scope| {
+        scope.spawn(step);
+        scope.spawn(step);
+    });
+    assert_eq!(step(), 3);
+}
+
+#[intermezzo::test(
+    strategy = "best-first",
+    priority = "preemptions,2*rare+deepest",
+    prefixes = 10_000,
+    preempt_not_in = "queue::ring, slots.rs, atomic 0.7",
+    depth = 100
+)]
+fn search_settings_are_taken() {
+    assert_eq!(Mutex::new(1).into_inner().unwrap(), 1);
 }

@@ -1,7 +1,8 @@
 //! The flags that steer a search: one per setting, each understood by `Settings::set` alone.
 
+use crate::problem::Problem;
 use clap::Args;
-use intermezzo::Settings;
+use intermezzo::{Reduction, Settings, StrategyKind};
 
 // Headings in the help.
 const SEARCH: &str = "Search";
@@ -21,7 +22,7 @@ pub(crate) struct LimitFlags {
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct SearchFlags {
-    /// Which search to run: `dfs` or `random`
+    /// Which search to run: `dfs`, `random`, `delays` or `best-first`
     #[arg(long, value_name = "NAME", value_parser = setting("strategy"), help_heading = SEARCH)]
     strategy: Option<String>,
     /// How to leave out executions that show nothing new: `none`, `caching`, `source-dpor`, `dpor` or `bpor`
@@ -31,6 +32,35 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("preemptions"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     preemptions: Option<String>,
+    /// Most delays in an execution (tasks skipped in round-robin order), or `none` for no bound
+    #[arg(long, value_name = "N", value_parser = setting("delays"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    delays: Option<String>,
+    /// How many choices of an execution are varied, from the first, or `none` for all
+    #[arg(long, value_name = "N", value_parser = setting("depth"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    depth: Option<String>,
+    /// By how many choices the depth grows from round to round, or `none` for one round
+    #[arg(long, value_name = "N", value_parser = setting("depth_step"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    depth_step: Option<String>,
+    /// Preempts only in these module paths, source files and variables (`queue::ring,slots.rs,atomic 0.2`)
+    #[arg(long, value_name = "LIST", value_parser = setting("preempt_in"), help_heading = SEARCH)]
+    preempt_in: Option<String>,
+    /// Does not preempt in these module paths, source files and variables
+    #[arg(long, value_name = "LIST", value_parser = setting("preempt_not_in"), help_heading = SEARCH)]
+    preempt_not_in: Option<String>,
+    /// Leaves out schedule points at atomics whose accesses other synchronisation orders
+    #[arg(long, value_name = "BOOL", value_parser = setting("quiet_atomics"), help_heading = SEARCH,
+          num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    quiet_atomics: Option<String>,
+    /// What a best-first search runs next, as in `preemptions,2*rare+deepest`; a wrong name lists all
+    #[arg(long, value_name = "LIST", value_parser = setting("priority"), help_heading = SEARCH)]
+    priority: Option<String>,
+    /// Most unexplored prefixes that a best-first search keeps
+    #[arg(long, value_name = "N", value_parser = setting("prefixes"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    prefixes: Option<String>,
     /// Most executions, or `none` for no limit
     #[arg(long, value_name = "N", value_parser = setting("executions"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -132,6 +162,14 @@ impl Given for SearchFlags {
             ("strategy", &self.strategy),
             ("reduction", &self.reduction),
             ("preemptions", &self.preemptions),
+            ("delays", &self.delays),
+            ("depth", &self.depth),
+            ("depth_step", &self.depth_step),
+            ("preempt_in", &self.preempt_in),
+            ("preempt_not_in", &self.preempt_not_in),
+            ("quiet_atomics", &self.quiet_atomics),
+            ("priority", &self.priority),
+            ("prefixes", &self.prefixes),
             ("cache_bytes", &self.cache_bytes),
             ("executions", &self.executions),
             ("time", &self.time),
@@ -150,6 +188,44 @@ impl Given for SearchFlags {
         ];
         all.extend(self.limits.all());
         all
+    }
+}
+
+impl SearchFlags {
+    /// Checks that some test could be explored with these flags: they override its settings, and may contradict each
+    /// other whatever the others are.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        let given: Vec<&str> = self.given().into_iter().map(|(name, _)| name).collect();
+        let mut settings = Settings::default();
+        let mut first = None;
+        // What decides whether settings go together, where no flag has decided it.
+        for (_, strategy) in StrategyKind::ALL {
+            for (_, reduction) in Reduction::ALL {
+                for preemptions in [None, Some(0)] {
+                    let free = |name| !given.contains(&name);
+                    if free("strategy") {
+                        settings.strategy = strategy;
+                    }
+                    if free("reduction") {
+                        settings.reduction = reduction;
+                    }
+                    if free("preemptions") {
+                        settings.preemptions = preemptions;
+                    }
+                    self.apply(&mut settings);
+                    match settings.check() {
+                        Ok(()) => return Ok(()),
+                        Err(error) => first = first.or(Some(error)),
+                    }
+                }
+            }
+        }
+        let error = first.expect("there are strategies");
+        Err(Problem::usage(format!(
+            "{}: {}",
+            flag(&error.name),
+            error.problem
+        )))
     }
 }
 
@@ -200,8 +276,10 @@ mod tests {
         for (name, _) in Settings::known() {
             let value = match name {
                 "strategy" => "random",
-                "reduction" => "caching",
-                "awaits" | "keep_going" | "notify_any" | "arc_counts" => "false",
+                "reduction" => "dpor",
+                "priority" => "rare",
+                "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
+                "awaits" | "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
                 _ => "70000",
             };
             let given = parse(&[&format!("{}={value}", flag(name))]).unwrap();
@@ -229,6 +307,48 @@ mod tests {
         assert_eq!((settings.preemptions, settings.executions), (None, Some(5)));
         assert_eq!((settings.keep_going, settings.environment.seed), (true, 7));
         assert_eq!(settings.time.map(|time| time.as_millis()), Some(2500));
+    }
+
+    /// What a test may set right is not refused.
+    #[test]
+    fn flags_that_contradict_each_other_are_refused() {
+        for (flags, says) in [
+            (&["--delays=2"][..], None),
+            (&["--priority=rare"], None),
+            (&["--reduction=bpor"], None),
+            (
+                &["--delays=2", "--preemptions=2"],
+                Some("--preemptions: delays and"),
+            ),
+            (
+                &["--delays=2", "--reduction=dpor"],
+                Some("--reduction: a reduction leaves"),
+            ),
+            (
+                &["--priority=rare", "--strategy=dfs"],
+                Some("--priority: only the"),
+            ),
+            (
+                &["--reduction=bpor", "--preemptions=none"],
+                Some("--reduction: `bpor` is for"),
+            ),
+            (
+                &["--quiet-atomics", "--depth-step=2"],
+                Some("--quiet-atomics: an execution"),
+            ),
+        ] {
+            let checked = parse(flags)
+                .unwrap()
+                .check()
+                .map_err(|problem| problem.to_string());
+            match says {
+                None => assert_eq!(checked, Ok(()), "{flags:?}"),
+                Some(says) => assert!(
+                    checked.as_ref().is_err_and(|error| error.contains(says)),
+                    "{checked:?}"
+                ),
+            }
+        }
     }
 
     #[test]

@@ -3,15 +3,16 @@
 use crate::environment::Environment;
 use crate::judge;
 use crate::report::{Coverage, Finding, Report};
-use crate::runtime::{Limits, Listeners, Worker, crash, panics};
+use crate::runtime::{Limits, Listeners, Scoping, Worker, crash, panics};
 use crate::schedule::{Schedule, ScheduleError};
-use crate::search::{self, DepthFirst, IterativePreemptionBounding, RandomWalk, Replay};
+use crate::scope::Scope;
+use crate::search::{self, PrioritySpec, Replay, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::trace::Fingerprints;
 use intermezzo_sdk::Monitor;
 use std::fmt;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Executions between two looks at the clock, where executions are short.
@@ -40,6 +41,18 @@ impl Strategy {
     /// Random walk; takes the explorer's seed.
     pub fn random() -> Strategy {
         Strategy(Chosen::Kind(StrategyKind::Random))
+    }
+
+    /// Depth first in order of delays, up to the bound of [`Explorer::delays`] if there is one.
+    pub fn delays() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Delays))
+    }
+
+    /// Best-first, in the order of [`Explorer::priority`].
+    ///
+    /// For priority functions of your own: `Strategy::custom(BestFirst::new(Priorities::by(mine), None, 1_000_000))`.
+    pub fn best_first() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::BestFirst))
     }
 
     /// A search of your own. Bounds of the explorer are its own business then.
@@ -208,6 +221,58 @@ impl Explorer {
         self
     }
 
+    /// Explores all executions with no delay, then all with one, and so on up to this many: each task skipped in
+    /// round-robin order is one delay. Default: no bound.
+    pub fn delays(mut self, most: u32) -> Explorer {
+        self.settings.delays = Some(most);
+        self
+    }
+
+    /// Varies only this many choices of an execution, from the first. Default: all.
+    pub fn depth(mut self, choices: u32) -> Explorer {
+        self.settings.depth = Some(choices);
+        self
+    }
+
+    /// Varies this many choices of an execution, then twice as many, and so on: up to the bound of
+    /// [`Explorer::depth`] if there is one. Default: one round.
+    pub fn depth_step(mut self, choices: NonZero<u32>) -> Explorer {
+        self.settings.depth_step = Some(choices);
+        self
+    }
+
+    /// Preempts tasks only there: before operations in a source file or on a variable of the scope.
+    /// Default: everywhere.
+    pub fn preempt_in(mut self, scope: Scope) -> Explorer {
+        self.settings.preempt_in = scope;
+        self
+    }
+
+    /// Does not preempt tasks there, even where [`Explorer::preempt_in`] allows it. Default: everywhere.
+    pub fn preempt_not_in(mut self, scope: Scope) -> Explorer {
+        self.settings.preempt_not_in = scope;
+        self
+    }
+
+    /// Leaves out schedule points at atomics whose accesses other synchronisation orders, which is verified as the search
+    /// goes (Bruening & Chapin's reduction). Default: off.
+    pub fn quiet_atomics(mut self, quiet: bool) -> Explorer {
+        self.settings.quiet_atomics = quiet;
+        self
+    }
+
+    /// What a best-first search runs next. Default: fewest preemptions, then the rarest operation.
+    pub fn priority(mut self, priority: PrioritySpec) -> Explorer {
+        self.settings.priority = Some(priority);
+        self
+    }
+
+    /// Most unexplored prefixes that a best-first search keeps; it drops others, and says so. Default: 1,000,000.
+    pub fn prefixes(mut self, most: usize) -> Explorer {
+        self.settings.prefixes = most;
+        self
+    }
+
     /// Stops after this many executions. Default: no limit.
     pub fn executions(mut self, most: u64) -> Explorer {
         self.settings.executions = Some(most);
@@ -316,9 +381,11 @@ impl Explorer {
         if let Some(schedule) = &self.replay {
             schedule.for_program(&program).map_err(ExploreError::Schedule)?;
         }
-        if self.custom.is_none() {
-            self.settings.check().map_err(ExploreError::Setting)?;
+        match &self.custom {
+            None => self.settings.check(),
+            Some(_) => self.settings.check_custom(),
         }
+        .map_err(ExploreError::Setting)?;
         let reports = self.reports.clone();
         // A thread of its own: the stack of a task that crashed stays marked on its thread, and the
         // caller's thread-locals are none of the test's business.
@@ -354,36 +421,13 @@ impl Explorer {
         } = self;
         let replaying = replay.is_some();
         let unreduced = replaying || custom.is_some();
-        let plain: Box<dyn search::Strategy> = match (replay, custom, settings.strategy, settings.preemptions)
-        {
-            (Some(schedule), ..) => Box::new(Replay::new(schedule.choices)),
-            (None, Some(custom), ..) => custom,
-            (None, None, StrategyKind::DepthFirst, None) => Box::new(DepthFirst::new()),
-            (None, None, StrategyKind::DepthFirst, Some(most)) => {
-                Box::new(IterativePreemptionBounding::new(most))
-            }
-            (None, None, StrategyKind::Random, most) => Box::new(RandomWalk::new(settings.seed, most)),
+        let strategy: Box<dyn search::Strategy> = match (replay, custom) {
+            (Some(schedule), _) => Box::new(Replay::new(schedule.choices)),
+            (None, Some(custom)) => custom,
+            (None, None) => configured::strategy(&settings),
         };
-        let bytes = settings.cache_bytes / 2;
-        let traces: Fingerprints<()> = Fingerprints::new(bytes);
-        let strategy: Box<dyn search::Strategy> = match settings.reduction {
-            _ if unreduced => plain,
-            Reduction::None => plain,
-            Reduction::Caching => {
-                let visits = Arc::new(Fingerprints::new(bytes));
-                Box::new(search::Caching::new(
-                    plain,
-                    visits,
-                    settings.preemptions.is_some(),
-                ))
-            }
-            Reduction::SourceDpor => Box::new(search::Dpor::new(search::Insertion::First)),
-            Reduction::Dpor => Box::new(search::Dpor::new(search::Insertion::Whole)),
-            Reduction::Bpor => {
-                let most = settings.preemptions.unwrap_or(u32::MAX);
-                Box::new(search::Dpor::new(search::Insertion::Bounded(most)))
-            }
-        };
+        let heeds_scope = strategy.heeds_scope();
+        let traces: Fingerprints<()> = Fingerprints::new(configured::table_bytes(&settings));
         let mut report = Report::new(
             program.clone(),
             settings.environment,
@@ -396,7 +440,19 @@ impl Explorer {
             fair_yields: settings.fair_yields,
             awaits: settings.awaits,
         };
+        let all_compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
         let mut worker = Worker::new(strategy, settings.environment, limits, Listeners::new(monitors));
+        if heeds_scope {
+            worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());
+        }
+        let quiet = settings.quiet_atomics && !replaying;
+        if quiet && all_compatible {
+            let settings = settings.clone();
+            worker.quiet_atomics(move || configured::strategy(&settings));
+        } else if quiet {
+            report.note("quiet atomics: off, for a monitor tells apart what they would take together");
+        }
+        let mut scoping = Scoping::default();
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
 
@@ -447,6 +503,7 @@ impl Explorer {
             report.max_steps = report.max_steps.max(executed.steps);
             report.max_tasks = report.max_tasks.max(executed.tasks);
             report.context_switches += executed.switches;
+            scoping.join(executed.scoping);
             if executed.unfair_left_out {
                 report.note(UNFAIR_LEFT_OUT);
             }
@@ -494,14 +551,18 @@ impl Explorer {
         if !last_words.is_empty() {
             report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));
         }
-        report.redundant = worker.strategy().redundant();
+        report.redundant = worker.redundant();
         report.reduction = worker.strategy().reduction();
         if traces.overflowed() {
             report.note("traces were too many to be told apart in `cache_bytes`: they are not counted");
         } else {
             report.traces = Some(traces.count() as u64);
         }
-        let mut coverage = worker.strategy().coverage(ended.is_none());
+        let notes = worker.strategy().notes().into_iter().chain(worker.scope_notes());
+        for note in scoping.notes(&settings).into_iter().chain(notes) {
+            report.note(&note);
+        }
+        let mut coverage = scoping.limit(worker.coverage(ended.is_none()));
         if let (Some(ended), Coverage::Bounded { reason, .. }) = (ended, &mut coverage) {
             *reason = Some(ended);
         }

@@ -42,11 +42,17 @@ impl Verdict {
 pub enum Coverage {
     /// Every execution, within the bounds of the environment.
     Exhaustive,
-    /// Every execution up to a bound; or, if `preemptions` is absent, only those before the search stopped.
+    /// Every execution within all the bounds that are given; or, if none is, only those before the search stopped.
     Bounded {
         /// Every execution with at most this many preemptions was run.
         #[serde(skip_serializing_if = "Option::is_none")]
         preemptions: Option<u32>,
+        /// Every execution with at most this many delays was run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        delays: Option<u32>,
+        /// Every execution was run that takes the default at each choice after this many.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        depth: Option<u32>,
         /// Why the search ended there, if it did not end by itself.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
@@ -61,9 +67,80 @@ pub enum Coverage {
 impl Coverage {
     /// A search that was stopped before it had completed anything.
     pub(crate) fn stopped() -> Coverage {
+        Coverage::unbounded("stopped before every execution was run")
+    }
+
+    /// A search that completed nothing, for this reason.
+    pub(crate) fn unbounded(reason: impl Into<String>) -> Coverage {
         Coverage::Bounded {
             preemptions: None,
-            reason: Some("stopped before every execution was run".into()),
+            delays: None,
+            depth: None,
+            reason: Some(reason.into()),
+        }
+    }
+
+    /// Every execution with at most this many preemptions.
+    pub(crate) fn within_preemptions(bound: u32, reason: Option<String>) -> Coverage {
+        Coverage::Bounded {
+            preemptions: Some(bound),
+            delays: None,
+            depth: None,
+            reason,
+        }
+    }
+
+    /// Every execution with at most this many delays.
+    pub(crate) fn within_delays(bound: u32, reason: Option<String>) -> Coverage {
+        Coverage::Bounded {
+            preemptions: None,
+            delays: Some(bound),
+            depth: None,
+            reason,
+        }
+    }
+
+    /// What is left of this if only the first `most` choices of an execution were varied.
+    pub(crate) fn within_depth(self, most: u32) -> Coverage {
+        match self {
+            Coverage::Exhaustive => Coverage::Bounded {
+                preemptions: None,
+                delays: None,
+                depth: Some(most),
+                reason: None,
+            },
+            // Without any bound nothing was completed, at no depth.
+            Coverage::Bounded {
+                preemptions,
+                delays,
+                depth: None,
+                reason,
+            } if preemptions.is_some() || delays.is_some() => Coverage::Bounded {
+                preemptions,
+                delays,
+                depth: Some(most),
+                reason,
+            },
+            other => other,
+        }
+    }
+
+    /// The same, short of everything for this reason, unless there is one already.
+    pub(crate) fn because(self, why: &str) -> Coverage {
+        match self {
+            Coverage::Exhaustive => Coverage::unbounded(why),
+            Coverage::Bounded {
+                preemptions,
+                delays,
+                depth,
+                reason,
+            } => Coverage::Bounded {
+                preemptions,
+                delays,
+                depth,
+                reason: reason.or_else(|| Some(why.into())),
+            },
+            sampled => sampled,
         }
     }
 }
@@ -228,6 +305,11 @@ impl Report {
     /// steps that commute. `None` if they were too many to be told apart.
     pub fn traces(&self) -> Option<u64> {
         self.traces
+    }
+
+    /// The search, with its parameters.
+    pub fn strategy(&self) -> &str {
+        &self.strategy
     }
 
     /// The reduction that was at work: `none` if every schedule was run.

@@ -1,8 +1,13 @@
 //! What an exploration is to do, by name and value: one parser for attributes, environment variables
 //! and command lines.
 
+mod together;
+
 use crate::environment::Environment;
+use crate::scope::Scope;
+use crate::search::PrioritySpec;
 use std::fmt;
+use std::num::NonZero;
 use std::time::Duration;
 
 /// Which search to run.
@@ -13,6 +18,20 @@ pub enum StrategyKind {
     DepthFirst,
     /// Random walk.
     Random,
+    /// Depth first, in order of delays.
+    Delays,
+    /// The unexplored prefix that ranks first, by priority functions.
+    BestFirst,
+}
+
+impl StrategyKind {
+    /// Every strategy, with its name in settings.
+    pub const ALL: [(&'static str, StrategyKind); 4] = [
+        ("dfs", StrategyKind::DepthFirst),
+        ("random", StrategyKind::Random),
+        ("delays", StrategyKind::Delays),
+        ("best-first", StrategyKind::BestFirst),
+    ];
 }
 
 /// How executions that show nothing new are left out.
@@ -52,6 +71,22 @@ pub struct Settings {
     pub reduction: Reduction,
     /// Most preemptions in an execution; `None` for no bound.
     pub preemptions: Option<u32>,
+    /// Most delays in an execution; `None` for no bound. A bound makes depth first search count delays.
+    pub delays: Option<u32>,
+    /// How many choices of an execution are varied, from the first; `None` for all.
+    pub depth: Option<u32>,
+    /// By how many choices the depth grows from round to round; `None` if there is one round.
+    pub depth_step: Option<NonZero<u32>>,
+    /// Where alone tasks are preempted; empty for everywhere.
+    pub preempt_in: Scope,
+    /// Where tasks are not preempted.
+    pub preempt_not_in: Scope,
+    /// Whether atomics whose accesses other synchronisation orders have no schedule points.
+    pub quiet_atomics: bool,
+    /// What a best-first search runs next; `None` for its default.
+    pub priority: Option<PrioritySpec>,
+    /// Most unexplored prefixes that a best-first search keeps.
+    pub prefixes: usize,
     /// Most executions; `None` for no limit.
     pub executions: Option<u64>,
     /// Most time for the whole exploration; `None` for no limit. The execution that runs is finished.
@@ -83,6 +118,9 @@ const CACHE_BYTES: usize = 1 << 30;
 /// Stack of a task unless set otherwise. Untouched pages cost nothing.
 const STACK_BYTES: usize = 256 << 10;
 
+/// Prefixes that a best-first search keeps unless set otherwise: some hundred megabytes.
+const PREFIXES: usize = 1_000_000;
+
 /// Least stack: running a panic hook takes some 20 KiB in a debug build.
 const STACK_BYTES_MIN: usize = 32 << 10;
 
@@ -92,6 +130,14 @@ impl Default for Settings {
             strategy: StrategyKind::DepthFirst,
             reduction: Reduction::None,
             preemptions: None,
+            delays: None,
+            depth: None,
+            depth_step: None,
+            preempt_in: Scope::default(),
+            preempt_not_in: Scope::default(),
+            quiet_atomics: false,
+            priority: None,
+            prefixes: PREFIXES,
             executions: None,
             time: None,
             steps: STEPS,
@@ -128,31 +174,41 @@ type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every setting: its name, what its value is, and how to set it.
 const SETTINGS: &[(&str, &str, Set)] = &[
-    ("strategy", "`dfs` or `random`", |s, v| {
-        s.strategy = match v {
-            "dfs" => StrategyKind::DepthFirst,
-            "random" => StrategyKind::Random,
-            _ => return Err(format!("`{v}` is no strategy: give `dfs` or `random`")),
-        };
-        Ok(())
+    ("strategy", "`dfs`, `random`, `delays` or `best-first`", |s, v| {
+        one_of(&StrategyKind::ALL, "strategy", v).map(|strategy| s.strategy = strategy)
     }),
     (
         "reduction",
         "`none`, `caching`, `source-dpor`, `dpor` or `bpor`",
-        |s, v| {
-            let named = Reduction::ALL.into_iter().find(|(name, _)| *name == v);
-            let problem = || {
-                let names = Reduction::ALL.map(|(name, _)| format!("`{name}`")).join(", ");
-                format!("`{v}` is no reduction: give one of {names}")
-            };
-            named
-                .map(|(_, reduction)| s.reduction = reduction)
-                .ok_or_else(problem)
-        },
+        |s, v| one_of(&Reduction::ALL, "reduction", v).map(|reduction| s.reduction = reduction),
     ),
     ("preemptions", "a number, or `none`", |s, v| {
         optional(v, number).map(|n| s.preemptions = n)
     }),
+    ("delays", "a number, or `none`", |s, v| {
+        optional(v, number).map(|n| s.delays = n)
+    }),
+    ("depth", "a number, or `none`", |s, v| {
+        optional(v, number).map(|n| s.depth = n)
+    }),
+    ("depth_step", "a number above 0, or `none`", |s, v| {
+        optional(v, number).map(|n| s.depth_step = n)
+    }),
+    ("preempt_in", "module paths, source files or variables", |s, v| {
+        Scope::parse(v).map(|scope| s.preempt_in = scope)
+    }),
+    (
+        "preempt_not_in",
+        "module paths, source files or variables",
+        |s, v| Scope::parse(v).map(|scope| s.preempt_not_in = scope),
+    ),
+    ("quiet_atomics", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.quiet_atomics = b)
+    }),
+    ("priority", "priority functions, or `none`", |s, v| {
+        optional(v, PrioritySpec::parse).map(|priority| s.priority = priority)
+    }),
+    ("prefixes", "a number", |s, v| number(v).map(|n| s.prefixes = n)),
     ("executions", "a number, or `none`", |s, v| {
         optional(v, number).map(|n| s.executions = n)
     }),
@@ -250,6 +306,9 @@ impl Settings {
                 problem: problem.into(),
             })
         };
+        if let Some((name, problem)) = together::refused(self) {
+            return refuse(name, problem);
+        }
         match (self.strategy, self.reduction, self.preemptions) {
             (StrategyKind::Random, Reduction::None, _) => Ok(()),
             (StrategyKind::Random, ..) => refuse(
@@ -267,6 +326,19 @@ impl Settings {
             ),
             _ => Ok(()),
         }
+    }
+
+    /// Whether these settings go together with a search of the user's own.
+    pub(crate) fn check_custom(&self) -> Result<(), SettingError> {
+        if !self.quiet_atomics {
+            return Ok(());
+        }
+        Err(SettingError {
+            name: "quiet_atomics".into(),
+            problem: "when an atomic proves to need schedule points the search starts anew, which one of your own cannot: \
+                      give `false`"
+                .into(),
+        })
     }
 
     /// Every setting's name, and what its value is.
@@ -311,6 +383,15 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// The one of these that is called so.
+fn one_of<T: Copy, const N: usize>(all: &[(&str, T); N], what: &str, name: &str) -> Result<T, String> {
+    let named = all.iter().find(|(known, _)| *known == name);
+    named.map(|&(_, one)| one).ok_or_else(|| {
+        let names = all.each_ref().map(|(name, _)| format!("`{name}`")).join(", ");
+        format!("`{name}` is no {what}: give one of {names}")
+    })
 }
 
 fn number<N: std::str::FromStr>(value: &str) -> Result<N, String> {
@@ -370,7 +451,7 @@ mod tests {
     fn what_cannot_be_says_why() {
         let mut settings = Settings::default();
         for (name, value, says) in [
-            ("premptions", "2", "there are: strategy, reduction"),
+            ("premptions", "2", "there are: strategy, reduction, preemptions"),
             ("steps", "-1", "no number in range"),
             ("time", "-1", "no time"),
             ("time", "1e300", "no time"),

@@ -43,6 +43,8 @@ enum CoverageJson {
     Exhaustive,
     Bounded {
         preemptions: Option<u32>,
+        delays: Option<u32>,
+        depth: Option<u32>,
         reason: Option<String>,
     },
     Sampled {
@@ -107,7 +109,17 @@ impl ProjectReport {
         };
         let coverage = match report.coverage {
             CoverageJson::Exhaustive => Coverage::Exhaustive,
-            CoverageJson::Bounded { preemptions, reason } => Coverage::Bounded { preemptions, reason },
+            CoverageJson::Bounded {
+                preemptions,
+                delays,
+                depth,
+                reason,
+            } => Coverage::Bounded {
+                preemptions,
+                delays,
+                depth,
+                reason,
+            },
             CoverageJson::Sampled { executions } => Coverage::Sampled { executions },
         };
         Ok(ProjectReport {

@@ -24,6 +24,7 @@ struct TestJson<'a> {
 /// Runs the tests.
 pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     check_ours_come_first(&args.cargo)?;
+    args.search.check()?;
     if let Some(directory) = &args.reports {
         // Now rather than after a long search.
         make_directory(directory)?;

@@ -43,10 +43,44 @@ fn wrong_flags_are_refused() {
     run(&["corpus", "run", "counter", "--preemptions", "-1"])
         .refused(&["--preemptions", "`-1` is no number"]);
     run(&["corpus", "run", "counter", "--time", "soon", "--json"]).refused(&["--time", "give seconds"]);
-    run(&["corpus", "run", "counter", "--strategy", "bfs"]).refused(&["--strategy", "`dfs` or `random`"]);
+    run(&["corpus", "run", "counter", "--strategy", "bfs"])
+        .refused(&["--strategy", "one of `dfs`, `random`, `delays`, `best-first`"]);
+    run(&["corpus", "run", "counter", "--priority", "rarest"])
+        .refused(&["--priority", "one or more of `preemptions`"]);
+    run(&["corpus", "run", "counter", "--preempt-in", "the ring"])
+        .refused(&["--preempt-in", "is no module path"]);
+    run(&["corpus", "run", "counter", "--depth-step", "0"])
+        .refused(&["--depth-step", "`0` is no number in range"]);
     run(&["corpus", "run", "--set", "tasks=2"]).refused(&["<NAME>"]);
     run(&["test", "push", "--seed", "5"]).refused(&["--seed", "before cargo's own arguments"]);
     run(&["replay"]).refused(&["<SCHEDULE>"]);
+}
+
+/// Each setting may be right alone.
+#[test]
+fn settings_that_do_not_go_together_are_refused() {
+    for (flags, says) in [
+        (&["--delays=2", "--preemptions=2"][..], "two orders of search"),
+        (&["--delays=2", "--strategy=random"], "`dfs` count delays"),
+        (&["--delays=2", "--reduction=dpor"], "bound on delays"),
+        (
+            &["--strategy=best-first", "--reduction=caching"],
+            "the order in which",
+        ),
+        (&["--priority=rare"], "only the strategy `best-first`"),
+        (&["--depth=9", "--strategy=random"], "a random walk has no depth"),
+        (&["--depth=9", "--reduction=source-dpor"], "beyond the depth"),
+        (&["--preempt-in=queue", "--reduction=dpor"], "out of the scope"),
+        (
+            &["--preempt-not-in=queue", "--reduction=bpor", "--preemptions=2"],
+            "out of the scope",
+        ),
+    ] {
+        run(&[&["corpus", "run", "counter"], flags].concat()).refused(&[says]);
+    }
+    // Before anything is built. One flag alone may be right for some test.
+    run(&["test", "--delays=2", "--preemptions=2"]).refused(&["--preemptions", "two orders of search"]);
+    run(&["test", "--quiet-atomics", "--reduction=dpor"]).refused(&["--quiet-atomics", "a reduction itself"]);
 }
 
 #[test]

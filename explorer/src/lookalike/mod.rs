@@ -9,11 +9,14 @@ pub mod cell;
 pub mod future;
 mod gated;
 pub mod hint;
+mod preemption;
 pub mod rand;
 pub mod sync;
 pub mod task;
 pub mod thread;
 pub mod time;
+
+pub use preemption::{preemptions_off, preemptions_on};
 
 use crate::runtime::{Access, Engine};
 use crate::schedule::ChoiceKind;

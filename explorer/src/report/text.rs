@@ -47,21 +47,9 @@ impl fmt::Display for Coverage {
         match self {
             Coverage::Exhaustive => f.write_str("every schedule was run"),
             Coverage::Bounded {
-                preemptions: Some(bound),
-                reason,
-            } => {
-                write!(
-                    f,
-                    "every schedule with at most {bound} {} was run",
-                    plural(u64::from(*bound), "preemption")
-                )?;
-                match reason {
-                    Some(reason) => write!(f, " ({reason})"),
-                    None => write!(f, ": a failure that is left needs at least {}", bound + 1),
-                }
-            }
-            Coverage::Bounded {
                 preemptions: None,
+                delays: None,
+                depth: None,
                 reason,
             } => {
                 write!(
@@ -69,6 +57,31 @@ impl fmt::Display for Coverage {
                     "not every schedule was run: {}",
                     reason.as_deref().unwrap_or("the search was cut short")
                 )
+            }
+            Coverage::Bounded {
+                preemptions,
+                delays,
+                depth,
+                reason,
+            } => {
+                let most = |bound: u32, word| format!("at most {bound} {}", plural(bound.into(), word));
+                let bounds = [
+                    preemptions.map(|bound| most(bound, "preemption")),
+                    delays.map(|bound| most(bound, "delay")),
+                    depth.map(|bound| {
+                        let choices = plural(bound.into(), "choice");
+                        format!("nothing but the default after its first {bound} {choices}")
+                    }),
+                ];
+                let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+                write!(f, "every schedule with {} was run", bounds.join(" and "))?;
+                match (reason, preemptions, delays, depth) {
+                    (Some(reason), ..) => write!(f, " ({reason})"),
+                    (None, Some(bound), None, None) | (None, None, Some(bound), None) => {
+                        write!(f, ": a failure that is left needs at least {}", bound + 1)
+                    }
+                    (None, ..) => f.write_str(": a failure that is left is beyond one of these bounds"),
+                }
             }
             Coverage::Sampled { executions } => {
                 write!(f, "{executions} {} sampled", plural(*executions, "schedule"))

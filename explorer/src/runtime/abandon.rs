@@ -55,6 +55,13 @@ impl Engine {
         }
     }
 
+    /// A task that had to wait for others before it unwinds goes on: if the execution is being cleared away, it unwinds now.
+    pub(crate) fn go_on_unwinding(self) {
+        if self.in_teardown() {
+            self.abandon_current();
+        }
+    }
+
     /// A wait while the execution is cleared away: passes if the gate is open, else the task unwinds.
     #[cold]
     #[inline(never)]

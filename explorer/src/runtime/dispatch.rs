@@ -192,6 +192,9 @@ impl Runtime {
                 }
                 self.wake(listed[0])
             }
+            alternatives if goes_on && self.scoped && self.closes(alternatives as u32) => {
+                self.wake(listed[0])
+            }
             alternatives => {
                 match self.decide(
                     ChoiceKind::Task,
@@ -281,11 +284,13 @@ impl Runtime {
         self.last = task;
         if self.steps >= self.observe_from {
             let pending = &self.tasks[task as usize].pending;
-            self.waited = (pending.gates != 0).then_some((pending.gate_var, pending.gates));
+            // One that may go on unasked needed no gate.
+            self.waited =
+                (pending.gates != 0 && !pending.unasked).then_some((pending.gate_var, pending.gates));
         }
         if self.elaborate {
             self.yielded = false;
-            self.elaborate = self.fair.active() || self.spins.busy() || self.created > 64;
+            self.elaborate = self.fair.active() || self.spins.busy() || self.created > 64 || self.scoped;
         }
         self.hand_over(task)
     }
@@ -389,6 +394,8 @@ impl Runtime {
             choices: self.decided,
             fair: self.fair.active(),
             step: self.steps,
+            context_switches: self.switches,
+            running: TaskId(self.last),
             candidates,
             trace: &self.trace,
             tasks: &self.tasks,
@@ -482,6 +489,8 @@ impl Runtime {
                 choices: self.decided,
                 fair: self.fair.active(),
                 step: self.steps,
+                context_switches: self.switches,
+                running: TaskId(self.last),
                 candidates,
                 trace: &self.trace,
                 tasks: &self.tasks,

@@ -31,6 +31,8 @@ mod listen;
 mod naming;
 mod object;
 pub(crate) mod panics;
+mod quiet;
+mod scope;
 mod spin;
 mod stop;
 mod switch;
@@ -44,6 +46,7 @@ pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Event, StepEnd};
 pub(crate) use listen::{Listeners, Reported};
 pub(crate) use object::{Body, Object};
+pub(crate) use scope::Scoping;
 pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
 pub(crate) use task_set::TaskSet;
@@ -60,6 +63,8 @@ use fair::Fairness;
 use fiber::Fiber;
 use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
 use object::{Epochs, Statics};
+use quiet::Quiet;
+use scope::{Closed, Preemptible};
 use spin::Spins;
 use std::any::Any;
 use std::cell::Cell;
@@ -107,8 +112,8 @@ pub(crate) struct Runtime {
     last: u32,
     /// Whether it yielded since.
     yielded: bool,
-    /// Whether a decision has to look at more than one word of tasks: after a yield, under fairness, or
-    /// with more than 64 tasks.
+    /// Whether a decision has to look at more than one word of tasks: after a yield, under fairness, with more than 64
+    /// tasks, or where points may be closed.
     elaborate: bool,
     /// Tasks whose next operation is possible.
     enabled: TaskSet,
@@ -126,6 +131,17 @@ pub(crate) struct Runtime {
     unfair_left_out: bool,
     /// Alternatives of a decision, when they are not simply the enabled tasks.
     candidates: Vec<u32>,
+
+    /// Whether decisions look for points to close, in this execution; whether the strategy wants that at all.
+    scoped: bool,
+    heeds_scope: bool,
+    /// Where the settings allow preemptions; `None` for everywhere.
+    preemptible: Option<Box<Preemptible>>,
+    /// Atomics without schedule points; `None` if all have them.
+    quiet: Option<Box<Quiet>>,
+    /// The points closed in this execution, and why.
+    closed: Vec<Closed>,
+    scoping: Scoping,
 
     environment: Environment,
     /// What is left of the environment's bounds in this execution.
@@ -227,6 +243,7 @@ impl Engine {
             gate_var: 0,
             gates: 0,
             visible: true,
+            unasked: false,
         };
         rt.enabled.insert(current);
         self.dispatch();
@@ -281,6 +298,7 @@ impl Engine {
             return Wake::Ready;
         }
         let current = rt.current;
+        let unasked = patience.deadline.is_some() || patience.spurious && rt.environment.spurious_wakeups > 0;
         at.watchers.insert(current);
         let task = &mut rt.tasks[current as usize];
         task.pending = Pending {
@@ -288,6 +306,7 @@ impl Engine {
             gate_var,
             gates,
             visible,
+            unasked,
         };
         if open {
             rt.enabled.insert(current);

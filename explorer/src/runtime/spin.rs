@@ -300,6 +300,7 @@ impl Runtime {
             gate_var: 0,
             gates: 0,
             visible: false,
+            unasked: false,
         };
         self.enabled.remove(task);
         if self.last == task {

@@ -69,6 +69,8 @@ pub(crate) struct Pending {
     /// Whether there is a schedule point before it. An operation that commutes with all others needs
     /// none: once it can happen it does, at once.
     pub(crate) visible: bool,
+    /// Whether it may go on although no gate opens: when its time is up, or for no reason.
+    pub(crate) unasked: bool,
 }
 
 /// Where a task stands.
@@ -116,6 +118,8 @@ pub(crate) struct Task {
     pub(crate) name: Option<Arc<str>>,
     /// Whether it yielded, with nothing visible done since.
     pub(crate) yielded: bool,
+    /// Whether it may be preempted in the region that it is in; `None` outside any.
+    pub(crate) preemptible: Option<bool>,
     /// Whether it was unwinding, from a panic or from being abandoned, when it ran last; see
     /// `Engine::note_unwinding`.
     pub(crate) panicking: bool,
@@ -140,6 +144,7 @@ impl Task {
             gate_var: 0,
             gates: 0,
             visible: false,
+            unasked: false,
         };
         Task {
             status: Status::Fresh,
@@ -155,6 +160,7 @@ impl Task {
             random_sources: 0,
             name: None,
             yielded: false,
+            preemptible: None,
             panicking: false,
             finishing: false,
             firm: false,
@@ -173,6 +179,7 @@ impl Task {
             gate_var: 0,
             gates: 0,
             visible: false,
+            unasked: false,
         };
         self.wake = Wake::Ready;
         self.events = 0;
@@ -183,6 +190,7 @@ impl Task {
         self.random_sources = 0;
         self.name = name;
         self.yielded = false;
+        self.preemptible = None;
         self.panicking = false;
         self.finishing = false;
         self.firm = false;

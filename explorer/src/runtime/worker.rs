@@ -9,6 +9,7 @@ use super::fiber::Fiber;
 use super::listen::{Listeners, Reported};
 use super::naming::{site_name, task_name, var_name};
 use super::object::{Epochs, Statics};
+use super::scope::{Preemptible, Scoping};
 use super::spin::Spins;
 use super::switch::Home;
 use super::task::{Access, Site, Status, Task};
@@ -16,7 +17,9 @@ use super::task_set::TaskSet;
 use super::var::{NOBODY, VarKind, Vars};
 use super::{CURRENT, Engine, PanicNote, Runtime, Stop};
 use crate::environment::Environment;
+use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::scope::Scope;
 use crate::search::{Plan, Strategy};
 use crate::trace::{Detail, Ending, Trace};
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp, TaskId};
@@ -45,6 +48,8 @@ pub(crate) struct Executed {
     pub(crate) fingerprint: u128,
     /// Whether fairness kept a schedule out.
     pub(crate) unfair_left_out: bool,
+    /// Whether scoping did.
+    pub(crate) scoping: Scoping,
     /// How often a task was parked because its loop waited in vain.
     pub(crate) parked: u32,
     /// How many rounds of loops came back to where they began, having only read, while a variable that they
@@ -115,7 +120,12 @@ pub(crate) struct EventLine {
 /// One runtime, in one place for as long as it lives.
 pub(crate) struct Worker {
     runtime: Box<Runtime>,
+    /// Makes the search that starts anew when an atomic proves not to be quiet.
+    remake: Option<Remake>,
 }
+
+/// Makes a search.
+type Remake = Box<dyn Fn() -> Box<dyn Strategy>>;
 
 impl Worker {
     pub(crate) fn new(
@@ -132,6 +142,7 @@ impl Worker {
             Detail::Fingerprints
         };
         Worker {
+            remake: None,
             runtime: Box::new(Runtime {
                 epoch: 0,
                 epochs: Epochs::new(),
@@ -157,6 +168,12 @@ impl Worker {
                 fair: Fairness::new(limits.fair_yields),
                 spins: Spins::new(limits.awaits),
                 candidates: Vec::new(),
+                scoped: false,
+                heeds_scope: strategy.heeds_scope(),
+                preemptible: None,
+                quiet: None,
+                closed: Vec::new(),
+                scoping: Scoping::default(),
                 environment,
                 left: environment,
                 clock: 0,
@@ -191,6 +208,37 @@ impl Worker {
         }
     }
 
+    /// Allows preemptions only in a scope, if it is not empty, and not in another.
+    pub(crate) fn scope(&mut self, only_in: Scope, not_in: Scope) {
+        if !only_in.is_empty() || !not_in.is_empty() {
+            self.runtime.preemptible = Some(Box::new(Preemptible::new(only_in, not_in)));
+        }
+    }
+
+    /// Leaves out schedule points at atomics whose accesses other synchronisation orders. Where one proves to need
+    /// them, the search that `remake` makes starts anew.
+    pub(crate) fn quiet_atomics(&mut self, remake: impl Fn() -> Box<dyn Strategy> + 'static) {
+        self.runtime.quiet = Some(Box::default());
+        self.remake = Some(Box::new(remake));
+    }
+
+    /// What a reader of the report should know of the scope and of quiet atomics.
+    pub(crate) fn scope_notes(&self) -> Vec<String> {
+        let scope = self
+            .runtime
+            .preemptible
+            .iter()
+            .flat_map(|preemptible| preemptible.notes());
+        let quiet = self.runtime.quiet.iter().map(|quiet| quiet.note());
+        scope.chain(quiet).collect()
+    }
+
+    /// How many executions showed nothing that another did not show as well.
+    pub(crate) fn redundant(&self) -> u64 {
+        let given_up = self.runtime.quiet.as_ref().map_or(0, |quiet| quiet.given_up);
+        given_up + self.runtime.strategy.redundant()
+    }
+
     /// Runs the next execution that the strategy asks for; `None` when it asks for no more.
     ///
     /// # Panics
@@ -198,6 +246,13 @@ impl Worker {
     pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Option<Executed> {
         let rt = &mut *self.runtime;
         rt.plan.settle();
+        if let (Some(quiet), Some(remake)) = (&mut rt.quiet, &self.remake)
+            && quiet.broken
+        {
+            quiet.restart(rt.number);
+            rt.plan.truncate(0);
+            rt.strategy = remake();
+        }
         if !rt.strategy.next(&mut rt.plan, &rt.trace) {
             return None;
         }
@@ -222,6 +277,15 @@ impl Worker {
         std::mem::take(&mut self.runtime.listeners.reported)
     }
 
+    /// What the executions so far cover; `finished` says whether the search is over.
+    pub(crate) fn coverage(&self, finished: bool) -> Coverage {
+        // What the last execution showed takes back what the search relied on.
+        if self.runtime.quiet.as_ref().is_some_and(|quiet| quiet.broken) {
+            return Coverage::stopped();
+        }
+        self.runtime.strategy.coverage(finished)
+    }
+
     /// Begins another search, from its first execution.
     pub(crate) fn restart(&mut self, strategy: Box<dyn Strategy>) {
         let rt = &mut *self.runtime;
@@ -231,7 +295,7 @@ impl Worker {
         rt.strategy = strategy;
     }
 
-    /// The strategy, to ask what it has covered.
+    /// The strategy, to ask what else there is to say of it.
     pub(crate) fn strategy(&self) -> &dyn Strategy {
         &*self.runtime.strategy
     }
@@ -256,7 +320,8 @@ impl Engine {
         match self.rt().new_task(None, Location::caller()) {
             Ok(main) => {
                 let entry = &mut self.rt().tasks[main as usize];
-                entry.children = 0;
+                // Nobody created it: what was counted is of the execution before, and must not enter its identity.
+                (entry.children, entry.ordinal) = (0, 0);
                 // Nobody joins it: its result is dropped at its end.
                 entry.detached = true;
                 // SAFETY: the test outlives this call, and the room is emptied before it returns.
@@ -277,6 +342,7 @@ impl Engine {
         let rt = self.rt();
         let stop = rt.stop.take().expect("the loop ends with a reason");
         let stop = rt.check_prescribed(stop);
+        rt.verify_quiet();
         let stop = rt.end_trace(stop);
         let complete = matches!(stop, Stop::Complete);
         if rt.listeners.any() {
@@ -306,6 +372,7 @@ impl Engine {
             tasks: rt.created,
             fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
+            scoping: rt.scoping,
             parked: rt.spins.parks(),
             failed_iterations: rt.spins.failed_iterations(),
             unseen_change: rt.spins.unseen_change(),
@@ -326,7 +393,16 @@ impl Runtime {
         self.running = 0;
         self.last = 0;
         self.yielded = false;
-        self.elaborate = false;
+        self.scoped = self.preemptible.is_some() || self.quiet.is_some();
+        self.elaborate = self.scoped;
+        self.closed.clear();
+        self.scoping = Scoping::default();
+        if let Some(preemptible) = &mut self.preemptible {
+            preemptible.begin();
+        }
+        if let Some(quiet) = &mut self.quiet {
+            quiet.begin();
+        }
         self.enabled.clear();
         self.eager.clear();
         self.timed.clear();
@@ -492,7 +568,7 @@ impl Runtime {
             })
             .collect();
         let current = named(self.current);
-        let choices = self.plan.choices().to_vec();
+        let choices = self.choices_with_closed();
         Scene {
             panics,
             waiting,

@@ -4,19 +4,30 @@
 //! first choices of the next execution, and is asked about the ones beyond. It sees executions, never
 //! findings.
 
+mod best_first;
 mod caching;
+pub(crate) mod configured;
+mod delays;
+mod depth;
 mod dfs;
 mod dpor;
+mod operation;
 mod plan;
 mod preemption;
+mod priority;
 mod random;
 mod replay;
 
+pub use best_first::BestFirst;
 pub(crate) use caching::Caching;
+pub use delays::IterativeDelayBounding;
+pub use depth::DepthBounded;
 pub use dfs::DepthFirst;
 pub(crate) use dpor::{Dpor, Insertion};
+pub use operation::Operation;
 pub use plan::Plan;
 pub use preemption::IterativePreemptionBounding;
+pub use priority::{BuiltIn, Prefix, Priorities, Priority, PriorityKind, PrioritySpec};
 pub use random::RandomWalk;
 pub use replay::Replay;
 
@@ -24,7 +35,7 @@ use crate::report::Coverage;
 use crate::runtime::{Candidates, Task, TaskSet};
 use crate::schedule::ChoiceKind;
 use crate::trace::{Key, Trace};
-use intermezzo_sdk::TaskId;
+use intermezzo_sdk::{SyncVar, TaskId};
 
 /// A search over the executions of a test.
 pub trait Strategy: Send {
@@ -52,6 +63,17 @@ pub trait Strategy: Send {
         "none"
     }
 
+    /// Whether points at which the test or the settings turn preemptions off are kept from it. Not where it leaves
+    /// executions out by the order of operations, and not where it replays all choices.
+    fn heeds_scope(&self) -> bool {
+        self.reduction() == "none"
+    }
+
+    /// What else a reader of the report should know.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What the executions so far cover. `finished` says whether `next` has returned false.
     fn coverage(&self, finished: bool) -> Coverage;
 
@@ -74,6 +96,10 @@ pub struct ChoicePoint<'a> {
     pub fair: bool,
     /// How many steps the execution has taken.
     pub step: u64,
+    /// How often it has changed from one task to another.
+    pub context_switches: u64,
+    /// The task that took the last step.
+    pub running: TaskId,
     pub(crate) candidates: Candidates<'a>,
     pub(crate) trace: &'a Trace,
     pub(crate) tasks: &'a [Task],
@@ -105,5 +131,17 @@ impl ChoicePoint<'_> {
     /// The task that goes next if this alternative is taken; `None` if the choice is not about tasks.
     pub fn task(&self, alternative: u32) -> Option<TaskId> {
         self.candidates.task(alternative)
+    }
+
+    /// What that task does next; `None` if the choice is not about tasks.
+    pub fn operation(&self, alternative: u32) -> Option<Operation> {
+        let task = self.task(alternative)?;
+        let access = self.tasks[task.0 as usize].pending.access;
+        Some(Operation {
+            task,
+            op: access.op,
+            var: SyncVar(access.var),
+            site: access.site,
+        })
     }
 }

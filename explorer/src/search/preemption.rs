@@ -108,17 +108,14 @@ impl Strategy for IterativePreemptionBounding {
     fn coverage(&self, finished: bool) -> Coverage {
         match (finished, self.left_out, self.completed) {
             (true, false, _) => Coverage::Exhaustive,
-            (true, true, Some(bound)) => Coverage::Bounded {
-                preemptions: Some(bound),
-                reason: None,
-            },
-            (_, _, Some(bound)) => Coverage::Bounded {
-                preemptions: Some(bound),
-                reason: Some(format!(
+            (true, true, Some(bound)) => Coverage::within_preemptions(bound, None),
+            (_, _, Some(bound)) => Coverage::within_preemptions(
+                bound,
+                Some(format!(
                     "stopped before every execution with {} preemptions was run",
                     bound + 1
                 )),
-            },
+            ),
             (_, _, None) => Coverage::stopped(),
         }
     }

@@ -34,6 +34,10 @@ impl Strategy for Replay {
         None
     }
 
+    fn heeds_scope(&self) -> bool {
+        false
+    }
+
     fn coverage(&self, _: bool) -> Coverage {
         Coverage::Sampled {
             executions: u64::from(self.schedule.is_none()),

@@ -60,8 +60,10 @@ impl Class {
     }
 
     /// How an operation touches its variable; `None` if it has none, or leaves no trace of itself.
+    ///
+    /// `unasked` says that a waiting operation went on for no reason that another gave.
     #[inline(always)]
-    pub(crate) fn of(op: SyncVarOp, var: u32) -> Option<Class> {
+    pub(crate) fn of(op: SyncVarOp, var: u32, unasked: bool) -> Option<Class> {
         use SyncVarOp::*;
         if var == SyncVar::NONE.0 {
             return None;
@@ -70,8 +72,11 @@ impl Class {
             AtomicStore | AtomicRmw | LockAcquire | LockTryAcquire | LockRelease => Class::Write,
             SharedAcquire | SharedTryAcquire | SharedRelease => Class::Share,
             CountUp | CountDown | Unpark => Class::Add,
-            // All have arrived when the first passes.
+            // Whichever step it happens in, a task ends once.
+            TaskEnd => Class::Add,
+            // All have arrived when the first passes; who was notified is settled by the notification.
             BarrierPass => Class::Read,
+            CondvarWake if !unasked => Class::Read,
             TimeOut => Class::Write,
             Fence | Yield | Sleep | Choice => return None,
             _ if op.is_write() => Class::Write,

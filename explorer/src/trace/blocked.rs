@@ -39,7 +39,7 @@ impl Trace {
                     task: number,
                     touch: Touch {
                         key: Key::of(access.op, access.var),
-                        class: Class::of(access.op, access.var).unwrap_or(Class::Write),
+                        class: Class::of(access.op, access.var, false).unwrap_or(Class::Write),
                     },
                     gates: pending.gates,
                 });

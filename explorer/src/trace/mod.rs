@@ -77,6 +77,8 @@ struct Entry {
     /// The entry of the same task before it.
     before: u32,
     op: SyncVarOp,
+    /// The key of the event's own variable.
+    key: Key,
 }
 
 /// A touch of a key, in the key's own list.
@@ -114,6 +116,8 @@ pub struct Trace {
     clocks: order::Clocks,
     /// Room for the steps that an operation races with.
     found: Vec<usize>,
+    /// Whether any task ever looked whether another had ended.
+    ends_are_seen: bool,
     /// How the last execution ended, and who could not go on then.
     ending: Ending,
     blocked: Vec<Blocked>,
@@ -146,6 +150,35 @@ impl Trace {
             .get(step + 1)
             .map_or(self.touches.len(), |next| next.touches as usize);
         &self.touches[self.steps[step].touches as usize..end]
+    }
+
+    /// What a step touched, or could have: the ends of tasks that wait for its own come with whichever step is the last.
+    pub(crate) fn could_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
+        let mut touches = SmallVec::from_slice(self.touches(step));
+        if self.ends_are_seen {
+            self.add_ends(step, &mut touches);
+        }
+        touches
+    }
+
+    #[cold]
+    fn add_ends(&self, step: usize, touches: &mut SmallVec<[Touch; 2]>) {
+        let Step { task, stands, .. } = self.steps[step];
+        let goes_on = self.steps[step + 1..].iter().any(|later| later.task == task);
+        if goes_on || stands == NONE {
+            return;
+        }
+        let ends = (stands..self.entries.len() as u32)
+            .filter(|&entry| self.entries[entry as usize].op == SyncVarOp::TaskEnd);
+        for end in ends.filter(|&end| self.known(stands, end)) {
+            let touch = Touch {
+                key: self.entries[end as usize].key,
+                class: Class::Add,
+            };
+            if !touches.contains(&touch) {
+                touches.push(touch);
+            }
+        }
     }
 
     /// What a step touched, or would have had it not failed: at another time it may not.
@@ -234,10 +267,32 @@ impl Trace {
         } else {
             self.add_with_more(index, end);
         }
+        if self.detail >= Detail::Races && self.entries.len() as u32 > self.steps[index as usize].entries + 1
+        {
+            self.make_whole(index);
+        }
         for touch in &self.touches[self.steps[index as usize].touches as usize..] {
             if let Some(var) = touch.key.var() {
                 self.gates[var as usize] = end.vars[var].gates;
             }
+        }
+    }
+
+    /// A step happens as a whole: all its entries come after what any of them comes after. But what its task does once
+    /// it has joined another belongs to whichever step came last.
+    #[inline(never)]
+    fn make_whole(&mut self, step: u32) {
+        let Step { task, entries, .. } = self.steps[step as usize];
+        let own = |entry: &&Entry| entry.task == task;
+        let before_join = self.entries[entries as usize..]
+            .iter()
+            .take_while(|entry| entry.op != SyncVarOp::TaskJoin);
+        let Some(whole) = before_join.zip(entries..).filter(|(entry, _)| own(entry)).last() else {
+            return;
+        };
+        let whole = whole.1;
+        for entry in (entries..self.entries.len() as u32).filter(|&entry| entry != whole) {
+            self.clocks.merge(entry, whole);
         }
     }
 
@@ -269,7 +324,13 @@ impl Trace {
                 event.op,
                 SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead
             );
-        let class = Class::of(event.op, event.var).filter(|_| !uncounted);
+        // What the event showed its task that no other event tells: a choice, or that nobody caused a waking.
+        let shown = match event.op {
+            SyncVarOp::Choice | SyncVarOp::CondvarWake | SyncVarOp::Park => event.read,
+            _ => 0,
+        };
+        let unasked = shown != 0;
+        let class = Class::of(event.op, event.var, unasked).filter(|_| !uncounted);
         if class.is_none() && also.is_empty() && event.op != SyncVarOp::Choice {
             return;
         }
@@ -289,7 +350,9 @@ impl Trace {
             step,
             before,
             op: event.op,
+            key: Key::of(event.op, if class.is_some() { event.var } else { 0 }),
         });
+        self.ends_are_seen |= event.op == SyncVarOp::TaskCheck;
         let position = &mut self.steps[step as usize];
         let first = position.entries == number;
         let so_far = position.fingerprint;
@@ -305,12 +368,6 @@ impl Trace {
                 self.clocks.join(number, *head);
             }
         }
-        // What the event showed its task that no other event tells: a choice, or that nobody caused a waking.
-        let shown = match event.op {
-            SyncVarOp::Choice | SyncVarOp::CondvarWake | SyncVarOp::Park => event.read,
-            _ => 0,
-        };
-        let unasked = shown != 0;
         let seen = match class {
             Some(class) => {
                 let key = Key::of(event.op, event.var);
@@ -318,7 +375,11 @@ impl Trace {
             }
             None => 0,
         };
-        let mut sum = mix_wide(identity, seen, shown << 8 | event.op as u64);
+        // A join tells nothing that the end did not; and those at the end of a scope come in any order.
+        let mut sum = match event.op {
+            SyncVarOp::TaskJoin => 0,
+            op => mix_wide(identity, seen, shown << 8 | op as u64),
+        };
         for (place, &(_, touch)) in also.iter().enumerate() {
             let seen = self.touch(number, identity, event.op, unasked, touch, end);
             sum = sum.wrapping_add(mix_wide(identity, seen, !(place as u64)));
@@ -371,7 +432,8 @@ impl Trace {
             group,
             sum,
         });
-        if race::follows(op, unasked) {
+        if race::follows(op, unasked) || op == SyncVarOp::TaskFork {
+            // Nobody else knows the task that was created.
             self.followed.push(touch);
         } else {
             self.touches.push(touch);
@@ -403,12 +465,10 @@ impl Trace {
         }
         if self.heads[task as usize] == NONE {
             let (parent, ordinal) = end.creator(task);
-            let parent = if task == 0 {
-                0
-            } else {
-                self.lineages[parent as usize]
+            self.lineages[task as usize] = match task {
+                0 => 0,
+                _ => mix(self.lineages[parent as usize], u64::from(ordinal)),
             };
-            self.lineages[task as usize] = mix(parent, u64::from(ordinal));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The order itself: clocks, and questions about steps.
 
-use super::{NONE, Trace};
+use super::{NONE, Trace, conflict};
 
 /// Vector clocks, one row per entry, in one piece.
 #[derive(Default)]
@@ -43,6 +43,15 @@ impl Clocks {
         }
     }
 
+    /// As `join`, wherever the two are.
+    pub(super) fn merge(&mut self, entry: u32, other: u32) {
+        for at in 0..self.width {
+            let theirs = self.rows[other as usize * self.width + at];
+            let mine = &mut self.rows[entry as usize * self.width + at];
+            *mine = (*mine).max(theirs);
+        }
+    }
+
     /// How many entries of a task are before an entry, or are it.
     #[inline(always)]
     pub(super) fn of(&self, entry: u32, task: u32) -> u32 {
@@ -80,6 +89,20 @@ impl Trace {
             let earlier = &self.entries[earlier as usize];
             self.clocks.of(later, earlier.task) >= earlier.local
         }
+    }
+
+    /// Whether a step would still have to come before a later one that is done without waiting for whatever it came after
+    /// in the meantime: it belongs to the same task, or that knew of it, or it touches the same.
+    pub(crate) fn precedes_anew(&self, earlier: usize, later: usize) -> bool {
+        let (a, b) = (&self.steps[earlier], &self.steps[later]);
+        let begins = a.stands != NONE && a.stands >= a.entries;
+        let knew = match self.entries.get(b.stands as usize) {
+            Some(entry) if b.stands >= b.entries => entry.before,
+            _ => b.stands,
+        };
+        a.task == b.task
+            || begins && self.known(a.stands, knew)
+            || conflict(&self.could_touch(earlier), &self.could_touch(later))
     }
 
     /// Whether a step has to come before a later one, in every execution of the trace: it belongs to the same task, or

@@ -1,6 +1,6 @@
 //! Races: pairs of steps that could have come in the other order.
 
-use super::Key;
+use super::{Class, Key};
 use super::{NONE, Touch, Trace};
 use crate::runtime::{Gates, StepEnd};
 use intermezzo_sdk::SyncVarOp;
@@ -77,6 +77,33 @@ impl Trace {
         }
     }
 
+    /// The steps that a task's end waited for, and that need not have come before what `knows` knows: had one of them come
+    /// later, so had the end. They are the last step of the task itself, and those of the ends of tasks that it joined
+    /// after that.
+    fn causes_of_end(&self, end: u32, knows: u32, found: &mut Vec<usize>) {
+        let task = self.entries[end as usize].task;
+        let mut next = end;
+        while next != NONE {
+            let entry = &self.entries[next as usize];
+            if entry.op == SyncVarOp::TaskJoin {
+                let joined = self.keys[entry.key.index()].iter().map(|touched| touched.entry);
+                let mut ends = joined.filter(|&other| self.entries[other as usize].op == SyncVarOp::TaskEnd);
+                if let Some(other) = ends.next() {
+                    self.causes_of_end(other, knows, found);
+                }
+            }
+            let step = &self.steps[entry.step as usize];
+            if step.task == task && step.stands == next {
+                let cause = entry.step as usize;
+                if !self.known(next, knows) && !found.contains(&cause) {
+                    found.push(cause);
+                }
+                return;
+            }
+            next = entry.before;
+        }
+    }
+
     /// The steps with touches of a key, before `group` in its list, that an operation could have come before which
     /// knows what `knows` knows, and waits for `gates`: those of the latest group that has any.
     ///
@@ -103,7 +130,13 @@ impl Trace {
                     continue;
                 }
                 unknown = true;
-                if gates != 0 && touched.open & gates == 0 {
+                // Which of several that add came first is not settled: the others may open the gate as well.
+                let one_of_many = touched.class == Class::Add && group - first > 1;
+                if gates != 0 && touched.open & gates == 0 && !one_of_many {
+                    continue;
+                }
+                if earlier.op == SyncVarOp::TaskEnd {
+                    self.causes_of_end(touched.entry, knows, found);
                     continue;
                 }
                 // What ran in another's step came after that step's beginning: it is that which would have to wait.
@@ -116,7 +149,8 @@ impl Trace {
                     let other = self.steps[other].stands;
                     other != NONE && self.known(touched.entry, other)
                 });
-                if !hidden {
+                // Between shares that one task takes, one after the other, the gate may be closed.
+                if !hidden || gates != 0 && touched.class == Class::Share {
                     found.push(earlier.step as usize);
                 }
             }

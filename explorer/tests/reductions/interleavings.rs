@@ -77,7 +77,7 @@ fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
 }
 
 /// How many random programs of a family are compared, unless said otherwise.
-const PROGRAMS: u64 = 500;
+const PROGRAMS: u64 = 250;
 
 fn compare<const FAMILY: usize>(family: Family) {
     let programs = variable("EXPLORED_PROGRAMS").map_or(PROGRAMS, |all| all / 20);

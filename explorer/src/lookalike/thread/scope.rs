@@ -149,6 +149,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             (from, to) = (to, tasks.borrow().len());
         }
         engine.stand_firm(false);
+        engine.go_on_unwinding();
         to
     }
 

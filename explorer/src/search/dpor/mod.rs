@@ -28,10 +28,10 @@ mod tree;
 
 use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
-use crate::schedule::ChoiceKind;
+use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Ending, Trace, conflict};
 use node::{Candidate, Node};
-use sequence::{Sequence, Sequences};
+use sequence::{Sequence, Sequences, Values, values};
 use sleep::{Sleeper, Touches};
 use tree::Branch;
 
@@ -62,8 +62,10 @@ pub(crate) struct Dpor {
     /// The candidates of all steps of the path, in order of their alternatives; and who sleeps before each.
     candidates: Vec<Candidate>,
     sleepers: Vec<Sleeper>,
-    /// What to do next, if the step just decided is the first of a sequence.
+    /// What to do next, if the step just decided belongs to a sequence.
     guide: Vec<Branch>,
+    /// The values that the step under way has chosen.
+    values: Values,
     /// The first step of the last execution that was not in the one before.
     fresh: usize,
     cut: Option<Cut>,
@@ -82,6 +84,7 @@ impl Dpor {
             candidates: Vec::new(),
             sleepers: Vec::new(),
             guide: Vec::new(),
+            values: Values::new(),
             fresh: 0,
             cut: None,
             redundant: 0,
@@ -93,7 +96,6 @@ impl Dpor {
     /// The execution is not gone on with.
     fn cut(&mut self, point: &ChoicePoint<'_>) {
         self.redundant += 1;
-        self.guide.clear();
         self.cut = Some(Cut {
             steps: self.nodes.len(),
             choices: point.choices,
@@ -105,6 +107,7 @@ impl Dpor {
         let trace = point.trace();
         let depth = self.nodes.len();
         debug_assert_eq!(depth, trace.steps().len(), "one node for each step");
+        self.follow_values();
         let candidates = self.candidates.len();
         let mut unasked = false;
         let sleeping = self.sleepers.len();
@@ -128,18 +131,16 @@ impl Dpor {
                 .any(|sleeper| sleeper.task == task)
         };
         let listed = &self.candidates[candidates..];
-        let alternative = if self.guide.is_empty() {
-            // Who could go on only unasked has no turn of its own.
+        node.pending = std::mem::take(&mut self.guide);
+        let guided = std::iter::from_fn(|| node.next_pending())
+            .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
+        // Without a sequence to follow, or where what it wants next was done on the way, anything goes. But who could go
+        // on only unasked has no turn of its own.
+        let alternative = guided.or_else(|| {
             listed.iter().position(|candidate| {
                 !asleep(candidate.task) && (candidate.waits_for.is_none() || point.is_enabled(candidate.task))
             })
-        } else {
-            node.pending = std::mem::take(&mut self.guide);
-            let first = node.pending.remove(0);
-            let place = listed.iter().position(|candidate| candidate.task == first.task);
-            self.guide = first.children;
-            place
-        };
+        });
         let Some(alternative) = alternative else {
             self.candidates.truncate(candidates);
             self.sleepers.truncate(sleeping);
@@ -155,6 +156,20 @@ impl Dpor {
             .map_or(0, |last| last.preemptions + self.cost(last, last.task));
         self.nodes.push(node);
         alternative as u32
+    }
+
+    /// The step that is over has chosen its values: what is to be tried after them comes next.
+    fn follow_values(&mut self) {
+        self.guide.clear();
+        if let Some(node) = self.nodes.last_mut()
+            && let Some(branch) = node
+                .sequences
+                .iter_mut()
+                .find(|branch| branch.values == self.values)
+        {
+            self.guide = std::mem::take(&mut branch.children);
+        }
+        self.values.clear();
     }
 
     /// Those who sleep before a step, and touch nothing that it does, sleep after it.
@@ -192,22 +207,16 @@ impl Dpor {
             let tried = candidate.task == node.task
                 || asleep.iter().any(|sleeper| sleeper.task == candidate.task)
                 || node.pending.iter().any(|branch| branch.task == candidate.task);
-            if !tried
-                && sleep::unasked(key)
-                    .iter()
-                    .any(|touch| touched.iter().any(|other| touch.conflicts(*other)))
-            {
-                branches.push(Branch::leaf(
-                    candidate.task,
-                    Touches::from_slice(&sleep::unasked(key)),
-                ));
+            let touches = sleep::unasked(key);
+            if !tried && (conflict(&touches, touched) || conflict(&touches, &node.touches)) {
+                branches.push(Branch::leaf(candidate.task, Touches::from_slice(&touches)));
             }
         }
         self.nodes[depth].pending.extend(branches);
     }
 
     /// Sees to it that every race that the last execution showed first is reversed.
-    fn reverse_races(&mut self, trace: &Trace) {
+    fn reverse_races(&mut self, trace: &Trace, choices: &[Choice]) {
         let steps = self.nodes.len().min(trace.steps().len());
         let mut sequences = std::mem::take(&mut self.sequences);
         for race in trace.races_from(self.fresh) {
@@ -219,14 +228,14 @@ impl Dpor {
                 _ => race.later as usize + 1,
             };
             let sequence = sequences.reversing(trace, race.earlier as usize, race.later as usize, until);
-            self.insert(trace, race.earlier as usize, sequence);
+            self.insert(trace, choices, race.earlier as usize, sequence);
         }
         if trace.ending() == Ending::Stuck && self.cut.is_none() {
             for blocked in trace.blocked() {
                 for earlier in trace.races_of_blocked(blocked) {
                     if earlier > 0 {
                         let sequence = sequences.reversing_blocked(trace, earlier, blocked, steps);
-                        self.insert(trace, earlier, sequence);
+                        self.insert(trace, choices, earlier, sequence);
                     }
                 }
             }
@@ -235,7 +244,7 @@ impl Dpor {
     }
 
     /// A sequence of steps is to be tried before the step at `depth`, unless what it leads to is seen anyway.
-    fn insert(&mut self, trace: &Trace, depth: usize, sequence: &mut Sequence) {
+    fn insert(&mut self, trace: &Trace, choices: &[Choice], depth: usize, sequence: &mut Sequence) {
         let end = self
             .nodes
             .get(depth + 1)
@@ -260,7 +269,7 @@ impl Dpor {
                         .is_some()
                 };
                 if !asleep.iter().any(seen) {
-                    tree::insert(&mut node.pending, trace, sequence);
+                    tree::insert(&mut node.pending, trace, choices, sequence);
                 }
             }
             // A sleeper that merely commutes with the sequence is no reason here: what it leads to may itself rely on
@@ -319,11 +328,13 @@ impl Dpor {
                     let depth = self.nodes.len() - 1;
                     let node = &mut self.nodes[depth];
                     if depth > 0 && depth < trace.steps().len() {
-                        node.add_touches(trace.touches(depth));
+                        node.add_touches(&trace.could_touch(depth));
                     }
                     plan.take(at, last.taken + 1);
-                    // What came after the value was another step's guide.
-                    self.guide.clear();
+                    let begin = depth
+                        .checked_sub(1)
+                        .map_or(0, |before| trace.steps()[before].choices_end);
+                    self.values = values(plan.choices(), begin..at + 1);
                     self.fresh = depth;
                     return true;
                 }
@@ -335,23 +346,19 @@ impl Dpor {
             }
             let depth = self.nodes.len() - 1;
             let node = &mut self.nodes[depth];
-            node.add_touches(trace.touches(depth));
+            node.add_touches(&trace.could_touch(depth));
             // With a bound nobody sleeps on: these are just those that were tried here.
             self.sleepers.push(Sleeper {
                 task: node.task,
                 touches: std::mem::take(&mut node.touches),
             });
             let from = node.sleepers;
-            while !node.pending.is_empty() {
-                let branch = node.pending.remove(0);
-                if self.sleepers[from..]
-                    .iter()
-                    .any(|sleeper| sleeper.task == branch.task)
-                {
+            while let Some(task) = node.next_pending() {
+                if self.sleepers[from..].iter().any(|sleeper| sleeper.task == task) {
                     continue;
                 }
                 let listed = &self.candidates[node.candidates.clone()];
-                let place = listed.iter().position(|candidate| candidate.task == branch.task);
+                let place = listed.iter().position(|candidate| candidate.task == task);
                 let Some(alternative) = place else {
                     continue;
                 };
@@ -361,8 +368,8 @@ impl Dpor {
                     self.left_out = true;
                     continue;
                 }
-                node.task = branch.task;
-                self.guide = branch.children;
+                node.task = task;
+                self.values.clear();
                 self.fresh = depth;
                 plan.take(at, alternative as u32);
                 return true;
@@ -407,6 +414,12 @@ impl Strategy for Dpor {
             return true;
         }
         if self.cut.is_none() {
+            if trace.ending() == Ending::Stuck
+                && let Some(last) = self.nodes.last_mut()
+            {
+                // Nobody goes on unasked while nobody can go on otherwise: that does not commute with the last step.
+                last.add_touches(&sleep::unasked_bounds());
+            }
             if self.nodes.len() > 1 && self.nodes.len() <= trace.steps().len() {
                 self.wake_unasked(self.nodes.len() - 1, trace);
             }
@@ -416,18 +429,21 @@ impl Strategy for Dpor {
         }
         match self.insertion {
             Insertion::Bounded(_) => self.try_conflicting(trace),
-            _ => self.reverse_races(trace),
+            _ => self.reverse_races(trace, plan.choices()),
         }
         if let Some(cut) = self.cut.take() {
             debug_assert_eq!(cut.steps, self.nodes.len(), "a cut execution has no nodes beyond");
             plan.truncate(cut.choices);
         }
-        self.guide.clear();
         self.backtrack(plan, trace)
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
-        if point.kind != ChoiceKind::Task || self.cut.is_some() {
+        if self.cut.is_some() {
+            return Some(0);
+        }
+        if point.kind != ChoiceKind::Task {
+            self.values.push(0);
             return Some(0);
         }
         if point.trace().steps().len() < self.nodes.len() {
@@ -457,10 +473,7 @@ impl Strategy for Dpor {
 
     fn coverage(&self, finished: bool) -> Coverage {
         match (finished, self.insertion) {
-            (true, Insertion::Bounded(most)) if self.left_out => Coverage::Bounded {
-                preemptions: Some(most),
-                reason: None,
-            },
+            (true, Insertion::Bounded(most)) if self.left_out => Coverage::within_preemptions(most, None),
             (true, _) => Coverage::Exhaustive,
             (false, _) => Coverage::stopped(),
         }

@@ -33,6 +33,8 @@ pub(super) struct Node {
     pub(super) preemptions: u32,
     /// What the step touched with other values of the choices that it makes.
     pub(super) touches: Touches,
+    /// What is to be tried after this step, for values that it may choose.
+    pub(super) sequences: Vec<Branch>,
     /// What is to be tried after `task`, in order.
     pub(super) pending: Vec<Branch>,
 }
@@ -49,8 +51,20 @@ impl Node {
             preempts: false,
             preemptions: 0,
             touches: Touches::new(),
+            sequences: Vec::new(),
             pending: Vec::new(),
         }
+    }
+
+    /// Turns to the next task to be tried, with all sequences that it begins.
+    pub(super) fn next_pending(&mut self) -> Option<u32> {
+        self.sequences.clear();
+        let task = self.pending.first()?.task;
+        self.sequences = self
+            .pending
+            .extract_if(.., |branch| branch.task == task)
+            .collect();
+        Some(task)
     }
 
     /// Adds what the step touched.

@@ -1,7 +1,21 @@
 //! Sequences of steps that reverse a race, and who can begin them.
 
 use super::sleep::Touches;
+use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Blocked, Trace, conflict};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// The values that a step chose, in order: mostly none.
+pub(super) type Values = SmallVec<[u32; 2]>;
+
+/// The values among these choices.
+pub(super) fn values(choices: &[Choice], range: Range<usize>) -> Values {
+    let made = choices.get(range).unwrap_or_default().iter();
+    made.filter(|choice| choice.kind != ChoiceKind::Task)
+        .map(|choice| choice.taken)
+        .collect()
+}
 
 /// One step of a sequence.
 #[derive(Clone, Debug)]
@@ -16,6 +30,8 @@ pub(super) struct Planned {
 pub(super) struct Sequence {
     planned: Vec<Planned>,
     blocked: Option<Blocked>,
+    /// The step for which the race is reversed: what comes before it is another question once it is.
+    reversed: Option<usize>,
     /// The step before which the sequence is to be tried.
     depth: usize,
 }
@@ -44,6 +60,7 @@ impl Sequences {
             task: trace.steps()[later].task,
             step: Some(later),
         });
+        self.sequence.reversed = Some(later);
         &mut self.sequence
     }
 
@@ -66,7 +83,7 @@ impl Sequences {
 
     fn without(&mut self, trace: &Trace, earlier: usize, steps: usize) {
         self.sequence.depth = earlier;
-        self.sequence.blocked = None;
+        (self.sequence.blocked, self.sequence.reversed) = (None, None);
         self.sequence.planned.clear();
         let independent = (earlier + 1..steps).filter(|&step| !trace.precedes(earlier, step));
         self.sequence.planned.extend(independent.map(|step| Planned {
@@ -87,19 +104,36 @@ impl Sequence {
         self.planned.is_empty()
     }
 
-    /// The steps, each with what it touches.
+    /// The steps, each with the values that it chose and what it touches. `choices` are those of the last execution.
     pub(super) fn steps<'a>(
         &'a self,
         trace: &'a Trace,
-    ) -> impl DoubleEndedIterator<Item = (u32, Touches)> + 'a {
-        self.planned
-            .iter()
-            .map(|planned| (planned.task, self.touches(trace, planned)))
+        choices: &'a [Choice],
+    ) -> impl DoubleEndedIterator<Item = (u32, Values, Touches)> + 'a {
+        (0..self.planned.len()).map(move |place| {
+            let planned = &self.planned[place];
+            (
+                planned.task,
+                self.values(trace, choices, place),
+                self.touches(trace, planned),
+            )
+        })
+    }
+
+    /// The values that the step at a place chose.
+    pub(super) fn values(&self, trace: &Trace, choices: &[Choice], place: usize) -> Values {
+        match self.planned[place].step {
+            Some(step) => values(
+                choices,
+                trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end,
+            ),
+            None => Values::new(),
+        }
     }
 
     fn touches(&self, trace: &Trace, planned: &Planned) -> Touches {
         match (planned.step, self.blocked) {
-            (Some(step), _) => Touches::from_slice(trace.touches(step)),
+            (Some(step), _) => trace.could_touch(step),
             (None, Some(blocked)) => Touches::from_slice(&[blocked.touch]),
             (None, None) => Touches::new(),
         }
@@ -108,6 +142,9 @@ impl Sequence {
     /// Whether one step of the sequence has to come before another.
     fn precedes(&self, trace: &Trace, earlier: &Planned, later: &Planned) -> bool {
         match (earlier.step, later.step) {
+            (Some(earlier), Some(later)) if self.reversed == Some(later) => {
+                trace.precedes_anew(earlier, later)
+            }
             (Some(earlier), Some(later)) => trace.precedes(earlier, later),
             (Some(earlier), None) => self
                 .blocked
@@ -139,7 +176,10 @@ impl Sequence {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
             None => {
                 let commutes = self.planned.iter().all(|planned| match planned.step {
-                    Some(step) => !conflict(touches, trace.touches(step)),
+                    Some(step) if !conflict(touches, trace.touches(step)) => {
+                        !conflict(touches, &trace.could_touch(step))
+                    }
+                    Some(_) => false,
                     None => !conflict(touches, &self.touches(trace, planned)),
                 });
                 commutes.then_some(None)
@@ -154,15 +194,10 @@ impl Sequence {
 
     /// What the next step of a task, which has none in the sequence, touched in the last execution: that is how
     /// variables are numbered there. `done` is how many steps it has taken since the sequence begins.
-    pub(super) fn next_touches<'a>(
-        &self,
-        trace: &'a Trace,
-        task: u32,
-        done: usize,
-    ) -> Option<&'a [crate::trace::Touch]> {
+    pub(super) fn next_touches(&self, trace: &Trace, task: u32, done: usize) -> Option<Touches> {
         (self.depth..trace.steps().len())
             .filter(|&step| trace.steps()[step].task == task)
             .nth(done)
-            .map(|step| trace.touches(step))
+            .map(|step| trace.could_touch(step))
     }
 }

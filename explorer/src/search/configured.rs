@@ -1,0 +1,71 @@
+//! The search that the settings ask for.
+
+use super::{
+    BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
+    IterativePreemptionBounding, RandomWalk, Strategy,
+};
+use crate::settings::{Reduction, Settings, StrategyKind};
+use crate::trace::Fingerprints;
+use std::sync::Arc;
+
+/// Bytes for each of the two tables of fingerprints: of states reached, and of traces.
+pub(crate) fn table_bytes(settings: &Settings) -> usize {
+    settings.cache_bytes / 2
+}
+
+/// The search that these settings, which go together, ask for.
+pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
+    match settings.reduction {
+        Reduction::None => unreduced(settings),
+        Reduction::Caching => {
+            let visits = Arc::new(Fingerprints::new(table_bytes(settings)));
+            Box::new(Caching::new(
+                unreduced(settings),
+                visits,
+                settings.preemptions.is_some(),
+            ))
+        }
+        Reduction::SourceDpor => Box::new(Dpor::new(Insertion::First)),
+        Reduction::Dpor => Box::new(Dpor::new(Insertion::Whole)),
+        Reduction::Bpor => {
+            let most = settings.preemptions.unwrap_or(u32::MAX);
+            Box::new(Dpor::new(Insertion::Bounded(most)))
+        }
+    }
+}
+
+/// The search that runs every schedule.
+fn unreduced(settings: &Settings) -> Box<dyn Strategy> {
+    let within = |settings: &Settings| {
+        let settings = settings.clone();
+        move || unlimited(&settings)
+    };
+    match (settings.depth, settings.depth_step) {
+        (None, None) => unlimited(settings),
+        (Some(depth), None) => Box::new(DepthBounded::new(depth, within(settings))),
+        (depth, Some(step)) => Box::new(DepthBounded::deepening(step.get(), depth, within(settings))),
+    }
+}
+
+/// The search at any depth.
+fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
+    let most = settings.preemptions;
+    match settings.strategy {
+        StrategyKind::DepthFirst if settings.delays.is_none() => match most {
+            None => Box::new(DepthFirst::new()),
+            Some(most) => Box::new(IterativePreemptionBounding::new(most)),
+        },
+        StrategyKind::DepthFirst | StrategyKind::Delays => {
+            Box::new(IterativeDelayBounding::new(settings.delays))
+        }
+        StrategyKind::BestFirst => {
+            let priorities = settings.priority.clone().unwrap_or_default();
+            Box::new(BestFirst::new(
+                priorities.build(settings.seed),
+                most,
+                settings.prefixes,
+            ))
+        }
+        StrategyKind::Random => Box::new(RandomWalk::new(settings.seed, most)),
+    }
+}

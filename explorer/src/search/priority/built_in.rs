@@ -1,0 +1,147 @@
+//! The priority functions that settings know by name.
+
+use super::{Operation, Prefix, Priority};
+use intermezzo_sdk::{SyncVar, SyncVarOp};
+use std::collections::HashMap;
+use std::panic::Location;
+
+/// A priority function by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriorityKind {
+    /// Fewest preemptions first.
+    Preemptions,
+    /// Most preemptions first.
+    MostPreemptions,
+    /// Fewest changes of task first.
+    Switches,
+    /// Fewest choices first: breadth first.
+    Shallowest,
+    /// Most choices first: depth first.
+    Deepest,
+    /// Most tasks able to go at the last choice first: there the executions differ most.
+    MostEnabled,
+    /// Fewest tasks able to go first: the others wait, so a deadlock may be near.
+    FewestEnabled,
+    /// The operation, at its place in the source, that was let go least often first, by orders of magnitude (powers of 2).
+    Rare,
+    /// The variable whose operations were let go least often first, as above.
+    RareVariable,
+    /// The kind of operation (load, lock) that was let go least often first, as above.
+    RareOperation,
+    /// In random order, by the search's seed.
+    Random,
+    /// All alike: the prefix found last first.
+    Constant,
+}
+
+impl PriorityKind {
+    /// Every kind, with its name in settings.
+    pub const ALL: [(&'static str, PriorityKind); 12] = [
+        ("preemptions", PriorityKind::Preemptions),
+        ("most-preemptions", PriorityKind::MostPreemptions),
+        ("switches", PriorityKind::Switches),
+        ("shallowest", PriorityKind::Shallowest),
+        ("deepest", PriorityKind::Deepest),
+        ("most-enabled", PriorityKind::MostEnabled),
+        ("fewest-enabled", PriorityKind::FewestEnabled),
+        ("rare", PriorityKind::Rare),
+        ("rare-variable", PriorityKind::RareVariable),
+        ("rare-operation", PriorityKind::RareOperation),
+        ("random", PriorityKind::Random),
+        ("constant", PriorityKind::Constant),
+    ];
+
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        let named = Self::ALL.into_iter().find(|(_, kind)| *kind == self);
+        named.expect("every kind has a name").0
+    }
+}
+
+/// What operations are counted by. Only looked up, never listed, so their order does not show.
+#[derive(PartialEq, Eq, Hash)]
+enum Group {
+    Place(SyncVarOp, &'static Location<'static>),
+    Variable(SyncVar),
+    Kind(SyncVarOp),
+}
+
+/// A built-in priority function.
+pub struct BuiltIn {
+    kind: PriorityKind,
+    seed: u64,
+    counts: HashMap<Group, u64>,
+}
+
+impl BuiltIn {
+    /// The function of this kind; `seed` is for a random order.
+    pub fn new(kind: PriorityKind, seed: u64) -> BuiltIn {
+        BuiltIn {
+            kind,
+            seed,
+            counts: HashMap::new(),
+        }
+    }
+
+    fn group(&self, operation: &Operation) -> Option<Group> {
+        match self.kind {
+            PriorityKind::Rare => Some(Group::Place(operation.op, operation.site)),
+            PriorityKind::RareVariable => Some(Group::Variable(operation.var)),
+            PriorityKind::RareOperation => Some(Group::Kind(operation.op)),
+            _ => None,
+        }
+    }
+}
+
+impl Priority for BuiltIn {
+    fn rank(&self, prefix: &Prefix<'_>) -> i64 {
+        match self.kind {
+            PriorityKind::Preemptions => prefix.preemptions.into(),
+            PriorityKind::MostPreemptions => -i64::from(prefix.preemptions),
+            PriorityKind::Switches => prefix.context_switches as i64,
+            PriorityKind::Shallowest => prefix.depth() as i64,
+            PriorityKind::Deepest => -(prefix.depth() as i64),
+            PriorityKind::MostEnabled => -i64::from(prefix.tasks()),
+            PriorityKind::FewestEnabled => prefix.tasks().into(),
+            PriorityKind::Rare | PriorityKind::RareVariable | PriorityKind::RareOperation => {
+                let group = prefix.operation.and_then(|operation| self.group(&operation));
+                let count = group.and_then(|group| self.counts.get(&group)).copied();
+                magnitude(count.unwrap_or(0))
+            }
+            PriorityKind::Random => hash(self.seed, prefix),
+            PriorityKind::Constant => 0,
+        }
+    }
+
+    fn learn(&mut self, operation: &Operation) {
+        if let Some(group) = self.group(operation) {
+            *self.counts.entry(group).or_insert(0) += 1;
+        }
+    }
+
+    fn name(&self) -> String {
+        self.kind.name().into()
+    }
+}
+
+/// How many binary digits a count has. Ranks that grew with every single one would have most of the queue ranked anew
+/// before each execution; so each prefix is ranked anew a few times in all.
+fn magnitude(count: u64) -> i64 {
+    (u64::BITS - count.leading_zeros()).into()
+}
+
+/// A number that depends on the seed and the choices alone: the same when asked again. FNV-1a, with a finish that
+/// spreads its last bytes over the whole word (SplitMix64).
+fn hash(seed: u64, prefix: &Prefix<'_>) -> i64 {
+    let taken = prefix
+        .before
+        .iter()
+        .chain([&prefix.last])
+        .map(|choice| choice.taken);
+    let mixed = taken.fold(0xCBF2_9CE4_8422_2325 ^ seed, |hash, taken| {
+        (hash ^ u64::from(taken)).wrapping_mul(0x0000_0100_0000_01B3)
+    });
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (mixed ^ mixed >> 31) as i64
+}

@@ -1,0 +1,91 @@
+//! Priority functions in words: `preemptions,2*rare+deepest`.
+
+use super::{BuiltIn, Priorities, PriorityKind};
+use std::fmt;
+
+/// Which built-in priority functions decide, as the setting `priority` says it: sums, the deciding one first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrioritySpec(Vec<Vec<(i64, PriorityKind)>>);
+
+impl Default for PrioritySpec {
+    /// Fewest preemptions first, then the rarest operation.
+    fn default() -> Self {
+        PrioritySpec(vec![
+            vec![(1, PriorityKind::Preemptions)],
+            vec![(1, PriorityKind::Rare)],
+        ])
+    }
+}
+
+impl PrioritySpec {
+    /// Reads names separated by commas, each of which may be a sum: `preemptions,2*rare+deepest`.
+    ///
+    /// # Errors
+    /// A name is not known, or a weight is no number; the text says what would be right.
+    pub fn parse(text: &str) -> Result<PrioritySpec, String> {
+        let sum = |sum: &str| sum.split('+').map(factor).collect::<Result<Vec<_>, _>>();
+        text.split(',')
+            .map(sum)
+            .collect::<Result<Vec<_>, _>>()
+            .map(PrioritySpec)
+    }
+
+    /// The functions themselves; `seed` is for a random order.
+    pub fn build(&self, seed: u64) -> Priorities {
+        let build = |&(weight, kind): &(i64, PriorityKind)| (weight, Box::new(BuiltIn::new(kind, seed)) as _);
+        Priorities {
+            terms: self.0.iter().map(|sum| sum.iter().map(build).collect()).collect(),
+        }
+    }
+}
+
+fn factor(text: &str) -> Result<(i64, PriorityKind), String> {
+    let (weight, name) = text.split_once('*').unwrap_or(("1", text));
+    let (weight, name) = (weight.trim(), name.trim());
+    let number = weight
+        .parse()
+        .map_err(|_| format!("`{weight}` is no weight: give a whole number, as in `2*rare`"))?;
+    let known = PriorityKind::ALL.into_iter().find(|(known, _)| *known == name);
+    let known = known.ok_or_else(|| {
+        let names = PriorityKind::ALL.map(|(name, _)| format!("`{name}`")).join(", ");
+        format!("`{name}` is no priority: give one or more of {names}")
+    })?;
+    Ok((number, known.1))
+}
+
+impl fmt::Display for PrioritySpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.build(0).name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_shown_the_same() {
+        for text in ["preemptions,rare", "2*switches+-1*deepest,random", "constant"] {
+            assert_eq!(PrioritySpec::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(PrioritySpec::default().to_string(), "preemptions,rare");
+        assert_eq!(
+            PrioritySpec::parse(" 1 * rare , deepest ").unwrap().to_string(),
+            "rare,deepest"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_says_what_could() {
+        for (text, says) in [
+            ("", "`` is no priority: give one or more of `preemptions`"),
+            ("rare,,deepest", "`` is no priority"),
+            ("rarest", "`rarest` is no priority"),
+            ("x*rare", "`x` is no weight"),
+            ("99999999999999999999*rare", "is no weight"),
+        ] {
+            let error = PrioritySpec::parse(text).unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Best-first search.
+
+use super::{PROGRAMS, explored_program, once_each, preemptions};
+use crate::common::counted;
+use crate::interleavings::{Op, Program, check_programs, enumerate, path};
+use intermezzo_explorer::Coverage;
+use quickcheck::TestResult;
+use std::collections::BTreeMap;
+
+const ORDERS: [&str; 8] = [
+    "constant",
+    "preemptions",
+    "switches,most-enabled",
+    "shallowest",
+    "2*rare+deepest,fewest-enabled",
+    "rare-variable,rare-operation",
+    "random",
+    "most-preemptions",
+];
+
+fn agrees(program: Program) -> TestResult {
+    let Some(all) = enumerate(&program) else {
+        return TestResult::discard();
+    };
+    for order in ORDERS {
+        let (seen, report) = explored_program(&format!("strategy=best-first priority={order}"), &program);
+        assert_eq!(
+            counted(&seen),
+            once_each(&all, |_| true),
+            "{order} of {program:?}"
+        );
+        assert_eq!(*report.coverage(), Coverage::Exhaustive);
+        assert_eq!(report.strategy(), format!("best-first({order})"));
+    }
+    let (seen, _) = explored_program("strategy=best-first preemptions=1 priority=rare", &program);
+    assert_eq!(
+        counted(&seen),
+        once_each(&all, |one| preemptions(one) <= 1),
+        "{program:?}"
+    );
+
+    // A prefix never has fewer preemptions than the one it departs from, so this order holds for executions.
+    let cost: BTreeMap<Vec<u32>, u32> = all.iter().map(|one| (path(one), preemptions(one))).collect();
+    let (seen, _) = explored_program("strategy=best-first", &program);
+    assert!(seen.is_sorted_by_key(|path| cost[path]), "{program:?}");
+    TestResult::passed()
+}
+
+#[test]
+fn every_order_runs_each_execution_once() {
+    check_programs(PROGRAMS, agrees);
+}
+
+#[test]
+fn orders_differ() {
+    let program = Program(vec![vec![Op::Add(0); 3]; 2]);
+    let second = |order: &str| {
+        explored_program(&format!("strategy=best-first priority={order}"), &program).0[1].clone()
+    };
+    // The second task first, or the last step of the first one put off.
+    assert_eq!(second("shallowest"), [2, 2, 2, 1, 1, 1]);
+    assert_eq!(second("deepest"), [1, 1, 2, 2, 2, 1]);
+    assert_eq!(second("preemptions"), [2, 2, 2, 1, 1, 1]);
+    assert_eq!(second("most-preemptions"), [1, 1, 2, 2, 2, 1]);
+}
+
+#[test]
+fn the_order_of_a_seed_is_its_own() {
+    let program = Program(vec![vec![Op::Add(0); 3]; 2]);
+    let order = |seed| {
+        explored_program(
+            &format!("strategy=best-first priority=random seed={seed}"),
+            &program,
+        )
+        .0
+    };
+    assert_eq!(order(1), order(1));
+    assert_ne!(order(1), order(2));
+}
+
+#[test]
+fn dropped_prefixes_are_told() {
+    let program = Program(vec![vec![Op::Add(0); 3]; 3]);
+    let (seen, report) = explored_program("strategy=best-first priority=shallowest prefixes=5", &program);
+    assert!(seen.len() < enumerate(&program).map_or(usize::MAX, |all| all.len()));
+    assert_eq!(
+        report.coverage().to_string(),
+        "not every schedule was run: prefixes were dropped for want of room"
+    );
+    let note = report
+        .notes()
+        .iter()
+        .find(|note| note.contains("there was room for 5"));
+    assert!(note.is_some(), "{report}");
+    // Depth first needs little room.
+    let (seen, report) = explored_program("strategy=best-first priority=constant prefixes=40", &program);
+    assert_eq!((seen.len(), report.coverage()), (1_680, &Coverage::Exhaustive));
+}

@@ -1,0 +1,67 @@
+//! Bounds, scopes and orders of search against the enumerator of interleavings.
+
+mod adversity;
+mod best_first;
+#[path = "../common/mod.rs"]
+mod common;
+mod delays;
+mod depth;
+mod interleavings;
+mod priorities;
+mod quiet;
+mod regions;
+mod scope;
+
+use common::Collect;
+use interleavings::{Interleaving, Op, Program, path, run};
+use intermezzo_explorer::{Environment, Explorer, Report, Settings};
+use std::collections::BTreeMap;
+
+/// How many random programs each of these tests compares.
+const PROGRAMS: u64 = 60;
+
+/// What the search with these settings (`name=value`, separated by spaces) runs, in order, and its report.
+fn explored(settings: &str, test: impl Fn() + Send + Sync) -> (Vec<Vec<u32>>, Report) {
+    let mut chosen = Settings {
+        environment: Environment::calm(),
+        keep_going: true,
+        ..Settings::default()
+    };
+    for setting in settings.split_whitespace() {
+        let (name, value) = setting.split_once('=').expect("name=value");
+        chosen.set(name, value).unwrap();
+    }
+    let (monitor, seen) = Collect::new();
+    let report = Explorer::with_settings(chosen).monitor(monitor).explore(test);
+    let all_deadlocks = report
+        .findings()
+        .iter()
+        .all(|finding| finding.kind.as_str() == "deadlock");
+    assert!(all_deadlocks, "{report}");
+    let seen = std::mem::take(&mut *seen.lock().unwrap());
+    assert_eq!(seen.len() as u64, report.executions());
+    (seen, report)
+}
+
+/// As `explored`, of a random program.
+fn explored_program(settings: &str, program: &Program) -> (Vec<Vec<u32>>, Report) {
+    explored(settings, || run(program))
+}
+
+/// The interleavings that fulfil this, each once.
+fn once_each(all: &[Interleaving], fulfil: impl Fn(&Interleaving) -> bool) -> BTreeMap<Vec<u32>, u32> {
+    let chosen = all.iter().filter(|interleaving| fulfil(interleaving));
+    chosen.map(|interleaving| (path(interleaving), 1)).collect()
+}
+
+fn preemptions(interleaving: &Interleaving) -> u32 {
+    interleaving.iter().filter(|step| step.preempts()).count() as u32
+}
+
+/// Whether an operation is on the second atomic or lock: those that are out of scope in these tests.
+fn on_second(op: Op, held: &[usize]) -> bool {
+    match op {
+        Op::Load(at) | Op::Store(at) | Op::Add(at) | Op::Lock(at) | Op::TryLock(at) => at == 1,
+        Op::Unlock => held.last() == Some(&1),
+    }
+}

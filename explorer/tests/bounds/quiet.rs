@@ -1,0 +1,259 @@
+//! The setting `quiet_atomics`, against plain depth first search: the same outcomes and traces from fewer executions.
+
+use super::PROGRAMS;
+use intermezzo_explorer::sync::Mutex;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Report, preemptions_off, thread};
+use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// One operation on the atomic of that number.
+#[derive(Clone, Copy, Debug)]
+enum Access {
+    Load(usize),
+    Add(usize),
+    /// Fails unless the value is 1.
+    Exchange(usize),
+}
+
+/// What a task does at a time.
+#[derive(Clone, Debug)]
+enum Block {
+    /// With the lock of that number held.
+    Locked(usize, Vec<Access>),
+    Free(Access),
+    /// Only if the second atomic was seen to be set: an access that few executions show.
+    If(usize, Access),
+}
+
+#[derive(Clone, Debug)]
+struct Program(Vec<Vec<Block>>);
+
+/// Atomics 0 and 1 belong to the locks of those numbers, mostly; 2 is everybody's.
+fn access(g: &mut Gen, at: usize) -> Access {
+    match u8::arbitrary(g) % 3 {
+        0 => Access::Load(at),
+        1 => Access::Add(at),
+        _ => Access::Exchange(at),
+    }
+}
+
+impl Arbitrary for Program {
+    fn arbitrary(g: &mut Gen) -> Program {
+        let block = |g: &mut Gen| {
+            let at = usize::arbitrary(g) % 2;
+            match u8::arbitrary(g) % 16 {
+                0..10 => Block::Locked(
+                    at,
+                    (0..1 + usize::arbitrary(g) % 2).map(|_| access(g, at)).collect(),
+                ),
+                10..12 => Block::Locked(1 - at, vec![access(g, at)]),
+                12..14 => Block::Free(access(g, 2)),
+                14 => Block::Free(access(g, at)),
+                _ => Block::If(2, access(g, at)),
+            }
+        };
+        let tasks = 2 + usize::arbitrary(g) % 2;
+        let blocks = if tasks == 2 { 3 } else { 2 };
+        let task = |g: &mut Gen| (0..1 + usize::arbitrary(g) % blocks).map(|_| block(g)).collect();
+        Program((0..tasks).map(|_| task(g)).collect())
+    }
+}
+
+/// Everything that every task of an execution read.
+type Outcome = Vec<Vec<usize>>;
+
+/// The outcomes of all executions, and the report.
+fn outcomes(program: &Program, explorer: Explorer) -> (BTreeSet<Outcome>, Report) {
+    let seen = std::sync::Mutex::new(BTreeSet::new());
+    let report = explorer
+        .environment(Environment::calm())
+        .keep_going(true)
+        .explore(|| {
+            let atomics = [const { AtomicUsize::new(0) }; 3];
+            let locks = [const { Mutex::new(()) }; 2];
+            let perform = |access: Access| match access {
+                Access::Load(at) => atomics[at].load(SeqCst),
+                Access::Add(at) => atomics[at].fetch_add(1, SeqCst),
+                Access::Exchange(at) => atomics[at]
+                    .compare_exchange(1, 5, SeqCst, SeqCst)
+                    .unwrap_or_else(|found| 10 + found),
+            };
+            let mut outcome: Outcome = thread::scope(|scope| {
+                let run = |blocks: &Vec<Block>| {
+                    let read = RefCell::new(Vec::new());
+                    let note = |value| read.borrow_mut().push(value);
+                    for block in blocks {
+                        match block {
+                            Block::Locked(lock, accesses) => {
+                                let _guard = locks[*lock].lock().unwrap();
+                                accesses.iter().for_each(|access| note(perform(*access)));
+                            }
+                            Block::Free(access) => note(perform(*access)),
+                            Block::If(flag, access) => {
+                                if perform(Access::Load(*flag)) > 0 {
+                                    note(perform(*access));
+                                }
+                            }
+                        }
+                    }
+                    read.into_inner()
+                };
+                let tasks: Vec<_> = program
+                    .0
+                    .iter()
+                    .map(|blocks| scope.spawn(move || run(blocks)))
+                    .collect();
+                tasks.into_iter().map(|task| task.join().unwrap()).collect()
+            });
+            outcome.push(atomics.iter().map(|atomic| atomic.load(SeqCst)).collect());
+            seen.lock().unwrap().insert(outcome);
+        });
+    assert!(report.findings().is_empty(), "{report}");
+    (seen.into_inner().unwrap(), report)
+}
+
+/// Executions that a program may take to be worth a test.
+const EXECUTIONS_MAX: u64 = 4_000;
+
+fn agrees(program: Program) -> TestResult {
+    let plain = |most: Option<u32>| {
+        let explorer = Explorer::new().executions(EXECUTIONS_MAX);
+        most.map_or(explorer, |most| Explorer::new().preemptions(most))
+    };
+    let (all, report) = outcomes(&program, plain(None));
+    if *report.coverage() != Coverage::Exhaustive {
+        return TestResult::discard();
+    }
+    for most in [None, Some(0), Some(1), Some(2)] {
+        let (expected, plain) = most.map_or_else(
+            || (all.clone(), report.clone()),
+            |most| outcomes(&program, plain(Some(most))),
+        );
+        let quiet = most.map_or_else(Explorer::new, |most| Explorer::new().preemptions(most));
+        let (found, quiet) = outcomes(&program, quiet.quiet_atomics(true));
+        assert_eq!(found, expected, "{most:?} preemptions of {program:?}");
+        assert!(quiet.traces().is_some(), "{quiet}");
+        assert_eq!(
+            quiet.traces(),
+            plain.traces(),
+            "{most:?} preemptions of {program:?}"
+        );
+    }
+    TestResult::passed()
+}
+
+#[test]
+fn no_outcome_and_no_trace_is_lost() {
+    QuickCheck::new()
+        .rng(Gen::from_size_and_seed(8, 2026))
+        .tests(PROGRAMS)
+        .max_tests(40 * PROGRAMS)
+        .min_tests_passed(PROGRAMS)
+        .quickcheck(agrees as fn(Program) -> TestResult);
+}
+
+/// Two tasks that go through two locks, each around some accesses to an atomic.
+fn locked(accesses: usize) -> Program {
+    let through = |lock| Block::Locked(lock, vec![Access::Add(lock); accesses]);
+    Program(vec![vec![through(0), through(1)]; 2])
+}
+
+#[test]
+fn accesses_under_a_lock_cost_nothing() {
+    for accesses in [1, 3] {
+        let (_, report) = outcomes(&locked(accesses), Explorer::new().quiet_atomics(true));
+        let (_, without) = outcomes(&locked(0), Explorer::new());
+        assert_eq!(report.executions(), without.executions(), "{accesses}: {report}");
+        assert_eq!(
+            (report.redundant(), report.coverage()),
+            (0, &Coverage::Exhaustive)
+        );
+        assert_eq!(report.notes(), ["quiet atomics: no atomic needs schedule points"]);
+    }
+    let (_, plain) = outcomes(&locked(3), Explorer::new());
+    let (_, without) = outcomes(&locked(0), Explorer::new());
+    assert!(plain.executions() > without.executions(), "{plain}");
+}
+
+#[test]
+fn an_atomic_that_orders_another_has_schedule_points_alone() {
+    // A message: the data are ordered by the flag, and by nothing else.
+    let report = Explorer::new().quiet_atomics(true).explore(|| {
+        let (data, flag) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                data.store(7, SeqCst);
+                flag.store(1, SeqCst);
+            });
+            scope.spawn(|| {
+                if flag.load(SeqCst) == 1 {
+                    assert_eq!(data.load(SeqCst), 7);
+                }
+            });
+        });
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    // The flag is the first atomic that the second task uses, on its way to its first step.
+    assert_eq!(
+        report.notes(),
+        [
+            "quiet atomics: schedule points only at atomic 2.1; the search started anew once, for the last time after \
+             execution 1"
+        ]
+    );
+}
+
+#[test]
+fn a_race_shown_late_is_still_explored() {
+    // Whether the second task leaves the lock out depends on a value that only some executions have.
+    let test = || {
+        let (turn, n, lock) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(()));
+        let add = || n.store(n.load(SeqCst) + 1, SeqCst);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                turn.store(1, SeqCst);
+                let _guard = lock.lock().unwrap();
+                add();
+            });
+            scope.spawn(|| {
+                let _guard = (turn.load(SeqCst) == 0).then(|| lock.lock().unwrap());
+                add();
+            });
+        });
+        assert_eq!(n.load(SeqCst), 2);
+    };
+    let report = Explorer::new().program("late").quiet_atomics(true).explore(test);
+    assert!(report.verdict().is_fail(), "{report}");
+    let schedule = report.findings()[0].schedule.clone();
+    let again = Explorer::new().program("late").replay(schedule).explore(test);
+    assert_eq!(again.findings(), report.findings());
+}
+
+#[test]
+fn regions_and_quiet_atomics_do_not_mix() {
+    let report = Explorer::new().quiet_atomics(true).explore(|| {
+        let lock = Mutex::new(0);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| preemptions_off(|| *lock.lock().unwrap() += 1));
+            }
+        });
+    });
+    assert!(
+        report.notes()[0].starts_with("preemptions_off: not heeded"),
+        "{report}"
+    );
+    assert_eq!(*report.coverage(), Coverage::Exhaustive);
+}
+
+#[test]
+fn a_search_of_ones_own_cannot_start_anew() {
+    let mine = intermezzo_explorer::Strategy::custom(intermezzo_explorer::search::DepthFirst::new());
+    let refused = Explorer::new()
+        .strategy(mine)
+        .quiet_atomics(true)
+        .try_explore(|| {});
+    assert!(refused.is_err_and(|error| error.to_string().contains("one of your own cannot")));
+}

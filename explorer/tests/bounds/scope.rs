@@ -1,0 +1,137 @@
+//! The settings `preempt_in` and `preempt_not_in`.
+
+use super::{PROGRAMS, explored, on_second, once_each};
+use crate::common::counted;
+use crate::interleavings::{Held, Objects, Op, Program, check_programs, enumerate, run_with};
+use crate::regions::within_scope;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{Coverage, Explorer, Scope, thread};
+use quickcheck::TestResult;
+
+/// Operations in a source file of their own.
+mod elsewhere;
+
+/// The operation, in the other file if it is on the second atomic or lock.
+fn perform<'a>(objects: &'a Objects, op: Op, held: &mut Held<'a>) {
+    if on_second(op, &Objects::held_locks(held)) {
+        elsewhere::perform(objects, op, held);
+    } else {
+        objects.perform(op, held);
+    }
+}
+
+fn agrees(program: Program) -> TestResult {
+    let Some(all) = enumerate(&program) else {
+        return TestResult::discard();
+    };
+    let left_out = all.iter().any(|one| !within_scope(one));
+    for scope in [
+        "preempt_not_in=bounds/scope/elsewhere.rs",
+        "preempt_not_in=scope::elsewhere",
+        "preempt_in=./scope.rs",
+        "preempt_in=bounds::scope preempt_not_in=elsewhere.rs",
+    ] {
+        let (seen, report) = explored(scope, || run_with(&program, perform));
+        assert_eq!(
+            counted(&seen),
+            once_each(&all, within_scope),
+            "{scope} of {program:?}"
+        );
+        let noted = report
+            .notes()
+            .iter()
+            .any(|note| note.starts_with("scope: schedules are left out"));
+        assert_eq!(noted, left_out, "{scope} of {program:?}: {report}");
+        assert_eq!(
+            *report.coverage() == Coverage::Exhaustive,
+            !left_out,
+            "{scope} of {program:?}"
+        );
+    }
+    TestResult::passed()
+}
+
+#[test]
+fn no_preemption_out_of_the_scope() {
+    check_programs(PROGRAMS, agrees);
+}
+
+/// Two atomics that the first task names, each written twice by two tasks.
+fn two_atomics() {
+    let (a, b) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    a.store(0, SeqCst);
+    b.store(0, SeqCst);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                a.fetch_add(1, SeqCst);
+                b.fetch_add(1, SeqCst);
+            });
+        }
+    });
+}
+
+#[test]
+fn variables_are_named_as_in_reports() {
+    let within = |only_in: &str, not_in: &str| {
+        let parse = |text| Scope::parse(text).unwrap();
+        let explorer = Explorer::new()
+            .preempt_in(parse(only_in))
+            .preempt_not_in(parse(not_in));
+        explorer.explore(two_atomics)
+    };
+    assert_eq!(within("", "").executions(), 6);
+    assert_eq!(within("atomic 0.1", "").executions(), 2);
+    assert_eq!(within("atomic 0.2", "").executions(), 6);
+    assert_eq!(within("", "atomic 0.2").executions(), 2);
+    assert_eq!(within("atomic 0.2", "atomic 0.2").executions(), 2);
+    let report = within("atomic 0.2, atomic 0.3", "queue::ring");
+    assert_eq!(
+        report.notes(),
+        [
+            "`preempt_in`: no schedule point that was met is in `atomic 0.3`",
+            "`preempt_not_in`: no schedule point that was met is in `queue::ring`",
+        ]
+    );
+    assert_eq!(
+        within("", "atomic 0.2").to_string().lines().collect::<Vec<_>>()[0]
+            .split("; ")
+            .nth(1),
+        Some("not every schedule was run: preemptions out of scope are left out")
+    );
+}
+
+#[test]
+fn findings_replay_without_the_scope() {
+    let test = || {
+        let (a, b) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        a.store(0, SeqCst);
+        b.store(0, SeqCst);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    a.fetch_add(1, SeqCst);
+                    let read = b.load(SeqCst);
+                    a.fetch_add(1, SeqCst);
+                    b.store(read + 1, SeqCst);
+                });
+            }
+        });
+        assert_eq!(b.load(SeqCst), 2);
+    };
+    let scope = || Scope::parse("atomic 0.1").unwrap();
+    let report = Explorer::new()
+        .program("scope")
+        .preempt_not_in(scope())
+        .explore(test);
+    assert_eq!(report.findings().len(), 1, "{report}");
+    let schedule = || report.findings()[0].schedule.clone();
+    let again = Explorer::new().program("scope").replay(schedule()).explore(test);
+    assert_eq!(again.findings(), report.findings());
+    let again = Explorer::new()
+        .program("scope")
+        .preempt_not_in(scope())
+        .replay(schedule())
+        .explore(test);
+    assert_eq!(again.findings(), report.findings());
+}

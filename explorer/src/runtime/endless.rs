@@ -53,7 +53,11 @@ fn alike(a: &Event, b: &Event) -> bool {
 /// One round of a task that did this at last, if it goes round.
 fn round<'a>(events: &[&'a Event]) -> Option<Vec<&'a Event>> {
     if let Some(period) = period(events) {
-        return Some(events[events.len() - period..].to_vec());
+        let mut round = events[events.len() - period..].to_vec();
+        // It ends where the task gives way, if it does.
+        let end = round.iter().rposition(|event| gives_way(event.op));
+        round.rotate_left(end.map_or(0, |end| end + 1));
+        return Some(round);
     }
     let mut kinds: Vec<&Event> = Vec::new();
     for &event in &events[events.len() / 2..] {

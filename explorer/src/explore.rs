@@ -509,12 +509,13 @@ impl Explorer {
             }
             if executed.parked > 0 {
                 report.note(PARKED);
-                if restarts {
-                    // What is parked depends on more than the trace, which wakeup trees rely on.
-                    restarts = false;
-                    report.note(NO_WAKEUP_TREES);
-                    worker.restart(Box::new(search::Dpor::new(search::Insertion::First)));
-                }
+            }
+            if restarts && (executed.parked > 0 || executed.ends_were_seen) {
+                // What is parked depends on more than the trace, and the end of a task comes with whichever step is the
+                // last that it waits for; but wakeup trees rely on steps that are the same in every order.
+                restarts = false;
+                report.note(NO_WAKEUP_TREES);
+                worker.restart(Box::new(search::Dpor::new(search::Insertion::First)));
             }
             if executed.unseen_change {
                 report.note(UNSEEN_CHANGE);

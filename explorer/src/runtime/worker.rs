@@ -44,6 +44,8 @@ pub(crate) struct Executed {
     pub(crate) steps: u64,
     pub(crate) switches: u64,
     pub(crate) tasks: u32,
+    /// Whether any execution so far looked whether a task had ended.
+    pub(crate) ends_were_seen: bool,
     /// What tells its trace from others.
     pub(crate) fingerprint: u128,
     /// Whether fairness kept a schedule out.
@@ -370,6 +372,7 @@ impl Engine {
             steps: rt.steps,
             switches: rt.switches,
             tasks: rt.created,
+            ends_were_seen: rt.trace.ends_are_seen(),
             fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
             scoping: rt.scoping,

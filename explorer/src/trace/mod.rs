@@ -152,6 +152,11 @@ impl Trace {
         &self.touches[self.steps[step].touches as usize..end]
     }
 
+    /// Whether any task ever looked whether another had ended.
+    pub(crate) fn ends_are_seen(&self) -> bool {
+        self.ends_are_seen
+    }
+
     /// What a step touched, or could have: the ends of tasks that wait for its own come with whichever step is the last.
     pub(crate) fn could_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let mut touches = SmallVec::from_slice(self.touches(step));
@@ -385,8 +390,6 @@ impl Trace {
             sum = sum.wrapping_add(mix_wide(identity, seen, !(place as u64)));
         }
         if waited_for_all {
-            let (key, class) = (Key::CLOCK, Class::Write);
-            self.touch(number, identity, event.op, unasked, Touch { key, class }, end);
             sum = sum.wrapping_add(mix_wide(identity, so_far as u64, (so_far >> 64) as u64));
         }
         let total = &mut self.steps[step as usize].fingerprint;

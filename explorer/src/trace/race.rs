@@ -77,6 +77,30 @@ impl Trace {
         }
     }
 
+    /// The steps that others waited for who went on in this step: those that an end of a task waited for, and those that
+    /// notified.
+    pub(crate) fn waited_for(&self, step: usize) -> Vec<usize> {
+        let end = self
+            .steps
+            .get(step + 1)
+            .map_or(self.entries.len(), |next| next.entries as usize);
+        let mut found = Vec::new();
+        for entry in &self.entries[self.steps[step].entries as usize..end] {
+            match entry.op {
+                SyncVarOp::TaskJoin => {
+                    let joined = self.keys[entry.key.index()].iter().map(|touched| touched.entry);
+                    let is_end = |&other: &u32| self.entries[other as usize].op == SyncVarOp::TaskEnd;
+                    if let Some(other) = joined.filter(is_end).last() {
+                        self.causes_of_end(other, NONE, &mut found);
+                    }
+                }
+                SyncVarOp::CondvarWake | SyncVarOp::BarrierPass if !found.contains(&step) => found.push(step),
+                _ => {}
+            }
+        }
+        found
+    }
+
     /// The steps that a task's end waited for, and that need not have come before what `knows` knows: had one of them come
     /// later, so had the end. They are the last step of the task itself, and those of the ends of tasks that it joined
     /// after that.

@@ -305,12 +305,15 @@ fn compare(program: &Program, expected: &Expected, case: Case) -> Result<Tally, 
         complete,
     )?;
     let interleavings = expected.interleavings(bound);
-    if report.reduction() != reduction_name(reduction) {
+    // Where it is seen when tasks end, wakeup trees are given up.
+    let instead = reduction == Reduction::Dpor && report.reduction() == reduction_name(Reduction::SourceDpor);
+    let sees_ends = program.any(|op| matches!(op, Op::IsFinished(_)));
+    if report.reduction() != reduction_name(reduction) && !(instead && sees_ends) {
         return Err(format!("the reduction at work was {}", report.reduction()));
     }
     if reduction == Reduction::None {
         same("executions", report.executions(), interleavings)?;
-    } else if report.executions() > interleavings || report.executions() < traces {
+    } else if report.executions() > interleavings && !instead || report.executions() < traces {
         let executions = report.executions();
         return Err(format!(
             "{executions} executions of {interleavings} interleavings with {traces} traces"

@@ -12,7 +12,7 @@ pub(super) type Values = SmallVec<[u32; 2]>;
 /// The values among these choices.
 pub(super) fn values(choices: &[Choice], range: Range<usize>) -> Values {
     let made = choices.get(range).unwrap_or_default().iter();
-    made.filter(|choice| choice.kind != ChoiceKind::Task)
+    made.filter(|choice| !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue))
         .map(|choice| choice.taken)
         .collect()
 }

@@ -55,6 +55,8 @@ pub(crate) struct Step {
     entries: u32,
     touches: u32,
     followed: u32,
+    /// How many variables there were at its end.
+    vars: u32,
     /// How many events and choices there had been at its end.
     pub(crate) events_end: usize,
     pub(crate) choices_end: usize,
@@ -150,6 +152,12 @@ impl Trace {
             .get(step + 1)
             .map_or(self.touches.len(), |next| next.touches as usize);
         &self.touches[self.steps[step].touches as usize..end]
+    }
+
+    /// Whether a key is of a variable that no task had come to before a step: in another execution with the same beginning
+    /// it may have another number.
+    pub(crate) fn is_new_since(&self, step: usize, key: Key) -> bool {
+        key.var().is_some_and(|var| var >= self.steps[step - 1].vars)
     }
 
     /// Whether any task ever looked whether another had ended.
@@ -259,6 +267,7 @@ impl Trace {
             entries: self.entries.len() as u32,
             touches: self.touches.len() as u32,
             followed: self.followed.len() as u32,
+            vars: end.vars.count() as u32,
             events_end: end.events_end,
             choices_end: end.choices,
             races: self.races.len() as u32,

@@ -88,9 +88,7 @@ impl Trace {
         for entry in &self.entries[self.steps[step].entries as usize..end] {
             match entry.op {
                 SyncVarOp::TaskJoin => {
-                    let joined = self.keys[entry.key.index()].iter().map(|touched| touched.entry);
-                    let is_end = |&other: &u32| self.entries[other as usize].op == SyncVarOp::TaskEnd;
-                    if let Some(other) = joined.filter(is_end).last() {
+                    if let Some(other) = self.end_joined(entry.key) {
                         self.causes_of_end(other, NONE, &mut found);
                     }
                 }
@@ -99,6 +97,14 @@ impl Trace {
             }
         }
         found
+    }
+
+    /// The entry with which a task ended, by the key of its life.
+    fn end_joined(&self, life: Key) -> Option<u32> {
+        let touches = self.keys[life.index()].iter().map(|touched| touched.entry);
+        touches
+            .rev()
+            .find(|&entry| self.entries[entry as usize].op == SyncVarOp::TaskEnd)
     }
 
     /// The steps that a task's end waited for, and that need not have come before what `knows` knows: had one of them come
@@ -110,9 +116,7 @@ impl Trace {
         while next != NONE {
             let entry = &self.entries[next as usize];
             if entry.op == SyncVarOp::TaskJoin {
-                let joined = self.keys[entry.key.index()].iter().map(|touched| touched.entry);
-                let mut ends = joined.filter(|&other| self.entries[other as usize].op == SyncVarOp::TaskEnd);
-                if let Some(other) = ends.next() {
+                if let Some(other) = self.end_joined(entry.key) {
                     self.causes_of_end(other, knows, found);
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::sleep::Touches;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::trace::{Blocked, Trace, conflict};
+use crate::trace::{Blocked, Key, Trace, conflict};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -190,6 +190,11 @@ impl Sequence {
     /// Takes out the step at a place, which was done.
     pub(super) fn remove(&mut self, place: usize) {
         self.planned.remove(place);
+    }
+
+    /// Whether a key is of a variable that nobody had come to where the sequence begins.
+    pub(super) fn is_new(&self, trace: &Trace, key: Key) -> bool {
+        trace.is_new_since(self.depth, key)
     }
 
     /// What the next step of a task, which has none in the sequence, touched in the last execution: that is how

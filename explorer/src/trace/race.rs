@@ -115,10 +115,10 @@ impl Trace {
         let mut next = end;
         while next != NONE {
             let entry = &self.entries[next as usize];
-            if entry.op == SyncVarOp::TaskJoin {
-                if let Some(other) = self.end_joined(entry.key) {
-                    self.causes_of_end(other, knows, found);
-                }
+            if entry.op == SyncVarOp::TaskJoin
+                && let Some(other) = self.end_joined(entry.key)
+            {
+                self.causes_of_end(other, knows, found);
             }
             let step = &self.steps[entry.step as usize];
             if step.task == task && step.stands == next {

@@ -195,7 +195,7 @@ impl Trace {
     }
 
     /// What a step touched, or would have had it not failed: at another time it may not.
-    pub(crate) fn might_touch(&self, step: usize) -> SmallVec<[Touch; 4]> {
+    pub(crate) fn might_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let stands = self.steps[step].stands;
         let fails = stands != NONE
             && stands >= self.steps[step].entries
@@ -203,7 +203,7 @@ impl Trace {
                 self.entries[stands as usize].op,
                 SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
             );
-        let mut touches = SmallVec::from_slice(self.touches(step));
+        let mut touches = self.could_touch(step);
         if fails {
             touches
                 .iter_mut()

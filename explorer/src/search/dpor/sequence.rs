@@ -133,6 +133,8 @@ impl Sequence {
 
     fn touches(&self, trace: &Trace, planned: &Planned) -> Touches {
         match (planned.step, self.blocked) {
+            // What failed in it may succeed before the race.
+            (Some(step), _) if self.reversed == Some(step) => trace.might_touch(step),
             (Some(step), _) => trace.could_touch(step),
             (None, Some(blocked)) => Touches::from_slice(&[blocked.touch]),
             (None, None) => Touches::new(),
@@ -176,6 +178,7 @@ impl Sequence {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
             None => {
                 let commutes = self.planned.iter().all(|planned| match planned.step {
+                    Some(step) if self.reversed == Some(step) => !conflict(touches, &trace.might_touch(step)),
                     Some(step) if !conflict(touches, trace.touches(step)) => {
                         !conflict(touches, &trace.could_touch(step))
                     }

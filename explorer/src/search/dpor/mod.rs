@@ -280,6 +280,7 @@ impl Dpor {
             // A sleeper that merely commutes with the sequence is no reason here: what it leads to may itself rely on
             // a task that is tried in this place.
             Insertion::First | Insertion::Bounded(_) => {
+                let sequence = sequence.keep_needed(trace);
                 let tried = sequence.begins(trace).any(|task| {
                     task == node.task
                         || node.pending.iter().any(|branch| branch.task == task)

@@ -94,6 +94,21 @@ impl Sequences {
 }
 
 impl Sequence {
+    /// Leaves out what the last step does not need: what of the sequence is left has fewer beginnings.
+    pub(super) fn keep_needed(&mut self, trace: &Trace) -> &mut Sequence {
+        if let Some(last) = self.planned.pop() {
+            let blocked = self.blocked;
+            self.planned
+                .retain(|planned| match (planned.step, last.step, blocked) {
+                    (Some(step), Some(later), _) => trace.precedes(step, later),
+                    (Some(step), None, Some(blocked)) => trace.precedes_blocked(step, &blocked),
+                    _ => true,
+                });
+            self.planned.push(last);
+        }
+        self
+    }
+
     /// The task that the race is reversed for.
     pub(super) fn last_task(&self) -> u32 {
         self.planned.last().map_or(0, |planned| planned.task)

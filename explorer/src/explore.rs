@@ -8,7 +8,7 @@ use crate::schedule::{Schedule, ScheduleError};
 use crate::scope::Scope;
 use crate::search::{self, PrioritySpec, Replay, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
-use crate::trace::Fingerprints;
+use crate::trace::{Fingerprints, Suits};
 use intermezzo_sdk::Monitor;
 use std::fmt;
 use std::num::NonZero;
@@ -109,9 +109,10 @@ const PARKED: &str = "awaits: a task whose loop only waits goes on when a variab
                       memory (a count in the heap, in a thread-local, in a frame of another task) may be missed: \
                       `awaits=false` plays such loops round by round";
 
-/// What a report notes where wakeup trees were given up.
-const NO_WAKEUP_TREES: &str = "reduction: wakeup trees miss traces where tasks are parked, so the search began again with \
-                               `source-dpor` when the first one was";
+/// What a report notes where another reduction took over.
+const WEAKER_REDUCTION: &str = "reduction: the test does something (a task is parked, a channel is closed, a wait ends \
+                                unasked, a look whether a task has ended) whose place among the steps depends on their \
+                                order, so the search began again with a weaker reduction";
 
 /// What a report notes where a parked task went on because of something that is not compared.
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
@@ -468,7 +469,11 @@ impl Explorer {
         let mut looked_at = (0, 0);
         let mut complete = 0;
         let mut failed_iterations = 0u64;
-        let mut restarts = settings.reduction == Reduction::Dpor && !unreduced;
+        let mut planned = match settings.reduction {
+            Reduction::Dpor if !unreduced => Suits::WakeupTrees,
+            Reduction::SourceDpor if !unreduced => Suits::SourceSets,
+            _ => Suits::Caching,
+        };
         let ended = loop {
             if settings.executions.is_some_and(|most| report.executions >= most) {
                 break Some(format!(
@@ -510,12 +515,10 @@ impl Explorer {
             if executed.parked > 0 {
                 report.note(PARKED);
             }
-            if restarts && (executed.parked > 0 || executed.ends_were_seen) {
-                // What is parked depends on more than the trace, and the end of a task comes with whichever step is the
-                // last that it waits for; but wakeup trees rely on steps that are the same in every order.
-                restarts = false;
-                report.note(NO_WAKEUP_TREES);
-                worker.restart(Box::new(search::Dpor::new(search::Insertion::First)));
+            if executed.suits > planned {
+                planned = executed.suits;
+                report.note(WEAKER_REDUCTION);
+                worker.restart(configured::weaker(&settings, planned));
             }
             if executed.unseen_change {
                 report.note(UNSEEN_CHANGE);

@@ -21,7 +21,7 @@ use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::scope::Scope;
 use crate::search::{Plan, Strategy};
-use crate::trace::{Detail, Ending, Trace};
+use crate::trace::{Detail, Ending, Suits, Trace};
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp, TaskId};
 use std::panic::Location;
 use std::sync::Arc;
@@ -44,8 +44,8 @@ pub(crate) struct Executed {
     pub(crate) steps: u64,
     pub(crate) switches: u64,
     pub(crate) tasks: u32,
-    /// Whether any execution so far looked whether a task had ended.
-    pub(crate) ends_were_seen: bool,
+    /// The strongest reduction that suits what was seen so far.
+    pub(crate) suits: Suits,
     /// What tells its trace from others.
     pub(crate) fingerprint: u128,
     /// Whether fairness kept a schedule out.
@@ -372,7 +372,11 @@ impl Engine {
             steps: rt.steps,
             switches: rt.switches,
             tasks: rt.created,
-            ends_were_seen: rt.trace.ends_are_seen(),
+            suits: if rt.spins.parks() > 0 {
+                rt.trace.suits().max(Suits::SourceSets)
+            } else {
+                rt.trace.suits()
+            },
             fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
             scoping: rt.scoping,

@@ -46,6 +46,33 @@ pub(crate) enum Detail {
     Races,
 }
 
+/// Which reductions are sound for what a program does, the strongest first.
+///
+/// A reduction reorders steps, and relies on a step being the same in every order. Some are not: where a sender's end is
+/// closed that is not the last, that is part of the step before; and when a task has ended depends on whichever
+/// step was the last that it waited for. Random programs that did so showed that something was missed, rarely.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Suits {
+    /// Wakeup trees, which plan whole sequences of steps.
+    #[default]
+    WakeupTrees,
+    /// Source sets, which plan one: for parked tasks, and what the environment does unasked.
+    SourceSets,
+    /// Happens-before caching, which plans none: for looks whether a task has ended, and ends of channels that are closed.
+    Caching,
+}
+
+impl Suits {
+    /// What an operation needs.
+    #[inline(always)]
+    fn of(op: SyncVarOp) -> Suits {
+        match op {
+            SyncVarOp::TaskCheck | SyncVarOp::ChannelClose => Suits::Caching,
+            _ => Suits::WakeupTrees,
+        }
+    }
+}
+
 /// A step: what happened between two decisions about tasks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
@@ -118,8 +145,8 @@ pub struct Trace {
     clocks: order::Clocks,
     /// Room for the steps that an operation races with.
     found: Vec<usize>,
-    /// Whether any task ever looked whether another had ended.
-    ends_are_seen: bool,
+    /// The strongest reduction that suits what was seen in any execution so far.
+    suits: Suits,
     /// How the last execution ended, and who could not go on then.
     ending: Ending,
     blocked: Vec<Blocked>,
@@ -160,15 +187,20 @@ impl Trace {
         key.var().is_some_and(|var| var >= self.steps[step - 1].vars)
     }
 
-    /// Whether any task ever looked whether another had ended.
-    pub(crate) fn ends_are_seen(&self) -> bool {
-        self.ends_are_seen
+    /// The strongest reduction that suits what was seen in any execution so far.
+    pub(crate) fn suits(&self) -> Suits {
+        self.suits
+    }
+
+    /// Something was seen that only this reduction, and weaker ones, suit.
+    pub(crate) fn only(&mut self, suits: Suits) {
+        self.suits = self.suits.max(suits);
     }
 
     /// What a step touched, or could have: the ends of tasks that wait for its own come with whichever step is the last.
     pub(crate) fn could_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let mut touches = SmallVec::from_slice(self.touches(step));
-        if self.ends_are_seen {
+        if self.suits == Suits::Caching {
             self.add_ends(step, &mut touches);
         }
         touches
@@ -366,7 +398,7 @@ impl Trace {
             op: event.op,
             key: Key::of(event.op, if class.is_some() { event.var } else { 0 }),
         });
-        self.ends_are_seen |= event.op == SyncVarOp::TaskCheck;
+        self.suits = self.suits.max(Suits::of(event.op));
         let position = &mut self.steps[step as usize];
         let first = position.entries == number;
         let so_far = position.fingerprint;

@@ -129,21 +129,21 @@ impl Sequence {
             let planned = &self.planned[place];
             (
                 planned.task,
-                self.values(trace, choices, place),
+                self.values(trace, choices, place).unwrap_or_default(),
                 self.touches(trace, planned),
             )
         })
     }
 
-    /// The values that the step at a place chose.
-    pub(super) fn values(&self, trace: &Trace, choices: &[Choice], place: usize) -> Values {
-        match self.planned[place].step {
-            Some(step) => values(
-                choices,
-                trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end,
-            ),
-            None => Values::new(),
-        }
+    /// The values that the step at a place chose. `None` for the last: it may choose others once the race is reversed.
+    pub(super) fn values(&self, trace: &Trace, choices: &[Choice], place: usize) -> Option<Values> {
+        let step = self.planned[place]
+            .step
+            .filter(|&step| self.reversed != Some(step))?;
+        Some(values(
+            choices,
+            trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end,
+        ))
     }
 
     fn touches(&self, trace: &Trace, planned: &Planned) -> Touches {

@@ -96,7 +96,12 @@ fn leads_on(
     };
     match sequence.may_begin(trace, branch.task, &touches) {
         // With other values it is another step.
-        Some(Some(place)) if !branch.is_any() && sequence.values(trace, choices, place) != branch.values => {
+        Some(Some(place))
+            if !branch.is_any()
+                && sequence
+                    .values(trace, choices, place)
+                    .is_some_and(|values| values != branch.values) =>
+        {
             false
         }
         Some(place) => {

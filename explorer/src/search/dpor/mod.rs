@@ -339,7 +339,7 @@ impl Dpor {
                     let depth = self.nodes.len() - 1;
                     let node = &mut self.nodes[depth];
                     if depth > 0 && depth < trace.steps().len() {
-                        node.add_touches(&trace.could_touch(depth));
+                        node.add_touches(trace.touches(depth));
                     }
                     plan.take(at, last.taken + 1);
                     let begin = depth
@@ -357,7 +357,7 @@ impl Dpor {
             }
             let depth = self.nodes.len() - 1;
             let node = &mut self.nodes[depth];
-            node.add_touches(&trace.could_touch(depth));
+            node.add_touches(trace.touches(depth));
             // With a bound nobody sleeps on: these are just those that were tried here.
             self.sleepers.push(Sleeper {
                 task: node.task,

@@ -56,7 +56,7 @@ pub(crate) enum Suits {
     /// Wakeup trees, which plan whole sequences of steps.
     #[default]
     WakeupTrees,
-    /// Source sets, which plan one: for parked tasks, and what the environment does unasked.
+    /// Source sets, which plan one: for parked tasks, shared locks, and what the environment does unasked.
     SourceSets,
     /// Happens-before caching, which plans none: for looks whether a task has ended, and ends of channels that are closed.
     Caching,
@@ -68,6 +68,7 @@ impl Suits {
     fn of(op: SyncVarOp) -> Suits {
         match op {
             SyncVarOp::TaskCheck | SyncVarOp::ChannelClose => Suits::Caching,
+            SyncVarOp::SharedAcquire | SyncVarOp::SharedTryAcquire => Suits::SourceSets,
             _ => Suits::WakeupTrees,
         }
     }

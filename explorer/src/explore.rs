@@ -471,7 +471,7 @@ impl Explorer {
         let mut failed_iterations = 0u64;
         let mut planned = match settings.reduction {
             Reduction::Dpor if !unreduced => Suits::WakeupTrees,
-            Reduction::SourceDpor if !unreduced => Suits::SourceSets,
+            Reduction::SourceDpor | Reduction::Bpor if !unreduced => Suits::SourceSets,
             _ => Suits::Caching,
         };
         let ended = loop {

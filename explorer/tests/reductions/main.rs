@@ -308,7 +308,7 @@ fn compare(program: &Program, expected: &Expected, case: Case) -> Result<Tally, 
     // Some programs do what a reduction does not suit: then a weaker one takes over.
     let weaker: &[Reduction] = match reduction {
         Reduction::Dpor => &[Reduction::SourceDpor, Reduction::Caching],
-        Reduction::SourceDpor => &[Reduction::Caching],
+        Reduction::SourceDpor | Reduction::Bpor => &[Reduction::Caching],
         _ => &[],
     };
     let instead = weaker

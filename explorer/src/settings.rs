@@ -3,6 +3,7 @@
 
 use crate::environment::Environment;
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Which search to run.
@@ -62,6 +63,12 @@ pub struct Settings {
     pub keep_going: bool,
     /// Seed of the search's own randomness.
     pub seed: u64,
+    /// How many workers explore, each on a thread of its own.
+    pub jobs: usize,
+    /// The file in which the search is kept now and then, and from which it goes on; `None` for none.
+    pub checkpoint: Option<PathBuf>,
+    /// Time between two checkpoints.
+    pub checkpoint_every: Duration,
     /// Bytes of each task's stack.
     pub stack_bytes: usize,
     /// What the environment may do unasked.
@@ -73,6 +80,12 @@ const STEPS: u64 = 20_000;
 
 /// Stack of a task unless set otherwise. Untouched pages cost nothing.
 const STACK_BYTES: usize = 256 << 10;
+
+/// Most workers: more than any machine has cores.
+const JOBS_MAX: usize = 1024;
+
+/// Time between two checkpoints unless set otherwise: what is lost at most.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
 /// Least stack: running a panic hook takes some 20 KiB in a debug build.
 const STACK_BYTES_MIN: usize = 32 << 10;
@@ -88,6 +101,9 @@ impl Default for Settings {
             steps: STEPS,
             keep_going: false,
             seed: 0,
+            jobs: 1,
+            checkpoint: None,
+            checkpoint_every: CHECKPOINT_EVERY,
             stack_bytes: STACK_BYTES,
             environment: Environment::default(),
         }
@@ -133,7 +149,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
                 let names = Reduction::ALL.map(|(name, _)| format!("`{name}`")).join(", ");
                 format!("`{v}` is no reduction: give one of {names}")
             };
-            named.map(|(_, reduction)| s.reduction = reduction).ok_or_else(problem)
+            named
+                .map(|(_, reduction)| s.reduction = reduction)
+                .ok_or_else(problem)
         },
     ),
     ("preemptions", "a number, or `none`", |s, v| {
@@ -150,6 +168,24 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         truth(v).map(|b| s.keep_going = b)
     }),
     ("seed", "a number", |s, v| number(v).map(|n| s.seed = n)),
+    ("jobs", "a number, at least 1", |s, v| {
+        let jobs = number(v)?;
+        if !(1..=JOBS_MAX).contains(&jobs) {
+            return Err(format!("{jobs} workers: give 1 to {JOBS_MAX}"));
+        }
+        s.jobs = jobs;
+        Ok(())
+    }),
+    ("checkpoint", "a file, or `none`", |s, v| {
+        if v.is_empty() {
+            return Err("no file is given: give a path, or `none`".into());
+        }
+        s.checkpoint = (v != "none").then(|| v.into());
+        Ok(())
+    }),
+    ("checkpoint_every", "seconds", |s, v| {
+        duration(v).map(|n| s.checkpoint_every = n)
+    }),
     ("stack", "bytes, at least 32768", |s, v| {
         let bytes = number(v)?;
         if !(STACK_BYTES_MIN..=1 << 30).contains(&bytes) {
@@ -188,7 +224,11 @@ const SETTINGS: &[(&str, &str, Set)] = &[
 const PREFIX: &str = "INTERMEZZO_";
 
 /// Variables of that prefix that are no settings.
-const OTHER_VARIABLES: [&str; 2] = ["INTERMEZZO_REPLAY", "INTERMEZZO_REPORTS"];
+const OTHER_VARIABLES: [&str; 3] = [
+    "INTERMEZZO_REPLAY",
+    "INTERMEZZO_REPORTS",
+    "INTERMEZZO_CHECKPOINTS",
+];
 
 impl Settings {
     /// Sets the setting of that name.
@@ -343,12 +383,14 @@ mod tests {
     fn what_cannot_be_says_why() {
         let mut settings = Settings::default();
         for (name, value, says) in [
-            ("premptions", "2", "there are: strategy, preemptions"),
+            ("premptions", "2", "there are: strategy, reduction"),
             ("steps", "-1", "no number in range"),
             ("time", "-1", "no time"),
             ("time", "1e300", "no time"),
             ("stack", "5", "give 32768 to"),
             ("keep_going", "maybe", "neither"),
+            ("jobs", "0", "0 workers: give 1 to"),
+            ("checkpoint", " ", "no file is given"),
             ("strategy", "", "no strategy"),
         ] {
             let error = settings.set(name, value).unwrap_err();

@@ -16,7 +16,7 @@ use super::var::{NOBODY, VarKind, Vars};
 use super::{CURRENT, Engine, PanicNote, Runtime, Stop};
 use crate::environment::Environment;
 use crate::schedule::Choice;
-use crate::search::{Plan, Strategy};
+use crate::search::{Plan, Rank, Strategy};
 use crate::trace::Trace;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp, TaskId};
 use std::panic::Location;
@@ -153,17 +153,18 @@ impl Worker {
         }
     }
 
-    /// Runs the next execution that the strategy asks for; `None` when it asks for no more.
+    /// Prepares the next execution that the strategy asks for; false when it asks for none.
+    pub(crate) fn prepare(&mut self) -> bool {
+        let rt = &mut *self.runtime;
+        rt.strategy.next(&mut rt.plan, &rt.trace)
+    }
+
+    /// Runs the execution that was prepared.
     ///
     /// # Panics
     /// The calling thread is inside an execution already.
-    pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Option<Executed> {
-        let rt = &mut *self.runtime;
-        rt.plan.settle();
-        if !rt.strategy.next(&mut rt.plan, &rt.trace) {
-            return None;
-        }
-        rt.begin();
+    pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Executed {
+        self.runtime.begin();
         assert!(
             CURRENT.get().is_null(),
             "an exploration runs inside another one on the same thread"
@@ -172,7 +173,8 @@ impl Worker {
         let reset = ResetCurrent;
         let executed = Engine(CURRENT.get()).run(test);
         drop(reset);
-        Some(executed)
+        self.runtime.plan.settle();
+        executed
     }
 
     /// The whole exploration is over: tells the monitors, and returns what they reported at last.
@@ -184,9 +186,24 @@ impl Worker {
         std::mem::take(&mut self.runtime.listeners.reported)
     }
 
-    /// The strategy, to ask what it has covered.
-    pub(crate) fn strategy(&self) -> &dyn Strategy {
-        &*self.runtime.strategy
+    /// The place in the order of the search of the last execution, or of the one that was prepared.
+    pub(crate) fn rank(&self) -> Rank {
+        self.runtime.strategy.rank(self.runtime.plan.choices())
+    }
+
+    /// The strategy.
+    pub(crate) fn strategy(&mut self) -> &mut dyn Strategy {
+        &mut *self.runtime.strategy
+    }
+
+    /// What is left of the work of the strategy, in words of its own.
+    pub(crate) fn save(&self) -> Option<String> {
+        self.runtime.strategy.save(&self.runtime.plan)
+    }
+
+    /// The worker is done: its strategy, to ask what it has covered.
+    pub(crate) fn into_strategy(self) -> Box<dyn Strategy> {
+        self.runtime.strategy
     }
 }
 

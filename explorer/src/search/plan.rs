@@ -36,7 +36,10 @@ impl Plan {
     /// There is no such choice, or no such alternative.
     pub fn take(&mut self, at: usize, alternative: u32) {
         let choice = &mut self.choices[at];
-        assert!(alternative < choice.alternatives, "a plan takes one of the alternatives");
+        assert!(
+            alternative < choice.alternatives,
+            "a plan takes one of the alternatives"
+        );
         if choice.taken != alternative {
             choice.taken = alternative;
             self.kept = self.kept.min(at);

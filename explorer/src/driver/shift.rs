@@ -177,7 +177,9 @@ impl<'a> Shift<'a> {
             if self.common.alone {
                 self.common.end(End::ForGood(Ending::Finding));
             } else {
+                // All that is left of the work at hand comes after it.
                 self.common.narrow();
+                self.worker.strategy().skip();
             }
         }
     }

@@ -83,9 +83,10 @@ pub trait Strategy: Send {
         false
     }
 
-    /// The execution that was just prepared is not run, nor what follows it in the order of the search: a finding comes
-    /// before it. What other hands are at is for them to say. The trace that the next call of `next` gets is of an
-    /// execution that it got before. Called on searches only that can be split, or saved.
+    /// What is left of the work at hand is not wanted, nor is the execution that was prepared if it was not run: all of
+    /// it comes after a finding in the order of the search. So does the next round, if there are rounds; what other
+    /// hands are at is for them to say. If an execution was prepared, the trace that `next` gets next is one that it got
+    /// before. Called on searches only that can be split, or saved.
     fn skip(&mut self) {}
 
     /// No work is handed out any more: hands that wait go home, also on other workers.

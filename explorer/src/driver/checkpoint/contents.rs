@@ -12,6 +12,7 @@ use intermezzo_sdk::FindingKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Which search it is: what must be the same for it to go on.
@@ -115,7 +116,12 @@ impl Identity {
 }
 
 impl Build {
+    /// The executable that runs. It is read once, however many searches are kept.
     fn this() -> std::io::Result<Build> {
+        static THIS: OnceLock<Build> = OnceLock::new();
+        if let Some(build) = THIS.get() {
+            return Ok(*build);
+        }
         let mut file = std::fs::File::open(std::env::current_exe()?)?;
         let mut hasher = crc32fast::Hasher::new();
         let mut buffer = vec![0; 1 << 20];
@@ -128,10 +134,11 @@ impl Build {
             hasher.update(&buffer[..read]);
             bytes += read as u64;
         }
-        Ok(Build {
+        let build = Build {
             bytes,
             checksum: hasher.finalize(),
-        })
+        };
+        Ok(*THIS.get_or_init(|| build))
     }
 }
 

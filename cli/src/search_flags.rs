@@ -206,6 +206,7 @@ mod tests {
         for (name, _) in Settings::known() {
             let value = match name {
                 "strategy" => "random",
+                "reduction" => "dpor",
                 "keep_going" | "notify_any" | "arc_counts" => "false",
                 "jobs" => "2",
                 _ => "70000",

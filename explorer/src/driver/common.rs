@@ -278,7 +278,7 @@ impl<'a> Common<'a> {
         let contents = Contents::new(
             &keeping.identity,
             self.elapsed(),
-            ending,
+            (self.alone, ending),
             redundant,
             &books.ledger,
             &books.catalogue,

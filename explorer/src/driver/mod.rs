@@ -116,8 +116,7 @@ impl Exploration {
                 .take(&mut books.ledger, &mut books.catalogue)
                 .map_err(refused)?;
             (ending, before, books.redundant) = (contents.ending, contents.elapsed, contents.redundant);
-            // What is left may be in no order.
-            alone = false;
+            alone &= contents.alone;
             if !strategy.restore(&state) {
                 return Err(refused(Problem::Unintelligible {
                     reason: "what is left of the search cannot be understood".into(),

@@ -206,7 +206,9 @@ pub(super) fn pack(choices: &[Choice]) -> String {
 /// The choices that [`pack`] was given.
 pub(super) fn unpack(text: &str) -> Option<Vec<Choice>> {
     let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
-    read_choices(&mut BitReader::new(&bytes)).ok()
+    let choices = read_choices(&mut BitReader::new(&bytes)).ok()?;
+    // There is one way to write them, with nothing behind.
+    (pack(&choices) == text).then_some(choices)
 }
 
 fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {

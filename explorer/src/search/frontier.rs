@@ -44,6 +44,8 @@ pub struct Left<T> {
     pub runs: Vec<Vec<T>>,
     /// Items of the next round.
     pub later: Vec<T>,
+    /// Whether some of the round was left out: no other follows.
+    pub cut: bool,
 }
 
 /// One worker's hand on a search that is shared with others.
@@ -61,7 +63,12 @@ impl<T> Hand<T> {
     /// The first hand on a search that begins, or goes on, with this. Items of a round are put in this order when it
     /// begins.
     pub fn new(left: Left<T>, order: fn(&T, &T) -> Ordering) -> Hand<T> {
-        let Left { round, runs, later } = left;
+        let Left {
+            round,
+            runs,
+            later,
+            cut,
+        } = left;
         let runs = runs
             .into_iter()
             .filter(|run| !run.is_empty())
@@ -73,7 +80,7 @@ impl<T> Hand<T> {
             round,
             hands: 1,
             waiting: 0,
-            cut: false,
+            cut,
             over: false,
         };
         Hand {
@@ -197,6 +204,7 @@ impl<T> Hand<T> {
                 .map(|run| run.iter().cloned().collect())
                 .collect(),
             later: state.later.clone(),
+            cut: state.cut,
         }
     }
 
@@ -273,6 +281,7 @@ mod tests {
             round: 0,
             runs,
             later: Vec::new(),
+            cut: false,
         };
         Hand::new(left, u32::cmp)
     }

@@ -52,6 +52,7 @@ struct Numbers {
 struct Saved {
     next: u64,
     back: Vec<Range<u64>>,
+    cut: bool,
 }
 
 impl RandomWalk {
@@ -190,6 +191,7 @@ impl Strategy for RandomWalk {
         let saved = Saved {
             next: numbers.next,
             back: numbers.back.clone(),
+            cut: numbers.cut,
         };
         serde_json::to_string(&saved).ok()
     }
@@ -204,6 +206,7 @@ impl Strategy for RandomWalk {
         };
         let mut numbers = self.numbers();
         numbers.next = saved.next;
+        numbers.cut = saved.cut;
         numbers.back = saved.back;
         numbers
             .back

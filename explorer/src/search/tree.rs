@@ -69,6 +69,7 @@ impl Tree {
             round: 0,
             runs: vec![vec![Item::below(&[])]],
             later: Vec::new(),
+            cut: false,
         })
     }
 
@@ -227,6 +228,7 @@ impl Tree {
             round: left.round,
             runs: left.runs.iter().map(|run| packed(run)).collect(),
             later: packed(&left.later),
+            cut: left.cut,
         }
     }
 
@@ -246,6 +248,7 @@ impl Tree {
             round: shared.round,
             runs,
             later,
+            cut: shared.cut,
         }))
     }
 }
@@ -256,6 +259,7 @@ pub(super) struct SavedTree {
     round: u32,
     runs: Vec<Vec<String>>,
     later: Vec<String>,
+    cut: bool,
 }
 
 #[derive(Serialize, Deserialize)]

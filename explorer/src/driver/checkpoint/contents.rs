@@ -160,6 +160,8 @@ pub(in super::super) struct Contents {
     identity: Identity,
     /// How long it ran, in all processes together.
     pub(in super::super) elapsed: Duration,
+    /// Whether what is left is in the order of the search: only one worker was ever at it.
+    pub(in super::super) alone: bool,
     /// If it is over: nothing is left to do.
     pub(in super::super) ending: Option<Ending>,
     pub(in super::super) redundant: u64,
@@ -219,7 +221,7 @@ impl Contents {
     pub(in super::super) fn new(
         identity: &Identity,
         elapsed: Duration,
-        ending: Option<Ending>,
+        (alone, ending): (bool, Option<Ending>),
         redundant: u64,
         ledger: &Ledger,
         catalogue: &Catalogue,
@@ -227,6 +229,7 @@ impl Contents {
         Contents {
             identity: identity.clone(),
             elapsed,
+            alone,
             ending,
             redundant,
             spans: ledger

@@ -61,7 +61,7 @@ fn many_findings() {
             drop(changed.wait(ready.lock().unwrap()));
         }
     });
-    assert!(value % 5 == 0, "the value is {value}");
+    assert!(value.is_multiple_of(5), "the value is {value}");
 }
 
 /// Blocks and is woken: choices that cost nothing under a bound.

@@ -157,8 +157,8 @@ fn searches_are_kept(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
             "2",
             "--checkpoint",
             "out/searches",
-            "--lib",
             "--json",
+            "--lib",
         ]);
         let mut json = ran.ends_with(1).json();
         for report in json["reports"].as_array_mut().unwrap() {

@@ -2,11 +2,12 @@
 //!
 //! Memory is one execution's choices, and what workers have for each other.
 
-use super::tree::{Branching, Item, Tree};
+use super::tree::{Branching, Tree};
 use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
 use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::trace::Trace;
+use std::ops::Range;
 
 /// Every schedule, once.
 pub struct DepthFirst {
@@ -36,12 +37,14 @@ impl Branching for All {
     }
 
     #[inline]
-    fn leave(&mut self, _: &[Choice], _: u32, _: &mut Vec<Item>) {}
+    fn aside(&self, _: &Choice, _: u32) -> Range<u32> {
+        0..0
+    }
 }
 
 impl Strategy for DepthFirst {
     fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
-        self.tree.next(plan, &mut All)
+        self.tree.next(plan, &All)
     }
 
     fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {

@@ -6,12 +6,13 @@
 //! cost one more preemption becomes an item of the next round. So nothing is run twice, and each bound is
 //! complete before the next begins. Memory: the items of the next round; the last round makes none.
 
-use super::tree::{Branching, Item, SavedTree, Tree};
+use super::tree::{Branching, SavedTree, Tree};
 use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
 use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -54,23 +55,23 @@ impl Branching for Bound {
         !choice.preempts
     }
 
-    /// Keeps the alternatives that preempt for the next round.
+    /// The alternatives that preempt.
     #[inline]
-    fn leave(&mut self, choices: &[Choice], round: u32, later: &mut Vec<Item>) {
-        let Some(last) = choices.last().filter(|last| last.preempts) else {
-            return;
-        };
-        if round == self.most {
+    fn aside(&self, choice: &Choice, round: u32) -> Range<u32> {
+        if !choice.preempts {
+            0..0
+        } else if round == self.most {
             self.left_out.store(true, Relaxed);
-            return;
+            0..0
+        } else {
+            1..choice.alternatives
         }
-        later.extend((1..last.alternatives).map(|taken| Item::beside(choices, taken)));
     }
 }
 
 impl Strategy for IterativePreemptionBounding {
     fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
-        self.tree.next(plan, &mut self.bound)
+        self.tree.next(plan, &self.bound)
     }
 
     fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {

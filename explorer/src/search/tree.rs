@@ -8,36 +8,72 @@ use super::frontier::{Hand, Left};
 use super::{Plan, Rank, SearchState};
 use crate::schedule::{Choice, pack, unpack};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Items for the next round that are kept before they are published.
 const LATER_MAX: usize = 256;
 
-/// Part of the tree: what depth first search comes to after `choices`, down to `floor`.
+/// Part of the tree: what depth first search comes to after its choices, down to `floor`.
 ///
 /// If there are just `floor` choices, nothing of it was run yet; if there are more, they are the last execution run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub(super) struct Item {
-    choices: Box<[Choice]>,
-    floor: usize,
+    /// An execution's choices, shared by the items that branch off it: there may be millions.
+    path: Arc<[Choice]>,
+    /// How many of them are the item's, and which alternative it takes at the last.
+    length: u32,
+    taken: u32,
+    floor: u32,
 }
 
 impl Item {
-    /// Everything below this prefix.
-    pub(super) fn below(prefix: &[Choice]) -> Item {
+    /// All that comes below these choices of an execution, but with another alternative taken at the last.
+    fn beside(path: Arc<[Choice]>, length: usize, taken: u32) -> Item {
         Item {
-            choices: prefix.into(),
-            floor: prefix.len(),
+            path,
+            length: length as u32,
+            taken,
+            floor: length as u32,
         }
     }
 
-    /// Everything below this prefix, but with another alternative taken at its end.
-    pub(super) fn beside(prefix: &[Choice], taken: u32) -> Item {
-        let mut item = Item::below(prefix);
-        if let Some(last) = item.choices.last_mut() {
-            last.taken = taken;
+    /// What comes after these choices, down to `floor`.
+    fn after(choices: &[Choice], floor: usize) -> Item {
+        Item {
+            path: choices.into(),
+            length: choices.len() as u32,
+            taken: choices.last().map_or(0, |last| last.taken),
+            floor: floor as u32,
         }
-        item
+    }
+
+    fn choices(&self) -> Vec<Choice> {
+        let mut choices = self.path[..self.length as usize].to_vec();
+        if let Some(last) = choices.last_mut() {
+            last.taken = self.taken;
+        }
+        choices
+    }
+
+    /// Makes the choices the next execution's.
+    fn prescribe(&self, plan: &mut Plan) {
+        plan.replace(&self.path[..self.length as usize]);
+        if let Some(last) = self.length.checked_sub(1) {
+            plan.take(last as usize, self.taken);
+        }
+    }
+
+    /// The order of the search, among items of one round: that in which a single hand puts them aside.
+    fn order(&self, other: &Item) -> Ordering {
+        fn taken(item: &Item) -> impl Iterator<Item = u32> {
+            let last = (item.length > 0).then_some(item.taken);
+            let before = &item.path[..item.length.saturating_sub(1) as usize];
+            before.iter().map(|choice| choice.taken).chain(last)
+        }
+        taken(self).cmp(taken(other))
     }
 }
 
@@ -46,8 +82,8 @@ pub(super) trait Branching {
     /// Whether other alternatives of this choice are explored in this round.
     fn is_free(&self, choice: &Choice) -> bool;
 
-    /// The last of these choices is left behind in this round: its alternatives that are not free may be put aside.
-    fn leave(&mut self, choices: &[Choice], round: u32, later: &mut Vec<Item>);
+    /// This choice is left behind in this round: the alternatives that are put aside for the next.
+    fn aside(&self, choice: &Choice, round: u32) -> Range<u32>;
 }
 
 /// A hand on a tree of choices.
@@ -58,6 +94,8 @@ pub(super) struct Tree {
     /// How many of the running item's choices are fixed; `None` if there is no item.
     floor: Option<usize>,
     later: Vec<Item>,
+    /// The choices that the items put aside by the running call share.
+    path: Option<Arc<[Choice]>>,
     /// Where the share begins that was taken last, until somebody asks.
     span: Option<Rank>,
 }
@@ -67,23 +105,19 @@ impl Tree {
     pub(super) fn new() -> Tree {
         Tree::going_on(Left {
             round: 0,
-            runs: vec![vec![Item::below(&[])]],
+            runs: vec![vec![Item::after(&[], 0)]],
             later: Vec::new(),
             cut: false,
         })
     }
 
     fn going_on(left: Left<Item>) -> Tree {
-        // Executions of one round in the order of their alternatives: the order in which a single hand puts items aside.
-        let order = |a: &Item, b: &Item| {
-            let taken = |choice: &Choice| choice.taken;
-            a.choices.iter().map(taken).cmp(b.choices.iter().map(taken))
-        };
         Tree {
-            hand: Hand::new(left, order),
+            hand: Hand::new(left, Item::order),
             run: VecDeque::new(),
             floor: None,
             later: Vec::new(),
+            path: None,
             span: None,
         }
     }
@@ -95,12 +129,14 @@ impl Tree {
             run: VecDeque::new(),
             floor: None,
             later: Vec::new(),
+            path: None,
             span: None,
         }
     }
 
     /// Prepares the next execution; false if there is nothing to do at the moment.
-    pub(super) fn next(&mut self, plan: &mut Plan, branching: &mut impl Branching) -> bool {
+    pub(super) fn next(&mut self, plan: &mut Plan, branching: &impl Branching) -> bool {
+        self.path = None;
         if self.hand.hungry() {
             self.give(plan, branching);
         }
@@ -121,9 +157,10 @@ impl Tree {
                 self.floor = None;
                 return false;
             };
-            self.floor = Some(item.floor);
-            plan.replace(&item.choices);
-            if item.choices.len() == item.floor {
+            self.floor = Some(item.floor as usize);
+            self.path = None;
+            item.prescribe(plan);
+            if item.length == item.floor {
                 return true;
             }
         }
@@ -134,12 +171,23 @@ impl Tree {
         self.hand.publish_later(&mut self.later);
         self.run = self.hand.take()?;
         let first = self.run.pop_front()?;
-        self.span = Some(Rank::of_choices(self.hand.round(), &first.choices));
+        self.span = Some(Rank::of_choices(self.hand.round(), &first.choices()));
         Some(first)
     }
 
-    fn leave(&mut self, choices: &[Choice], branching: &mut impl Branching) {
-        branching.leave(choices, self.hand.round(), &mut self.later);
+    /// Leaves the last of these choices behind.
+    fn leave(&mut self, choices: &[Choice], branching: &impl Branching) {
+        let Some(last) = choices.last() else {
+            return;
+        };
+        let aside = branching.aside(last, self.hand.round());
+        if aside.is_empty() {
+            return;
+        }
+        // The deepest choice is left first: what it shares with the others has all of theirs.
+        let path = self.path.get_or_insert_with(|| choices.into());
+        let item = |taken| Item::beside(path.clone(), choices.len(), taken);
+        self.later.extend(aside.map(item));
         if self.later.len() >= LATER_MAX {
             self.hand.publish_later(&mut self.later);
         }
@@ -147,7 +195,7 @@ impl Tree {
 
     /// Gives the last part of the work at hand to who waits for some.
     #[cold]
-    fn give(&mut self, plan: &Plan, branching: &mut impl Branching) {
+    fn give(&mut self, plan: &Plan, branching: &impl Branching) {
         if !self.run.is_empty() {
             let tail = self.run.split_off(self.run.len() / 2);
             self.hand.publish(tail);
@@ -161,10 +209,11 @@ impl Tree {
         let Some(at) = (floor..choices.len()).find(|&at| open(&choices[at])) else {
             return;
         };
-        let prefix = &choices[..=at];
+        let path: Arc<[Choice]> = choices.into();
         let others = choices[at].taken + 1..choices[at].alternatives;
-        self.hand
-            .publish(others.map(|taken| Item::beside(prefix, taken)).collect());
+        let other = |taken| Item::beside(path.clone(), at + 1, taken);
+        self.hand.publish(others.map(other).collect());
+        self.path = Some(path);
         // The hand stays below this choice: it will not come back to those above.
         for left in floor..at {
             self.leave(&choices[..=left], branching);
@@ -208,10 +257,7 @@ impl Tree {
     pub(super) fn save(&self, plan: &Plan) -> String {
         let mut items = Vec::with_capacity(self.run.len() + 1);
         if let Some(floor) = self.floor.filter(|&floor| floor < plan.choices().len()) {
-            items.push(Item {
-                choices: plan.choices().into(),
-                floor,
-            });
+            items.push(Item::after(plan.choices(), floor));
         }
         items.extend(self.run.iter().cloned());
         let saved = SavedHand {
@@ -270,37 +316,31 @@ struct SavedHand {
 
 /// Items as text, each told by how it differs from the one before: `kept.floor.others`.
 fn packed(items: &[Item]) -> Vec<String> {
-    let mut before: &[Choice] = &[];
+    let mut before = Vec::new();
     let mut texts = Vec::with_capacity(items.len());
     for item in items {
-        let kept = item
-            .choices
-            .iter()
-            .zip(before)
-            .take_while(|(a, b)| a == b)
-            .count();
-        texts.push(format!("{kept}.{}.{}", item.floor, pack(&item.choices[kept..])));
-        before = &item.choices;
+        let choices = item.choices();
+        let kept = choices.iter().zip(&before).take_while(|(a, b)| a == b).count();
+        texts.push(format!("{kept}.{}.{}", item.floor, pack(&choices[kept..])));
+        before = choices;
     }
     texts
 }
 
 fn unpacked(texts: &[String]) -> Option<Vec<Item>> {
-    let mut items: Vec<Item> = Vec::new();
+    let mut items = Vec::with_capacity(texts.len());
+    let mut choices: Vec<Choice> = Vec::new();
     for text in texts {
         let mut parts = text.splitn(3, '.');
         let kept: usize = parts.next()?.parse().ok()?;
         let floor: usize = parts.next()?.parse().ok()?;
-        let before = items.last().map_or(&[][..], |item| &item.choices);
-        let mut choices = before.get(..kept)?.to_vec();
+        choices.get(..kept)?;
+        choices.truncate(kept);
         choices.extend(unpack(parts.next()?)?);
         if floor > choices.len() {
             return None;
         }
-        items.push(Item {
-            choices: choices.into(),
-            floor,
-        });
+        items.push(Item::after(&choices, floor));
     }
     Some(items)
 }
@@ -319,19 +359,23 @@ mod tests {
             taken,
         };
         let path: Vec<Choice> = (0..40).map(|at| choice(2 + at % 3, at % 2)).collect();
+        let shared: Arc<[Choice]> = path.as_slice().into();
         let items = [
-            Item::below(&[]),
-            Item::below(&path[..20]),
-            Item::beside(&path[..21], 1),
-            Item {
-                choices: path.as_slice().into(),
-                floor: 3,
-            },
+            Item::after(&[], 0),
+            Item::beside(shared.clone(), 20, path[19].taken),
+            Item::beside(shared, 21, 1),
+            Item::after(&path, 3),
         ];
-        let texts = packed(&items);
-        assert_eq!(unpacked(&texts).unwrap(), items);
+        let told = |items: &[Item]| {
+            items
+                .iter()
+                .map(|item| (item.choices(), item.floor))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(&unpacked(&packed(&items)).unwrap()), told(&items));
+        assert!(items[..3].is_sorted_by(|a, b| a.order(b).is_lt()));
         for wrong in ["", "1", "0.0", "7.0.", "0.9.", "-1.0.", "0.0.!"] {
-            assert_eq!(unpacked(&[wrong.to_owned()]), None, "{wrong}");
+            assert!(unpacked(&[wrong.to_owned()]).is_none(), "{wrong}");
         }
     }
 }

@@ -70,7 +70,7 @@ fn so_does_one_with_a_bound() {
         "--set",
         "increments=5",
         "--preemptions",
-        "7",
+        "6",
     ];
     let whole = told(0, &bounded);
     assert_eq!(killed_and_resumed(0, &bounded, 4, 2), whole);
@@ -86,10 +86,10 @@ fn so_does_one_with_findings() {
         "random",
         "--keep-going",
         "--executions",
-        "30000",
+        "20000",
     ];
     let whole = told(1, &findings);
-    assert_eq!(whole["executions"], 30_000);
+    assert_eq!(whole["executions"], 20_000);
     assert_eq!(killed_and_resumed(1, &findings, 4, 3), whole);
 }
 

@@ -259,7 +259,7 @@ impl<'a> Common<'a> {
             return false;
         }
         if self.ended() != Some(End::Panic) {
-            self.write(None, shared());
+            self.write(None, shared(), self.elapsed());
         }
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         self.attention.store(ended.is_some(), SeqCst);
@@ -268,8 +268,8 @@ impl<'a> Common<'a> {
         true
     }
 
-    /// Writes a checkpoint, while everybody rests.
-    pub(super) fn write(&self, ending: Option<Ending>, shared: Option<String>) {
+    /// Writes a checkpoint after so much time, while everybody rests.
+    pub(super) fn write(&self, ending: Option<Ending>, shared: Option<String>, elapsed: Duration) {
         let (Some(keeping), Some(shared)) = (&self.keeping, shared) else {
             return;
         };
@@ -277,7 +277,7 @@ impl<'a> Common<'a> {
         let redundant = books.redundant + books.at_hand.iter().map(|hand| hand.redundant).sum::<u64>();
         let contents = Contents::new(
             &keeping.identity,
-            self.elapsed(),
+            elapsed,
             (self.alone, ending),
             redundant,
             &books.ledger,

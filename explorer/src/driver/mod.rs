@@ -138,6 +138,7 @@ impl Exploration {
         }
         let done = work(&common, &program, hands, sets, test);
 
+        let elapsed = common.elapsed();
         let ended = match common.ended() {
             None if common.narrowed() => Some(End::ForGood(Ending::Finding)),
             ended => ended,
@@ -147,9 +148,8 @@ impl Exploration {
                 Some(End::ForGood(ending)) => Some(ending),
                 _ => None,
             };
-            common.write(for_good, done[0].strategy.save_shared());
+            common.write(for_good, done[0].strategy.save_shared(), elapsed);
         }
-        let elapsed = common.elapsed();
         let books = common.into_books();
         settle(&mut report, &settings, books, ended, done, own, elapsed);
         Ok(report)

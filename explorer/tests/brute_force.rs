@@ -1,6 +1,6 @@
 //! Depth first search against an independent enumerator of interleavings, on random small programs:
 //! unbounded search runs every interleaving exactly once, and with a bound of c preemptions exactly those
-//! with at most c, each once.
+//! with at most c, each once; with one worker, and with two.
 
 mod common;
 
@@ -190,13 +190,15 @@ fn run(program: &Program) {
     });
 }
 
-/// What the engine runs: each interleaving, and how often.
-fn explored(program: &Program, bound: Option<u32>) -> BTreeMap<Vec<u32>, u32> {
-    let (monitor, seen) = Collect::new();
+/// What the engine runs with so many workers: each interleaving, and how often.
+fn explored(program: &Program, bound: Option<u32>, jobs: usize) -> BTreeMap<Vec<u32>, u32> {
+    let (_, seen) = Collect::new();
+    let shared = seen.clone();
     let mut explorer = Explorer::new()
         .environment(Environment::calm())
         .keep_going(true)
-        .monitor(monitor);
+        .jobs(jobs)
+        .monitor_with(move || Collect::into(shared.clone()));
     if let Some(bound) = bound {
         explorer = explorer.preemptions(bound);
     }
@@ -229,8 +231,12 @@ fn agrees(program: Program) -> TestResult {
             .filter(|(_, preemptions)| within(*preemptions))
             .map(|(path, _)| (path.clone(), 1))
             .collect();
-        let found = explored(&program, bound);
-        assert_eq!(found, expected, "bound {bound:?} of {program:?}");
+        // Several workers for the searches of both kinds: they share the same tree.
+        let several = bound.is_none() || bound == Some(1);
+        for jobs in if several { 1..=2 } else { 1..=1 } {
+            let found = explored(&program, bound, jobs);
+            assert_eq!(found, expected, "bound {bound:?}, {jobs} workers, of {program:?}");
+        }
     }
     TestResult::passed()
 }

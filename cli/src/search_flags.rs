@@ -93,6 +93,17 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "BOOL", value_parser = setting("keep_going"), help_heading = SEARCH,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     keep_going: Option<String>,
+    /// Workers that explore, each on a thread of its own
+    #[arg(long, value_name = "N", value_parser = setting("jobs"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    jobs: Option<String>,
+    /// Keeps the search there, and goes on from there if it was kept; for `test` a directory, of a file for each test
+    #[arg(long, value_name = "FILE", value_parser = setting("checkpoint"), help_heading = SEARCH)]
+    checkpoint: Option<String>,
+    /// Seconds between two checkpoints
+    #[arg(long, value_name = "SECONDS", value_parser = setting("checkpoint_every"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    checkpoint_every: Option<String>,
 
     #[command(flatten)]
     limits: LimitFlags,
@@ -125,6 +136,13 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("test_seed"), help_heading = ENVIRONMENT,
           allow_negative_numbers = true)]
     test_seed: Option<String>,
+}
+
+impl SearchFlags {
+    /// Where searches are to be kept.
+    pub(crate) fn checkpoint(&self) -> Option<&str> {
+        self.checkpoint.as_deref()
+    }
 }
 
 /// Settings that were given, by name and value.
@@ -178,6 +196,9 @@ impl Given for SearchFlags {
             ("awaits", &self.awaits),
             ("seed", &self.seed),
             ("keep_going", &self.keep_going),
+            ("jobs", &self.jobs),
+            ("checkpoint", &self.checkpoint),
+            ("checkpoint_every", &self.checkpoint_every),
             ("spurious_wakeups", &self.spurious_wakeups),
             ("timeouts", &self.timeouts),
             ("weak_failures", &self.weak_failures),
@@ -280,6 +301,7 @@ mod tests {
                 "priority" => "rare",
                 "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
                 "awaits" | "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
+                "jobs" => "2",
                 _ => "70000",
             };
             let given = parse(&[&format!("{}={value}", flag(name))]).unwrap();
@@ -367,6 +389,7 @@ mod tests {
                 "'5' for '--stack <BYTES>': a stack of 5 bytes: give 32768 to",
             ),
             (["--strategy", "bfs"], "`bfs` is no strategy"),
+            (["--jobs", "0"], "'0' for '--jobs <N>': 0 workers: give 1 to 1024"),
             (
                 ["--notify-any=maybe", "--steps=1"],
                 "`maybe` is neither `true` nor `false`",

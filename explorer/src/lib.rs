@@ -9,6 +9,7 @@
 //! Strategy <- choices ------+
 //! ```
 
+mod driver;
 mod environment;
 mod explore;
 mod judge;
@@ -21,6 +22,7 @@ pub mod search;
 mod settings;
 pub mod trace;
 
+pub use driver::{CheckpointError, CheckpointProblem};
 pub use environment::Environment;
 pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;

@@ -6,7 +6,7 @@ use crate::environment::Environment;
 use crate::schedule::Schedule;
 use intermezzo_sdk::FindingKind;
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::time::Duration;
 
 /// The format of a report's JSON form.
@@ -146,7 +146,7 @@ impl Coverage {
 }
 
 /// One event of a failing execution, in words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingEvent {
     /// `task.index`, the index from 1 in its task.
     pub id: String,
@@ -158,7 +158,7 @@ pub struct FindingEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
     /// Name of the variable, or empty.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub var: String,
     /// The value read, as bits, where one was.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -302,7 +302,8 @@ impl Report {
     }
 
     /// How many different traces came to their end without a failure: executions counted up to the order of
-    /// steps that commute. `None` if they were too many to be told apart.
+    /// steps that commute. `None` if they were too many to be told apart, or if several workers ran some
+    /// beyond the first finding, where the search stopped.
     pub fn traces(&self) -> Option<u64> {
         self.traces
     }

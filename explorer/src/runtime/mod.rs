@@ -51,7 +51,7 @@ pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
 pub(crate) use task_set::TaskSet;
 pub(crate) use var::{Gates, NOBODY, VarKind};
-pub(crate) use worker::{AwaitedVar, EventLine, Limits, Scene, Trouble, Waiting, Worker};
+pub(crate) use worker::{AwaitedVar, EventLine, Executed, Limits, Scene, Trouble, Waiting, Worker};
 
 use crate::environment::Environment;
 use crate::schedule::ChoiceKind;

@@ -17,10 +17,9 @@ use super::task_set::TaskSet;
 use super::var::{NOBODY, VarKind, Vars};
 use super::{CURRENT, Engine, PanicNote, Runtime, Stop};
 use crate::environment::Environment;
-use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::scope::Scope;
-use crate::search::{Plan, Strategy};
+use crate::search::{Plan, Rank, Strategy};
 use crate::trace::{Detail, Ending, Trace};
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp, TaskId};
 use std::panic::Location;
@@ -222,15 +221,15 @@ impl Worker {
         self.remake = Some(Box::new(remake));
     }
 
-    /// What a reader of the report should know of the scope and of quiet atomics.
-    pub(crate) fn scope_notes(&self) -> Vec<String> {
-        let scope = self
-            .runtime
-            .preemptible
-            .iter()
-            .flat_map(|preemptible| preemptible.notes());
-        let quiet = self.runtime.quiet.iter().map(|quiet| quiet.note());
-        scope.chain(quiet).collect()
+    /// Which entries of the scopes fitted nothing yet.
+    pub(crate) fn unfitted(&self) -> Vec<String> {
+        let preemptible = self.runtime.preemptible.iter();
+        preemptible.flat_map(|preemptible| preemptible.notes()).collect()
+    }
+
+    /// What a reader of the report should know of quiet atomics.
+    pub(crate) fn quiet_note(&self) -> Option<String> {
+        self.runtime.quiet.as_ref().map(|quiet| quiet.note())
     }
 
     /// How many executions showed nothing that another did not show as well.
@@ -239,13 +238,9 @@ impl Worker {
         given_up + self.runtime.strategy.redundant()
     }
 
-    /// Runs the next execution that the strategy asks for; `None` when it asks for no more.
-    ///
-    /// # Panics
-    /// The calling thread is inside an execution already.
-    pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Option<Executed> {
+    /// Prepares the next execution that the strategy asks for; false when it asks for none.
+    pub(crate) fn prepare(&mut self) -> bool {
         let rt = &mut *self.runtime;
-        rt.plan.settle();
         if let (Some(quiet), Some(remake)) = (&mut rt.quiet, &self.remake)
             && quiet.broken
         {
@@ -253,10 +248,15 @@ impl Worker {
             rt.plan.truncate(0);
             rt.strategy = remake();
         }
-        if !rt.strategy.next(&mut rt.plan, &rt.trace) {
-            return None;
-        }
-        rt.begin();
+        rt.strategy.next(&mut rt.plan, &rt.trace)
+    }
+
+    /// Runs the execution that was prepared.
+    ///
+    /// # Panics
+    /// The calling thread is inside an execution already.
+    pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Executed {
+        self.runtime.begin();
         assert!(
             CURRENT.get().is_null(),
             "an exploration runs inside another one on the same thread"
@@ -265,7 +265,8 @@ impl Worker {
         let reset = ResetCurrent;
         let executed = Engine(CURRENT.get()).run(test);
         drop(reset);
-        Some(executed)
+        self.runtime.plan.settle();
+        executed
     }
 
     /// The whole exploration is over: tells the monitors, and returns what they reported at last.
@@ -277,13 +278,9 @@ impl Worker {
         std::mem::take(&mut self.runtime.listeners.reported)
     }
 
-    /// What the executions so far cover; `finished` says whether the search is over.
-    pub(crate) fn coverage(&self, finished: bool) -> Coverage {
-        // What the last execution showed takes back what the search relied on.
-        if self.runtime.quiet.as_ref().is_some_and(|quiet| quiet.broken) {
-            return Coverage::stopped();
-        }
-        self.runtime.strategy.coverage(finished)
+    /// Whether what the last execution showed takes back what the search relied on.
+    pub(crate) fn is_taken_back(&self) -> bool {
+        self.runtime.quiet.as_ref().is_some_and(|quiet| quiet.broken)
     }
 
     /// Begins another search, from its first execution.
@@ -295,9 +292,24 @@ impl Worker {
         rt.strategy = strategy;
     }
 
-    /// The strategy, to ask what else there is to say of it.
-    pub(crate) fn strategy(&self) -> &dyn Strategy {
-        &*self.runtime.strategy
+    /// The place in the order of the search of the last execution, or of the one that was prepared.
+    pub(crate) fn rank(&self) -> Rank {
+        self.runtime.strategy.rank(self.runtime.plan.choices())
+    }
+
+    /// The strategy.
+    pub(crate) fn strategy(&mut self) -> &mut dyn Strategy {
+        &mut *self.runtime.strategy
+    }
+
+    /// What is left of the work of the strategy, in words of its own.
+    pub(crate) fn save(&self) -> Option<String> {
+        self.runtime.strategy.save(&self.runtime.plan)
+    }
+
+    /// The worker is done: its strategy, to ask what it has covered.
+    pub(crate) fn into_strategy(self) -> Box<dyn Strategy> {
+        self.runtime.strategy
     }
 }
 

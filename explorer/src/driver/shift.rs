@@ -1,0 +1,291 @@
+//! One worker's part of an exploration: execution after execution, to the end.
+
+use super::checkpoint::Ending;
+use super::common::{AtHand, Common, End};
+use super::ledger::Tally;
+use crate::judge;
+use crate::runtime::{Executed, Reported, Trouble, Worker};
+use crate::search::{self, Rank, Strategy};
+
+/// Executions between two looks at the clock, where executions are short.
+const EXECUTIONS_PER_LOOK: u64 = 64;
+
+/// Steps between two looks at the clock, where executions are long.
+const STEPS_PER_LOOK: u64 = 4096;
+
+/// A worker at work.
+pub(super) struct Shift<'a> {
+    common: &'a Common<'a>,
+    program: &'a str,
+    /// Which of the workers it is.
+    number: usize,
+    worker: Worker,
+    /// Where the span begins that it runs, and what that came to since it was last written down.
+    span: Rank,
+    tally: Tally,
+    /// Executions that it ran.
+    executions: u64,
+    /// Whether the search begins anew, without wakeup trees, when a task is parked.
+    begins_anew: bool,
+    /// Executions and steps since the last look at the clock.
+    since_look: (u64, u64),
+    presence: Presence<'a>,
+}
+
+/// Whether a worker is one of those who run; told to the others also if it panics.
+struct Presence<'a> {
+    common: &'a Common<'a>,
+    inside: bool,
+}
+
+impl Presence<'_> {
+    fn enter(&mut self) {
+        self.common.gate.enter();
+        self.inside = true;
+    }
+
+    fn leave(&mut self) {
+        self.inside = false;
+        self.common.gate.leave();
+    }
+}
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        if self.inside {
+            // What it had at hand is lost.
+            self.common.end(End::Panic);
+            self.leave();
+        }
+    }
+}
+
+/// What a worker leaves behind.
+pub(super) struct Done {
+    /// Its hand on the search.
+    pub(super) strategy: Box<dyn Strategy>,
+    /// Whether what the last execution showed takes back what the search relied on.
+    pub(super) taken_back: bool,
+    /// What there is to say of quiet atomics.
+    pub(super) quiet_note: Option<String>,
+    /// Whether wakeup trees were given up.
+    pub(super) began_anew: bool,
+    /// What its monitors said at last.
+    pub(super) last_words: Vec<Reported>,
+}
+
+impl<'a> Shift<'a> {
+    /// `begins_anew` says whether the search has wakeup trees, which are given up when a task is parked.
+    pub(super) fn new(
+        common: &'a Common<'a>,
+        program: &'a str,
+        number: usize,
+        worker: Worker,
+        begins_anew: bool,
+    ) -> Shift<'a> {
+        Shift {
+            common,
+            program,
+            number,
+            worker,
+            span: Rank::default(),
+            tally: Tally::default(),
+            executions: 0,
+            begins_anew,
+            since_look: (0, 0),
+            presence: Presence {
+                common,
+                inside: false,
+            },
+        }
+    }
+
+    /// Works until the search is over, or the exploration ends.
+    pub(super) fn run(mut self, test: &dyn Fn()) -> Done {
+        let begins_anew = self.begins_anew;
+        self.presence.enter();
+        while self.goes_on() {
+            if !self.worker.prepare() {
+                self.common.allowed_begins(false);
+                if self.waits() {
+                    continue;
+                }
+                break;
+            }
+            if !self.common.in_sequence
+                && let Some(begin) = self.worker.strategy().span()
+            {
+                self.write_down();
+                self.span = begin;
+            }
+            if self.common.narrowed() && !self.is_wanted() {
+                self.common.allowed_begins(false);
+                self.worker.strategy().skip();
+                continue;
+            }
+            self.common.allowed_begins(true);
+            let executed = self.worker.execute(test);
+            self.count(&executed);
+            match executed.trouble {
+                None => drop(self.common.traces.visit(executed.fingerprint, || (), |()| ())),
+                Some(trouble) => self.trouble(*trouble),
+            }
+        }
+        let began_anew = begins_anew && !self.begins_anew;
+        self.rest_at_last(began_anew)
+    }
+
+    /// Sees to what has to be seen to between two executions; whether to prepare another one.
+    #[inline]
+    fn goes_on(&mut self) -> bool {
+        let (executions, steps) = self.since_look;
+        if (executions >= EXECUTIONS_PER_LOOK || steps >= STEPS_PER_LOOK) && self.common.looks() {
+            self.since_look = (0, 0);
+            if self.common.look(executions) {
+                self.keep();
+            }
+        }
+        while self.common.attention() {
+            if self.common.ended().is_some() {
+                return false;
+            }
+            self.rest();
+        }
+        if !self.common.allow() {
+            self.common.end(End::Executions);
+            return false;
+        }
+        true
+    }
+
+    #[inline]
+    fn count(&mut self, executed: &Executed) {
+        let complete = executed
+            .trouble
+            .as_ref()
+            .is_none_or(|trouble| judge::complete(&trouble.stop));
+        self.tally.count(executed, complete);
+        self.executions += 1;
+        self.since_look.0 += 1;
+        self.since_look.1 += executed.steps;
+        if self.begins_anew && executed.parked > 0 {
+            // What is parked depends on more than the trace, which wakeup trees rely on.
+            self.begins_anew = false;
+            self.worker
+                .restart(Box::new(search::Dpor::new(search::Insertion::First)));
+        }
+    }
+
+    /// The place in the order of the search of the last execution, or of the one that was prepared.
+    fn rank(&self) -> Rank {
+        if self.common.in_sequence {
+            Rank::of_number(self.executions)
+        } else {
+            self.worker.rank()
+        }
+    }
+
+    /// An execution did not just end well.
+    fn trouble(&mut self, trouble: Trouble) {
+        let (diverged, damaged) = (judge::diverged(&trouble.stop), trouble.damaged);
+        let rank = self.rank();
+        let schedule = |choices| self.common.settings.schedule(self.program, choices);
+        let found = judge::findings(trouble, schedule);
+        let failed = !found.is_empty();
+        if failed {
+            self.tally.first_failure.get_or_insert(self.tally.executions);
+        }
+        self.common.books().catalogue.add(&rank, found);
+        if damaged {
+            self.common.end(End::ForGood(Ending::Crash));
+        } else if diverged && !self.common.replaying {
+            self.common.end(End::ForGood(Ending::Divergence));
+        } else if failed && !self.common.settings.keep_going {
+            if self.common.alone {
+                self.common.end(End::ForGood(Ending::Finding));
+            } else {
+                // All that is left of the work at hand comes after it.
+                self.common.narrow();
+                self.worker.strategy().skip();
+            }
+        }
+    }
+
+    /// Whether the execution that was prepared comes before what was found.
+    #[cold]
+    fn is_wanted(&mut self) -> bool {
+        let rank = self.rank();
+        let books = self.common.books();
+        books.catalogue.first().is_none_or(|first| rank < *first)
+    }
+
+    /// Waits for work; false if there will be none.
+    fn waits(&mut self) -> bool {
+        self.write_down();
+        self.leave(None);
+        let more = self.worker.strategy().wait();
+        self.presence.enter();
+        more
+    }
+
+    /// Writes down what the span came to.
+    fn write_down(&mut self) {
+        let tally = std::mem::take(&mut self.tally);
+        if tally.executions > 0 {
+            self.common.books().ledger.add(&self.span, &tally);
+        }
+    }
+
+    /// Leaves its state where another worker finds it.
+    fn lay_down(&mut self, search: Option<String>) {
+        self.write_down();
+        let redundant = self.worker.redundant();
+        let unfitted = self.worker.unfitted();
+        self.common.books().at_hand[self.number] = AtHand {
+            search,
+            redundant,
+            unfitted,
+        };
+    }
+
+    /// Rests while another worker writes a checkpoint.
+    #[cold]
+    fn rest(&mut self) {
+        let search = self.worker.save();
+        self.leave(search);
+        self.presence.enter();
+    }
+
+    /// Writes a checkpoint, or rests while another worker does.
+    #[cold]
+    fn keep(&mut self) {
+        let search = self.worker.save();
+        self.lay_down(search);
+        let strategy = self.worker.strategy();
+        if !self.common.keep(|| strategy.save_shared()) {
+            self.rest();
+        }
+    }
+
+    fn leave(&mut self, search: Option<String>) {
+        self.lay_down(search);
+        self.presence.leave();
+    }
+
+    /// The end: tells monitors and the other hands, and leaves.
+    fn rest_at_last(mut self, began_anew: bool) -> Done {
+        if self.common.ended().is_some() {
+            self.worker.strategy().stop();
+        }
+        let last_words = self.worker.shut_down();
+        let search = self.worker.save();
+        self.leave(search);
+        Done {
+            taken_back: self.worker.is_taken_back(),
+            quiet_note: self.worker.quiet_note(),
+            began_anew,
+            strategy: self.worker.into_strategy(),
+            last_words,
+        }
+    }
+}

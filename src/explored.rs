@@ -2,8 +2,8 @@
 
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
-    Coverage, Environment, ExploreError, Explorer, Finding, FindingEvent, Progress, Reduction, Report,
-    Schedule, ScheduleError, SettingError, Settings, Strategy, StrategyKind, Verdict,
+    Coverage, Environment, Estimate, ExploreError, Explorer, Finding, FindingEvent, Progress, Reduction,
+    Replays, Report, Schedule, ScheduleError, SettingError, Settings, Strategy, StrategyKind, Verdict,
 };
 pub use intermezzo_explorer::{any_bool, choose, event, is_exploring};
 pub use intermezzo_explorer::{cell, future, hint, rand, schedule, search, sync, task, thread, time, trace};

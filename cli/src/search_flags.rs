@@ -51,6 +51,18 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "BYTES", value_parser = setting("cache_bytes"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     cache_bytes: Option<String>,
+    /// Executions before the search, for what a test sets up once and keeps; they are not judged
+    #[arg(long, value_name = "N", value_parser = setting("warm_up"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    warm_up: Option<String>,
+    /// How often an execution is tried again that departed from what was prescribed
+    #[arg(long, value_name = "N", value_parser = setting("retries"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    retries: Option<String>,
+    /// Most executions to make a finding's execution smaller; 0 leaves it as it was found
+    #[arg(long, value_name = "N", value_parser = setting("minimise"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    minimise: Option<String>,
     /// Goes on after a finding
     #[arg(long, value_name = "BOOL", value_parser = setting("keep_going"), help_heading = SEARCH,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -129,6 +141,9 @@ impl Given for SearchFlags {
             ("time", &self.time),
             ("steps", &self.steps),
             ("seed", &self.seed),
+            ("warm_up", &self.warm_up),
+            ("retries", &self.retries),
+            ("minimise", &self.minimise),
             ("keep_going", &self.keep_going),
             ("spurious_wakeups", &self.spurious_wakeups),
             ("timeouts", &self.timeouts),

@@ -1,14 +1,17 @@
 //! The exploration: set up, run, reported.
 
+use crate::attempts::{self, After, Attempts};
 use crate::environment::Environment;
+use crate::estimate::Estimate;
 use crate::judge;
+use crate::minimise;
 use crate::report::{Coverage, Finding, Report};
 use crate::runtime::{Limits, Listeners, Worker, crash, panics};
 use crate::schedule::{Schedule, ScheduleError};
 use crate::search::{self, DepthFirst, IterativePreemptionBounding, RandomWalk, Replay};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::trace::Fingerprints;
-use intermezzo_sdk::Monitor;
+use intermezzo_sdk::{FindingKind, Monitor};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -84,11 +87,16 @@ pub struct Progress {
     pub findings: usize,
     /// Time so far.
     pub elapsed: Duration,
+    /// How far the search is, as far as can be told.
+    pub estimate: Option<Estimate>,
 }
 
 /// What a report notes where fairness kept schedules out.
 const UNFAIR_LEFT_OUT: &str = "fair scheduling: schedules are left out in which a task that yields again and again \
                                keeps others from running for ever";
+
+/// What a report notes where the process may be damaged.
+const AFTER_A_CRASH: &str = "the exploration ended with a crash: the process may be damaged";
 
 /// What is called now and then while an exploration runs.
 type OnProgress = Box<dyn FnMut(&Progress) + Send>;
@@ -209,6 +217,32 @@ impl Explorer {
     /// Most visible operations in an execution; one that takes more is a finding. Default: 20,000.
     pub fn steps_per_execution(mut self, most: u64) -> Explorer {
         self.settings.steps = most;
+        self
+    }
+
+    /// Runs the test so many times before the search, unjudged, for what it sets up once and keeps: a static of
+    /// `std`'s `OnceLock`, say, whose first use does more than the later ones. What could go wrong in that first use is
+    /// not seen then. Default: 0.
+    pub fn warm_up(mut self, executions: u32) -> Explorer {
+        self.settings.warm_up = executions;
+        self
+    }
+
+    /// How often an execution is tried again that departed from what was prescribed, because the test does something
+    /// that the schedule does not determine. If none of the retries is as it should be, that is a finding, and the
+    /// search ends; with [`Explorer::keep_going`] it goes on without what would have begun like that execution,
+    /// and the coverage says so. Default: 2.
+    pub fn retries(mut self, most: u32) -> Explorer {
+        self.settings.retries = most;
+        self
+    }
+
+    /// How many more executions may be run for each finding, to find the smallest one that shows the same: with the
+    /// fewest preemptions, then the fewest context switches, then the fewest steps. A note says what came of it.
+    /// They count neither as executions of the search nor against its limits; long ones count as several. 0 leaves
+    /// the execution as it was found. Default: 1,000.
+    pub fn minimise(mut self, executions: u64) -> Explorer {
+        self.settings.minimise = executions;
         self
     }
 
@@ -377,7 +411,15 @@ impl Explorer {
         let began = Instant::now();
         let mut looked_at = (0, 0);
         let mut complete = 0;
+        let mut attempts = Attempts::new(settings.retries);
+        let mut crashed = attempts::warm_up(&mut worker, settings.warm_up, &|| test());
         let ended = loop {
+            if let Some(trouble) = crashed.take().and_then(|crashed| crashed.trouble) {
+                report.executions += 1;
+                report.take_findings(judge::findings(*trouble, schedule));
+                report.note(AFTER_A_CRASH);
+                break Some("an execution before the search crashed".into());
+            }
             if settings.executions.is_some_and(|most| report.executions >= most) {
                 break Some(format!(
                     "the limit of {} executions was reached",
@@ -394,6 +436,7 @@ impl Explorer {
                         executions: report.executions,
                         findings: report.findings.len(),
                         elapsed,
+                        estimate: report.estimated(&worker, elapsed),
                     });
                 }
                 if settings.time.is_some_and(|most| elapsed >= most) {
@@ -403,9 +446,10 @@ impl Explorer {
                     ));
                 }
             }
-            let Some(executed) = worker.execute(&|| test()) else {
+            let Some(executed) = attempts.execute(&mut worker, &|| test()) else {
                 break None;
             };
+            let after = attempts.after(executed.departed);
             report.executions += 1;
             report.steps += executed.steps;
             report.max_steps = report.max_steps.max(executed.steps);
@@ -420,21 +464,47 @@ impl Explorer {
                 continue;
             };
             complete += u64::from(judge::complete(&trouble.stop));
-            let (diverged, damaged) = (judge::diverged(&trouble.stop), trouble.damaged);
-            let found = judge::findings(*trouble, schedule);
+            let damaged = trouble.damaged;
+            let mut found = judge::findings(*trouble, schedule);
+            if after == After::Again {
+                // The next attempt may be what it should be.
+                found.retain(|finding| finding.kind != FindingKind::Divergence);
+            }
             let failed = !found.is_empty();
             report.take_findings(found);
             if damaged {
-                report.note("the exploration ended with a crash: the process may be damaged");
+                report.note(AFTER_A_CRASH);
                 break Some("a crash ended the search".into());
             }
-            if diverged && !replaying {
-                break Some("the test did not do the same thing twice under the same schedule".into());
+            if after == After::Lost && !replaying {
+                let past = settings.keep_going && worker.strategy().goes_past_departures();
+                if !past {
+                    break Some("the test did not do the same thing twice under the same schedule".into());
+                }
+                worker.give_up();
             }
             if failed && !settings.keep_going {
                 break Some("stopped at the first finding".into());
             }
         };
+        report.estimate = ended
+            .as_ref()
+            .and_then(|_| report.estimated(&worker, began.elapsed()));
+        if settings.warm_up > 0 {
+            report.note(&format!(
+                "the test was run {} {} before the search, not judged: what can go wrong only the first time was not seen",
+                settings.warm_up,
+                if settings.warm_up == 1 { "time" } else { "times" }
+            ));
+        }
+        if let Some(note) = attempts.note() {
+            report.note(&note);
+        }
+        if !replaying && !worker.is_damaged() {
+            let in_order = worker.strategy().is_in_order() && attempts.none_departed();
+            let minimiser = minimise::Minimiser::new(&mut worker, &settings, in_order);
+            minimiser.settle(&mut report, &|| test(), &schedule);
+        }
         let last_words = worker.shut_down();
         if !last_words.is_empty() {
             report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));
@@ -450,6 +520,7 @@ impl Explorer {
         if let (Some(ended), Coverage::Bounded { reason, .. }) = (ended, &mut coverage) {
             *reason = Some(ended);
         }
+        let coverage = attempts.covered(coverage, report.reduction != "none");
         report.settle(coverage, complete, began.elapsed());
         report
     }
@@ -479,7 +550,7 @@ fn write_report(directory: &Path, report: &Report) {
 
 impl Report {
     /// Adds what an execution showed; what is known already is counted.
-    fn take_findings(&mut self, found: Vec<Finding>) {
+    pub(crate) fn take_findings(&mut self, found: Vec<Finding>) {
         if !found.is_empty() {
             self.first_failure.get_or_insert(self.executions);
         }
@@ -497,8 +568,14 @@ impl Report {
         }
     }
 
+    /// How far the worker's search is after all executions so far.
+    fn estimated(&self, worker: &Worker, elapsed: Duration) -> Option<Estimate> {
+        let share = worker.strategy().share(worker.plan().choices())?;
+        Some(Estimate::new(share, self.executions, elapsed))
+    }
+
     /// Adds a note, once.
-    fn note(&mut self, note: &str) {
+    pub(crate) fn note(&mut self, note: &str) {
         if !self.notes.iter().any(|known| known == note) {
             self.notes.push(note.to_owned());
         }

@@ -58,6 +58,13 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// Most visible operations in an execution; one that takes more is a finding.
     pub steps: u64,
+    /// Executions before the search, for what the test sets up once and keeps; they are not judged.
+    pub warm_up: u32,
+    /// How often an execution is tried again that departed from what was prescribed.
+    pub retries: u32,
+    /// Most executions to make a finding's execution smaller: fewest preemptions, then fewest context switches, then
+    /// fewest steps. 0 leaves it as it was found.
+    pub minimise: u64,
     /// Whether to go on after a finding.
     pub keep_going: bool,
     /// Seed of the search's own randomness.
@@ -72,6 +79,12 @@ pub struct Settings {
 
 /// Steps after which an execution is given up, unless set otherwise: CHESS's own limit.
 const STEPS: u64 = 20_000;
+
+/// How often an execution is tried again unless set otherwise: CHESS's own number.
+const RETRIES: u32 = 2;
+
+/// Executions for the minimisation of a finding unless set otherwise: a moment for a short test.
+const MINIMISE: u64 = 1_000;
 
 /// What a search may remember unless set otherwise: some ten million states.
 const CACHE_BYTES: usize = 1 << 30;
@@ -91,6 +104,9 @@ impl Default for Settings {
             executions: None,
             time: None,
             steps: STEPS,
+            warm_up: 0,
+            retries: RETRIES,
+            minimise: MINIMISE,
             keep_going: false,
             seed: 0,
             cache_bytes: CACHE_BYTES,
@@ -154,6 +170,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         optional(v, duration).map(|n| s.time = n)
     }),
     ("steps", "a number", |s, v| number(v).map(|n| s.steps = n)),
+    ("warm_up", "a number", |s, v| number(v).map(|n| s.warm_up = n)),
+    ("retries", "a number", |s, v| number(v).map(|n| s.retries = n)),
+    ("minimise", "a number", |s, v| number(v).map(|n| s.minimise = n)),
     ("keep_going", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.keep_going = b)
     }),

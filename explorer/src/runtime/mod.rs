@@ -45,10 +45,10 @@ pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
 pub(crate) use task_set::TaskSet;
 pub(crate) use var::{Gates, NOBODY, VarKind};
-pub(crate) use worker::{EventLine, Limits, Scene, Trouble, Waiting, Worker};
+pub(crate) use worker::{EventLine, Executed, Limits, Scene, Trouble, Waiting, Worker};
 
 use crate::environment::Environment;
-use crate::schedule::ChoiceKind;
+use crate::schedule::{Choice, ChoiceKind};
 use crate::search::{Plan, Strategy};
 use crate::trace::{Class, Key, Touch, Trace};
 use dispatch::Next;
@@ -134,6 +134,8 @@ pub(crate) struct Runtime {
     plan: Plan,
     prescribed: usize,
     decided: usize,
+    /// What was prescribed, if the execution did something else.
+    departed: Option<Vec<Choice>>,
     strategy: Box<dyn Strategy>,
     /// Whether the strategy is asked where there is but one alternative.
     asks_always: bool,

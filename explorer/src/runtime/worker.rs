@@ -40,6 +40,8 @@ pub(crate) struct Executed {
     pub(crate) fingerprint: u128,
     /// Whether fairness kept a schedule out.
     pub(crate) unfair_left_out: bool,
+    /// Whether it did something else than was prescribed, or than the execution before under the same choices.
+    pub(crate) departed: bool,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
     pub(crate) trouble: Option<Box<Trouble>>,
 }
@@ -102,11 +104,6 @@ impl Worker {
     ) -> Worker {
         let listening = listeners.interests();
         let asks_always = strategy.asks_always();
-        let detail = if asks_always {
-            Detail::Races
-        } else {
-            Detail::Fingerprints
-        };
         Worker {
             runtime: Box::new(Runtime {
                 epoch: 0,
@@ -140,9 +137,10 @@ impl Worker {
                 plan: Plan::default(),
                 prescribed: 0,
                 decided: 0,
+                departed: None,
                 asks_always,
                 strategy,
-                trace: Trace::new(detail),
+                trace: Trace::new(detail(asks_always)),
                 observe_from: 0,
                 ask_from: 0,
                 also: Vec::new(),
@@ -173,10 +171,35 @@ impl Worker {
     pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Option<Executed> {
         let rt = &mut *self.runtime;
         rt.plan.settle();
-        if !rt.strategy.next(&mut rt.plan, &rt.trace) {
-            return None;
-        }
-        rt.begin();
+        rt.strategy.next(&mut rt.plan, &rt.trace).then(|| self.run(test))
+    }
+
+    /// Runs the last execution once more, which departed from what was prescribed: nothing of it is taken for known.
+    ///
+    /// # Panics
+    /// It did not depart.
+    pub(crate) fn execute_again(&mut self, test: &dyn Fn()) -> Executed {
+        self.give_up();
+        let rt = &mut *self.runtime;
+        rt.strategy.again();
+        self.run(test)
+    }
+
+    /// The last execution, which departed from what was prescribed, is let be: the search goes on as if it had come to
+    /// just that.
+    ///
+    /// # Panics
+    /// It did not depart.
+    pub(crate) fn give_up(&mut self) {
+        let rt = &mut *self.runtime;
+        let prescribed = rt.departed.take().expect("an execution that departed");
+        rt.plan.truncate(0);
+        rt.plan.replace(&prescribed);
+    }
+
+    /// Runs the execution that the plan prescribes.
+    fn run(&mut self, test: &dyn Fn()) -> Executed {
+        self.runtime.begin();
         assert!(
             CURRENT.get().is_null(),
             "an exploration runs inside another one on the same thread"
@@ -185,7 +208,60 @@ impl Worker {
         let reset = ResetCurrent;
         let executed = Engine(CURRENT.get()).run(test);
         drop(reset);
-        Some(executed)
+        executed
+    }
+
+    /// Runs executions of another strategy, of which monitors hear only if they are to; then all is as it was, but that
+    /// the last execution is forgotten.
+    pub(crate) fn apart<R>(
+        &mut self,
+        strategy: Box<dyn Strategy>,
+        heard: bool,
+        run: impl FnOnce(&mut Worker) -> R,
+    ) -> R {
+        let number = self.runtime.number;
+        let silent = (!heard).then(|| self.replace_listeners(Listeners::default()));
+        let before = self.replace_strategy(strategy);
+        let result = run(self);
+        self.replace_strategy(before);
+        if let Some(listeners) = silent {
+            self.replace_listeners(listeners);
+            self.runtime.number = number;
+        }
+        result
+    }
+
+    fn replace_listeners(&mut self, listeners: Listeners) -> Listeners {
+        self.runtime.listening = listeners.interests();
+        std::mem::replace(&mut self.runtime.listeners, listeners)
+    }
+
+    fn replace_strategy(&mut self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
+        let rt = &mut *self.runtime;
+        rt.asks_always = strategy.asks_always();
+        rt.trace = Trace::new(detail(rt.asks_always));
+        rt.plan.truncate(0);
+        std::mem::replace(&mut rt.strategy, strategy)
+    }
+
+    /// Whether a crash may have damaged the process.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.runtime.damaged
+    }
+
+    /// What the last execution was.
+    pub(crate) fn trace(&self) -> &Trace {
+        &self.runtime.trace
+    }
+
+    /// The tasks of the last execution.
+    pub(crate) fn tasks(&self) -> &[Task] {
+        &self.runtime.tasks[..self.runtime.created as usize]
+    }
+
+    /// The choices of the last execution.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.runtime.plan
     }
 
     /// The whole exploration is over: tells the monitors, and returns what they reported at last.
@@ -200,6 +276,15 @@ impl Worker {
     /// The strategy, to ask what it has covered.
     pub(crate) fn strategy(&self) -> &dyn Strategy {
         &*self.runtime.strategy
+    }
+}
+
+/// How much of executions is worked out for a strategy.
+fn detail(asks_always: bool) -> Detail {
+    if asks_always {
+        Detail::Races
+    } else {
+        Detail::Fingerprints
     }
 }
 
@@ -272,6 +357,7 @@ impl Engine {
             tasks: rt.created,
             fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
+            departed: rt.departed.is_some(),
             trouble,
         }
     }
@@ -302,6 +388,7 @@ impl Runtime {
         self.looked_after = 0;
         self.prescribed = self.plan.choices().len();
         self.decided = 0;
+        self.departed = None;
         self.trace.rewind(self.plan.kept());
         let known = self.trace.steps();
         self.events.clear(known.last().map_or(0, |step| step.events_end));
@@ -325,11 +412,22 @@ impl Runtime {
 
     /// The execution is over: so is the trace.
     fn end_trace(&mut self, stop: Stop) -> Stop {
-        if self.trace.detail() == Detail::Nothing || matches!(stop, Stop::Differed { .. }) {
+        if self.trace.detail() == Detail::Nothing || self.departed.is_some() {
             return stop;
         }
-        if self.trace.steps().len() as u64 <= self.steps && !self.observe() {
-            return self.stop.take().unwrap_or(stop);
+        let known = self.trace.steps().len() as u64;
+        if known > self.steps + 1 {
+            self.differed();
+        } else if known <= self.steps {
+            self.observe();
+        }
+        if let Some(differed) = self.stop.take() {
+            // If it showed something, that is what counts.
+            return if matches!(stop, Stop::Complete) {
+                differed
+            } else {
+                stop
+            };
         }
         let ending = match &stop {
             Stop::Complete => Ending::Complete,
@@ -343,18 +441,27 @@ impl Runtime {
     /// An execution that is over before it came to all its prescribed choices has departed from them. If it
     /// showed something, that is what counts.
     fn check_prescribed(&mut self, stop: Stop) -> Stop {
-        if matches!(stop, Stop::Diverged { .. } | Stop::Differed { .. }) {
+        if self.departed.is_some() {
             return stop;
         }
         let expected = self.plan.choices()[..self.prescribed].get(self.decided).copied();
-        self.plan.truncate(self.decided);
-        match (expected, &stop) {
-            (Some(_), Stop::Complete) => Stop::Diverged {
-                at: self.decided,
-                expected,
-                found: None,
-            },
-            _ => stop,
+        if expected.is_none() {
+            return stop;
+        }
+        let at = self.decided;
+        if !matches!(stop, Stop::Complete) {
+            self.depart();
+            return stop;
+        }
+        if self.events.differs().is_some() {
+            self.differed();
+            return self.stop.take().expect("what differs ends the execution");
+        }
+        self.depart();
+        Stop::Diverged {
+            at,
+            expected,
+            found: None,
         }
     }
 

@@ -4,7 +4,9 @@
 //! left is advanced, and everything after it forgotten. Memory is one execution's choices.
 
 use super::{ChoicePoint, Plan, Strategy};
+use crate::estimate;
 use crate::report::Coverage;
+use crate::schedule::Choice;
 use crate::trace::Trace;
 
 /// Every schedule, once.
@@ -40,6 +42,10 @@ impl Strategy for DepthFirst {
 
     fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
         Some(0)
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        Some(estimate::share_until(choices))
     }
 
     fn coverage(&self, finished: bool) -> Coverage {

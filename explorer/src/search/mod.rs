@@ -22,7 +22,7 @@ pub use replay::Replay;
 
 use crate::report::Coverage;
 use crate::runtime::{Candidates, Task, TaskSet};
-use crate::schedule::ChoiceKind;
+use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Key, Trace};
 use intermezzo_sdk::TaskId;
 
@@ -39,6 +39,29 @@ pub trait Strategy: Send {
 
     /// Whether to be asked before every step, even where there is but one alternative.
     fn asks_always(&self) -> bool {
+        false
+    }
+
+    /// The last execution departed from what was prescribed, because the test does not always do the same, and is
+    /// run again with the same choices prescribed: what `choose` learned in it does not hold.
+    ///
+    /// Where it departs each time and the exploration goes on past it, `next` is called with a plan of just the
+    /// prescribed choices, and a trace of nothing.
+    fn again(&mut self) {}
+
+    /// Whether the search can go on past an execution that departed each time.
+    fn goes_past_departures(&self) -> bool {
+        true
+    }
+
+    /// Which share of what is to be run has been, after the last execution, as far as can be told: it made these
+    /// choices. Between 0 and 1; `None` if there is no telling, or no end.
+    fn share(&self, _choices: &[Choice]) -> Option<f64> {
+        None
+    }
+
+    /// Whether executions come in order of their preemptions.
+    fn is_in_order(&self) -> bool {
         false
     }
 

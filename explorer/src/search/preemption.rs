@@ -7,6 +7,7 @@
 //! complete before the next begins. Memory: the items of the next round; the last round makes none.
 
 use super::{ChoicePoint, Plan, Strategy};
+use crate::estimate::{self, Pace};
 use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::trace::Trace;
@@ -25,6 +26,8 @@ pub struct IterativePreemptionBounding {
     begun: bool,
     /// Rounds that are complete.
     completed: Option<u32>,
+    /// What has been counted of the rounds, to tell how far the search is.
+    pace: Pace,
     /// Whether some alternative beyond the bound was left out.
     left_out: bool,
 }
@@ -40,6 +43,7 @@ impl IterativePreemptionBounding {
             fixed: 0,
             begun: false,
             completed: None,
+            pace: Pace::default(),
             left_out: false,
         }
     }
@@ -71,8 +75,10 @@ impl Strategy for IterativePreemptionBounding {
         if !self.begun {
             self.begun = true;
             plan.truncate(0);
+            self.pace.begin_round(1);
             return true;
         }
+        self.pace.executions += 1;
         // Depth first below the fixed prefix, over what costs nothing; what costs goes to the next round.
         while plan.choices().len() > self.fixed {
             let at = plan.choices().len() - 1;
@@ -84,6 +90,7 @@ impl Strategy for IterativePreemptionBounding {
             self.keep_preemptions(plan.choices(), at);
             plan.truncate(at);
         }
+        self.pace.items += 1;
         if let Some(item) = self.items.pop_front() {
             self.fixed = item.len();
             plan.replace(&item);
@@ -95,6 +102,7 @@ impl Strategy for IterativePreemptionBounding {
         }
         self.bound += 1;
         self.items = std::mem::take(&mut self.next_items);
+        self.pace.begin_round(self.items.len());
         let item = self.items.pop_front().expect("a round with items");
         self.fixed = item.len();
         plan.replace(&item);
@@ -103,6 +111,18 @@ impl Strategy for IterativePreemptionBounding {
 
     fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
         Some(0)
+    }
+
+    fn is_in_order(&self) -> bool {
+        true
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        let item = estimate::share_until_free(&choices[self.fixed.min(choices.len())..]);
+        Some(
+            self.pace
+                .share(item, self.next_items.len(), self.bound_max - self.bound),
+        )
     }
 
     fn coverage(&self, finished: bool) -> Coverage {

@@ -28,7 +28,7 @@ mod tree;
 
 use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
-use crate::schedule::ChoiceKind;
+use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Ending, Trace, conflict};
 use node::{Candidate, Node};
 use sequence::{Sequence, Sequences};
@@ -53,6 +53,14 @@ struct Cut {
     choices: usize,
 }
 
+/// What there was when the running execution began, to begin it again.
+#[derive(Default)]
+struct Planned {
+    nodes: usize,
+    guide: Vec<Branch>,
+    redundant: u64,
+}
+
 /// A search that runs one execution for each trace, or few.
 pub(crate) struct Dpor {
     insertion: Insertion,
@@ -67,6 +75,7 @@ pub(crate) struct Dpor {
     /// The first step of the last execution that was not in the one before.
     fresh: usize,
     cut: Option<Cut>,
+    planned: Planned,
     redundant: u64,
     /// Whether a preemption beyond the bound was left out.
     left_out: bool,
@@ -84,6 +93,7 @@ impl Dpor {
             guide: Vec::new(),
             fresh: 0,
             cut: None,
+            planned: Planned::default(),
             redundant: 0,
             left_out: false,
             sequences: Sequences::default(),
@@ -356,6 +366,7 @@ impl Dpor {
                     continue;
                 }
                 node.task = branch.task;
+                node.tried += 1;
                 self.guide = branch.children;
                 self.fresh = depth;
                 plan.take(at, alternative as u32);
@@ -397,6 +408,7 @@ impl Strategy for Dpor {
             self.begun = true;
             plan.truncate(0);
             self.nodes.push(Node::new(0..0, 0, None, false));
+            self.planned.nodes = 1;
             self.fresh = 0;
             return true;
         }
@@ -417,7 +429,49 @@ impl Strategy for Dpor {
             plan.truncate(cut.choices);
         }
         self.guide.clear();
-        self.backtrack(plan, trace)
+        let more = self.backtrack(plan, trace);
+        self.planned.nodes = self.nodes.len();
+        self.planned.guide.clone_from(&self.guide);
+        self.planned.redundant = self.redundant;
+        more
+    }
+
+    fn again(&mut self) {
+        while self.nodes.len() > self.planned.nodes {
+            self.leave();
+        }
+        self.guide.clone_from(&self.planned.guide);
+        self.redundant = self.planned.redundant;
+        self.cut = None;
+    }
+
+    /// Where it went cannot be told, and so not what that makes needless.
+    fn goes_past_departures(&self) -> bool {
+        false
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        let own = self
+            .cut
+            .as_ref()
+            .map_or(choices, |cut| &choices[..cut.choices.min(choices.len())]);
+        let mut nodes = self.nodes.iter().rev().peekable();
+        let mut share = 1.0;
+        for (at, choice) in own.iter().enumerate().rev() {
+            while nodes
+                .next_if(|node| node.choice.is_none_or(|choice| choice > at))
+                .is_some()
+            {}
+            let (tried, all) = match nodes.peek() {
+                Some(node) if choice.kind == ChoiceKind::Task && node.choice == Some(at) => {
+                    (node.tried, node.tried + 1 + node.pending.len() as u32)
+                }
+                _ if choice.kind == ChoiceKind::Task => (0, 1),
+                _ => (choice.taken, choice.alternatives),
+            };
+            share = (f64::from(tried) + share) / f64::from(all);
+        }
+        Some(share)
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {

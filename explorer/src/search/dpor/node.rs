@@ -31,6 +31,8 @@ pub(super) struct Node {
     pub(super) preemptions: u32,
     /// What the step touched with other values of the choices that it makes.
     pub(super) touches: Touches,
+    /// How many branches were tried before the present one.
+    pub(super) tried: u32,
     /// What is to be tried after `task`, in order.
     pub(super) pending: Vec<Branch>,
 }
@@ -46,6 +48,7 @@ impl Node {
             preempts: false,
             preemptions: 0,
             touches: Touches::new(),
+            tried: 0,
             pending: Vec::new(),
         }
     }

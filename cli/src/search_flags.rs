@@ -205,6 +205,7 @@ mod tests {
         for (name, _) in Settings::known() {
             let value = match name {
                 "strategy" => "random",
+                "reduction" => "dpor",
                 "keep_going" | "notify_any" | "arc_counts" => "false",
                 _ => "70000",
             };

@@ -555,7 +555,11 @@ impl Report {
             self.first_failure.get_or_insert(self.executions);
         }
         for finding in found {
-            let same = |known: &Finding| known.kind == finding.kind && known.message == finding.message;
+            // How an execution departed is chance: the first says as much as all.
+            let same = |known: &Finding| {
+                known.kind == finding.kind
+                    && (known.message == finding.message || known.kind == FindingKind::Divergence)
+            };
             match self.findings.iter().position(same) {
                 Some(known) => self.findings[known].count += 1,
                 None if self.findings.len() < FINDINGS_MAX => self.findings.push(finding),

@@ -8,14 +8,21 @@ const SEARCH: &str = "Search";
 const LIMITS: &str = "Limits of an execution";
 const ENVIRONMENT: &str = "What the environment may do unasked";
 
-/// The limits of one execution that a schedule does not carry: a replay needs the same ones as the search that
-/// recorded it.
+/// What a schedule does not carry, and a replay needs as well as the search that recorded it.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct LimitFlags {
     /// Bytes of each task's stack, at least 32768
     #[arg(long, value_name = "BYTES", value_parser = setting("stack"), help_heading = LIMITS,
           allow_negative_numbers = true)]
     stack: Option<String>,
+    /// Executions before the search, for what a test sets up once and keeps; they are not judged
+    #[arg(long, value_name = "N", value_parser = setting("warm_up"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    warm_up: Option<String>,
+    /// How often an execution is tried again that departed from what was prescribed
+    #[arg(long, value_name = "N", value_parser = setting("retries"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    retries: Option<String>,
 }
 
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
@@ -51,14 +58,6 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "BYTES", value_parser = setting("cache_bytes"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     cache_bytes: Option<String>,
-    /// Executions before the search, for what a test sets up once and keeps; they are not judged
-    #[arg(long, value_name = "N", value_parser = setting("warm_up"), help_heading = SEARCH,
-          allow_negative_numbers = true)]
-    warm_up: Option<String>,
-    /// How often an execution is tried again that departed from what was prescribed
-    #[arg(long, value_name = "N", value_parser = setting("retries"), help_heading = SEARCH,
-          allow_negative_numbers = true)]
-    retries: Option<String>,
     /// Most executions to make a finding's execution smaller; 0 leaves it as it was found
     #[arg(long, value_name = "N", value_parser = setting("minimise"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -126,7 +125,11 @@ pub(crate) trait Given {
 
 impl Given for LimitFlags {
     fn all(&self) -> Vec<(&'static str, &Option<String>)> {
-        vec![("stack", &self.stack)]
+        vec![
+            ("stack", &self.stack),
+            ("warm_up", &self.warm_up),
+            ("retries", &self.retries),
+        ]
     }
 }
 
@@ -141,8 +144,6 @@ impl Given for SearchFlags {
             ("time", &self.time),
             ("steps", &self.steps),
             ("seed", &self.seed),
-            ("warm_up", &self.warm_up),
-            ("retries", &self.retries),
             ("minimise", &self.minimise),
             ("keep_going", &self.keep_going),
             ("spurious_wakeups", &self.spurious_wakeups),

@@ -229,6 +229,7 @@ fn what_a_warm_up_shows_is_not_judged() {
 /// Tests that depend on what the schedule does not determine, each in its own way; none has a bug.
 fn uncontrolled() -> Vec<(&'static str, Box<dyn Fn() + Send + Sync>)> {
     let calls = StdAtomicUsize::new(0);
+    let draws = StdAtomicUsize::new(0x2545_F491);
     let flag = std::sync::Arc::new(StdAtomicBool::new(false));
     vec![
         (
@@ -256,6 +257,46 @@ fn uncontrolled() -> Vec<(&'static str, Box<dyn Fn() + Send + Sync>)> {
             }),
         ),
         (
+            "anything",
+            Box::new(move || {
+                let odd = |one_in: usize| {
+                    // A generator of its own that never begins anew: xorshift.
+                    let mut state = draws.load(SeqCst);
+                    state ^= state << 13;
+                    state ^= state >> 7;
+                    state ^= state << 17;
+                    draws.store(state, SeqCst);
+                    state % one_in == 0
+                };
+                let (n, lock) = (AtomicUsize::new(0), Mutex::new(0));
+                thread::scope(|scope| {
+                    for task in 0..2 {
+                        let (n, lock) = (&n, &lock);
+                        scope.spawn(move || {
+                            for _ in 0..2 {
+                                if odd(20) {
+                                    choose(2 + task);
+                                }
+                                if odd(20) {
+                                    thread::yield_now();
+                                }
+                                match odd(30) {
+                                    true => *lock.lock().unwrap() += 1,
+                                    false => _ = n.fetch_add(1, SeqCst),
+                                }
+                                if odd(100) {
+                                    thread::spawn(|| ());
+                                }
+                            }
+                        });
+                    }
+                    if odd(20) {
+                        drop(lock.try_lock());
+                    }
+                });
+            }),
+        ),
+        (
             "a thread of std",
             Box::new(move || {
                 let other = flag.clone();
@@ -269,7 +310,7 @@ fn uncontrolled() -> Vec<(&'static str, Box<dyn Fn() + Send + Sync>)> {
 
 #[test]
 fn no_search_panics_or_fails_a_test_without_a_bug() {
-    for keep_going in [false, true] {
+    for keep_going in [false, true, false, true, true] {
         for (uncontrolled, test) in uncontrolled() {
             for (name, explorer) in searches() {
                 let report = explorer.executions(300).keep_going(keep_going).explore(&test);

@@ -164,10 +164,15 @@ impl fmt::Display for Finding {
             }
         }
         if let Some(Replays { shown, all }) = self.replays {
+            let or = if self.monitor == "engine" {
+                ""
+            } else {
+                ", or the monitor goes by more than one execution"
+            };
             writeln!(
                 f,
                 "not reproduced by its schedule ({shown} of {all} replays): the test does something that the schedule does \
-                 not determine"
+                 not determine{or}"
             )?;
         }
         writeln!(f, "replay it:")?;

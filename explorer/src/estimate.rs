@@ -85,8 +85,10 @@ impl Pace {
     pub(crate) fn share(&self, item: f64, next_items: usize, rounds_left: u32) -> f64 {
         let done = self.items as f64 + item;
         let executions = self.executions + 1;
-        let for_each = (executions - self.executions_before) as f64 / done;
-        let mut expected = self.executions_before as f64 + for_each * self.items_all as f64;
+        let in_round = (executions - self.executions_before) as f64;
+        // Multiplied first: of a round that is done nothing is lost by rounding.
+        let of = |items: f64| in_round * items / done;
+        let mut expected = self.executions_before as f64 + of(self.items_all as f64);
         // Prefixes with one more preemption; of n places for k of them there are n over k.
         let mut growth = next_items as f64 / done;
         let mut items = growth * self.items_all as f64;
@@ -94,7 +96,7 @@ impl Pace {
             if items < 0.5 || !items.is_finite() {
                 break;
             }
-            expected += items * for_each;
+            expected += of(items);
             growth *= f64::from(round) / f64::from(round + 1);
             items *= growth;
         }

@@ -226,8 +226,11 @@ fn what_a_warm_up_shows_is_not_judged() {
     assert_eq!((report.executions(), calls.load(SeqCst)), (3, 5));
 }
 
+/// A test with a name.
+type Named = (&'static str, Box<dyn Fn() + Send + Sync>);
+
 /// Tests that depend on what the schedule does not determine, each in its own way; none has a bug.
-fn uncontrolled() -> Vec<(&'static str, Box<dyn Fn() + Send + Sync>)> {
+fn uncontrolled() -> Vec<Named> {
     let calls = StdAtomicUsize::new(0);
     let draws = StdAtomicUsize::new(0x2545_F491);
     let flag = std::sync::Arc::new(StdAtomicBool::new(false));
@@ -266,7 +269,7 @@ fn uncontrolled() -> Vec<(&'static str, Box<dyn Fn() + Send + Sync>)> {
                     state ^= state >> 7;
                     state ^= state << 17;
                     draws.store(state, SeqCst);
-                    state % one_in == 0
+                    state.is_multiple_of(one_in)
                 };
                 let (n, lock) = (AtomicUsize::new(0), Mutex::new(0));
                 thread::scope(|scope| {

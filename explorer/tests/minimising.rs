@@ -104,6 +104,7 @@ fn findings_of_random_walks_become_small() {
         let bounded = Explorer::new().preemptions(4).minimise(0).explore(test);
         let least = only(&bounded).schedule.preemptions();
         let mut reduced = 0;
+        let mut sizes = BTreeSet::new();
         for seed in 0..10 {
             let explorer = || {
                 Explorer::new()
@@ -113,7 +114,7 @@ fn findings_of_random_walks_become_small() {
                     .executions(20_000)
             };
             let plain = explorer().minimise(0).explore(test);
-            let report = explorer().explore(test);
+            let report = explorer().minimise(20_000).explore(test);
             assert_eq!(
                 (report.executions(), report.first_failure(), report.steps()),
                 (plain.executions(), plain.first_failure(), plain.steps()),
@@ -123,7 +124,10 @@ fn findings_of_random_walks_become_small() {
             assert_eq!((&found.kind, found.count), (&small.kind, small.count));
             assert!(size(small) <= size(found), "{name}: {report}");
             assert_eq!(small.schedule.preemptions(), least, "{name}: {report}");
-            assert!(!note(&report).contains("may be left"), "{report}");
+            let (now, proven) = note(&report).split_once("; ").unwrap();
+            assert!(proven.starts_with("no smaller one shows it"), "{report}");
+            let size = now.rsplit_once(" to ").map(|(_, size)| size);
+            sizes.insert(size.unwrap_or(&now["the execution has ".len()..]).to_owned());
             reduced += u32::from(found.schedule.preemptions() > least);
             for _ in 0..10 {
                 let again = Explorer::new()
@@ -137,8 +141,9 @@ fn findings_of_random_walks_become_small() {
                 let lines = text.lines().filter(|line| !line.contains("elapsed_seconds"));
                 lines.collect::<String>()
             };
-            assert_eq!(json(&explorer().explore(test)), json(&report));
+            assert_eq!(json(&explorer().minimise(20_000).explore(test)), json(&report));
         }
+        assert_eq!(sizes.len(), 1, "{name}: there is one smallest size: {sizes:?}");
         assert!(reduced > 0, "{name}: some walks preempt more than needed");
     }
 }

@@ -189,20 +189,17 @@ struct Search<'a> {
 
 /// What came of minimising, in words.
 fn note(before: Size, after: Size, executions: u64, proven: Proven) -> String {
-    let tried = match executions {
-        1 => "1 more execution".to_owned(),
-        executions => format!("{executions} more executions"),
+    let counted = |count: u64, what: &str| match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}{}", if what.ends_with("ch") { "es" } else { "s" }),
     };
-    let preemptions = |count: u32| match count {
-        1 => "1 preemption".to_owned(),
-        count => format!("{count} preemptions"),
-    };
+    let tried = counted(executions, "more execution");
     let size = |size: Size| {
         format!(
-            "{}, {} context switches and {} steps",
-            preemptions(size.preemptions),
-            size.switches,
-            size.steps
+            "{}, {} and {}",
+            counted(size.preemptions.into(), "preemption"),
+            counted(size.switches, "context switch"),
+            counted(size.steps, "step")
         )
     };
     let left = match proven {

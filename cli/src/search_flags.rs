@@ -9,14 +9,21 @@ const SEARCH: &str = "Search";
 const LIMITS: &str = "Limits of an execution";
 const ENVIRONMENT: &str = "What the environment may do unasked";
 
-/// The limits of one execution that a schedule does not carry: a replay needs the same ones as the search that
-/// recorded it.
+/// What a schedule does not carry, and a replay needs as well as the search that recorded it.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct LimitFlags {
     /// Bytes of each task's stack, at least 32768
     #[arg(long, value_name = "BYTES", value_parser = setting("stack"), help_heading = LIMITS,
           allow_negative_numbers = true)]
     stack: Option<String>,
+    /// Executions before the search, for what a test sets up once and keeps; they are not judged
+    #[arg(long, value_name = "N", value_parser = setting("warm_up"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    warm_up: Option<String>,
+    /// How often an execution is tried again that departed from what was prescribed
+    #[arg(long, value_name = "N", value_parser = setting("retries"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    retries: Option<String>,
 }
 
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
@@ -89,6 +96,10 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "BYTES", value_parser = setting("cache_bytes"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     cache_bytes: Option<String>,
+    /// Most executions to make a finding's execution smaller; 0 leaves it as it was found
+    #[arg(long, value_name = "N", value_parser = setting("minimise"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    minimise: Option<String>,
     /// Goes on after a finding
     #[arg(long, value_name = "BOOL", value_parser = setting("keep_going"), help_heading = SEARCH,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -170,7 +181,11 @@ pub(crate) trait Given {
 
 impl Given for LimitFlags {
     fn all(&self) -> Vec<(&'static str, &Option<String>)> {
-        vec![("stack", &self.stack)]
+        vec![
+            ("stack", &self.stack),
+            ("warm_up", &self.warm_up),
+            ("retries", &self.retries),
+        ]
     }
 }
 
@@ -195,6 +210,7 @@ impl Given for SearchFlags {
             ("fair_yields", &self.fair_yields),
             ("awaits", &self.awaits),
             ("seed", &self.seed),
+            ("minimise", &self.minimise),
             ("keep_going", &self.keep_going),
             ("jobs", &self.jobs),
             ("checkpoint", &self.checkpoint),

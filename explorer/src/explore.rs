@@ -2,6 +2,7 @@
 
 use crate::driver::{CheckpointError, Exploration, Listening, checkpoint_in, write_report};
 use crate::environment::Environment;
+use crate::estimate::Estimate;
 use crate::report::Report;
 use crate::schedule::{Schedule, ScheduleError};
 use crate::scope::Scope;
@@ -90,6 +91,8 @@ pub struct Progress {
     pub findings: usize,
     /// Time so far.
     pub elapsed: Duration,
+    /// How far the search is, as far as can be told: not of several workers, and not with a checkpoint.
+    pub estimate: Option<Estimate>,
 }
 
 /// What is called now and then while an exploration runs.
@@ -320,6 +323,32 @@ impl Explorer {
     /// because of a count in the heap.
     pub fn awaits(mut self, on: bool) -> Explorer {
         self.settings.awaits = on;
+        self
+    }
+
+    /// Runs the test so many times before the search, unjudged, for what it sets up once and keeps: a static of
+    /// `std`'s `OnceLock`, say, whose first use does more than the later ones. What could go wrong in that first use is
+    /// not seen then. Of several workers each does so, one after the other. Default: 0.
+    pub fn warm_up(mut self, executions: u32) -> Explorer {
+        self.settings.warm_up = executions;
+        self
+    }
+
+    /// How often an execution is tried again that departed from what was prescribed, because the test does something
+    /// that the schedule does not determine. If none of the retries is as it should be, that is a finding, and the
+    /// search ends; with [`Explorer::keep_going`] it goes on without what would have begun like that execution,
+    /// and the coverage says so. Default: 2.
+    pub fn retries(mut self, most: u32) -> Explorer {
+        self.settings.retries = most;
+        self
+    }
+
+    /// How many more executions may be run for each finding, to find the smallest one that shows the same: with the
+    /// fewest preemptions, then the fewest context switches, then the fewest steps. A note says what came of it.
+    /// They count neither as executions of the search nor against its limits; long ones count as several. 0 leaves
+    /// the execution as it was found. Default: 1,000.
+    pub fn minimise(mut self, executions: u64) -> Explorer {
+        self.settings.minimise = executions;
         self
     }
 

@@ -99,6 +99,13 @@ pub struct Settings {
     pub fair_yields: u32,
     /// Whether a task whose loop only waits is disabled until what it waits for changes.
     pub awaits: bool,
+    /// Executions before the search, for what the test sets up once and keeps; they are not judged.
+    pub warm_up: u32,
+    /// How often an execution is tried again that departed from what was prescribed.
+    pub retries: u32,
+    /// Most executions to make a finding's execution smaller: fewest preemptions, then fewest context switches, then
+    /// fewest steps. 0 leaves it as it was found.
+    pub minimise: u64,
     /// Whether to go on after a finding.
     pub keep_going: bool,
     /// Seed of the search's own randomness.
@@ -119,6 +126,12 @@ pub struct Settings {
 
 /// Steps after which an execution is given up, unless set otherwise: CHESS's own limit.
 const STEPS: u64 = 20_000;
+
+/// How often an execution is tried again unless set otherwise: CHESS's own number.
+const RETRIES: u32 = 2;
+
+/// Executions for the minimisation of a finding unless set otherwise: a moment for a short test.
+const MINIMISE: u64 = 1_000;
 
 /// What a search may remember unless set otherwise: some ten million states.
 const CACHE_BYTES: usize = 1 << 30;
@@ -157,6 +170,9 @@ impl Default for Settings {
             steps: STEPS,
             fair_yields: 1,
             awaits: true,
+            warm_up: 0,
+            retries: RETRIES,
+            minimise: MINIMISE,
             keep_going: false,
             seed: 0,
             cache_bytes: CACHE_BYTES,
@@ -243,6 +259,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ("awaits", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.awaits = b)
     }),
+    ("warm_up", "a number", |s, v| number(v).map(|n| s.warm_up = n)),
+    ("retries", "a number", |s, v| number(v).map(|n| s.retries = n)),
+    ("minimise", "a number", |s, v| number(v).map(|n| s.minimise = n)),
     ("keep_going", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.keep_going = b)
     }),

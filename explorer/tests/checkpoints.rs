@@ -64,15 +64,15 @@ fn lost_updates() {
     assert_eq!(n.into_inner(), 3);
 }
 
-/// The report without what may differ.
+/// The report without what may differ: the time, the estimate, and the traces where several workers ran some beyond
+/// the first finding.
 fn told(report: &Report) -> String {
-    let lines = report
-        .to_json()
-        .lines()
-        .filter(|line| !line.contains("\"elapsed_seconds\""))
-        .map(str::to_owned)
-        .collect::<Vec<_>>();
-    lines.join("\n")
+    let mut told: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+    let map = told.as_object_mut().unwrap();
+    for key in ["elapsed_seconds", "estimate", "traces"] {
+        map.remove(key);
+    }
+    told.to_string()
 }
 
 fn explorer(program: &str, bound: Option<u32>) -> Explorer {
@@ -152,11 +152,6 @@ fn a_search_in_parts_comes_to_the_same() {
                 } else {
                     assert_eq!(parts.traces(), None, "{program}, {bound:?}, {executions}");
                 }
-                let told = |report| {
-                    let told = told(report);
-                    let lines = told.lines().filter(|line| !line.contains("\"traces\""));
-                    lines.collect::<Vec<_>>().join("\n")
-                };
                 assert_eq!(
                     told(&parts),
                     told(&whole),

@@ -3,13 +3,11 @@
 
 use crate::report::Finding;
 use crate::search::Rank;
+use intermezzo_sdk::FindingKind;
 use std::collections::BTreeMap;
 
 /// Most different findings that a report lists; that there are more is noted.
 pub(super) const FINDINGS_MAX: usize = 100;
-
-/// Behind every finding of an execution.
-const LAST: usize = usize::MAX / 2;
 
 /// The findings of an exploration.
 pub(super) struct Catalogue {
@@ -60,19 +58,8 @@ impl Catalogue {
         }
     }
 
-    /// Adds what was said when all executions were over.
-    pub(super) fn add_last(&mut self, found: Vec<Finding>) {
-        let last = self.listed.iter().map(|listed| &listed.place.0).max();
-        let rank = last.cloned().unwrap_or_default();
-        for (number, finding) in found.into_iter().enumerate() {
-            self.add_one((rank.clone(), LAST + number), finding);
-        }
-    }
-
     fn add_one(&mut self, place: (Rank, usize), mut finding: Finding) {
-        let same = |listed: &&mut Listed| {
-            listed.finding.kind == finding.kind && listed.finding.message == finding.message
-        };
+        let same = |listed: &&mut Listed| listed.finding.says(&finding);
         if let Some(known) = self.listed.iter_mut().find(same) {
             finding.count += known.finding.count;
             if place < known.place {
@@ -107,7 +94,11 @@ impl Catalogue {
 /// A number for what makes two findings the same (FNV-1a): the same in every process.
 fn class(finding: &Finding) -> u64 {
     let kind = finding.kind.as_str();
-    let bytes = kind.bytes().chain([0]).chain(finding.message.bytes());
+    let said = match finding.kind {
+        FindingKind::Divergence => "",
+        _ => &finding.message,
+    };
+    let bytes = kind.bytes().chain([0]).chain(said.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
@@ -118,7 +109,6 @@ mod tests {
     use super::*;
     use crate::environment::Environment;
     use crate::schedule::Schedule;
-    use intermezzo_sdk::FindingKind;
 
     fn finding(message: u64) -> Finding {
         Finding {
@@ -136,6 +126,7 @@ mod tests {
                 choices: Vec::new(),
             },
             count: 1,
+            replays: None,
         }
     }
 

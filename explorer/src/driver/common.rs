@@ -4,6 +4,7 @@ use super::catalogue::Catalogue;
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
 use super::gate::Gate;
 use super::ledger::Ledger;
+use crate::estimate::Estimate;
 use crate::explore::{OnProgress, Progress};
 use crate::search::SearchState;
 use crate::settings::Settings;
@@ -28,6 +29,7 @@ impl End {
     pub(super) fn reason(self, settings: &Settings, executions: u64) -> String {
         match self {
             End::ForGood(Ending::Finding) => "stopped at the first finding".into(),
+            End::ForGood(Ending::EarlyCrash) => "an execution before the search crashed".into(),
             End::ForGood(Ending::Crash) => "a crash ended the search".into(),
             End::ForGood(Ending::Divergence) => {
                 "the test did not do the same thing twice under the same schedule".into()
@@ -125,6 +127,8 @@ pub(super) struct Common<'a> {
     /// The traces there were, of executions that ended well.
     pub(super) traces: Fingerprints<()>,
     pub(super) gate: Gate,
+    /// Held by who runs executions before the search, which may set up what all share.
+    pub(super) warming: Mutex<()>,
     pub(super) keeping: Option<Keeping>,
     books: Mutex<Books>,
     progress: Option<Mutex<OnProgress>>,
@@ -173,6 +177,7 @@ impl<'a> Common<'a> {
             in_sequence: settings.jobs == 1 && keeping.is_none(),
             traces,
             gate: Gate::default(),
+            warming: Mutex::default(),
             keeping,
             books: Mutex::new(books),
             progress: progress.map(Mutex::new),
@@ -267,9 +272,9 @@ impl<'a> Common<'a> {
         self.settings.time.is_some() || self.progress.is_some() || self.keeping.is_some()
     }
 
-    /// A worker that ran so many executions since it last looked at the clock does so again. True if a checkpoint
-    /// is due.
-    pub(super) fn look(&self, executions: u64) -> bool {
+    /// A worker that ran so many executions since it last looked at the clock does so again; `share` is how far the
+    /// search is, if that can be told. True if a checkpoint is due.
+    pub(super) fn look(&self, executions: u64, share: Option<f64>) -> bool {
         let executions = self.executions.fetch_add(executions, Relaxed) + executions;
         let elapsed = self.elapsed();
         if let Some(progress) = &self.progress
@@ -280,6 +285,7 @@ impl<'a> Common<'a> {
                 executions,
                 findings,
                 elapsed,
+                estimate: share.map(|share| Estimate::new(share, executions, elapsed)),
             });
         }
         if self.settings.time.is_some_and(|most| elapsed >= most) {

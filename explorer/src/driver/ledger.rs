@@ -3,6 +3,7 @@
 //! A *span* is a part of that order without a gap, run by one worker. What spans came to adds up, in their order, to
 //! what a single worker would have come to.
 
+use crate::attempts::Departures;
 use crate::runtime::{Executed, Scoping};
 use crate::search::Rank;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ pub(super) struct Tally {
     pub(super) unseen_change: bool,
     /// Executions in which a loop came round in vain while what it read was written.
     pub(super) failed_iterations: u64,
+    /// Executions that departed from what was prescribed, and prescribed ones of which none was as it should be.
+    pub(super) departures: Departures,
     /// The number, from 1, of the first of these executions in which something was found.
     pub(super) first_failure: Option<u64>,
 }
@@ -63,6 +66,8 @@ impl Tally {
         self.parked |= later.parked;
         self.unseen_change |= later.unseen_change;
         self.failed_iterations += later.failed_iterations;
+        self.departures.departed += later.departures.departed;
+        self.departures.lost += later.departures.lost;
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) use reports::{checkpoint_in, write_report};
 
 use crate::explore::{ExploreError, OnProgress};
 use crate::report::Report;
-use crate::runtime::{Limits, Listeners, Worker, crash, panics};
+use crate::runtime::{Limits, Listeners, Reported, Worker, crash, panics};
 use crate::schedule::Schedule;
 use crate::search::{Replay, Strategy, configured};
 use crate::settings::{Reduction, SettingError, Settings};
@@ -26,6 +26,7 @@ use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Res
 use common::{AtHand, Books, Common, End, Keeping};
 use intermezzo_sdk::Monitor;
 use ledger::Ledger;
+use reporting::Outcome;
 use shift::{Done, Shift};
 use std::time::Duration;
 
@@ -124,7 +125,9 @@ impl Exploration {
         } else if settings.time.is_some_and(|most| before >= most) && !before.is_zero() {
             common.end(End::Time);
         }
-        let done = work(&common, &program, hands, sets, test);
+        let _panics = panics::Guard::new();
+        let _signals = crash::Guard::new();
+        let (mut worker, done, last_words) = work(&common, &program, hands, sets, test);
 
         let elapsed = common.elapsed();
         let ended = match common.ended() {
@@ -136,14 +139,27 @@ impl Exploration {
                 Some(End::ForGood(ending)) => Some(ending),
                 _ => None,
             };
-            common.write(for_good, done[0].strategy.save_shared(), elapsed);
+            common.write(for_good, worker.strategy().save_shared(), elapsed);
         }
         let alone = common.alone;
         let (books, traces) = common.into_books();
         // What several workers ran beyond the first finding is among them.
         let countable = alone || ended != Some(End::ForGood(Ending::Finding));
-        reporting::traces(&mut report, &traces, countable);
-        reporting::settle(&mut report, &settings, books, ended, done, own, elapsed);
+        let outcome = Outcome {
+            settings: &settings,
+            own,
+            ended,
+            elapsed,
+            books,
+            done,
+            traces: countable.then_some(traces),
+        };
+        outcome.settle(
+            &mut report,
+            &mut worker,
+            last_words,
+            (!replaying).then_some(&|| test()),
+        );
         Ok(report)
     }
 }
@@ -190,14 +206,15 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
     hands
 }
 
-/// Has each hand worked with, on a thread of its own if there are several.
+/// Has each hand worked with: the first on this thread, others on threads of their own. Returns the first worker, what
+/// there is to say of each, and what the monitors of the others said at last.
 fn work(
     common: &Common<'_>,
     program: &str,
     hands: Vec<Box<dyn Strategy>>,
     sets: Vec<Vec<Box<dyn Monitor>>>,
     test: &(dyn Fn() + Sync),
-) -> Vec<Done> {
+) -> (Worker, Vec<Done>, Vec<Reported>) {
     let settings = common.settings;
     let limits = Limits {
         steps: settings.steps,
@@ -205,8 +222,6 @@ fn work(
         fair_yields: settings.fair_yields,
         awaits: settings.awaits,
     };
-    let _panics = panics::Guard::new();
-    let _signals = crash::Guard::new();
     let shift = |number, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
         let compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
         let heeds_scope = strategy.heeds_scope();
@@ -221,31 +236,33 @@ fn work(
         let begins_anew = common.own && settings.reduction == Reduction::Dpor;
         Shift::new(common, program, number, worker, begins_anew).run(&|| test())
     };
-    let mut shifts: Vec<_> = hands.into_iter().zip(sets).enumerate().collect();
-    if shifts.len() == 1 {
-        let shifts = shifts.drain(..);
-        return shifts
-            .map(|(number, (strategy, monitors))| shift(number, strategy, monitors))
-            .collect();
-    }
+    let mut shifts = hands.into_iter().zip(sets).enumerate();
+    let (_, (first, monitors)) = shifts.next().expect("there is a worker");
     std::thread::scope(|scope| {
         let spawn = |(number, (strategy, monitors))| {
             let thread = std::thread::Builder::new().name(program.to_owned());
-            let spawned = thread.spawn_scoped(scope, move || shift(number, strategy, monitors));
-            spawned.expect("a thread for a worker")
+            let run = move || {
+                let (mut worker, done) = shift(number, strategy, monitors);
+                (done, worker.shut_down())
+            };
+            thread.spawn_scoped(scope, run).expect("a thread for a worker")
         };
-        let threads: Vec<_> = shifts.into_iter().map(spawn).collect();
-        let mut done = Vec::with_capacity(threads.len());
+        let threads: Vec<_> = shifts.map(spawn).collect();
+        let (worker, first) = shift(0, first, monitors);
+        let (mut done, mut last_words) = (vec![first], Vec::new());
         let mut panic = None;
         for thread in threads {
             match thread.join() {
-                Ok(one) => done.push(one),
+                Ok((one, said)) => {
+                    done.push(one);
+                    last_words.extend(said);
+                }
                 Err(payload) => panic = panic.or(Some(payload)),
             }
         }
         if let Some(payload) = panic {
             std::panic::resume_unwind(payload);
         }
-        done
+        (worker, done, last_words)
     })
 }

@@ -5,9 +5,11 @@ use super::checkpoint::Ending;
 use super::common::{Books, End};
 use super::ledger::Tally;
 use super::shift::Done;
+use crate::estimate::Estimate;
 use crate::judge;
-use crate::report::{Coverage, Report};
-use crate::runtime::Reported;
+use crate::minimise::Minimiser;
+use crate::report::{Coverage, Finding, Report};
+use crate::runtime::{Reported, Worker};
 use crate::settings::Settings;
 use crate::trace::Fingerprints;
 use std::time::Duration;
@@ -30,83 +32,138 @@ const NO_WAKEUP_TREES: &str = "reduction: wakeup trees miss traces where tasks a
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
                              before nobody else can go on is missed: set `awaits=false`";
 
-/// Counts the traces, unless more was run than the report is about.
-pub(super) fn traces(report: &mut Report, traces: &Fingerprints<()>, countable: bool) {
-    if traces.overflowed() {
-        report.note("traces were too many to be told apart in `cache_bytes`: they are not counted");
-    } else if countable {
-        report.traces = Some(traces.count() as u64);
+/// What a report notes where the process may be damaged.
+const AFTER_A_CRASH: &str = "the exploration ended with a crash: the process may be damaged";
+
+/// What came of an exploration.
+pub(super) struct Outcome<'a> {
+    pub(super) settings: &'a Settings,
+    /// Whether the search is one that the settings ask for.
+    pub(super) own: bool,
+    pub(super) ended: Option<End>,
+    /// How long the search took.
+    pub(super) elapsed: Duration,
+    pub(super) books: Books,
+    /// What there is to say of each worker.
+    pub(super) done: Vec<Done>,
+    /// The traces there were, if they are those of what the report is about.
+    pub(super) traces: Option<Fingerprints<()>>,
+}
+
+impl Outcome<'_> {
+    /// Puts it into the report. `worker` is the first of those who searched, whose monitors have not been told yet;
+    /// others said `last_words`. Findings are made small by executions of `test`, if it is given.
+    pub(super) fn settle(
+        self,
+        report: &mut Report,
+        worker: &mut Worker,
+        mut last_words: Vec<Reported>,
+        test: Option<&dyn Fn()>,
+    ) {
+        let Outcome {
+            settings,
+            own,
+            ended,
+            elapsed,
+            books,
+            done,
+            traces,
+        } = self;
+        // What several workers ran beyond the first finding is no part of what was looked for: a single one would not have.
+        let last = match ended {
+            Some(End::ForGood(Ending::Finding)) => books.catalogue.first().cloned(),
+            _ => None,
+        };
+        let tally = books.ledger.total(last.as_ref());
+        report.executions = tally.executions;
+        report.steps = tally.steps;
+        report.max_steps = tally.max_steps;
+        report.max_tasks = tally.max_tasks;
+        report.context_switches = tally.context_switches;
+        report.first_failure = tally.first_failure;
+        report.redundant = books.redundant();
+        report.reduction = worker.strategy().reduction();
+        report.estimate = match (ended, done[0].share) {
+            (Some(_), Some(share)) => Some(Estimate::new(share, report.executions, elapsed)),
+            _ => None,
+        };
+        note_tally(report, &tally, done.iter().any(|done| done.began_anew));
+        let mut later_notes: Vec<String> = tally.scoping.notes(settings);
+        later_notes.extend(worker.strategy().notes());
+        later_notes.extend(books.unfitted());
+        later_notes.extend(worker.quiet_note());
+        let coverage = covered(worker.coverage(ended.is_none()), &tally, ended, settings, own);
+        let coverage = tally.departures.covered(coverage, report.reduction != "none");
+
+        let (findings, more) = books.catalogue.into_findings();
+        report.findings = findings;
+        if more {
+            report.note(&too_many());
+        }
+        if let Some(End::ForGood(Ending::Crash | Ending::EarlyCrash)) = ended {
+            report.note(AFTER_A_CRASH);
+        }
+        if settings.warm_up > 0 {
+            report.note(&format!(
+                "the test was run {} {} before the search, not judged: what can go wrong only the first time was not seen",
+                settings.warm_up,
+                if settings.warm_up == 1 { "time" } else { "times" }
+            ));
+        }
+        let untried = done.iter().any(|done| done.untried);
+        if let Some(note) = tally.departures.note(untried) {
+            report.note(&note);
+        }
+        let crashed = matches!(ended, Some(End::ForGood(Ending::Crash | Ending::EarlyCrash)));
+        let program = report.program.clone();
+        let schedule = |choices| settings.schedule(&program, choices);
+        if let Some(test) = test
+            && !crashed
+            && !worker.is_damaged()
+        {
+            let in_order = worker.strategy().is_in_order() && tally.departures.none();
+            Minimiser::new(worker, settings, in_order).settle(report, test, &schedule);
+        }
+        last_words.splice(0..0, worker.shut_down());
+        report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));
+        match traces {
+            Some(traces) if traces.overflowed() => {
+                report.note("traces were too many to be told apart in `cache_bytes`: they are not counted");
+            }
+            Some(traces) => report.traces = Some(traces.count() as u64),
+            None => {}
+        }
+        for note in later_notes.into_iter().chain(books.checkpoint_problem) {
+            report.note(&note);
+        }
+        report.settle(coverage, tally.complete, elapsed);
     }
 }
 
-/// Puts the rest of it into the report. `own` says whether the search is one that the settings ask for.
-pub(super) fn settle(
-    report: &mut Report,
-    settings: &Settings,
-    books: Books,
+/// What was covered: what the search says, and why there is not more.
+fn covered(
+    coverage: Coverage,
+    tally: &Tally,
     ended: Option<End>,
-    done: Vec<Done>,
+    settings: &Settings,
     own: bool,
-    elapsed: Duration,
-) {
-    // What several workers ran beyond the first finding is no part of what was looked for: a single one would not have.
-    let last = match ended {
-        Some(End::ForGood(Ending::Finding)) => books.catalogue.first().cloned(),
-        _ => None,
-    };
-    let tally = books.ledger.total(last.as_ref());
-    report.executions = tally.executions;
-    report.steps = tally.steps;
-    report.max_steps = tally.max_steps;
-    report.max_tasks = tally.max_tasks;
-    report.context_switches = tally.context_switches;
-    report.first_failure = tally.first_failure;
-    report.redundant = books.redundant();
-    report.reduction = done[0].strategy.reduction();
-    let mut later_notes: Vec<String> = tally.scoping.notes(settings);
-    later_notes.extend(done[0].strategy.notes());
-    later_notes.extend(books.unfitted());
-    later_notes.extend(done[0].quiet_note.clone());
-    let mut coverage = if done[0].taken_back {
-        Coverage::stopped()
-    } else {
-        done[0].strategy.coverage(ended.is_none())
-    };
-    note_tally(report, &tally, done.iter().any(|done| done.began_anew));
-
-    let mut catalogue = books.catalogue;
-    let last_words: Vec<Reported> = done.into_iter().flat_map(|done| done.last_words).collect();
-    if !last_words.is_empty() {
-        report.first_failure = report.first_failure.or(Some(report.executions));
-        let schedule = settings.schedule(&report.program, Vec::new());
-        catalogue.add_last(judge::reported(last_words, &[], &schedule));
-    }
-    let (findings, more) = catalogue.into_findings();
-    report.findings = findings;
-    if more {
-        report.note(&format!(
-            "more than {FINDINGS_MAX} different findings: the others are left out"
-        ));
-    }
-    if ended == Some(End::ForGood(Ending::Crash)) {
-        report.note("the exploration ended with a crash: the process may be damaged");
-    }
-    for note in later_notes.into_iter().chain(books.checkpoint_problem) {
-        report.note(&note);
-    }
-
-    coverage = tally.scoping.limit(coverage);
+) -> Coverage {
+    let mut coverage = tally.scoping.limit(coverage);
     match &mut coverage {
         // Each hand knows of its own.
-        Coverage::Sampled { executions } if own => *executions = report.executions,
+        Coverage::Sampled { executions } if own => *executions = tally.executions,
         Coverage::Bounded { reason, .. } => {
             if let Some(end) = ended {
-                *reason = Some(end.reason(settings, report.executions));
+                *reason = Some(end.reason(settings, tally.executions));
             }
         }
         _ => {}
     }
-    report.settle(coverage, tally.complete, elapsed);
+    coverage
+}
+
+fn too_many() -> String {
+    format!("more than {FINDINGS_MAX} different findings: the others are left out")
 }
 
 /// What a reader should know of the executions.
@@ -130,8 +187,22 @@ fn note_tally(report: &mut Report, tally: &Tally, began_anew: bool) {
 }
 
 impl Report {
+    /// Adds what was found after the search; what is known already is counted.
+    pub(crate) fn take_findings(&mut self, found: Vec<Finding>) {
+        if !found.is_empty() {
+            self.first_failure.get_or_insert(self.executions);
+        }
+        for finding in found {
+            match self.findings.iter().position(|known| known.says(&finding)) {
+                Some(known) => self.findings[known].count += 1,
+                None if self.findings.len() < FINDINGS_MAX => self.findings.push(finding),
+                None => self.note(&too_many()),
+            }
+        }
+    }
+
     /// Adds a note, once.
-    pub(super) fn note(&mut self, note: &str) {
+    pub(crate) fn note(&mut self, note: &str) {
         if !self.notes.iter().any(|known| known == note) {
             self.notes.push(note.to_owned());
         }

@@ -3,9 +3,11 @@
 use super::checkpoint::Ending;
 use super::common::{AtHand, Common, End};
 use super::ledger::Tally;
+use crate::attempts::{self, After, Attempts};
 use crate::judge;
-use crate::runtime::{Executed, Reported, Trouble, Worker};
-use crate::search::{self, Rank, Strategy};
+use crate::runtime::{Executed, Trouble, Worker};
+use crate::search::{self, Rank};
+use intermezzo_sdk::FindingKind;
 
 /// Executions between two looks at the clock, where executions are short.
 const EXECUTIONS_PER_LOOK: u64 = 64;
@@ -23,6 +25,7 @@ pub(super) struct Shift<'a> {
     /// Where the span begins that it runs, and what that came to since it was last written down.
     span: Rank,
     tally: Tally,
+    attempts: Attempts,
     /// Executions that it ran.
     executions: u64,
     /// Whether the search begins anew, without wakeup trees, when a task is parked.
@@ -60,18 +63,14 @@ impl Drop for Presence<'_> {
     }
 }
 
-/// What a worker leaves behind.
+/// What there is to say of a worker's part when it is over.
 pub(super) struct Done {
-    /// Its hand on the search.
-    pub(super) strategy: Box<dyn Strategy>,
-    /// Whether what the last execution showed takes back what the search relied on.
-    pub(super) taken_back: bool,
-    /// What there is to say of quiet atomics.
-    pub(super) quiet_note: Option<String>,
     /// Whether wakeup trees were given up.
     pub(super) began_anew: bool,
-    /// What its monitors said at last.
-    pub(super) last_words: Vec<Reported>,
+    /// Whether an execution that departed was still to be tried again.
+    pub(super) untried: bool,
+    /// How far the search was after its last execution, as far as that can be told.
+    pub(super) share: Option<f64>,
 }
 
 impl<'a> Shift<'a> {
@@ -90,6 +89,7 @@ impl<'a> Shift<'a> {
             worker,
             span: Rank::default(),
             tally: Tally::default(),
+            attempts: Attempts::new(common.settings.retries),
             executions: 0,
             begins_anew,
             since_look: (0, 0),
@@ -100,12 +100,13 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Works until the search is over, or the exploration ends.
-    pub(super) fn run(mut self, test: &dyn Fn()) -> Done {
+    /// Works until the search is over, or the exploration ends. Its monitors have not been told of that.
+    pub(super) fn run(mut self, test: &dyn Fn()) -> (Worker, Done) {
         let begins_anew = self.begins_anew;
         self.presence.enter();
+        self.warm_up(test);
         while self.goes_on() {
-            if !self.worker.prepare() {
+            if !self.attempts.prepare(&mut self.worker) {
                 self.common.allowed_begins(false);
                 if self.waits() {
                     continue;
@@ -120,15 +121,16 @@ impl<'a> Shift<'a> {
             }
             if self.common.narrowed() && !self.is_wanted() {
                 self.common.allowed_begins(false);
-                self.worker.strategy().skip();
+                self.skip();
                 continue;
             }
             self.common.allowed_begins(true);
             let executed = self.worker.execute(test);
             self.count(&executed);
+            let after = self.attempts.after(executed.departed, &mut self.tally.departures);
             match executed.trouble {
                 None => drop(self.common.traces.visit(executed.fingerprint, || (), |()| ())),
-                Some(trouble) => self.trouble(*trouble),
+                Some(trouble) => self.trouble(*trouble, after),
             }
         }
         let began_anew = begins_anew && !self.begins_anew;
@@ -141,7 +143,7 @@ impl<'a> Shift<'a> {
         let (executions, steps) = self.since_look;
         if (executions >= EXECUTIONS_PER_LOOK || steps >= STEPS_PER_LOOK) && self.common.looks() {
             self.since_look = (0, 0);
-            if self.common.look(executions) {
+            if self.common.look(executions, self.share()) {
                 self.keep();
             }
         }
@@ -168,7 +170,7 @@ impl<'a> Shift<'a> {
         self.executions += 1;
         self.since_look.0 += 1;
         self.since_look.1 += executed.steps;
-        if self.begins_anew && executed.parked > 0 {
+        if self.begins_anew && executed.parked > 0 && !executed.departed {
             // What is parked depends on more than the trace, which wakeup trees rely on.
             self.begins_anew = false;
             self.worker
@@ -185,12 +187,54 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// An execution did not just end well.
-    fn trouble(&mut self, trouble: Trouble) {
-        let (diverged, damaged) = (judge::diverged(&trouble.stop), trouble.damaged);
+    /// Runs the executions before the search. One that crashes ends it all.
+    fn warm_up(&mut self, test: &dyn Fn()) {
+        let executions = self.common.settings.warm_up;
+        let over = self.common.ended().is_some();
+        if executions == 0 || over && self.common.books().catalogue.len() == 0 {
+            return;
+        }
+        let warming = self.common.warming.lock();
+        let crashed = attempts::warm_up(&mut self.worker, executions, test);
+        drop(warming);
+        if let Some(trouble) = crashed.and_then(|crashed| crashed.trouble)
+            && !over
+        {
+            let found = judge::findings(*trouble, |choices| {
+                self.common.settings.schedule(self.program, choices)
+            });
+            self.tally.executions += 1;
+            self.tally.first_failure = Some(1);
+            self.common.books().catalogue.add(&Rank::default(), found);
+            self.common.end(End::ForGood(Ending::EarlyCrash));
+        }
+    }
+
+    /// How far the search is, as far as that can be told.
+    fn share(&mut self) -> Option<f64> {
+        if self.common.in_sequence {
+            self.worker.share()
+        } else {
+            None
+        }
+    }
+
+    /// Leaves the rest of the work at hand out.
+    fn skip(&mut self) {
+        self.attempts.forget();
+        self.worker.strategy().skip();
+    }
+
+    /// An execution did not just end well; `after` says what becomes of it if it departed.
+    fn trouble(&mut self, trouble: Trouble, after: After) {
+        let damaged = trouble.damaged;
         let rank = self.rank();
         let schedule = |choices| self.common.settings.schedule(self.program, choices);
-        let found = judge::findings(trouble, schedule);
+        let mut found = judge::findings(trouble, schedule);
+        if after == After::Again {
+            // The next attempt may be what it should be.
+            found.retain(|finding| finding.kind != FindingKind::Divergence);
+        }
         let failed = !found.is_empty();
         if failed {
             self.tally.first_failure.get_or_insert(self.tally.executions);
@@ -198,15 +242,22 @@ impl<'a> Shift<'a> {
         self.common.books().catalogue.add(&rank, found);
         if damaged {
             self.common.end(End::ForGood(Ending::Crash));
-        } else if diverged && !self.common.replaying {
-            self.common.end(End::ForGood(Ending::Divergence));
-        } else if failed && !self.common.settings.keep_going {
+            return;
+        }
+        if after == After::Lost && !self.common.replaying {
+            if !(self.common.settings.keep_going && self.worker.strategy().goes_past_departures()) {
+                self.common.end(End::ForGood(Ending::Divergence));
+                return;
+            }
+            self.worker.give_up();
+        }
+        if failed && !self.common.settings.keep_going {
             if self.common.alone {
                 self.common.end(End::ForGood(Ending::Finding));
             } else {
                 // All that is left of the work at hand comes after it.
                 self.common.narrow();
-                self.worker.strategy().skip();
+                self.skip();
             }
         }
     }
@@ -272,20 +323,18 @@ impl<'a> Shift<'a> {
         self.presence.leave();
     }
 
-    /// The end: tells monitors and the other hands, and leaves.
-    fn rest_at_last(mut self, began_anew: bool) -> Done {
+    /// The end: tells the other hands, and leaves.
+    fn rest_at_last(mut self, began_anew: bool) -> (Worker, Done) {
         if self.common.ended().is_some() {
             self.worker.strategy().stop();
         }
-        let last_words = self.worker.shut_down();
+        let done = Done {
+            began_anew,
+            untried: self.attempts.is_due(),
+            share: self.share(),
+        };
         let search = self.worker.save();
         self.leave(search);
-        Done {
-            taken_back: self.worker.is_taken_back(),
-            quiet_note: self.worker.quiet_note(),
-            began_anew,
-            strategy: self.worker.into_strategy(),
-            last_words,
-        }
+        (self.worker, done)
     }
 }

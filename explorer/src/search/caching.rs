@@ -49,6 +49,8 @@ pub(crate) struct Caching {
     visits: Visits,
     /// Whether the inner search counts preemptions.
     bounded: bool,
+    /// How many preemptions the prescribed choices of the running execution cost, and all that it made so far.
+    planned: u32,
     preemptions: u32,
     /// After how many choices the running execution came to a state that had been visited.
     known_after: Option<usize>,
@@ -68,6 +70,7 @@ impl Caching {
             inner,
             visits,
             bounded,
+            planned: 0,
             preemptions: 0,
             known_after: None,
             redundant: 0,
@@ -113,11 +116,12 @@ impl Strategy for Caching {
             plan.truncate(choices);
         }
         let more = self.inner.next(plan, trace);
-        self.preemptions = plan
+        self.planned = plan
             .choices()
             .iter()
             .map(|choice| choice.cost(choice.taken))
             .sum();
+        self.preemptions = self.planned;
         more
     }
 
@@ -133,6 +137,25 @@ impl Strategy for Caching {
         let taken = self.inner.choose(point)?;
         self.preemptions += u32::from(point.preempts && taken != 0);
         Some(taken)
+    }
+
+    fn again(&mut self) {
+        if self.known_after.take().is_some() {
+            self.redundant -= 1;
+        }
+        self.preemptions = self.planned;
+        self.inner.again();
+    }
+
+    fn is_in_order(&self) -> bool {
+        self.inner.is_in_order()
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        let own = self
+            .known_after
+            .map_or(choices, |known| &choices[..known.min(choices.len())]);
+        self.inner.share(own)
     }
 
     fn redundant(&self) -> u64 {

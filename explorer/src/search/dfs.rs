@@ -4,6 +4,7 @@
 
 use super::tree::{Branching, Tree};
 use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
+use crate::estimate;
 use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::trace::Trace;
@@ -49,6 +50,10 @@ impl Strategy for DepthFirst {
 
     fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
         Some(0)
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        Some(estimate::share_until(choices))
     }
 
     fn coverage(&self, finished: bool) -> Coverage {

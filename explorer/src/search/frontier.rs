@@ -115,6 +115,11 @@ impl<T> Hand<T> {
         self.lock().round
     }
 
+    /// How many items were put aside for the next round.
+    pub fn later(&self) -> usize {
+        self.lock().later.len()
+    }
+
     /// Whether another hand waits and there is nothing for it.
     #[inline]
     pub fn hungry(&self) -> bool {

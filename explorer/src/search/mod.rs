@@ -69,6 +69,29 @@ pub trait Strategy: Send {
         false
     }
 
+    /// The last execution departed from what was prescribed, because the test does not always do the same, and is
+    /// run again with the same choices prescribed: what `choose` learned in it does not hold.
+    ///
+    /// Where it departs each time and the exploration goes on past it, `next` is called with a plan of just the
+    /// prescribed choices, and a trace of nothing.
+    fn again(&mut self) {}
+
+    /// Whether the search can go on past an execution that departed each time.
+    fn goes_past_departures(&self) -> bool {
+        true
+    }
+
+    /// Which share of what is to be run has been, after the last execution, as far as can be told: it made these
+    /// choices. Between 0 and 1; `None` if there is no telling, or no end.
+    fn share(&self, _choices: &[Choice]) -> Option<f64> {
+        None
+    }
+
+    /// Whether executions come in order of their preemptions.
+    fn is_in_order(&self) -> bool {
+        false
+    }
+
     /// How many of the executions so far showed nothing that another does not show as well.
     fn redundant(&self) -> u64 {
         0

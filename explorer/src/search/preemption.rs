@@ -8,6 +8,7 @@
 
 use super::tree::{Branching, SavedTree, Tree};
 use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
+use crate::estimate::{self, Pace};
 use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::trace::Trace;
@@ -20,6 +21,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 pub struct IterativePreemptionBounding {
     tree: Tree,
     bound: Bound,
+    /// What has been counted of the rounds, to tell how far the search is.
+    pace: Pace,
 }
 
 /// What a preemption costs: a round of its own.
@@ -45,6 +48,7 @@ impl IterativePreemptionBounding {
                 most: bound_max,
                 left_out: Arc::default(),
             },
+            pace: Pace::default(),
         }
     }
 }
@@ -71,11 +75,26 @@ impl Branching for Bound {
 
 impl Strategy for IterativePreemptionBounding {
     fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
-        self.tree.next(plan, &self.bound)
+        let more = self.tree.next(plan, &self.bound);
+        if more {
+            self.pace
+                .begin_execution(self.tree.round(), self.tree.items_left());
+        }
+        more
     }
 
     fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
         Some(0)
+    }
+
+    fn is_in_order(&self) -> bool {
+        true
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        let item = estimate::share_until_free(&choices[self.tree.floor().min(choices.len())..]);
+        let rounds_left = self.bound.most - self.tree.round();
+        Some(self.pace.share(item, self.tree.items_later(), rounds_left))
     }
 
     fn coverage(&self, finished: bool) -> Coverage {
@@ -108,6 +127,7 @@ impl Strategy for IterativePreemptionBounding {
         Some(Box::new(IterativePreemptionBounding {
             tree: self.tree.fork(),
             bound: self.bound.clone(),
+            pace: Pace::default(),
         }))
     }
 

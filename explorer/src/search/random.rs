@@ -32,6 +32,10 @@ pub struct RandomWalk {
     /// Executions that this hand began.
     executions: u64,
     preemptions: u32,
+    /// The product of the numbers of alternatives in the running walk, and the sum of those of all walks before: on
+    /// average, the number of schedules (Knuth 1975).
+    schedules_like: f64,
+    schedules: f64,
     random: Xoshiro256PlusPlus,
 }
 
@@ -75,6 +79,8 @@ impl RandomWalk {
             span: None,
             executions: 0,
             preemptions: 0,
+            schedules_like: 0.0,
+            schedules: 0.0,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
     }
@@ -114,6 +120,19 @@ impl Numbers {
     }
 }
 
+impl RandomWalk {
+    /// Begins the walk of this number.
+    fn restart(&mut self) {
+        // An odd multiplier keeps the seeds of different executions different.
+        let seed = self
+            .seed
+            .wrapping_add(self.number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        self.random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        self.preemptions = 0;
+        self.schedules_like = 1.0;
+    }
+}
+
 impl Strategy for RandomWalk {
     fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
         plan.truncate(0);
@@ -125,25 +144,32 @@ impl Strategy for RandomWalk {
             self.span = Some(Rank::of_number(block.start));
             self.block = block;
         }
+        self.schedules += self.schedules_like;
         self.number = self.block.start;
         self.block.start += 1;
         self.executions += 1;
-        // An odd multiplier keeps the seeds of different executions different.
-        let seed = self
-            .seed
-            .wrapping_add(self.number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        self.random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        self.preemptions = 0;
+        self.restart();
         true
+    }
+
+    fn again(&mut self) {
+        self.restart();
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
         if point.preempts && self.preemptions_max.is_some_and(|max| self.preemptions >= max) {
             return Some(0);
         }
+        self.schedules_like *= f64::from(point.alternatives);
         let taken = self.random.random_range(0..point.alternatives);
         self.preemptions += u32::from(point.preempts && taken != 0);
         Some(taken)
+    }
+
+    /// As if no walk had been drawn twice.
+    fn share(&self, _: &[Choice]) -> Option<f64> {
+        let executions = self.executions as f64;
+        Some(executions * executions / (self.schedules + self.schedules_like))
     }
 
     fn coverage(&self, _: bool) -> Coverage {

@@ -248,6 +248,21 @@ impl Tree {
         self.hand.search_round()
     }
 
+    /// How many choices of the running item are fixed.
+    pub(super) fn floor(&self) -> usize {
+        self.floor.unwrap_or(0)
+    }
+
+    /// How many items were taken and not begun.
+    pub(super) fn items_left(&self) -> usize {
+        self.run.len()
+    }
+
+    /// How many items there are for the next round so far.
+    pub(super) fn items_later(&self) -> usize {
+        self.later.len() + self.hand.later()
+    }
+
     /// Nothing more is handed out, to any hand.
     pub(super) fn stop(&self) {
         self.hand.stop();

@@ -64,6 +64,9 @@ impl Identity {
             steps,
             fair_yields,
             awaits,
+            warm_up,
+            retries,
+            minimise: _,
             keep_going,
             seed,
             cache_bytes,
@@ -81,7 +84,7 @@ impl Identity {
                 && !quiet_atomics,
             "such searches are not kept"
         );
-        let settings: [(&str, String); 14] = [
+        let settings: [(&str, String); 16] = [
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
             (
@@ -93,6 +96,8 @@ impl Identity {
             ("steps", steps.to_string()),
             ("fair_yields", fair_yields.to_string()),
             ("awaits", awaits.to_string()),
+            ("warm_up", warm_up.to_string()),
+            ("retries", retries.to_string()),
             ("keep_going", keep_going.to_string()),
             ("seed", seed.to_string()),
             ("cache_bytes", cache_bytes.to_string()),
@@ -176,6 +181,8 @@ pub(in super::super) enum Ending {
     Finding,
     /// The process may be damaged.
     Crash,
+    /// So, and before there was any search.
+    EarlyCrash,
     /// The test did not do the same thing twice.
     Divergence,
 }
@@ -240,6 +247,7 @@ impl SavedFinding {
                 events: self.events,
                 schedule,
                 count: self.count,
+                replays: None,
             },
         })
     }

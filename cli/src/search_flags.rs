@@ -96,7 +96,7 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "BYTES", value_parser = setting("cache_bytes"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     cache_bytes: Option<String>,
-    /// Most executions to make a finding's execution smaller; 0 leaves it as it was found
+    /// Most executions to make what was found smaller; 0 leaves it as it was found
     #[arg(long, value_name = "N", value_parser = setting("minimise"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     minimise: Option<String>,

@@ -343,7 +343,7 @@ impl Explorer {
         self
     }
 
-    /// How many more executions may be run for each finding, to find the smallest one that shows the same: with the
+    /// How many more executions may be run, for all findings together, to find the smallest ones that show the same: with the
     /// fewest preemptions, then the fewest context switches, then the fewest steps. A note says what came of it.
     /// They count neither as executions of the search nor against its limits; long ones count as several. 0 leaves
     /// the execution as it was found. Default: 1,000.

@@ -103,7 +103,7 @@ pub struct Settings {
     pub warm_up: u32,
     /// How often an execution is tried again that departed from what was prescribed.
     pub retries: u32,
-    /// Most executions to make a finding's execution smaller: fewest preemptions, then fewest context switches, then
+    /// Most executions to make findings' executions smaller, for all findings together: fewest preemptions, then fewest context switches, then
     /// fewest steps. 0 leaves it as it was found.
     pub minimise: u64,
     /// Whether to go on after a finding.
@@ -130,7 +130,7 @@ const STEPS: u64 = 20_000;
 /// How often an execution is tried again unless set otherwise: CHESS's own number.
 const RETRIES: u32 = 2;
 
-/// Executions for the minimisation of a finding unless set otherwise: a moment for a short test.
+/// Executions for the minimisation of findings unless set otherwise: a moment for a short test.
 const MINIMISE: u64 = 1_000;
 
 /// What a search may remember unless set otherwise: some ten million states.

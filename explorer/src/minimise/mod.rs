@@ -31,6 +31,7 @@ pub(crate) struct Crashed(Vec<Finding>);
 /// Makes the findings of an exploration small and sure.
 pub(crate) struct Minimiser<'a> {
     worker: &'a mut Worker,
+    /// What is left for all findings together; each may take an even share of it.
     executions: u64,
     retries: u32,
     /// Whether the search ran executions in order of preemptions, so that what it found first has the fewest.
@@ -64,8 +65,10 @@ impl<'a> Minimiser<'a> {
                 continue;
             }
             let known: Vec<Finding> = report.findings.clone();
-            match self.settle_one(&known, at, subject) {
+            let share = self.executions / (known.len() - at) as u64;
+            match self.settle_one(&known, at, share, subject) {
                 Ok(settled) => {
+                    self.executions = self.executions.saturating_sub(settled.spent);
                     report.findings[at] = settled.finding;
                     if let Some(note) = settled.note {
                         let which = if known.len() == 1 {
@@ -88,7 +91,13 @@ impl<'a> Minimiser<'a> {
     }
 
     /// One finding, replayed and minimised.
-    fn settle_one(&mut self, known: &[Finding], at: usize, subject: Subject<'_>) -> Result<Settled, Crashed> {
+    fn settle_one(
+        &mut self,
+        known: &[Finding],
+        at: usize,
+        share: u64,
+        subject: Subject<'_>,
+    ) -> Result<Settled, Crashed> {
         let mut finding = known[at].clone();
         let failure = Failure::of(&finding);
         let heard = finding.monitor != "engine";
@@ -100,10 +109,18 @@ impl<'a> Minimiser<'a> {
             }
             let all = self.retries + 1;
             finding.replays = Some(Replays { shown, all });
-            return Ok(Settled { finding, note: None });
+            return Ok(Settled {
+                finding,
+                note: None,
+                spent: 0,
+            });
         };
-        if self.executions == 0 {
-            return Ok(Settled { finding, note: None });
+        if share == 0 {
+            return Ok(Settled {
+                finding,
+                note: None,
+                spent: 0,
+            });
         }
         let before = first.size;
         let others = known.iter().enumerate().filter(|&(other, _)| other != at);
@@ -114,7 +131,7 @@ impl<'a> Minimiser<'a> {
             failure,
             heard,
             others,
-            budget: Budget::new(self.executions),
+            budget: Budget::new(share),
             best: first,
         };
         search.reduce()?;
@@ -131,6 +148,7 @@ impl<'a> Minimiser<'a> {
             return Ok(Settled {
                 finding,
                 note: (best.size != before).then(|| note.to_owned()),
+                spent: budget.spent(),
             });
         }
         let note = note(before, best.size, budget.executions, proven);
@@ -142,6 +160,7 @@ impl<'a> Minimiser<'a> {
         Ok(Settled {
             finding,
             note: Some(note),
+            spent: budget.spent(),
         })
     }
 
@@ -171,6 +190,8 @@ impl<'a> Minimiser<'a> {
 struct Settled {
     finding: Finding,
     note: Option<String>,
+    /// What it took of the executions for minimising.
+    spent: u64,
 }
 
 /// The search for a smaller execution that shows a failure.

@@ -68,7 +68,8 @@ impl Budget {
         }
     }
 
-    fn spent(&self) -> u64 {
+    /// What is gone.
+    pub(super) fn spent(&self) -> u64 {
         self.executions.max(self.steps / STEPS_PER_EXECUTION)
     }
 

@@ -275,6 +275,7 @@ fn shape(choice: &Choice) -> String {
         crate::schedule::ChoiceKind::TryLock => "whether a try_lock fails",
         crate::schedule::ChoiceKind::Waiter => "whom notify_one wakes",
         crate::schedule::ChoiceKind::Wake => "why a wait ends",
+        crate::schedule::ChoiceKind::Rescue => "who goes on for no reason where nobody else can",
     };
     let running = if choice.preempts {
         ", the running one among them"

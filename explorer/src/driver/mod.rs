@@ -20,7 +20,7 @@ use crate::runtime::{Limits, Listeners, Reported, Worker, crash, panics};
 use crate::schedule::Schedule;
 use crate::search::{Replay, Strategy, configured};
 use crate::settings::{Reduction, SettingError, Settings};
-use crate::trace::Fingerprints;
+use crate::trace::{Fingerprints, Suits};
 use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
 use common::{AtHand, Books, Common, End, Keeping};
@@ -233,8 +233,12 @@ fn work(
             let settings = settings.clone();
             worker.quiet_atomics(move || configured::strategy(&settings));
         }
-        let begins_anew = common.own && settings.reduction == Reduction::Dpor;
-        Shift::new(common, program, number, worker, begins_anew).run(&|| test())
+        let planned = match settings.reduction {
+            Reduction::Dpor if common.own => Suits::WakeupTrees,
+            Reduction::SourceDpor if common.own => Suits::SourceSets,
+            _ => Suits::Caching,
+        };
+        Shift::new(common, program, number, worker, planned).run(&|| test())
     };
     let mut shifts = hands.into_iter().zip(sets).enumerate();
     let (_, (first, monitors)) = shifts.next().expect("there is a worker");

@@ -24,9 +24,10 @@ const PARKED: &str = "awaits: a task whose loop only waits goes on when a variab
                       memory (a count in the heap, in a thread-local, in a frame of another task) may be missed: \
                       `awaits=false` plays such loops round by round";
 
-/// What a report notes where wakeup trees were given up.
-const NO_WAKEUP_TREES: &str = "reduction: wakeup trees miss traces where tasks are parked, so the search began again with \
-                               `source-dpor` when the first one was";
+/// What a report notes where another reduction took over.
+const WEAKER_REDUCTION: &str = "reduction: the test does something (a task is parked, a channel is closed, a wait ends \
+                                unasked, a look whether a task has ended) whose place among the steps depends on their \
+                                order, so the search began again with a weaker reduction";
 
 /// What a report notes where a parked task went on because of something that is not compared.
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
@@ -87,7 +88,7 @@ impl Outcome<'_> {
             (Some(_), Some(share)) => Some(Estimate::new(share, report.executions, elapsed)),
             _ => None,
         };
-        note_tally(report, &tally, done.iter().any(|done| done.began_anew));
+        note_tally(report, &tally, done.iter().any(|done| done.weakened));
         let mut later_notes: Vec<String> = tally.scoping.notes(settings);
         later_notes.extend(worker.strategy().notes());
         later_notes.extend(books.unfitted());
@@ -167,11 +168,11 @@ fn too_many() -> String {
 }
 
 /// What a reader should know of the executions.
-fn note_tally(report: &mut Report, tally: &Tally, began_anew: bool) {
+fn note_tally(report: &mut Report, tally: &Tally, weakened: bool) {
     let notes = [
         (tally.unfair_left_out, UNFAIR_LEFT_OUT),
         (tally.parked, PARKED),
-        (began_anew, NO_WAKEUP_TREES),
+        (weakened, WEAKER_REDUCTION),
         (tally.unseen_change, UNSEEN_CHANGE),
     ];
     for (_, note) in notes.into_iter().filter(|(noted, _)| *noted) {

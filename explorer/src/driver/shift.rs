@@ -6,7 +6,8 @@ use super::ledger::Tally;
 use crate::attempts::{self, After, Attempts};
 use crate::judge;
 use crate::runtime::{Executed, Trouble, Worker};
-use crate::search::{self, Rank};
+use crate::search::{Rank, configured};
+use crate::trace::Suits;
 use intermezzo_sdk::FindingKind;
 
 /// Executions between two looks at the clock, where executions are short.
@@ -28,8 +29,8 @@ pub(super) struct Shift<'a> {
     attempts: Attempts,
     /// Executions that it ran.
     executions: u64,
-    /// Whether the search begins anew, without wakeup trees, when a task is parked.
-    begins_anew: bool,
+    /// What a program may do for the reduction at work to suit it.
+    planned: Suits,
     /// Executions and steps since the last look at the clock.
     since_look: (u64, u64),
     presence: Presence<'a>,
@@ -65,8 +66,8 @@ impl Drop for Presence<'_> {
 
 /// What there is to say of a worker's part when it is over.
 pub(super) struct Done {
-    /// Whether wakeup trees were given up.
-    pub(super) began_anew: bool,
+    /// Whether a weaker reduction took over.
+    pub(super) weakened: bool,
     /// Whether an execution that departed was still to be tried again.
     pub(super) untried: bool,
     /// How far the search was after its last execution, as far as that can be told.
@@ -74,13 +75,13 @@ pub(super) struct Done {
 }
 
 impl<'a> Shift<'a> {
-    /// `begins_anew` says whether the search has wakeup trees, which are given up when a task is parked.
+    /// A weaker reduction takes over where a program does what does not suit one that is `planned` for.
     pub(super) fn new(
         common: &'a Common<'a>,
         program: &'a str,
         number: usize,
         worker: Worker,
-        begins_anew: bool,
+        planned: Suits,
     ) -> Shift<'a> {
         Shift {
             common,
@@ -91,7 +92,7 @@ impl<'a> Shift<'a> {
             tally: Tally::default(),
             attempts: Attempts::new(common.settings.retries),
             executions: 0,
-            begins_anew,
+            planned,
             since_look: (0, 0),
             presence: Presence {
                 common,
@@ -102,7 +103,7 @@ impl<'a> Shift<'a> {
 
     /// Works until the search is over, or the exploration ends. Its monitors have not been told of that.
     pub(super) fn run(mut self, test: &dyn Fn()) -> (Worker, Done) {
-        let begins_anew = self.begins_anew;
+        let planned = self.planned;
         self.presence.enter();
         self.warm_up(test);
         while self.goes_on() {
@@ -133,8 +134,8 @@ impl<'a> Shift<'a> {
                 Some(trouble) => self.trouble(*trouble, after),
             }
         }
-        let began_anew = begins_anew && !self.begins_anew;
-        self.rest_at_last(began_anew)
+        let weakened = self.planned != planned;
+        self.rest_at_last(weakened)
     }
 
     /// Sees to what has to be seen to between two executions; whether to prepare another one.
@@ -170,11 +171,10 @@ impl<'a> Shift<'a> {
         self.executions += 1;
         self.since_look.0 += 1;
         self.since_look.1 += executed.steps;
-        if self.begins_anew && executed.parked > 0 && !executed.departed {
-            // What is parked depends on more than the trace, which wakeup trees rely on.
-            self.begins_anew = false;
+        if executed.suits > self.planned && !executed.departed {
+            self.planned = executed.suits;
             self.worker
-                .restart(Box::new(search::Dpor::new(search::Insertion::First)));
+                .restart(configured::weaker(self.common.settings, self.planned));
         }
     }
 
@@ -324,12 +324,12 @@ impl<'a> Shift<'a> {
     }
 
     /// The end: tells the other hands, and leaves.
-    fn rest_at_last(mut self, began_anew: bool) -> (Worker, Done) {
+    fn rest_at_last(mut self, weakened: bool) -> (Worker, Done) {
         if self.common.ended().is_some() {
             self.worker.strategy().stop();
         }
         let done = Done {
-            began_anew,
+            weakened,
             untried: self.attempts.is_due(),
             share: self.share(),
         };

@@ -109,7 +109,7 @@ impl Runtime {
                 return self.stuck();
             }
             self.pass_time();
-            self.after_all = self.steps + 1 >= self.observe_from;
+            self.after_all = true;
         }
         if self.yielded || self.fair.active() {
             let counts = self.yielded && !self.spins.take_void_yield();
@@ -262,7 +262,13 @@ impl Runtime {
         let next = self.step(task);
         self.waited = None;
         match wake {
-            Wake::TimedOut if overdue => self.also_touches(Key::CLOCK, Class::Read),
+            Wake::TimedOut if overdue && !self.after_all => self.also_touches(Key::CLOCK, Class::Read),
+            Wake::TimedOut if overdue => {
+                // Time passed because nobody else could go on. Where the environment may let it pass at any time, that was
+                // no condition.
+                self.after_all = self.environment.timeouts == 0;
+                self.also_touches(Key::CLOCK, Class::Write);
+            }
             Wake::TimedOut => {
                 self.also_touches(Key::TIMEOUTS, Class::Write);
                 self.also_touches(Key::CLOCK, Class::Write);
@@ -419,6 +425,36 @@ impl Runtime {
             let first = self.release_parked();
             return self.hand_over(first);
         }
+        if !self.drowsy.is_empty() && self.left.spurious_wakeups > 0 {
+            return self.wake_or_give_up();
+        }
+        self.give_up()
+    }
+
+    /// Nobody can go on, unless one of those who wait does so for no reason.
+    #[cold]
+    fn wake_or_give_up(&mut self) -> Next {
+        let drowsy: Vec<u32> = self.drowsy.iter().collect();
+        match self.decide(
+            ChoiceKind::Rescue,
+            false,
+            drowsy.len() as u32 + 1,
+            Candidates::None,
+        ) {
+            Some(0) => self.give_up(),
+            Some(which) => {
+                let task = drowsy[which as usize - 1];
+                if self.steps >= self.ask_from {
+                    self.tell_only_alternative(false, Candidates::List(&[task]));
+                }
+                self.wake(task)
+            }
+            None => Next::Stop,
+        }
+    }
+
+    /// The execution is over.
+    fn give_up(&mut self) -> Next {
         self.stop = Some(if self.live == 0 {
             Stop::Complete
         } else {

@@ -5,6 +5,7 @@ use super::listen::Reported;
 use super::scope::Scoping;
 use super::{PanicNote, Stop};
 use crate::schedule::Choice;
+use crate::trace::Suits;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
 
 /// What an execution was, in the engine's own terms.
@@ -12,6 +13,8 @@ pub(crate) struct Executed {
     pub(crate) steps: u64,
     pub(crate) switches: u64,
     pub(crate) tasks: u32,
+    /// The strongest reduction that suits what was seen so far.
+    pub(crate) suits: Suits,
     /// What tells its trace from others.
     pub(crate) fingerprint: u128,
     /// Whether fairness kept a schedule out.

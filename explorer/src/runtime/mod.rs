@@ -58,7 +58,7 @@ pub(crate) use worker::{Limits, Worker};
 use crate::environment::Environment;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::{Plan, Strategy};
-use crate::trace::{Class, Key, Touch, Trace};
+use crate::trace::{Class, Key, Suits, Touch, Trace};
 use dispatch::Next;
 use event::Events;
 use fair::Fairness;
@@ -304,6 +304,12 @@ impl Engine {
         let current = rt.current;
         let unasked = patience.deadline.is_some() || patience.spurious && rt.environment.spurious_wakeups > 0;
         at.watchers.insert(current);
+        if unasked {
+            // Whether it may depends on how often that has happened.
+            rt.trace.only(Suits::SourceSets);
+            rt.also_touches(Key::SPURIOUS, Class::Read);
+            rt.also_touches(Key::TIMEOUTS, Class::Read);
+        }
         let task = &mut rt.tasks[current as usize];
         task.pending = Pending {
             access: Access { op, order, var, site },
@@ -536,6 +542,7 @@ impl Engine {
             return false;
         }
         // Whether it may happen depends on how often it has happened.
+        self.rt().trace.only(Suits::SourceSets);
         if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
             self.also_touches(budget, Class::Read);
             return false;

@@ -82,7 +82,7 @@ impl Vars {
     }
 
     /// How many there are.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.used
     }
 

@@ -19,7 +19,7 @@ use crate::environment::Environment;
 use crate::report::Coverage;
 use crate::scope::Scope;
 use crate::search::{Plan, Rank, Strategy};
-use crate::trace::{Detail, Ending, Trace};
+use crate::trace::{Detail, Ending, Suits, Trace};
 use intermezzo_sdk::{EventId, SyncVarOp, TaskId};
 use std::panic::Location;
 use std::sync::Arc;
@@ -392,6 +392,11 @@ impl Engine {
             steps: rt.steps,
             switches: rt.switches,
             tasks: rt.created,
+            suits: if rt.spins.parks() > 0 {
+                rt.trace.suits().max(Suits::SourceSets)
+            } else {
+                rt.trace.suits()
+            },
             fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
             scoping: rt.scoping,

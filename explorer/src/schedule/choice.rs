@@ -19,17 +19,20 @@ pub enum ChoiceKind {
     Waiter = 4,
     /// Why a waiting task goes on unasked: its time-out (0) or a spurious wake-up (1).
     Wake = 5,
+    /// Where nobody can go on: whether that is the end (0), or which of the waiting tasks goes on for no reason.
+    Rescue = 6,
 }
 
 impl ChoiceKind {
     /// Every kind, by its number.
-    pub const ALL: [ChoiceKind; 6] = [
+    pub const ALL: [ChoiceKind; 7] = [
         ChoiceKind::Task,
         ChoiceKind::Value,
         ChoiceKind::WeakExchange,
         ChoiceKind::TryLock,
         ChoiceKind::Waiter,
         ChoiceKind::Wake,
+        ChoiceKind::Rescue,
     ];
 }
 

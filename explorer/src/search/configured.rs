@@ -5,7 +5,7 @@ use super::{
     IterativePreemptionBounding, RandomWalk, Strategy,
 };
 use crate::settings::{Reduction, Settings, StrategyKind};
-use crate::trace::Fingerprints;
+use crate::trace::{Fingerprints, Suits};
 use std::sync::Arc;
 
 /// Bytes for each of the two tables of fingerprints: of states reached, and of traces.
@@ -32,6 +32,19 @@ pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
             Box::new(Dpor::new(Insertion::Bounded(most)))
         }
     }
+}
+
+/// The search to go on with where a program does what the reduction asked for does not suit.
+pub(crate) fn weaker(settings: &Settings, suits: Suits) -> Box<dyn Strategy> {
+    let reduction = match suits {
+        Suits::WakeupTrees => Reduction::Dpor,
+        Suits::SourceSets => Reduction::SourceDpor,
+        Suits::Caching => Reduction::Caching,
+    };
+    strategy(&Settings {
+        reduction,
+        ..settings.clone()
+    })
 }
 
 /// The search that runs every schedule.

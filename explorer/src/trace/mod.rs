@@ -46,6 +46,33 @@ pub(crate) enum Detail {
     Races,
 }
 
+/// Which reductions are sound for what a program does, the strongest first.
+///
+/// A reduction reorders steps, and relies on a step being the same in every order. Some are not: where a sender's end is
+/// closed that is not the last, that is part of the step before; and when a task has ended depends on whichever
+/// step was the last that it waited for. Random programs that did so showed that something was missed, rarely.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Suits {
+    /// Wakeup trees, which plan whole sequences of steps.
+    #[default]
+    WakeupTrees,
+    /// Source sets, which plan one: for parked tasks, and what the environment does unasked.
+    SourceSets,
+    /// Happens-before caching, which plans none: for looks whether a task has ended, and ends of channels that are closed.
+    Caching,
+}
+
+impl Suits {
+    /// What an operation needs.
+    #[inline(always)]
+    fn of(op: SyncVarOp) -> Suits {
+        match op {
+            SyncVarOp::TaskCheck | SyncVarOp::ChannelClose => Suits::Caching,
+            _ => Suits::WakeupTrees,
+        }
+    }
+}
+
 /// A step: what happened between two decisions about tasks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
@@ -55,6 +82,8 @@ pub(crate) struct Step {
     entries: u32,
     touches: u32,
     followed: u32,
+    /// How many variables there were at its end.
+    vars: u32,
     /// How many events and choices there had been at its end.
     pub(crate) events_end: usize,
     pub(crate) choices_end: usize,
@@ -116,8 +145,8 @@ pub struct Trace {
     clocks: order::Clocks,
     /// Room for the steps that an operation races with.
     found: Vec<usize>,
-    /// Whether any task ever looked whether another had ended.
-    ends_are_seen: bool,
+    /// The strongest reduction that suits what was seen in any execution so far.
+    suits: Suits,
     /// How the last execution ended, and who could not go on then.
     ending: Ending,
     blocked: Vec<Blocked>,
@@ -152,10 +181,26 @@ impl Trace {
         &self.touches[self.steps[step].touches as usize..end]
     }
 
+    /// Whether a key is of a variable that no task had come to before a step: in another execution with the same beginning
+    /// it may have another number.
+    pub(crate) fn is_new_since(&self, step: usize, key: Key) -> bool {
+        key.var().is_some_and(|var| var >= self.steps[step - 1].vars)
+    }
+
+    /// The strongest reduction that suits what was seen in any execution so far.
+    pub(crate) fn suits(&self) -> Suits {
+        self.suits
+    }
+
+    /// Something was seen that only this reduction, and weaker ones, suit.
+    pub(crate) fn only(&mut self, suits: Suits) {
+        self.suits = self.suits.max(suits);
+    }
+
     /// What a step touched, or could have: the ends of tasks that wait for its own come with whichever step is the last.
     pub(crate) fn could_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let mut touches = SmallVec::from_slice(self.touches(step));
-        if self.ends_are_seen {
+        if self.suits == Suits::Caching {
             self.add_ends(step, &mut touches);
         }
         touches
@@ -182,7 +227,7 @@ impl Trace {
     }
 
     /// What a step touched, or would have had it not failed: at another time it may not.
-    pub(crate) fn might_touch(&self, step: usize) -> SmallVec<[Touch; 4]> {
+    pub(crate) fn might_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let stands = self.steps[step].stands;
         let fails = stands != NONE
             && stands >= self.steps[step].entries
@@ -190,7 +235,7 @@ impl Trace {
                 self.entries[stands as usize].op,
                 SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
             );
-        let mut touches = SmallVec::from_slice(self.touches(step));
+        let mut touches = self.could_touch(step);
         if fails {
             touches
                 .iter_mut()
@@ -254,6 +299,7 @@ impl Trace {
             entries: self.entries.len() as u32,
             touches: self.touches.len() as u32,
             followed: self.followed.len() as u32,
+            vars: end.vars.count() as u32,
             events_end: end.events_end,
             choices_end: end.choices,
             races: self.races.len() as u32,
@@ -352,7 +398,7 @@ impl Trace {
             op: event.op,
             key: Key::of(event.op, if class.is_some() { event.var } else { 0 }),
         });
-        self.ends_are_seen |= event.op == SyncVarOp::TaskCheck;
+        self.suits = self.suits.max(Suits::of(event.op));
         let position = &mut self.steps[step as usize];
         let first = position.entries == number;
         let so_far = position.fingerprint;
@@ -385,8 +431,6 @@ impl Trace {
             sum = sum.wrapping_add(mix_wide(identity, seen, !(place as u64)));
         }
         if waited_for_all {
-            let (key, class) = (Key::CLOCK, Class::Write);
-            self.touch(number, identity, event.op, unasked, Touch { key, class }, end);
             sum = sum.wrapping_add(mix_wide(identity, so_far as u64, (so_far >> 64) as u64));
         }
         let total = &mut self.steps[step as usize].fingerprint;

@@ -77,6 +77,36 @@ impl Trace {
         }
     }
 
+    /// The steps that others waited for who went on in this step: those that an end of a task waited for, and those that
+    /// notified.
+    pub(crate) fn waited_for(&self, step: usize) -> Vec<usize> {
+        let end = self
+            .steps
+            .get(step + 1)
+            .map_or(self.entries.len(), |next| next.entries as usize);
+        let mut found = Vec::new();
+        for entry in &self.entries[self.steps[step].entries as usize..end] {
+            match entry.op {
+                SyncVarOp::TaskJoin => {
+                    if let Some(other) = self.end_joined(entry.key) {
+                        self.causes_of_end(other, NONE, &mut found);
+                    }
+                }
+                SyncVarOp::CondvarWake | SyncVarOp::BarrierPass if !found.contains(&step) => found.push(step),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The entry with which a task ended, by the key of its life.
+    fn end_joined(&self, life: Key) -> Option<u32> {
+        let touches = self.keys[life.index()].iter().map(|touched| touched.entry);
+        touches
+            .rev()
+            .find(|&entry| self.entries[entry as usize].op == SyncVarOp::TaskEnd)
+    }
+
     /// The steps that a task's end waited for, and that need not have come before what `knows` knows: had one of them come
     /// later, so had the end. They are the last step of the task itself, and those of the ends of tasks that it joined
     /// after that.
@@ -85,12 +115,10 @@ impl Trace {
         let mut next = end;
         while next != NONE {
             let entry = &self.entries[next as usize];
-            if entry.op == SyncVarOp::TaskJoin {
-                let joined = self.keys[entry.key.index()].iter().map(|touched| touched.entry);
-                let mut ends = joined.filter(|&other| self.entries[other as usize].op == SyncVarOp::TaskEnd);
-                if let Some(other) = ends.next() {
-                    self.causes_of_end(other, knows, found);
-                }
+            if entry.op == SyncVarOp::TaskJoin
+                && let Some(other) = self.end_joined(entry.key)
+            {
+                self.causes_of_end(other, knows, found);
             }
             let step = &self.steps[entry.step as usize];
             if step.task == task && step.stands == next {

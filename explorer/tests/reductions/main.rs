@@ -305,12 +305,22 @@ fn compare(program: &Program, expected: &Expected, case: Case) -> Result<Tally, 
         complete,
     )?;
     let interleavings = expected.interleavings(bound);
-    if report.reduction() != reduction_name(reduction) {
+    // Some programs do what a reduction does not suit: then a weaker one takes over.
+    let weaker: &[Reduction] = match reduction {
+        Reduction::Dpor => &[Reduction::SourceDpor, Reduction::Caching],
+        Reduction::SourceDpor => &[Reduction::Caching],
+        _ => &[],
+    };
+    let instead = weaker
+        .iter()
+        .any(|&weaker| report.reduction() == reduction_name(weaker))
+        && !is_plain(program);
+    if report.reduction() != reduction_name(reduction) && !instead {
         return Err(format!("the reduction at work was {}", report.reduction()));
     }
     if reduction == Reduction::None {
         same("executions", report.executions(), interleavings)?;
-    } else if report.executions() > interleavings || report.executions() < traces {
+    } else if report.executions() > interleavings && !instead || report.executions() < traces {
         let executions = report.executions();
         return Err(format!(
             "{executions} executions of {interleavings} interleavings with {traces} traces"

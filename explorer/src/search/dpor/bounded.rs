@@ -17,6 +17,9 @@ impl Dpor {
         for later in self.fresh.max(1)..steps {
             let touches = trace.might_touch(later);
             self.try_before(trace, trace.steps()[later].task, &touches, later);
+            for earlier in trace.waited_for(later) {
+                self.try_all_around(trace, earlier);
+            }
         }
         if trace.ending() == Ending::Stuck && self.cut.is_none() {
             for blocked in trace.blocked() {
@@ -25,29 +28,36 @@ impl Dpor {
         }
     }
 
-    /// A task did, at step `end`, what touches this: it is to be tried before each conflicting step that came after it
-    /// was ready to, and before the last conflicting step of each other task before that.
+    /// Everybody is to be tried at this step, and before the block of uninterrupted steps that it belongs to: somebody waited
+    /// for it, and whether a task has to wait decides what it costs to leave it.
+    fn try_all_around(&mut self, trace: &Trace, depth: usize) {
+        if depth == 0 {
+            return;
+        }
+        self.try_all(depth);
+        let task = trace.steps()[depth].task;
+        let block = (1..depth)
+            .rev()
+            .take_while(|&step| trace.steps()[step].task == task);
+        if let Some(first) = block.last() {
+            self.try_all(first);
+        }
+    }
+
+    /// A task did, at step `end`, what touches this: it is to be tried before each step of another that conflicts. (The
+    /// last of each other task would do, where the task could go on since; but what it waited for may have to be reordered
+    /// as well.)
     fn try_before(&mut self, trace: &Trace, task: u32, touches: &[Touch], end: usize) {
-        let mut ready = false;
-        let mut seen: Vec<u32> = Vec::new();
         for earlier in (1..end).rev() {
             let other = trace.steps()[earlier].task;
-            if other == task {
-                ready = true;
-                continue;
-            }
-            if ready && seen.contains(&other) {
-                continue;
-            }
             let theirs = trace.might_touch(earlier);
-            if !touches
-                .iter()
-                .any(|touch| theirs.iter().any(|other| touch.conflicts(*other)))
-            {
+            let conflicts = || {
+                touches
+                    .iter()
+                    .any(|touch| theirs.iter().any(|other| touch.conflicts(*other)))
+            };
+            if other == task || !conflicts() {
                 continue;
-            }
-            if ready {
-                seen.push(other);
             }
             self.try_at(earlier, task);
             let block = (1..earlier)

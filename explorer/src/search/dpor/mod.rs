@@ -222,7 +222,10 @@ impl Dpor {
                 || asleep.iter().any(|sleeper| sleeper.task == candidate.task)
                 || node.pending.iter().any(|branch| branch.task == candidate.task);
             let touches = sleep::unasked(key);
-            if !tried && (conflict(&touches, touched) || conflict(&touches, &node.touches)) {
+            // Within a bound, what it costs depends on where it is.
+            if !tried
+                && (self.is_bounded() || conflict(&touches, touched) || conflict(&touches, &node.touches))
+            {
                 branches.push(Branch::leaf(candidate.task, Touches::from_slice(&touches)));
             }
         }
@@ -289,6 +292,7 @@ impl Dpor {
             // A sleeper that merely commutes with the sequence is no reason here: what it leads to may itself rely on
             // a task that is tried in this place.
             Insertion::First | Insertion::Bounded(_) => {
+                let sequence = sequence.keep_needed(trace);
                 let tried = sequence.begins(trace).any(|task| {
                     task == node.task
                         || node.pending.iter().any(|branch| branch.task == task)
@@ -337,7 +341,12 @@ impl Dpor {
                 {
                     self.leave();
                 }
-                self.leave_forced(at, trace);
+                self.leave_forced(at, last.kind, trace);
+                if last.taken + 1 < last.alternatives && last.kind == ChoiceKind::Rescue {
+                    plan.take(at, last.taken + 1);
+                    self.fresh = self.nodes.len();
+                    return true;
+                }
                 if last.taken + 1 < last.alternatives {
                     let depth = self.nodes.len() - 1;
                     let node = &mut self.nodes[depth];
@@ -412,8 +421,12 @@ impl Dpor {
     }
 
     /// Takes nodes off the path that come after the step which makes the choice `at`, and had no choice of their own.
-    fn leave_forced(&mut self, at: usize, trace: &Trace) {
-        while self.nodes.len() > 1 && trace.steps()[self.nodes.len() - 2].choices_end > at {
+    fn leave_forced(&mut self, at: usize, kind: ChoiceKind, trace: &Trace) {
+        // Who goes on where nobody can is chosen after a step, other values within one.
+        let before = if kind == ChoiceKind::Rescue { 1 } else { 2 };
+        while self.nodes.len() > 1
+            && (trace.steps().get(self.nodes.len() - before)).is_some_and(|step| step.choices_end > at)
+        {
             self.leave();
         }
     }
@@ -430,12 +443,6 @@ impl Strategy for Dpor {
             return true;
         }
         if self.cut.is_none() {
-            if trace.ending() == Ending::Stuck
-                && let Some(last) = self.nodes.last_mut()
-            {
-                // Nobody goes on unasked while nobody can go on otherwise: that does not commute with the last step.
-                last.add_touches(&sleep::unasked_bounds());
-            }
             if self.nodes.len() > 1 && self.nodes.len() <= trace.steps().len() {
                 self.wake_unasked(self.nodes.len() - 1, trace);
             }
@@ -507,7 +514,9 @@ impl Strategy for Dpor {
             return Some(0);
         }
         if point.kind != ChoiceKind::Task {
-            self.values.push(0);
+            if point.kind != ChoiceKind::Rescue {
+                self.values.push(0);
+            }
             return Some(0);
         }
         if point.trace().steps().len() < self.nodes.len() {

@@ -2,7 +2,7 @@
 
 use super::sleep::Touches;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::trace::{Blocked, Trace, conflict};
+use crate::trace::{Blocked, Key, Trace, conflict};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub(super) type Values = SmallVec<[u32; 2]>;
 /// The values among these choices.
 pub(super) fn values(choices: &[Choice], range: Range<usize>) -> Values {
     let made = choices.get(range).unwrap_or_default().iter();
-    made.filter(|choice| choice.kind != ChoiceKind::Task)
+    made.filter(|choice| !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue))
         .map(|choice| choice.taken)
         .collect()
 }
@@ -94,6 +94,21 @@ impl Sequences {
 }
 
 impl Sequence {
+    /// Leaves out what the last step does not need: what of the sequence is left has fewer beginnings.
+    pub(super) fn keep_needed(&mut self, trace: &Trace) -> &mut Sequence {
+        if let Some(last) = self.planned.pop() {
+            let blocked = self.blocked;
+            self.planned
+                .retain(|planned| match (planned.step, last.step, blocked) {
+                    (Some(step), Some(later), _) => trace.precedes(step, later),
+                    (Some(step), None, Some(blocked)) => trace.precedes_blocked(step, &blocked),
+                    _ => true,
+                });
+            self.planned.push(last);
+        }
+        self
+    }
+
     /// The task that the race is reversed for.
     pub(super) fn last_task(&self) -> u32 {
         self.planned.last().map_or(0, |planned| planned.task)
@@ -114,25 +129,27 @@ impl Sequence {
             let planned = &self.planned[place];
             (
                 planned.task,
-                self.values(trace, choices, place),
+                self.values(trace, choices, place).unwrap_or_default(),
                 self.touches(trace, planned),
             )
         })
     }
 
-    /// The values that the step at a place chose.
-    pub(super) fn values(&self, trace: &Trace, choices: &[Choice], place: usize) -> Values {
-        match self.planned[place].step {
-            Some(step) => values(
-                choices,
-                trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end,
-            ),
-            None => Values::new(),
-        }
+    /// The values that the step at a place chose. `None` for the last: it may choose others once the race is reversed.
+    pub(super) fn values(&self, trace: &Trace, choices: &[Choice], place: usize) -> Option<Values> {
+        let step = self.planned[place]
+            .step
+            .filter(|&step| self.reversed != Some(step))?;
+        Some(values(
+            choices,
+            trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end,
+        ))
     }
 
     fn touches(&self, trace: &Trace, planned: &Planned) -> Touches {
         match (planned.step, self.blocked) {
+            // What failed in it may succeed before the race.
+            (Some(step), _) if self.reversed == Some(step) => trace.might_touch(step),
             (Some(step), _) => trace.could_touch(step),
             (None, Some(blocked)) => Touches::from_slice(&[blocked.touch]),
             (None, None) => Touches::new(),
@@ -176,6 +193,7 @@ impl Sequence {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
             None => {
                 let commutes = self.planned.iter().all(|planned| match planned.step {
+                    Some(step) if self.reversed == Some(step) => !conflict(touches, &trace.might_touch(step)),
                     Some(step) if !conflict(touches, trace.touches(step)) => {
                         !conflict(touches, &trace.could_touch(step))
                     }
@@ -190,6 +208,11 @@ impl Sequence {
     /// Takes out the step at a place, which was done.
     pub(super) fn remove(&mut self, place: usize) {
         self.planned.remove(place);
+    }
+
+    /// Whether a key is of a variable that nobody had come to where the sequence begins.
+    pub(super) fn is_new(&self, trace: &Trace, key: Key) -> bool {
+        trace.is_new_since(self.depth, key)
     }
 
     /// What the next step of a task, which has none in the sequence, touched in the last execution: that is how

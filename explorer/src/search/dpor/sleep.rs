@@ -16,18 +16,8 @@ pub(super) struct Sleeper {
 /// What the unasked waking of a task touches that waits for this key: besides that, what is left of the environment's
 /// bounds, and time.
 pub(super) fn unasked(key: Key) -> [Touch; 4] {
-    let [timeouts, spurious] = unasked_bounds();
-    [write(key), timeouts, spurious, write(Key::CLOCK)]
-}
-
-/// What every unasked waking touches.
-pub(super) fn unasked_bounds() -> [Touch; 2] {
-    [write(Key::TIMEOUTS), write(Key::SPURIOUS)]
-}
-
-fn write(key: Key) -> Touch {
-    Touch {
+    [key, Key::TIMEOUTS, Key::SPURIOUS, Key::CLOCK].map(|key| Touch {
         key,
         class: Class::Write,
-    }
+    })
 }

@@ -84,11 +84,24 @@ fn leads_on(
             here.extend(branch.touches.iter().skip(1).copied());
             here
         }
+        // Nothing is known of them here: the step is taken to conflict.
+        None if branch
+            .touches
+            .iter()
+            .any(|touch| sequence.is_new(trace, touch.key)) =>
+        {
+            return false;
+        }
         None => branch.touches.clone(),
     };
     match sequence.may_begin(trace, branch.task, &touches) {
         // With other values it is another step.
-        Some(Some(place)) if !branch.is_any() && sequence.values(trace, choices, place) != branch.values => {
+        Some(Some(place))
+            if !branch.is_any()
+                && sequence
+                    .values(trace, choices, place)
+                    .is_some_and(|values| values != branch.values) =>
+        {
             false
         }
         Some(place) => {

@@ -492,3 +492,31 @@ fn what_cannot_be_kept_is_refused() {
     let problem = refused(explorer("counter", None), &directory.file());
     assert!(matches!(problem, CheckpointProblem::OtherSetting { name, .. } if name == "monitors"));
 }
+
+/// Where a limit comes before an execution that departed was tried again, what begins like it is said to be lost.
+#[test]
+fn what_was_to_be_tried_again_is_not_forgotten() {
+    for odd in 2..20 {
+        let directory = Directory::new("departed");
+        let calls = AtomicU64::new(0);
+        let explore = |executions| {
+            let explorer = explorer("counter", None).checkpoint(directory.file());
+            explorer.executions(executions).explore(|| {
+                if calls.fetch_add(1, Relaxed) + 1 != odd {
+                    counter();
+                }
+            })
+        };
+        explore(odd);
+        let report = explore(1_000);
+        let lost = report
+            .notes()
+            .iter()
+            .any(|note| note.contains("1 execution never came out as prescribed"));
+        assert!(lost, "{odd}: {report}");
+        assert!(
+            matches!(report.coverage(), intermezzo_explorer::Coverage::Bounded { .. }),
+            "{report}"
+        );
+    }
+}

@@ -281,3 +281,26 @@ fn a_replay_takes_one_worker() {
         (1, found.findings())
     );
 }
+
+/// An execution that departs once is tried again by the worker that ran it, and nothing is lost by it.
+#[test]
+fn what_departs_once_is_tried_again() {
+    for jobs in 2..4 {
+        for odd in 2..30 {
+            let calls = std::sync::atomic::AtomicUsize::new(0);
+            let report = Explorer::new().jobs(jobs).explore(|| {
+                if calls.fetch_add(1, SeqCst) + 1 != odd {
+                    counter();
+                }
+            });
+            assert!(report.verdict().is_pass(), "{jobs}, {odd}: {report}");
+            let departed = report.notes().iter().any(|note| note.contains("departed"));
+            let expected = 90 + u64::from(departed);
+            assert_eq!(
+                (report.executions(), report.coverage()),
+                (expected, &Coverage::Exhaustive),
+                "{jobs}, {odd}: {report}"
+            );
+        }
+    }
+}

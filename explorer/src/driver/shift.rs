@@ -141,6 +141,10 @@ impl<'a> Shift<'a> {
     /// Sees to what has to be seen to between two executions; whether to prepare another one.
     #[inline]
     fn goes_on(&mut self) -> bool {
+        if self.attempts.is_due() {
+            // What is left to do cannot be told before it was tried again.
+            return self.common.ended().is_none() && self.is_allowed();
+        }
         let (executions, steps) = self.since_look;
         if (executions >= EXECUTIONS_PER_LOOK || steps >= STEPS_PER_LOOK) && self.common.looks() {
             self.since_look = (0, 0);
@@ -154,11 +158,16 @@ impl<'a> Shift<'a> {
             }
             self.rest();
         }
-        if !self.common.allow() {
+        self.is_allowed()
+    }
+
+    #[inline]
+    fn is_allowed(&self) -> bool {
+        let allowed = self.common.allow();
+        if !allowed {
             self.common.end(End::Executions);
-            return false;
         }
-        true
+        allowed
     }
 
     #[inline]
@@ -282,7 +291,7 @@ impl<'a> Shift<'a> {
     /// Writes down what the span came to.
     fn write_down(&mut self) {
         let tally = std::mem::take(&mut self.tally);
-        if tally.executions > 0 {
+        if tally != Tally::default() {
             self.common.books().ledger.add(&self.span, &tally);
         }
     }
@@ -330,9 +339,14 @@ impl<'a> Shift<'a> {
         }
         let done = Done {
             weakened,
-            untried: self.attempts.is_due(),
+            untried: self.attempts.is_due() && self.common.keeping.is_none(),
             share: self.share(),
         };
+        if self.common.keeping.is_some() && self.attempts.is_due() {
+            // Who goes on from the checkpoint does not know that it was to be tried again.
+            self.tally.departures.lost += 1;
+            self.worker.give_up();
+        }
         let search = self.worker.save();
         self.leave(search);
         (self.worker, done)

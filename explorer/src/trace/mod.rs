@@ -56,7 +56,7 @@ pub(crate) enum Suits {
     /// Wakeup trees, which plan whole sequences of steps.
     #[default]
     WakeupTrees,
-    /// Source sets, which plan one: for parked tasks, and what the environment does unasked.
+    /// Source sets, which plan one: for parked tasks, shared locks, and what the environment does unasked.
     SourceSets,
     /// Happens-before caching, which plans none: for looks whether a task has ended, and ends of channels that are closed.
     Caching,
@@ -68,6 +68,7 @@ impl Suits {
     fn of(op: SyncVarOp) -> Suits {
         match op {
             SyncVarOp::TaskCheck | SyncVarOp::ChannelClose => Suits::Caching,
+            SyncVarOp::SharedAcquire | SyncVarOp::SharedTryAcquire => Suits::SourceSets,
             _ => Suits::WakeupTrees,
         }
     }
@@ -145,6 +146,8 @@ pub struct Trace {
     clocks: order::Clocks,
     /// Room for the steps that an operation races with.
     found: Vec<usize>,
+    /// Whether the step that is being added came after more than its first entry did.
+    joined_late: bool,
     /// The strongest reduction that suits what was seen in any execution so far.
     suits: Suits,
     /// How the last execution ended, and who could not go on then.
@@ -197,15 +200,7 @@ impl Trace {
         self.suits = self.suits.max(suits);
     }
 
-    /// What a step touched, or could have: the ends of tasks that wait for its own come with whichever step is the last.
-    pub(crate) fn could_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
-        let mut touches = SmallVec::from_slice(self.touches(step));
-        if self.suits == Suits::Caching {
-            self.add_ends(step, &mut touches);
-        }
-        touches
-    }
-
+    /// Adds the ends of tasks that wait for the step's own: they come with whichever step is the last.
     #[cold]
     fn add_ends(&self, step: usize, touches: &mut SmallVec<[Touch; 2]>) {
         let Step { task, stands, .. } = self.steps[step];
@@ -235,7 +230,10 @@ impl Trace {
                 self.entries[stands as usize].op,
                 SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
             );
-        let mut touches = self.could_touch(step);
+        let mut touches = SmallVec::from_slice(self.touches(step));
+        if self.suits == Suits::Caching {
+            self.add_ends(step, &mut touches);
+        }
         if fails {
             touches
                 .iter_mut()
@@ -313,8 +311,7 @@ impl Trace {
         } else {
             self.add_with_more(index, end);
         }
-        if self.detail >= Detail::Races && self.entries.len() as u32 > self.steps[index as usize].entries + 1
-        {
+        if std::mem::take(&mut self.joined_late) {
             self.make_whole(index);
         }
         for touch in &self.touches[self.steps[index as usize].touches as usize..] {

@@ -72,6 +72,10 @@ impl Trace {
         for at in (first..group).rev() {
             let earlier = list[at as usize].entry;
             if !self.known(earlier, entry) {
+                let position = &self.steps[step as usize];
+                self.joined_late |= entry > position.entries
+                    && self.entries[entry as usize].task == position.task
+                    && op != SyncVarOp::TaskJoin;
                 self.clocks.join(entry, earlier);
             }
         }

@@ -351,7 +351,7 @@ impl Dpor {
                     let depth = self.nodes.len() - 1;
                     let node = &mut self.nodes[depth];
                     if depth > 0 && depth < trace.steps().len() {
-                        node.add_touches(&trace.could_touch(depth));
+                        node.add_touches(trace.touches(depth));
                     }
                     plan.take(at, last.taken + 1);
                     let begin = depth
@@ -369,7 +369,7 @@ impl Dpor {
             }
             let depth = self.nodes.len() - 1;
             let node = &mut self.nodes[depth];
-            node.add_touches(&trace.could_touch(depth));
+            node.add_touches(trace.touches(depth));
             // With a bound nobody sleeps on: these are just those that were tried here.
             self.sleepers.push(Sleeper {
                 task: node.task,

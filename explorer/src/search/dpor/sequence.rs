@@ -150,7 +150,7 @@ impl Sequence {
         match (planned.step, self.blocked) {
             // What failed in it may succeed before the race.
             (Some(step), _) if self.reversed == Some(step) => trace.might_touch(step),
-            (Some(step), _) => trace.could_touch(step),
+            (Some(step), _) => Touches::from_slice(trace.touches(step)),
             (None, Some(blocked)) => Touches::from_slice(&[blocked.touch]),
             (None, None) => Touches::new(),
         }
@@ -193,12 +193,8 @@ impl Sequence {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
             None => {
                 let commutes = self.planned.iter().all(|planned| match planned.step {
-                    Some(step) if self.reversed == Some(step) => !conflict(touches, &trace.might_touch(step)),
-                    Some(step) if !conflict(touches, trace.touches(step)) => {
-                        !conflict(touches, &trace.could_touch(step))
-                    }
-                    Some(_) => false,
-                    None => !conflict(touches, &self.touches(trace, planned)),
+                    Some(step) if self.reversed != Some(step) => !conflict(touches, trace.touches(step)),
+                    _ => !conflict(touches, &self.touches(trace, planned)),
                 });
                 commutes.then_some(None)
             }
@@ -221,6 +217,6 @@ impl Sequence {
         (self.depth..trace.steps().len())
             .filter(|&step| trace.steps()[step].task == task)
             .nth(done)
-            .map(|step| trace.could_touch(step))
+            .map(|step| Touches::from_slice(trace.touches(step)))
     }
 }

@@ -6,11 +6,13 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// The report of a run that must end with this code, without what may differ.
+/// The report of a run that must end with this code, without what may differ: with a checkpoint there is no estimate.
 #[track_caller]
 fn told(code: i32, arguments: &[&str]) -> Value {
     let mut report = json(code, arguments);
-    report.as_object_mut().unwrap().remove("elapsed_seconds");
+    let map = report.as_object_mut().unwrap();
+    map.remove("elapsed_seconds");
+    map.remove("estimate");
     report
 }
 
@@ -91,6 +93,25 @@ fn so_does_one_with_findings() {
     let whole = told(1, &findings);
     assert_eq!(whole["executions"], 20_000);
     assert_eq!(killed_and_resumed(1, &findings, 4, 3), whole);
+}
+
+/// What can neither be kept nor be split is refused, with the reason.
+#[test]
+fn not_every_search_can_be_kept_or_split() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let file = path.to_str().unwrap();
+    for (search, kept, split) in [
+        ("--reduction=dpor", "has learned", "one after the other"),
+        ("--delays=2", "in order of delays", "in order of delays"),
+        ("--strategy=best-first", "ranks a prefix", "ranks first of all"),
+        ("--depth=9", "bound on depth", "bound on depth"),
+        ("--quiet-atomics", "which atomics", "starts anew"),
+    ] {
+        run(&["corpus", "run", "counter", search, "--checkpoint", file]).refused(&["`checkpoint`", kept]);
+        run(&["corpus", "run", "counter", search, "--jobs", "2"]).refused(&["`jobs`", split]);
+    }
+    assert!(!path.exists());
 }
 
 #[test]

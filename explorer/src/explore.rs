@@ -260,7 +260,7 @@ impl Explorer {
     /// Explores with so many workers, each on an OS thread of its own. The report says the same as with one, which is
     /// the default, but for how long it took; unless a limit of executions or time, a crash or a divergence ends the
     /// search, where it depends on the workers what was run until then. Traces are not counted where several workers stop at
-    /// the first finding; and with the reduction `caching`, which executions are left out for others depends on who comes
+    /// the first finding, there is no estimate of what was left, and with the reduction `caching`, which executions are left out for others depends on who comes
     /// first.
     ///
     /// What workers ran beyond the first finding, in the order of the search, counts for nothing, unless the search

@@ -25,9 +25,9 @@ const PARKED: &str = "awaits: a task whose loop only waits goes on when a variab
                       `awaits=false` plays such loops round by round";
 
 /// What a report notes where another reduction took over.
-const WEAKER_REDUCTION: &str = "reduction: the test does something (a task is parked, a channel is closed, a wait ends \
-                                unasked, a look whether a task has ended) whose place among the steps depends on their \
-                                order, so the search began again with a weaker reduction";
+const WEAKER_REDUCTION: &str = "reduction: the test uses what the one asked for does not suit (shared locks, channels, \
+                                waits that may end unasked, looks whether a task has ended, parked tasks): the search \
+                                began again with a weaker one";
 
 /// What a report notes where a parked task went on because of something that is not compared.
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \

@@ -306,7 +306,7 @@ impl Engine {
         at.watchers.insert(current);
         if unasked {
             // Whether it may depends on how often that has happened.
-            rt.trace.only(Suits::SourceSets);
+            rt.trace.only(Suits::Caching);
             rt.also_touches(Key::SPURIOUS, Class::Read);
             rt.also_touches(Key::TIMEOUTS, Class::Read);
         }
@@ -542,7 +542,7 @@ impl Engine {
             return false;
         }
         // Whether it may happen depends on how often it has happened.
-        self.rt().trace.only(Suits::SourceSets);
+        self.rt().trace.only(Suits::Caching);
         if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
             self.also_touches(budget, Class::Read);
             return false;

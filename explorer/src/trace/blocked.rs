@@ -72,15 +72,11 @@ impl Trace {
         steps
     }
 
-    /// Whether a step has to come before a blocked operation.
+    /// Whether the task of a blocked operation knew of a step, or it is its own.
     pub(crate) fn precedes_blocked(&self, earlier: usize, blocked: &Blocked) -> bool {
         let step = &self.steps[earlier];
         let head = self.heads.get(blocked.task as usize).copied().unwrap_or(NONE);
         step.task == blocked.task
-            || self
-                .touches(earlier)
-                .iter()
-                .any(|touch| touch.conflicts(blocked.touch))
             || step.stands != NONE && step.stands >= step.entries && self.known(step.stands, head)
     }
 }

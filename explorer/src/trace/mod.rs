@@ -56,9 +56,10 @@ pub(crate) enum Suits {
     /// Wakeup trees, which plan whole sequences of steps.
     #[default]
     WakeupTrees,
-    /// Source sets, which plan one: for parked tasks, shared locks, and what the environment does unasked.
+    /// Source sets, which plan one: for parked tasks.
     SourceSets,
-    /// Happens-before caching, which plans none: for looks whether a task has ended, and ends of channels that are closed.
+    /// Happens-before caching, which plans none: for shared locks, channels, looks whether a task has ended, and waits
+    /// that the environment may end unasked.
     Caching,
 }
 
@@ -67,8 +68,13 @@ impl Suits {
     #[inline(always)]
     fn of(op: SyncVarOp) -> Suits {
         match op {
-            SyncVarOp::TaskCheck | SyncVarOp::ChannelClose => Suits::Caching,
-            SyncVarOp::SharedAcquire | SyncVarOp::SharedTryAcquire => Suits::SourceSets,
+            SyncVarOp::TaskCheck
+            | SyncVarOp::SharedAcquire
+            | SyncVarOp::SharedTryAcquire
+            | SyncVarOp::ChannelSend
+            | SyncVarOp::ChannelReceive
+            | SyncVarOp::ChannelTryFailed
+            | SyncVarOp::ChannelClose => Suits::Caching,
             _ => Suits::WakeupTrees,
         }
     }

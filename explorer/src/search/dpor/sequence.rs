@@ -73,6 +73,20 @@ impl Sequences {
         steps: usize,
     ) -> &mut Sequence {
         self.without(trace, earlier, steps);
+        // What else stands in its way comes later, and what comes after that.
+        let mut later: Vec<usize> = Vec::new();
+        self.sequence.planned.retain(|planned| {
+            let Some(step) = planned.step else {
+                return true;
+            };
+            let in_the_way =
+                conflict(&[blocked.touch], trace.touches(step)) && !trace.precedes_blocked(step, blocked);
+            let comes_later = in_the_way || later.iter().any(|&other| trace.precedes(other, step));
+            if comes_later {
+                later.push(step);
+            }
+            !comes_later
+        });
         self.sequence.planned.push(Planned {
             task: blocked.task,
             step: None,

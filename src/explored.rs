@@ -2,8 +2,9 @@
 
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
-    Coverage, Environment, ExploreError, Explorer, Finding, FindingEvent, Progress, Reduction, Report,
-    Schedule, ScheduleError, Scope, SettingError, Settings, Strategy, StrategyKind, Verdict,
+    CheckpointError, CheckpointProblem, Coverage, Environment, Estimate, ExploreError, Explorer, Finding,
+    FindingEvent, Progress, Reduction, Replays, Report, Schedule, ScheduleError, Scope, SettingError,
+    Settings, Strategy, StrategyKind, Verdict,
 };
 pub use intermezzo_explorer::{any_bool, choose, event, is_exploring, preemptions_off, preemptions_on};
 pub use intermezzo_explorer::{cell, future, hint, rand, schedule, search, sync, task, thread, time, trace};

@@ -70,6 +70,7 @@ const TEST_HELP: &str = "\
 Examples:
   cargo intermezzo test --preemptions 2
   cargo intermezzo test --strategy random --executions 10_000 -p my-queue --lib push -- --nocapture
+  cargo intermezzo test --jobs 2 --checkpoint target/searches
 
 JSON: { verdict, cargo_test: \"passed\" | \"failed\", reports: [..] }, each report as it was written.
 A project that does not build, or a cargo that cannot be run, is exit code 2; a project in which nothing was

@@ -9,14 +9,21 @@ const SEARCH: &str = "Search";
 const LIMITS: &str = "Limits of an execution";
 const ENVIRONMENT: &str = "What the environment may do unasked";
 
-/// The limits of one execution that a schedule does not carry: a replay needs the same ones as the search that
-/// recorded it.
+/// What a schedule does not carry, and a replay needs as well as the search that recorded it.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct LimitFlags {
     /// Bytes of each task's stack, at least 32768
     #[arg(long, value_name = "BYTES", value_parser = setting("stack"), help_heading = LIMITS,
           allow_negative_numbers = true)]
     stack: Option<String>,
+    /// Executions before the search, for what a test sets up once and keeps; they are not judged
+    #[arg(long, value_name = "N", value_parser = setting("warm_up"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    warm_up: Option<String>,
+    /// How often an execution is tried again that departed from what was prescribed
+    #[arg(long, value_name = "N", value_parser = setting("retries"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    retries: Option<String>,
 }
 
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
@@ -89,10 +96,25 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "BYTES", value_parser = setting("cache_bytes"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     cache_bytes: Option<String>,
+    /// Most executions to make what was found smaller; 0 leaves it as it was found
+    #[arg(long, value_name = "N", value_parser = setting("minimise"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    minimise: Option<String>,
     /// Goes on after a finding
     #[arg(long, value_name = "BOOL", value_parser = setting("keep_going"), help_heading = SEARCH,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     keep_going: Option<String>,
+    /// Workers that explore, each on a thread of its own
+    #[arg(long, value_name = "N", value_parser = setting("jobs"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    jobs: Option<String>,
+    /// Keeps the search there, and goes on from there if it was kept; for `test` a directory, of a file for each test
+    #[arg(long, value_name = "FILE", value_parser = setting("checkpoint"), help_heading = SEARCH)]
+    checkpoint: Option<String>,
+    /// Seconds between two checkpoints
+    #[arg(long, value_name = "SECONDS", value_parser = setting("checkpoint_every"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    checkpoint_every: Option<String>,
 
     #[command(flatten)]
     limits: LimitFlags,
@@ -127,6 +149,13 @@ pub(crate) struct SearchFlags {
     test_seed: Option<String>,
 }
 
+impl SearchFlags {
+    /// Where searches are to be kept.
+    pub(crate) fn checkpoint(&self) -> Option<&str> {
+        self.checkpoint.as_deref()
+    }
+}
+
 /// Settings that were given, by name and value.
 pub(crate) trait Given {
     /// Every setting that this can give, and what was given.
@@ -152,7 +181,11 @@ pub(crate) trait Given {
 
 impl Given for LimitFlags {
     fn all(&self) -> Vec<(&'static str, &Option<String>)> {
-        vec![("stack", &self.stack)]
+        vec![
+            ("stack", &self.stack),
+            ("warm_up", &self.warm_up),
+            ("retries", &self.retries),
+        ]
     }
 }
 
@@ -177,7 +210,11 @@ impl Given for SearchFlags {
             ("fair_yields", &self.fair_yields),
             ("awaits", &self.awaits),
             ("seed", &self.seed),
+            ("minimise", &self.minimise),
             ("keep_going", &self.keep_going),
+            ("jobs", &self.jobs),
+            ("checkpoint", &self.checkpoint),
+            ("checkpoint_every", &self.checkpoint_every),
             ("spurious_wakeups", &self.spurious_wakeups),
             ("timeouts", &self.timeouts),
             ("weak_failures", &self.weak_failures),
@@ -280,6 +317,7 @@ mod tests {
                 "priority" => "rare",
                 "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
                 "awaits" | "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
+                "jobs" => "2",
                 _ => "70000",
             };
             let given = parse(&[&format!("{}={value}", flag(name))]).unwrap();
@@ -367,6 +405,7 @@ mod tests {
                 "'5' for '--stack <BYTES>': a stack of 5 bytes: give 32768 to",
             ),
             (["--strategy", "bfs"], "`bfs` is no strategy"),
+            (["--jobs", "0"], "'0' for '--jobs <N>': 0 workers: give 1 to 1024"),
             (
                 ["--notify-any=maybe", "--steps=1"],
                 "`maybe` is neither `true` nor `false`",

@@ -15,11 +15,6 @@ pub(crate) fn complete(stop: &Stop) -> bool {
     )
 }
 
-/// Whether it departed from its schedule.
-pub(crate) fn diverged(stop: &Stop) -> bool {
-    matches!(stop, Stop::Diverged { .. } | Stop::Differed { .. })
-}
-
 /// The findings of an execution.
 pub(crate) fn findings(trouble: Trouble, schedule: impl Fn(Vec<Choice>) -> Schedule) -> Vec<Finding> {
     let Trouble {
@@ -46,6 +41,7 @@ pub(crate) fn findings(trouble: Trouble, schedule: impl Fn(Vec<Choice>) -> Sched
         events: events.clone(),
         schedule: schedule.clone(),
         count: 1,
+        replays: None,
     };
     let mut found = Vec::new();
     match &stop {
@@ -147,6 +143,7 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
             events: events.to_vec(),
             schedule: schedule.clone(),
             count: 1,
+            replays: None,
         }
     };
     reports.into_iter().map(finding).collect()

@@ -9,10 +9,14 @@
 //! Strategy <- choices ------+
 //! ```
 
+mod attempts;
+mod driver;
 mod environment;
+mod estimate;
 mod explore;
 mod judge;
 mod lookalike;
+mod minimise;
 pub mod report;
 mod runtime;
 pub mod schedule;
@@ -21,10 +25,12 @@ pub mod search;
 mod settings;
 pub mod trace;
 
+pub use driver::{CheckpointError, CheckpointProblem};
 pub use environment::Environment;
+pub use estimate::Estimate;
 pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;
-pub use report::{Coverage, Finding, FindingEvent, Report, Verdict};
+pub use report::{Coverage, Finding, FindingEvent, Replays, Report, Verdict};
 pub use schedule::{Schedule, ScheduleError};
 pub use scope::Scope;
 pub use settings::{Reduction, SettingError, Settings, StrategyKind};

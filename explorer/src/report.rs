@@ -3,10 +3,11 @@
 mod text;
 
 use crate::environment::Environment;
+use crate::estimate::Estimate;
 use crate::schedule::Schedule;
 use intermezzo_sdk::FindingKind;
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::time::Duration;
 
 /// The format of a report's JSON form.
@@ -146,7 +147,7 @@ impl Coverage {
 }
 
 /// One event of a failing execution, in words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingEvent {
     /// `task.index`, the index from 1 in its task.
     pub id: String,
@@ -158,7 +159,7 @@ pub struct FindingEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
     /// Name of the variable, or empty.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub var: String,
     /// The value read, as bits, where one was.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,11 +188,29 @@ pub struct Finding {
     pub schedule: Schedule,
     /// In how many executions of this exploration it was found.
     pub count: u64,
+    /// What became of its schedule, if a replay of it did not show the finding again.
+    pub replays: Option<Replays>,
+}
+
+impl Finding {
+    /// Whether the other says the same. How an execution departed is chance: the first says as much as all.
+    pub(crate) fn says(&self, other: &Finding) -> bool {
+        self.kind == other.kind && (self.message == other.message || self.kind == FindingKind::Divergence)
+    }
+}
+
+/// How often replays of a schedule showed what it was recorded for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Replays {
+    /// How many showed it.
+    pub shown: u32,
+    /// How many there were.
+    pub all: u32,
 }
 
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(7))?;
+        let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("kind", &self.kind.as_str())?;
         map.serialize_entry("monitor", &self.monitor)?;
         map.serialize_entry("message", &self.message)?;
@@ -199,6 +218,9 @@ impl Serialize for Finding {
         map.serialize_entry("events", &self.events)?;
         map.serialize_entry("schedule", &self.schedule.token())?;
         map.serialize_entry("count", &self.count)?;
+        if let Some(replays) = &self.replays {
+            map.serialize_entry("replays", replays)?;
+        }
         map.end()
     }
 }
@@ -227,6 +249,9 @@ pub struct Report {
     pub(crate) seed: u64,
     pub(crate) environment: Environment,
     pub(crate) notes: Vec<String>,
+    /// How far the search was, if it did not come to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) estimate: Option<Estimate>,
 }
 
 fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -257,6 +282,7 @@ impl Report {
             seed,
             environment,
             notes: Vec::new(),
+            estimate: None,
         }
     }
 
@@ -302,7 +328,8 @@ impl Report {
     }
 
     /// How many different traces came to their end without a failure: executions counted up to the order of
-    /// steps that commute. `None` if they were too many to be told apart.
+    /// steps that commute. `None` if they were too many to be told apart, or if several workers ran some
+    /// beyond the first finding, where the search stopped.
     pub fn traces(&self) -> Option<u64> {
         self.traces
     }
@@ -350,6 +377,11 @@ impl Report {
     /// How long it took.
     pub fn elapsed(&self) -> Duration {
         self.elapsed_seconds
+    }
+
+    /// How far the search was, as far as can be told; `None` if it came to its end.
+    pub fn estimate(&self) -> Option<&Estimate> {
+        self.estimate.as_ref()
     }
 
     /// What else a reader should know.

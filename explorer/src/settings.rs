@@ -4,10 +4,12 @@
 mod together;
 
 use crate::environment::Environment;
+use crate::schedule::{Choice, Schedule};
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
 use std::fmt;
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Which search to run.
@@ -97,12 +99,25 @@ pub struct Settings {
     pub fair_yields: u32,
     /// Whether a task whose loop only waits is disabled until what it waits for changes.
     pub awaits: bool,
+    /// Executions before the search, for what the test sets up once and keeps; they are not judged.
+    pub warm_up: u32,
+    /// How often an execution is tried again that departed from what was prescribed.
+    pub retries: u32,
+    /// Most executions to make findings' executions smaller, for all findings together: fewest preemptions, then fewest context switches, then
+    /// fewest steps. 0 leaves it as it was found.
+    pub minimise: u64,
     /// Whether to go on after a finding.
     pub keep_going: bool,
     /// Seed of the search's own randomness.
     pub seed: u64,
     /// Bytes that the search may use to remember states and traces.
     pub cache_bytes: usize,
+    /// How many workers explore, each on a thread of its own.
+    pub jobs: usize,
+    /// The file in which the search is kept now and then, and from which it goes on; `None` for none.
+    pub checkpoint: Option<PathBuf>,
+    /// Time between two checkpoints.
+    pub checkpoint_every: Duration,
     /// Bytes of each task's stack.
     pub stack_bytes: usize,
     /// What the environment may do unasked.
@@ -112,6 +127,12 @@ pub struct Settings {
 /// Steps after which an execution is given up, unless set otherwise: CHESS's own limit.
 const STEPS: u64 = 20_000;
 
+/// How often an execution is tried again unless set otherwise: CHESS's own number.
+const RETRIES: u32 = 2;
+
+/// Executions for the minimisation of findings unless set otherwise: a moment for a short test.
+const MINIMISE: u64 = 1_000;
+
 /// What a search may remember unless set otherwise: some ten million states.
 const CACHE_BYTES: usize = 1 << 30;
 
@@ -120,6 +141,12 @@ const STACK_BYTES: usize = 256 << 10;
 
 /// Prefixes that a best-first search keeps unless set otherwise: some hundred megabytes.
 const PREFIXES: usize = 1_000_000;
+
+/// Most workers: more than any machine has cores.
+const JOBS_MAX: usize = 1024;
+
+/// Time between two checkpoints unless set otherwise: what is lost at most.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
 
 /// Least stack: running a panic hook takes some 20 KiB in a debug build.
 const STACK_BYTES_MIN: usize = 32 << 10;
@@ -143,9 +170,15 @@ impl Default for Settings {
             steps: STEPS,
             fair_yields: 1,
             awaits: true,
+            warm_up: 0,
+            retries: RETRIES,
+            minimise: MINIMISE,
             keep_going: false,
             seed: 0,
             cache_bytes: CACHE_BYTES,
+            jobs: 1,
+            checkpoint: None,
+            checkpoint_every: CHECKPOINT_EVERY,
             stack_bytes: STACK_BYTES,
             environment: Environment::default(),
         }
@@ -226,12 +259,33 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ("awaits", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.awaits = b)
     }),
+    ("warm_up", "a number", |s, v| number(v).map(|n| s.warm_up = n)),
+    ("retries", "a number", |s, v| number(v).map(|n| s.retries = n)),
+    ("minimise", "a number", |s, v| number(v).map(|n| s.minimise = n)),
     ("keep_going", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.keep_going = b)
     }),
     ("seed", "a number", |s, v| number(v).map(|n| s.seed = n)),
     ("cache_bytes", "bytes", |s, v| {
         number(v).map(|n| s.cache_bytes = n)
+    }),
+    ("jobs", "a number, at least 1", |s, v| {
+        let jobs = number(v)?;
+        if !(1..=JOBS_MAX).contains(&jobs) {
+            return Err(format!("{jobs} workers: give 1 to {JOBS_MAX}"));
+        }
+        s.jobs = jobs;
+        Ok(())
+    }),
+    ("checkpoint", "a file, or `none`", |s, v| {
+        if v.is_empty() {
+            return Err("no file is given: give a path, or `none`".into());
+        }
+        s.checkpoint = (v != "none").then(|| v.into());
+        Ok(())
+    }),
+    ("checkpoint_every", "seconds", |s, v| {
+        duration(v).map(|n| s.checkpoint_every = n)
     }),
     ("stack", "bytes, at least 32768", |s, v| {
         let bytes = number(v)?;
@@ -271,7 +325,11 @@ const SETTINGS: &[(&str, &str, Set)] = &[
 const PREFIX: &str = "INTERMEZZO_";
 
 /// Variables of that prefix that are no settings.
-const OTHER_VARIABLES: [&str; 2] = ["INTERMEZZO_REPLAY", "INTERMEZZO_REPORTS"];
+const OTHER_VARIABLES: [&str; 3] = [
+    "INTERMEZZO_REPLAY",
+    "INTERMEZZO_REPORTS",
+    "INTERMEZZO_CHECKPOINTS",
+];
 
 impl Settings {
     /// Sets the setting of that name.
@@ -330,15 +388,25 @@ impl Settings {
 
     /// Whether these settings go together with a search of the user's own.
     pub(crate) fn check_custom(&self) -> Result<(), SettingError> {
-        if !self.quiet_atomics {
-            return Ok(());
+        match together::refused_to_custom(self) {
+            None => Ok(()),
+            Some((name, problem)) => Err(SettingError {
+                name: name.into(),
+                problem: problem.into(),
+            }),
         }
-        Err(SettingError {
-            name: "quiet_atomics".into(),
-            problem: "when an atomic proves to need schedule points the search starts anew, which one of your own cannot: \
-                      give `false`"
-                .into(),
-        })
+    }
+
+    /// The schedule of an execution of this program with these choices.
+    pub(crate) fn schedule(&self, program: &str, choices: Vec<Choice>) -> Schedule {
+        Schedule {
+            program: program.to_owned(),
+            environment: self.environment,
+            steps: self.steps,
+            fair_yields: self.fair_yields,
+            awaits: self.awaits,
+            choices,
+        }
     }
 
     /// Every setting's name, and what its value is.
@@ -451,12 +519,14 @@ mod tests {
     fn what_cannot_be_says_why() {
         let mut settings = Settings::default();
         for (name, value, says) in [
-            ("premptions", "2", "there are: strategy, reduction, preemptions"),
+            ("premptions", "2", "there are: strategy, reduction"),
             ("steps", "-1", "no number in range"),
             ("time", "-1", "no time"),
             ("time", "1e300", "no time"),
             ("stack", "5", "give 32768 to"),
             ("keep_going", "maybe", "neither"),
+            ("jobs", "0", "0 workers: give 1 to"),
+            ("checkpoint", " ", "no file is given"),
             ("strategy", "", "no strategy"),
         ] {
             let error = settings.set(name, value).unwrap_err();

@@ -42,7 +42,35 @@ pub enum FindingKind {
     Plugin(String),
 }
 
+/// Every kind but those of plugins.
+const KINDS: [FindingKind; 16] = [
+    FindingKind::Assertion,
+    FindingKind::Panic,
+    FindingKind::Deadlock,
+    FindingKind::Livelock,
+    FindingKind::UnfairSpin,
+    FindingKind::DataRace,
+    FindingKind::StaleLoad,
+    FindingKind::Atomicity,
+    FindingKind::LockOrder,
+    FindingKind::Leak,
+    FindingKind::Refinement,
+    FindingKind::NondeterministicSpec,
+    FindingKind::Crash,
+    FindingKind::Divergence,
+    FindingKind::StepLimit,
+    FindingKind::Misuse,
+];
+
 impl FindingKind {
+    /// The kind of that name in reports; `None` if there is none.
+    pub fn from_name(name: &str) -> Option<FindingKind> {
+        match name.strip_prefix("plugin/") {
+            Some(plugin) => Some(FindingKind::Plugin(plugin.to_owned())),
+            None => KINDS.into_iter().find(|kind| kind.as_str() == name),
+        }
+    }
+
     /// The name in reports: `"deadlock"`, `"plugin/relaxed-store"`.
     pub fn as_str(&self) -> std::borrow::Cow<'static, str> {
         use FindingKind::*;
@@ -72,5 +100,39 @@ impl FindingKind {
 impl fmt::Display for FindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_names() {
+        let plugin = FindingKind::Plugin("relaxed-store".into());
+        for kind in KINDS.into_iter().chain([plugin]) {
+            // In full, so that a new kind is added to the list.
+            match kind {
+                FindingKind::Assertion
+                | FindingKind::Panic
+                | FindingKind::Deadlock
+                | FindingKind::Livelock
+                | FindingKind::UnfairSpin
+                | FindingKind::DataRace
+                | FindingKind::StaleLoad
+                | FindingKind::Atomicity
+                | FindingKind::LockOrder
+                | FindingKind::Leak
+                | FindingKind::Refinement
+                | FindingKind::NondeterministicSpec
+                | FindingKind::Crash
+                | FindingKind::Divergence
+                | FindingKind::StepLimit
+                | FindingKind::Misuse
+                | FindingKind::Plugin(_) => {}
+            }
+            assert_eq!(FindingKind::from_name(&kind.as_str()), Some(kind));
+        }
+        assert_eq!(FindingKind::from_name("deadlocks"), None);
     }
 }

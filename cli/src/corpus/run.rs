@@ -60,6 +60,9 @@ fn how_to_replay(report: &Report) -> &'static str {
 }
 
 fn run_all(args: &RunArgs) -> Result<Exit, Problem> {
+    if args.search.checkpoint().is_some_and(|file| file != "none") {
+        return Err(Problem::usage("--checkpoint is for one program: name it"));
+    }
     let mut all_met = true;
     let mut ran = Vec::new();
     let width = programs()

@@ -57,6 +57,13 @@ impl CargoTest {
         self
     }
 
+    /// Keeps each test's search in a file of its own in this directory, instead of all in one file.
+    pub(super) fn checkpoints(mut self, directory: impl Into<OsString>) -> CargoTest {
+        self.variables.retain(|(name, _)| *name != variable("checkpoint"));
+        self.variables.push((variable("checkpoints"), directory.into()));
+        self
+    }
+
     /// Replays this schedule in the tests.
     pub(super) fn replay(mut self, schedule: impl Into<OsString>) -> CargoTest {
         self.variables.push((variable("replay"), schedule.into()));

@@ -27,10 +27,18 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     args.search.check()?;
     if let Some(directory) = &args.reports {
         // Now rather than after a long search.
-        make_directory(directory)?;
+        make_directory(directory, "--reports")?;
     }
-    let cargo = CargoTest::new(every_test(args.cargo), args.json)?;
-    let ran = cargo.settings(&args.search.given()).run()?;
+    let mut cargo = CargoTest::new(every_test(args.cargo), args.json)?.settings(&args.search.given());
+    if let Some(directory) = args.search.checkpoint().filter(|&directory| directory != "none") {
+        let directory = Path::new(directory);
+        make_directory(directory, "--checkpoint")?;
+        // Tests are run in the directories of their packages.
+        let absolute = fs::canonicalize(directory)
+            .map_err(|error| Problem::file("find", directory, &error, "give --checkpoint another path"))?;
+        cargo = cargo.checkpoints(absolute);
+    }
+    let ran = cargo.run()?;
     if let Some(directory) = &args.reports {
         for report in &ran.reports {
             report.write(directory)?;
@@ -123,15 +131,10 @@ fn check_ours_come_first(cargo: &[OsString]) -> Result<(), Problem> {
     Ok(())
 }
 
-fn make_directory(directory: &Path) -> Result<(), Problem> {
-    fs::create_dir_all(directory).map_err(|error| {
-        Problem::file(
-            "make the directory",
-            directory,
-            &error,
-            "give --reports another path",
-        )
-    })
+fn make_directory(directory: &Path, flag: &str) -> Result<(), Problem> {
+    let help = format!("give {flag} another path");
+    fs::create_dir_all(directory)
+        .map_err(|error| Problem::file("make the directory", directory, &error, &help))
 }
 
 #[cfg(test)]

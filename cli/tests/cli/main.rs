@@ -1,5 +1,6 @@
 //! The command line as its user sees it: the binary is run, and what it prints and ends with is looked at.
 
+mod checkpoint;
 mod corpus;
 mod project;
 mod replay;
@@ -45,8 +46,8 @@ impl Ran {
     }
 }
 
-/// Runs the binary with these arguments in this directory.
-fn run_in(directory: &Path, arguments: &[&str]) -> Ran {
+/// The binary with these arguments, to be run in this directory.
+fn command(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-intermezzo"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("INTERMEZZO_") {
@@ -61,12 +62,13 @@ fn run_in(directory: &Path, arguments: &[&str]) -> Ran {
     command
         .env("CARGO_TARGET_DIR", target)
         .env("CARGO_NET_OFFLINE", "true");
-    let output = command
-        .arg("intermezzo")
-        .args(arguments)
-        .current_dir(directory)
-        .output()
-        .unwrap();
+    command.arg("intermezzo").args(arguments).current_dir(directory);
+    command
+}
+
+/// Runs the binary with these arguments in this directory.
+fn run_in(directory: &Path, arguments: &[&str]) -> Ran {
+    let output = command(directory, arguments).output().unwrap();
     Ran {
         code: output.status.code().expect("no signal ended it"),
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -94,6 +94,7 @@ fn a_projects_tests_are_explored_and_replayed() {
 
     let found = tests_are_explored(&run);
     flags_reach_the_tests(&run);
+    searches_are_kept(&run, project);
     findings_are_replayed(&run, project, &found);
     changes_and_mistakes_are_told(&run, project, &found);
 }
@@ -145,6 +146,41 @@ fn flags_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
 
     let ran = run(&["test", "--", "twice_two"]).ends_with(3);
     assert!(ran.stderr.contains("nothing was explored"), "{}", ran.stderr);
+}
+
+/// Each test has a file of its own, in a directory that is found from wherever the tests are run.
+fn searches_are_kept(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
+    let kept = || {
+        let ran = run(&[
+            "test",
+            "--jobs",
+            "2",
+            "--checkpoint",
+            "out/searches",
+            "--json",
+            "--lib",
+        ]);
+        let mut json = ran.ends_with(1).json();
+        for report in json["reports"].as_array_mut().unwrap() {
+            report.as_object_mut().unwrap().remove("elapsed_seconds");
+        }
+        json
+    };
+    let first = kept();
+    let files = fs::read_dir(project.join("out/searches")).unwrap().map(|file| {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        name.split_once("-throw_away").map(|(test, _)| test.to_owned())
+    });
+    let mut files: Vec<_> = files.flatten().collect();
+    files.sort();
+    assert_eq!(
+        files,
+        [
+            "throw_away--tests--an_update_is_lost",
+            "throw_away--tests--no_update_is_lost"
+        ]
+    );
+    assert_eq!(kept(), first, "it was over");
 }
 
 fn findings_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {

@@ -1,7 +1,8 @@
 //! A report in words.
 
-use super::{Coverage, Finding, FindingEvent, Report, Verdict};
+use super::{Coverage, Finding, FindingEvent, Replays, Report, Verdict};
 use crate::environment::Environment;
+use crate::estimate::Estimate;
 use std::fmt;
 
 /// Events shown of a failing execution; the first ones are left out of a longer one.
@@ -34,11 +35,36 @@ impl fmt::Display for Report {
         }
         if self.findings.is_empty() {
             writeln!(f, "  environment: {}", Bounds(&self.environment))?;
+            if let Some(estimate) = &self.estimate {
+                writeln!(f, "  estimate: {estimate}")?;
+            }
         }
         for note in &self.notes {
             writeln!(f, "  note: {note}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Estimate {
+            share,
+            executions_expected,
+            ..
+        } = self;
+        // Two digits are as much as an estimate is good for.
+        let percent = share * 100.0;
+        match percent {
+            10.0.. => write!(f, "{percent:.0} %")?,
+            0.01.. => write!(f, "{percent:.2} %")?,
+            _ => write!(f, "{percent:.1e} %")?,
+        }
+        match *executions_expected {
+            u64::MAX => f.write_str(" of more executions than can be counted"),
+            1_000_000.. => write!(f, " of some {:.1e} executions", *executions_expected as f64),
+            _ => write!(f, " of some {executions_expected} executions"),
+        }
     }
 }
 
@@ -149,6 +175,18 @@ impl fmt::Display for Finding {
                 let line = format!("  {task:widest$}  {what:what_widest$}  {}", event.site);
                 writeln!(f, "{}", line.trim_end())?;
             }
+        }
+        if let Some(Replays { shown, all }) = self.replays {
+            let or = if self.monitor == "engine" {
+                ""
+            } else {
+                ", or the monitor goes by more than one execution"
+            };
+            writeln!(
+                f,
+                "not reproduced by its schedule ({shown} of {all} replays): the test does something that the schedule does \
+                 not determine{or}"
+            )?;
         }
         writeln!(f, "replay it:")?;
         writeln!(f, "  INTERMEZZO_REPLAY={}", self.schedule.token())

@@ -359,7 +359,7 @@ impl Runtime {
     }
 
     #[cold]
-    fn differed(&mut self) {
+    pub(super) fn differed(&mut self) {
         let in_words = |event: &Event| {
             format!(
                 "{} of {} by {} at {}",
@@ -374,12 +374,21 @@ impl Runtime {
             Some((at, before)) => (at, in_words(&before), in_words(&events[at])),
             None => (events.len(), String::new(), String::new()),
         };
-        self.trace.clear();
+        self.depart();
         self.stop = Some(Stop::Differed {
             at: at + 1,
             before,
             now,
         });
+    }
+
+    /// The execution does something else than was prescribed: what it was to do is kept, to be tried again, and what
+    /// was known of it is not.
+    #[cold]
+    pub(super) fn depart(&mut self) {
+        self.departed = Some(self.plan.choices()[..self.prescribed].to_vec());
+        self.plan.truncate(self.decided);
+        self.trace.clear();
     }
 
     /// The step under way touches something beside the variables of its events.
@@ -558,8 +567,13 @@ impl Runtime {
 
     #[cold]
     fn diverged(&mut self, at: usize, found: Choice) -> Option<u32> {
+        if self.events.differs().is_some() {
+            // Where it departed first tells more.
+            self.differed();
+            return None;
+        }
         let expected = self.plan.choices().get(at).copied();
-        self.plan.truncate(at);
+        self.depart();
         self.stop = Some(Stop::Diverged {
             at,
             expected,

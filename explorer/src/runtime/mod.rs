@@ -23,6 +23,7 @@ pub(crate) mod crash;
 mod dispatch;
 mod endless;
 mod event;
+mod executed;
 mod fair;
 mod fiber;
 mod image;
@@ -44,6 +45,7 @@ mod worker;
 pub(crate) use dispatch::Candidates;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Event, StepEnd};
+pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
 pub(crate) use listen::{Listeners, Reported};
 pub(crate) use object::{Body, Object};
 pub(crate) use scope::Scoping;
@@ -51,10 +53,10 @@ pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
 pub(crate) use task_set::TaskSet;
 pub(crate) use var::{Gates, NOBODY, VarKind};
-pub(crate) use worker::{AwaitedVar, EventLine, Limits, Scene, Trouble, Waiting, Worker};
+pub(crate) use worker::{Limits, Worker};
 
 use crate::environment::Environment;
-use crate::schedule::ChoiceKind;
+use crate::schedule::{Choice, ChoiceKind};
 use crate::search::{Plan, Strategy};
 use crate::trace::{Class, Key, Suits, Touch, Trace};
 use dispatch::Next;
@@ -156,6 +158,8 @@ pub(crate) struct Runtime {
     plan: Plan,
     prescribed: usize,
     decided: usize,
+    /// What was prescribed, if the execution did something else.
+    departed: Option<Vec<Choice>>,
     strategy: Box<dyn Strategy>,
     /// Whether the strategy is asked where there is but one alternative.
     asks_always: bool,

@@ -16,10 +16,11 @@ use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::scope::Scope;
 use crate::settings::Settings;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What scoping did to an execution.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Scoping {
     /// A point out of the scope was closed.
     pub(crate) by_scope: bool,

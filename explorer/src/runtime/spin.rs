@@ -25,10 +25,10 @@
 //! in the heap and are never parked. A report says when tasks were parked.
 
 use super::event::Event;
+use super::executed::AwaitedVar;
 use super::naming::{site_name, var_name};
 use super::task::Pending;
 use super::task_set::TaskSet;
-use super::worker::AwaitedVar;
 use super::{Access, Engine, Runtime, Site, Stop, VarKind};
 use crate::environment::Environment;
 use intermezzo_sdk::{SyncVar, SyncVarOp};

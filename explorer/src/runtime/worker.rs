@@ -2,7 +2,6 @@
 
 use super::abandon::serve;
 use super::clock::TICK;
-use super::crash::Crash;
 use super::event::{Event, Events};
 use super::fair::Fairness;
 use super::fiber::Fiber;
@@ -15,14 +14,13 @@ use super::switch::Home;
 use super::task::{Access, Site, Status, Task};
 use super::task_set::TaskSet;
 use super::var::{NOBODY, VarKind, Vars};
-use super::{CURRENT, Engine, PanicNote, Runtime, Stop};
+use super::{CURRENT, Engine, EventLine, Executed, Runtime, Scene, Stop, Trouble, Waiting};
 use crate::environment::Environment;
 use crate::report::Coverage;
-use crate::schedule::Choice;
 use crate::scope::Scope;
-use crate::search::{Plan, Strategy};
+use crate::search::{Plan, Rank, Strategy};
 use crate::trace::{Detail, Ending, Suits, Trace};
-use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp, TaskId};
+use intermezzo_sdk::{EventId, SyncVarOp, TaskId};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -37,86 +35,6 @@ pub(crate) struct Limits {
     pub(crate) fair_yields: u32,
     /// Whether tasks are parked whose loops wait.
     pub(crate) awaits: bool,
-}
-
-/// What an execution was, in the engine's own terms.
-pub(crate) struct Executed {
-    pub(crate) steps: u64,
-    pub(crate) switches: u64,
-    pub(crate) tasks: u32,
-    /// The strongest reduction that suits what was seen so far.
-    pub(crate) suits: Suits,
-    /// What tells its trace from others.
-    pub(crate) fingerprint: u128,
-    /// Whether fairness kept a schedule out.
-    pub(crate) unfair_left_out: bool,
-    /// Whether scoping did.
-    pub(crate) scoping: Scoping,
-    /// How often a task was parked because its loop waited in vain.
-    pub(crate) parked: u32,
-    /// How many rounds of loops came back to where they began, having only read, while a variable that they
-    /// read was written: without them the execution would have shown the same.
-    pub(crate) failed_iterations: u32,
-    /// Whether parked tasks went on because of what is not compared.
-    pub(crate) unseen_change: bool,
-    /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
-    pub(crate) trouble: Option<Box<Trouble>>,
-}
-
-/// An execution that did not just end well.
-pub(crate) struct Trouble {
-    pub(crate) stop: Stop,
-    pub(crate) scene: Scene,
-    /// Whether the process may be damaged, so that nothing should follow.
-    pub(crate) damaged: bool,
-    /// A crash while the execution was cleared away.
-    pub(crate) crash_cleared: Option<Crash>,
-}
-
-/// What a report needs of an execution: all in words, so that it outlives it.
-pub(crate) struct Scene {
-    /// Panics that ended their tasks, with their tasks' names.
-    pub(crate) panics: Vec<(String, PanicNote)>,
-    /// Tasks that had not ended and what each was waiting for.
-    pub(crate) waiting: Vec<Waiting>,
-    pub(crate) reported: Vec<Reported>,
-    pub(crate) events: Vec<EventLine>,
-    pub(crate) current: String,
-    pub(crate) choices: Vec<Choice>,
-}
-
-/// A task that waits.
-pub(crate) struct Waiting {
-    pub(crate) task: String,
-    pub(crate) op: SyncVarOp,
-    pub(crate) var: String,
-    pub(crate) site: String,
-    /// Who holds the variable, and since where.
-    pub(crate) owner: Option<(String, String)>,
-    /// What it waits for in a loop, if that is what it does.
-    pub(crate) awaited: Vec<AwaitedVar>,
-}
-
-/// A variable that a loop waits for, in words.
-pub(crate) struct AwaitedVar {
-    pub(crate) var: String,
-    /// The value it has, if it is a number.
-    pub(crate) value: Option<u64>,
-    pub(crate) site: String,
-}
-
-/// An event in words.
-pub(crate) struct EventLine {
-    pub(crate) id: EventId,
-    pub(crate) task: String,
-    pub(crate) op: SyncVarOp,
-    pub(crate) order: MemoryOrder,
-    pub(crate) var: String,
-    pub(crate) read: u64,
-    pub(crate) written: u64,
-    pub(crate) site: String,
-    /// Whether it counts as not having happened.
-    pub(crate) void: bool,
 }
 
 /// One runtime, in one place for as long as it lives.
@@ -138,11 +56,6 @@ impl Worker {
     ) -> Worker {
         let listening = listeners.interests();
         let asks_always = strategy.asks_always();
-        let detail = if asks_always {
-            Detail::Races
-        } else {
-            Detail::Fingerprints
-        };
         Worker {
             remake: None,
             runtime: Box::new(Runtime {
@@ -184,9 +97,10 @@ impl Worker {
                 plan: Plan::default(),
                 prescribed: 0,
                 decided: 0,
+                departed: None,
                 asks_always,
                 strategy,
-                trace: Trace::new(detail),
+                trace: Trace::new(detail(asks_always)),
                 observe_from: 0,
                 ask_from: 0,
                 also: Vec::new(),
@@ -224,15 +138,15 @@ impl Worker {
         self.remake = Some(Box::new(remake));
     }
 
-    /// What a reader of the report should know of the scope and of quiet atomics.
-    pub(crate) fn scope_notes(&self) -> Vec<String> {
-        let scope = self
-            .runtime
-            .preemptible
-            .iter()
-            .flat_map(|preemptible| preemptible.notes());
-        let quiet = self.runtime.quiet.iter().map(|quiet| quiet.note());
-        scope.chain(quiet).collect()
+    /// Which entries of the scopes fitted nothing yet.
+    pub(crate) fn unfitted(&self) -> Vec<String> {
+        let preemptible = self.runtime.preemptible.iter();
+        preemptible.flat_map(|preemptible| preemptible.notes()).collect()
+    }
+
+    /// What a reader of the report should know of quiet atomics.
+    pub(crate) fn quiet_note(&self) -> Option<String> {
+        self.runtime.quiet.as_ref().map(|quiet| quiet.note())
     }
 
     /// How many executions showed nothing that another did not show as well.
@@ -241,13 +155,9 @@ impl Worker {
         given_up + self.runtime.strategy.redundant()
     }
 
-    /// Runs the next execution that the strategy asks for; `None` when it asks for no more.
-    ///
-    /// # Panics
-    /// The calling thread is inside an execution already.
-    pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Option<Executed> {
+    /// Prepares the next execution that the strategy asks for; false when it asks for none.
+    pub(crate) fn prepare(&mut self) -> bool {
         let rt = &mut *self.runtime;
-        rt.plan.settle();
         if let (Some(quiet), Some(remake)) = (&mut rt.quiet, &self.remake)
             && quiet.broken
         {
@@ -255,10 +165,15 @@ impl Worker {
             rt.plan.truncate(0);
             rt.strategy = remake();
         }
-        if !rt.strategy.next(&mut rt.plan, &rt.trace) {
-            return None;
-        }
-        rt.begin();
+        rt.strategy.next(&mut rt.plan, &rt.trace)
+    }
+
+    /// Runs the execution that was prepared.
+    ///
+    /// # Panics
+    /// The calling thread is inside an execution already.
+    pub(crate) fn execute(&mut self, test: &dyn Fn()) -> Executed {
+        self.runtime.begin();
         assert!(
             CURRENT.get().is_null(),
             "an exploration runs inside another one on the same thread"
@@ -267,7 +182,93 @@ impl Worker {
         let reset = ResetCurrent;
         let executed = Engine(CURRENT.get()).run(test);
         drop(reset);
-        Some(executed)
+        self.runtime.plan.settle();
+        executed
+    }
+
+    /// Prepares the last execution once more, which departed from what was prescribed: nothing of it is taken for known.
+    ///
+    /// # Panics
+    /// It did not depart.
+    pub(crate) fn prepare_again(&mut self) {
+        self.give_up();
+        self.runtime.strategy.again();
+    }
+
+    /// The last execution, which departed from what was prescribed, is let be: the search goes on as if it had come to
+    /// just that.
+    ///
+    /// # Panics
+    /// It did not depart.
+    pub(crate) fn give_up(&mut self) {
+        let rt = &mut *self.runtime;
+        let prescribed = rt.departed.take().expect("an execution that departed");
+        rt.plan.truncate(0);
+        rt.plan.replace(&prescribed);
+    }
+
+    /// Runs executions of another strategy, of which monitors hear only if they are to; then all is as it was, but that
+    /// the last execution is forgotten.
+    pub(crate) fn apart<R>(
+        &mut self,
+        strategy: Box<dyn Strategy>,
+        heard: bool,
+        run: impl FnOnce(&mut Worker) -> R,
+    ) -> R {
+        let number = self.runtime.number;
+        let heeds_scope = self.runtime.heeds_scope;
+        let quiet = self.runtime.quiet.take();
+        // Where atomics are quiet, no region is heeded.
+        self.runtime.heeds_scope &= strategy.heeds_scope() && quiet.is_none();
+        let silent = (!heard).then(|| self.replace_listeners(Listeners::default()));
+        let before = self.replace_strategy(strategy);
+        let result = run(self);
+        self.replace_strategy(before);
+        self.runtime.heeds_scope = heeds_scope;
+        self.runtime.quiet = quiet;
+        if let Some(listeners) = silent {
+            self.replace_listeners(listeners);
+            self.runtime.number = number;
+        }
+        result
+    }
+
+    fn replace_listeners(&mut self, listeners: Listeners) -> Listeners {
+        self.runtime.listening = listeners.interests();
+        std::mem::replace(&mut self.runtime.listeners, listeners)
+    }
+
+    fn replace_strategy(&mut self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
+        let rt = &mut *self.runtime;
+        rt.asks_always = strategy.asks_always();
+        rt.trace = Trace::new(detail(rt.asks_always));
+        rt.plan.truncate(0);
+        std::mem::replace(&mut rt.strategy, strategy)
+    }
+
+    /// How far the search is after the last execution, as far as that can be told.
+    pub(crate) fn share(&self) -> Option<f64> {
+        self.runtime.strategy.share(self.runtime.plan.choices())
+    }
+
+    /// Whether a crash may have damaged the process.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.runtime.damaged
+    }
+
+    /// What the last execution was.
+    pub(crate) fn trace(&self) -> &Trace {
+        &self.runtime.trace
+    }
+
+    /// The tasks of the last execution.
+    pub(crate) fn tasks(&self) -> &[Task] {
+        &self.runtime.tasks[..self.runtime.created as usize]
+    }
+
+    /// The choices of the last execution.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.runtime.plan
     }
 
     /// The whole exploration is over: tells the monitors, and returns what they reported at last.
@@ -279,15 +280,6 @@ impl Worker {
         std::mem::take(&mut self.runtime.listeners.reported)
     }
 
-    /// What the executions so far cover; `finished` says whether the search is over.
-    pub(crate) fn coverage(&self, finished: bool) -> Coverage {
-        // What the last execution showed takes back what the search relied on.
-        if self.runtime.quiet.as_ref().is_some_and(|quiet| quiet.broken) {
-            return Coverage::stopped();
-        }
-        self.runtime.strategy.coverage(finished)
-    }
-
     /// Begins another search, from its first execution.
     pub(crate) fn restart(&mut self, strategy: Box<dyn Strategy>) {
         let rt = &mut *self.runtime;
@@ -297,9 +289,37 @@ impl Worker {
         rt.strategy = strategy;
     }
 
-    /// The strategy, to ask what else there is to say of it.
-    pub(crate) fn strategy(&self) -> &dyn Strategy {
-        &*self.runtime.strategy
+    /// The place in the order of the search of the last execution, or of the one that was prepared.
+    pub(crate) fn rank(&self) -> Rank {
+        self.runtime.strategy.rank(self.runtime.plan.choices())
+    }
+
+    /// The strategy.
+    pub(crate) fn strategy(&mut self) -> &mut dyn Strategy {
+        &mut *self.runtime.strategy
+    }
+
+    /// What is left of the work of the strategy, in words of its own.
+    pub(crate) fn save(&self) -> Option<String> {
+        self.runtime.strategy.save(&self.runtime.plan)
+    }
+
+    /// What the executions so far cover; `finished` says whether the search is over.
+    pub(crate) fn coverage(&self, finished: bool) -> Coverage {
+        // What the last execution showed takes back what the search relied on.
+        if self.runtime.quiet.as_ref().is_some_and(|quiet| quiet.broken) {
+            return Coverage::stopped();
+        }
+        self.runtime.strategy.coverage(finished)
+    }
+}
+
+/// How much of executions is worked out for a strategy.
+fn detail(asks_always: bool) -> Detail {
+    if asks_always {
+        Detail::Races
+    } else {
+        Detail::Fingerprints
     }
 }
 
@@ -383,6 +403,7 @@ impl Engine {
             parked: rt.spins.parks(),
             failed_iterations: rt.spins.failed_iterations(),
             unseen_change: rt.spins.unseen_change(),
+            departed: rt.departed.is_some(),
             trouble,
         }
     }
@@ -423,6 +444,7 @@ impl Runtime {
         self.looked_after = 0;
         self.prescribed = self.plan.choices().len();
         self.decided = 0;
+        self.departed = None;
         self.trace.rewind(self.plan.kept());
         let known = self.trace.steps();
         self.events.clear(known.last().map_or(0, |step| step.events_end));
@@ -446,11 +468,22 @@ impl Runtime {
 
     /// The execution is over: so is the trace.
     fn end_trace(&mut self, stop: Stop) -> Stop {
-        if self.trace.detail() == Detail::Nothing || matches!(stop, Stop::Differed { .. }) {
+        if self.trace.detail() == Detail::Nothing || self.departed.is_some() {
             return stop;
         }
-        if self.trace.steps().len() as u64 <= self.steps && !self.observe() {
-            return self.stop.take().unwrap_or(stop);
+        let known = self.trace.steps().len() as u64;
+        if known > self.steps + 1 {
+            self.differed();
+        } else if known <= self.steps {
+            self.observe();
+        }
+        if let Some(differed) = self.stop.take() {
+            // If it showed something, that is what counts.
+            return if matches!(stop, Stop::Complete) {
+                differed
+            } else {
+                stop
+            };
         }
         let ending = match &stop {
             Stop::Complete => Ending::Complete,
@@ -464,18 +497,27 @@ impl Runtime {
     /// An execution that is over before it came to all its prescribed choices has departed from them. If it
     /// showed something, that is what counts.
     fn check_prescribed(&mut self, stop: Stop) -> Stop {
-        if matches!(stop, Stop::Diverged { .. } | Stop::Differed { .. }) {
+        if self.departed.is_some() {
             return stop;
         }
         let expected = self.plan.choices()[..self.prescribed].get(self.decided).copied();
-        self.plan.truncate(self.decided);
-        match (expected, &stop) {
-            (Some(_), Stop::Complete) => Stop::Diverged {
-                at: self.decided,
-                expected,
-                found: None,
-            },
-            _ => stop,
+        if expected.is_none() {
+            return stop;
+        }
+        let at = self.decided;
+        if !matches!(stop, Stop::Complete) {
+            self.depart();
+            return stop;
+        }
+        if self.events.differs().is_some() {
+            self.differed();
+            return self.stop.take().expect("what differs ends the execution");
+        }
+        self.depart();
+        Stop::Diverged {
+            at,
+            expected,
+            found: None,
         }
     }
 

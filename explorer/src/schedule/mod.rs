@@ -23,6 +23,16 @@ use crate::environment::Environment;
 pub use choice::{Choice, ChoiceKind};
 pub use error::{Carrier, ScheduleError};
 
+/// Choices alone, as a word of ASCII without a checksum; no choices are `"gA"`.
+pub(crate) fn pack(choices: &[Choice]) -> String {
+    token::pack(choices)
+}
+
+/// The choices that [`pack`] was given; `None` if the text is not from there.
+pub(crate) fn unpack(text: &str) -> Option<Vec<Choice>> {
+    token::unpack(text)
+}
+
 /// Everything needed to reproduce one execution of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {

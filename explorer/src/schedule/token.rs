@@ -205,6 +205,21 @@ pub(super) fn decode(token: &str) -> Result<Schedule, ScheduleError> {
     })
 }
 
+/// Choices alone, as text without a checksum: for what has its own.
+pub(super) fn pack(choices: &[Choice]) -> String {
+    let mut writer = BitWriter::default();
+    write_choices(choices, &mut writer);
+    BASE64URL_NOPAD.encode(&writer.finish())
+}
+
+/// The choices that [`pack`] was given.
+pub(super) fn unpack(text: &str) -> Option<Vec<Choice>> {
+    let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
+    let choices = read_choices(&mut BitReader::new(&bytes)).ok()?;
+    // There is one way to write them, with nothing behind.
+    (pack(&choices) == text).then_some(choices)
+}
+
 fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
     let mut reader = BitReader::new(contents);
     let version = reader.bits(8)? as u32;

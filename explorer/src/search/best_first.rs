@@ -214,6 +214,11 @@ impl Strategy for BestFirst {
         Some(0)
     }
 
+    fn again(&mut self) {
+        self.points.clear();
+        self.operations.clear();
+    }
+
     fn notes(&self) -> Vec<String> {
         if self.dropped == 0 {
             return Vec::new();

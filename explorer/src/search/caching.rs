@@ -8,10 +8,11 @@
 //! Misses: nothing, as far as fingerprints of 128 bits are different. While fair scheduling holds tasks back, a state is
 //! more than its fingerprint, and nothing is left out.
 
-use super::{ChoicePoint, Plan, Strategy};
+use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
 use crate::report::Coverage;
-use crate::schedule::ChoiceKind;
-use crate::trace::{Fingerprints, Trace};
+use crate::schedule::{Choice, ChoiceKind};
+use crate::trace::{Fingerprints, Saved, Trace};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// How a state was reached so far: with how few preemptions, and after which tasks' steps.
@@ -20,6 +21,23 @@ pub(crate) struct Visit {
     preemptions: u32,
     /// Who could have gone on for free, as bits; the highest for nobody in particular.
     lasts: u64,
+}
+
+impl Saved for Visit {
+    const BYTES: usize = 12;
+
+    fn write(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.preemptions.to_le_bytes());
+        bytes.extend(self.lasts.to_le_bytes());
+    }
+
+    fn read(bytes: &[u8]) -> Option<Visit> {
+        let (preemptions, lasts) = bytes.split_first_chunk()?;
+        Some(Visit {
+            preemptions: u32::from_le_bytes(*preemptions),
+            lasts: u64::from_le_bytes(lasts.try_into().ok()?),
+        })
+    }
 }
 
 /// The states visited, for all workers of an exploration.
@@ -31,10 +49,19 @@ pub(crate) struct Caching {
     visits: Visits,
     /// Whether the inner search counts preemptions.
     bounded: bool,
+    /// How many preemptions the prescribed choices of the running execution cost, and all that it made so far.
+    planned: u32,
     preemptions: u32,
     /// After how many choices the running execution came to a state that had been visited.
     known_after: Option<usize>,
     redundant: u64,
+}
+
+/// What hands share: the states visited, and what the inner search says.
+#[derive(Serialize, Deserialize)]
+struct Shared {
+    visits: String,
+    inner: String,
 }
 
 impl Caching {
@@ -43,6 +70,7 @@ impl Caching {
             inner,
             visits,
             bounded,
+            planned: 0,
             preemptions: 0,
             known_after: None,
             redundant: 0,
@@ -88,11 +116,12 @@ impl Strategy for Caching {
             plan.truncate(choices);
         }
         let more = self.inner.next(plan, trace);
-        self.preemptions = plan
+        self.planned = plan
             .choices()
             .iter()
             .map(|choice| choice.cost(choice.taken))
             .sum();
+        self.preemptions = self.planned;
         more
     }
 
@@ -110,6 +139,25 @@ impl Strategy for Caching {
         Some(taken)
     }
 
+    fn again(&mut self) {
+        if self.known_after.take().is_some() {
+            self.redundant -= 1;
+        }
+        self.preemptions = self.planned;
+        self.inner.again();
+    }
+
+    fn is_in_order(&self) -> bool {
+        self.inner.is_in_order()
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        let own = self
+            .known_after
+            .map_or(choices, |known| &choices[..known.min(choices.len())]);
+        self.inner.share(own)
+    }
+
     fn redundant(&self) -> u64 {
         self.redundant
     }
@@ -124,5 +172,63 @@ impl Strategy for Caching {
 
     fn name(&self) -> String {
         self.inner.name()
+    }
+
+    /// A state that another hand has visited is gone on from by that one, or by who takes over what it gives away: within
+    /// a round in whatever order, and a later round begins when this one is complete. No two hands leave what lies
+    /// beyond to each other, for each state that a hand goes on to has more steps.
+    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
+        let inner = self.inner.fork()?;
+        Some(Box::new(Caching::new(inner, self.visits.clone(), self.bounded)))
+    }
+
+    fn wait(&mut self) -> bool {
+        self.inner.wait()
+    }
+
+    fn skip(&mut self) {
+        self.inner.skip();
+    }
+
+    fn stop(&mut self) {
+        self.inner.stop();
+    }
+
+    fn span(&mut self) -> Option<Rank> {
+        self.inner.span()
+    }
+
+    fn rank(&self, choices: &[Choice]) -> Rank {
+        self.inner.rank(choices)
+    }
+
+    fn save(&self, plan: &Plan) -> Option<String> {
+        match self.known_after {
+            None => self.inner.save(plan),
+            Some(choices) => {
+                let mut own = plan.clone();
+                own.truncate(choices);
+                self.inner.save(&own)
+            }
+        }
+    }
+
+    fn save_shared(&self) -> Option<String> {
+        let shared = Shared {
+            visits: self.visits.saved(),
+            inner: self.inner.save_shared()?,
+        };
+        serde_json::to_string(&shared).ok()
+    }
+
+    fn restore(&mut self, state: &SearchState) -> bool {
+        let Ok(shared) = serde_json::from_str::<Shared>(&state.shared) else {
+            return false;
+        };
+        let inner = SearchState {
+            shared: shared.inner,
+            hands: state.hands.clone(),
+        };
+        self.visits.restore(&shared.visits) && self.inner.restore(&inner)
     }
 }

@@ -79,6 +79,6 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
                 settings.prefixes,
             ))
         }
-        StrategyKind::Random => Box::new(RandomWalk::new(settings.seed, most)),
+        StrategyKind::Random => Box::new(RandomWalk::new(settings.seed, most).up_to(settings.executions)),
     }
 }

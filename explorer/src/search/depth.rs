@@ -122,6 +122,14 @@ impl Strategy for DepthBounded {
         }
     }
 
+    fn again(&mut self) {
+        self.inner.again();
+    }
+
+    fn goes_past_departures(&self) -> bool {
+        self.inner.goes_past_departures()
+    }
+
     fn asks_always(&self) -> bool {
         self.inner.asks_always()
     }

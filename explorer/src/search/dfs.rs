@@ -1,45 +1,59 @@
-//! Exhaustive depth first search: every schedule, once.
+//! Depth first search: every schedule, once.
 //!
-//! The choices of the last execution are the search's whole state: the deepest one with an alternative
-//! left is advanced, and everything after it forgotten. Memory is one execution's choices.
+//! Memory is one execution's choices, and what workers have for each other.
 
-use super::{ChoicePoint, Plan, Strategy};
+use super::tree::{Branching, Tree};
+use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
+use crate::estimate;
 use crate::report::Coverage;
+use crate::schedule::Choice;
 use crate::trace::Trace;
+use std::ops::Range;
 
 /// Every schedule, once.
-#[derive(Default)]
 pub struct DepthFirst {
-    begun: bool,
+    tree: Tree,
+}
+
+impl Default for DepthFirst {
+    fn default() -> Self {
+        DepthFirst::new()
+    }
 }
 
 impl DepthFirst {
     /// A search that has not begun.
     pub fn new() -> DepthFirst {
-        DepthFirst::default()
+        DepthFirst { tree: Tree::new() }
+    }
+}
+
+/// Every alternative is explored.
+struct All;
+
+impl Branching for All {
+    #[inline]
+    fn is_free(&self, _: &Choice) -> bool {
+        true
+    }
+
+    #[inline]
+    fn aside(&self, _: &Choice, _: u32) -> Range<u32> {
+        0..0
     }
 }
 
 impl Strategy for DepthFirst {
     fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
-        if !self.begun {
-            self.begun = true;
-            plan.truncate(0);
-            return true;
-        }
-        while let Some(last) = plan.choices().last().copied() {
-            let at = plan.choices().len() - 1;
-            if last.taken + 1 < last.alternatives {
-                plan.take(at, last.taken + 1);
-                return true;
-            }
-            plan.truncate(at);
-        }
-        false
+        self.tree.next(plan, &All)
     }
 
     fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
         Some(0)
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        Some(estimate::share_until(choices))
     }
 
     fn coverage(&self, finished: bool) -> Coverage {
@@ -52,5 +66,46 @@ impl Strategy for DepthFirst {
 
     fn name(&self) -> String {
         "dfs".into()
+    }
+
+    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
+        Some(Box::new(DepthFirst {
+            tree: self.tree.fork(),
+        }))
+    }
+
+    fn wait(&mut self) -> bool {
+        self.tree.wait()
+    }
+
+    fn skip(&mut self) {
+        self.tree.skip();
+    }
+
+    fn stop(&mut self) {
+        self.tree.stop();
+    }
+
+    fn span(&mut self) -> Option<Rank> {
+        self.tree.span()
+    }
+
+    fn save(&self, plan: &Plan) -> Option<String> {
+        Some(self.tree.save(plan))
+    }
+
+    fn save_shared(&self) -> Option<String> {
+        serde_json::to_string(&self.tree.save_shared()).ok()
+    }
+
+    fn restore(&mut self, state: &SearchState) -> bool {
+        let shared = serde_json::from_str(&state.shared).ok();
+        match shared.and_then(|shared| Tree::restored(&shared, state)) {
+            Some(tree) => {
+                self.tree = tree;
+                true
+            }
+            None => false,
+        }
     }
 }

@@ -11,12 +11,15 @@ mod delays;
 mod depth;
 mod dfs;
 mod dpor;
+mod frontier;
 mod operation;
 mod plan;
 mod preemption;
 mod priority;
 mod random;
+mod rank;
 mod replay;
+mod tree;
 
 pub use best_first::BestFirst;
 pub(crate) use caching::Caching;
@@ -24,24 +27,37 @@ pub use delays::IterativeDelayBounding;
 pub use depth::DepthBounded;
 pub use dfs::DepthFirst;
 pub(crate) use dpor::{Dpor, Insertion};
+pub use frontier::{Hand, Left};
 pub use operation::Operation;
 pub use plan::Plan;
 pub use preemption::IterativePreemptionBounding;
 pub use priority::{BuiltIn, Prefix, Priorities, Priority, PriorityKind, PrioritySpec};
 pub use random::RandomWalk;
+pub use rank::Rank;
 pub use replay::Replay;
 
 use crate::report::Coverage;
 use crate::runtime::{Candidates, Task, TaskSet};
-use crate::schedule::ChoiceKind;
+use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Key, Trace};
 use intermezzo_sdk::{SyncVar, TaskId};
 
-/// A search over the executions of a test.
+/// What is left of a search, in words of its own: to go on with it in another process, on any number of workers.
+#[derive(Clone, Debug, Default)]
+pub struct SearchState {
+    /// What its hands share: see [`Strategy::save_shared`].
+    pub shared: String,
+    /// What each hand had at hand: see [`Strategy::save`].
+    pub hands: Vec<String>,
+}
+
+/// A search over the executions of a test; or one worker's hand on it, if several share it.
+///
+/// A search of one worker needs the methods without a default only.
 pub trait Strategy: Send {
     /// Prepares the next execution. `plan` holds the last execution's choices (none, before the first), and is
     /// left holding those that the next one must make first; `trace` is what the last execution was. False when
-    /// the search is over.
+    /// the search is over, or when there is no work for this hand at the moment: see [`Strategy::wait`].
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool;
 
     /// Which alternative to take at a choice beyond the prescribed ones. `None` if there must be no such
@@ -50,6 +66,29 @@ pub trait Strategy: Send {
 
     /// Whether to be asked before every step, even where there is but one alternative.
     fn asks_always(&self) -> bool {
+        false
+    }
+
+    /// The last execution departed from what was prescribed, because the test does not always do the same, and is
+    /// run again with the same choices prescribed: what `choose` learned in it does not hold.
+    ///
+    /// Where it departs each time and the exploration goes on past it, `next` is called with a plan of just the
+    /// prescribed choices, and a trace of nothing.
+    fn again(&mut self) {}
+
+    /// Whether the search can go on past an execution that departed each time.
+    fn goes_past_departures(&self) -> bool {
+        true
+    }
+
+    /// Which share of what is to be run has been, after the last execution, as far as can be told: it made these
+    /// choices. Between 0 and 1; `None` if there is no telling, or no end.
+    fn share(&self, _choices: &[Choice]) -> Option<f64> {
+        None
+    }
+
+    /// Whether executions come in order of their preemptions.
+    fn is_in_order(&self) -> bool {
         false
     }
 
@@ -79,6 +118,59 @@ pub trait Strategy: Send {
 
     /// The strategy and its parameters, for reports: `"dfs"`, `"random"`.
     fn name(&self) -> String;
+
+    /// Another hand on the same search, for another worker. `None` if the search cannot be split.
+    ///
+    /// Hands together run what one alone runs, each execution once.
+    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
+        None
+    }
+
+    /// Called when `next` has returned false: waits for work that other hands may have to give. True if `next` is to
+    /// be asked again, false when the search is over for all hands.
+    fn wait(&mut self) -> bool {
+        false
+    }
+
+    /// What is left of the work at hand is not wanted, nor is the execution that was prepared if it was not run: all of
+    /// it comes after a finding in the order of the search. So does the next round, if there are rounds; what other
+    /// hands are at is for them to say. If an execution was prepared, the trace that `next` gets next is one that it got
+    /// before. Called on searches only that can be split, or saved.
+    fn skip(&mut self) {}
+
+    /// No work is handed out any more: hands that wait go home, also on other workers.
+    fn stop(&mut self) {}
+
+    /// Where the work begins in the order of the search that `next` took up since this was last asked; `None` if it
+    /// goes on with what it had. What a hand does from there on is a part of that order without a gap.
+    fn span(&mut self) -> Option<Rank> {
+        None
+    }
+
+    /// The place in the order of the search of the execution that begins with these choices: the one that runs, or is
+    /// to be run next.
+    fn rank(&self, choices: &[Choice]) -> Rank {
+        Rank::of_choices(0, choices)
+    }
+
+    /// What this hand has left to do, after an execution that made the choices in `plan`: one line of text. `None` if
+    /// the search cannot be saved.
+    fn save(&self, plan: &Plan) -> Option<String> {
+        let _ = plan;
+        None
+    }
+
+    /// What hands share: one line of text. `None` if the search cannot be saved. All hands rest meanwhile.
+    fn save_shared(&self) -> Option<String> {
+        None
+    }
+
+    /// Goes on where a search of the same parameters was saved; called before the first `next`, and before `fork`. False
+    /// if the state is none of this search.
+    fn restore(&mut self, state: &SearchState) -> bool {
+        let _ = state;
+        false
+    }
 }
 
 /// A choice to be made.

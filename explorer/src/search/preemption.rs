@@ -6,26 +6,36 @@
 //! cost one more preemption becomes an item of the next round. So nothing is run twice, and each bound is
 //! complete before the next begins. Memory: the items of the next round; the last round makes none.
 
-use super::{ChoicePoint, Plan, Strategy};
+use super::tree::{Branching, SavedTree, Tree};
+use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
+use crate::estimate::{self, Pace};
 use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::trace::Trace;
-use std::collections::VecDeque;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Executions in order of their preemptions, up to a bound.
 pub struct IterativePreemptionBounding {
-    bound_max: u32,
-    /// The round that is under way: executions with exactly this many preemptions.
-    bound: u32,
-    /// Prefixes to explore in this round, and in the next.
-    items: VecDeque<Box<[Choice]>>,
-    next_items: VecDeque<Box<[Choice]>>,
-    /// How many choices of the running item are fixed.
-    fixed: usize,
-    begun: bool,
-    /// Rounds that are complete.
-    completed: Option<u32>,
-    /// Whether some alternative beyond the bound was left out.
+    tree: Tree,
+    bound: Bound,
+    /// What has been counted of the rounds, to tell how far the search is.
+    pace: Pace,
+}
+
+/// What a preemption costs: a round of its own.
+#[derive(Clone)]
+struct Bound {
+    most: u32,
+    /// Whether some alternative beyond the bound was left out, by any hand.
+    left_out: Arc<AtomicBool>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    tree: SavedTree,
     left_out: bool,
 }
 
@@ -33,80 +43,69 @@ impl IterativePreemptionBounding {
     /// A search up to `bound_max` preemptions.
     pub fn new(bound_max: u32) -> IterativePreemptionBounding {
         IterativePreemptionBounding {
-            bound_max,
-            bound: 0,
-            items: VecDeque::new(),
-            next_items: VecDeque::new(),
-            fixed: 0,
-            begun: false,
-            completed: None,
-            left_out: false,
+            tree: Tree::new(),
+            bound: Bound {
+                most: bound_max,
+                left_out: Arc::default(),
+            },
+            pace: Pace::default(),
         }
     }
+}
 
-    /// Keeps the preempting alternatives of the choices from `from` on for the next round.
-    fn keep_preemptions(&mut self, choices: &[Choice], from: usize) {
-        for (at, choice) in choices
-            .iter()
-            .enumerate()
-            .skip(from)
-            .filter(|(_, choice)| choice.preempts)
-        {
-            if self.bound == self.bound_max {
-                self.left_out = true;
-                return;
-            }
-            for taken in 1..choice.alternatives {
-                let mut item: Vec<Choice> = Vec::with_capacity(at + 1);
-                item.extend_from_slice(&choices[..=at]);
-                item[at].taken = taken;
-                self.next_items.push_back(item.into());
-            }
+impl Branching for Bound {
+    #[inline]
+    fn is_free(&self, choice: &Choice) -> bool {
+        !choice.preempts
+    }
+
+    /// The alternatives that preempt.
+    #[inline]
+    fn aside(&self, choice: &Choice, round: u32) -> Range<u32> {
+        if !choice.preempts {
+            0..0
+        } else if round == self.most {
+            self.left_out.store(true, Relaxed);
+            0..0
+        } else {
+            1..choice.alternatives
         }
     }
 }
 
 impl Strategy for IterativePreemptionBounding {
     fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
-        if !self.begun {
-            self.begun = true;
-            plan.truncate(0);
-            return true;
+        let more = self.tree.next(plan, &self.bound);
+        if more {
+            self.pace
+                .begin_execution(self.tree.round(), self.tree.items_left());
         }
-        // Depth first below the fixed prefix, over what costs nothing; what costs goes to the next round.
-        while plan.choices().len() > self.fixed {
-            let at = plan.choices().len() - 1;
-            let last = plan.choices()[at];
-            if !last.preempts && last.taken + 1 < last.alternatives {
-                plan.take(at, last.taken + 1);
-                return true;
-            }
-            self.keep_preemptions(plan.choices(), at);
-            plan.truncate(at);
-        }
-        if let Some(item) = self.items.pop_front() {
-            self.fixed = item.len();
-            plan.replace(&item);
-            return true;
-        }
-        self.completed = Some(self.bound);
-        if self.next_items.is_empty() {
-            return false;
-        }
-        self.bound += 1;
-        self.items = std::mem::take(&mut self.next_items);
-        let item = self.items.pop_front().expect("a round with items");
-        self.fixed = item.len();
-        plan.replace(&item);
-        true
+        more
     }
 
     fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
         Some(0)
     }
 
+    fn is_in_order(&self) -> bool {
+        true
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        let item = estimate::share_until_free(&choices[self.tree.floor().min(choices.len())..]);
+        let rounds_left = self.bound.most - self.tree.round();
+        Some(self.pace.share(item, self.tree.items_later(), rounds_left))
+    }
+
     fn coverage(&self, finished: bool) -> Coverage {
-        match (finished, self.left_out, self.completed) {
+        let round = self.tree.search_round();
+        // Rounds follow each other: the ones before this are complete.
+        let completed = if finished {
+            Some(round)
+        } else {
+            round.checked_sub(1)
+        };
+        match (finished, self.bound.left_out.load(Relaxed), completed) {
             (true, false, _) => Coverage::Exhaustive,
             (true, true, Some(bound)) => Coverage::within_preemptions(bound, None),
             (_, _, Some(bound)) => Coverage::within_preemptions(
@@ -122,5 +121,57 @@ impl Strategy for IterativePreemptionBounding {
 
     fn name(&self) -> String {
         "dfs".into()
+    }
+
+    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
+        Some(Box::new(IterativePreemptionBounding {
+            tree: self.tree.fork(),
+            bound: self.bound.clone(),
+            pace: Pace::default(),
+        }))
+    }
+
+    fn wait(&mut self) -> bool {
+        self.tree.wait()
+    }
+
+    fn skip(&mut self) {
+        self.tree.skip();
+    }
+
+    fn stop(&mut self) {
+        self.tree.stop();
+    }
+
+    fn span(&mut self) -> Option<Rank> {
+        self.tree.span()
+    }
+
+    fn rank(&self, choices: &[Choice]) -> Rank {
+        Rank::of_choices(self.tree.round(), choices)
+    }
+
+    fn save(&self, plan: &Plan) -> Option<String> {
+        Some(self.tree.save(plan))
+    }
+
+    fn save_shared(&self) -> Option<String> {
+        let saved = Saved {
+            tree: self.tree.save_shared(),
+            left_out: self.bound.left_out.load(Relaxed),
+        };
+        serde_json::to_string(&saved).ok()
+    }
+
+    fn restore(&mut self, state: &SearchState) -> bool {
+        let Ok(saved) = serde_json::from_str::<Saved>(&state.shared) else {
+            return false;
+        };
+        let Some(tree) = Tree::restored(&saved.tree, state) else {
+            return false;
+        };
+        self.tree = tree;
+        self.bound.left_out.store(saved.left_out, Relaxed);
+        true
     }
 }

@@ -70,11 +70,89 @@ const REFUSED: &[Refused] = &[
         "a random walk is uniform over choices, of which it would take some away as it goes; give `false`",
     ),
     (
+        "jobs",
+        |s| s.jobs > 1 && partial_order(s),
+        "a partial-order reduction learns from each execution what to run next, one after the other: give 1 worker, or \
+         the reduction `caching` or `none`",
+    ),
+    (
+        "checkpoint",
+        |s| s.checkpoint.is_some() && partial_order(s),
+        "what a partial-order reduction has learned is not in a checkpoint: give `none`, or the reduction `caching` or \
+         `none`",
+    ),
+    (
+        "jobs",
+        |s| s.jobs > 1 && delay_bounded(s),
+        "a search in order of delays is not split among workers: give 1, or bound preemptions",
+    ),
+    (
+        "checkpoint",
+        |s| s.checkpoint.is_some() && delay_bounded(s),
+        "a search in order of delays is not kept in a checkpoint: give `none`, or bound preemptions",
+    ),
+    (
+        "jobs",
+        |s| s.jobs > 1 && s.strategy == StrategyKind::BestFirst,
+        "a best-first search runs what ranks first of all, and is not split among workers: give 1, or `dfs` or `random`",
+    ),
+    (
+        "checkpoint",
+        |s| s.checkpoint.is_some() && s.strategy == StrategyKind::BestFirst,
+        "what ranks a prefix in a best-first search is not in a checkpoint: give `none`, or `dfs` or `random`",
+    ),
+    (
+        "jobs",
+        |s| s.jobs > 1 && depth_bounded(s),
+        "a search with a bound on depth is not split among workers: give 1, or bound preemptions",
+    ),
+    (
+        "checkpoint",
+        |s| s.checkpoint.is_some() && depth_bounded(s),
+        "a search with a bound on depth is not kept in a checkpoint: give `none`, or bound preemptions",
+    ),
+    (
+        "jobs",
+        |s| s.jobs > 1 && s.quiet_atomics,
+        "when an atomic proves to need schedule points the search starts anew, which several workers do not do together: \
+         give 1, or `quiet_atomics` `false`",
+    ),
+    (
+        "checkpoint",
+        |s| s.checkpoint.is_some() && s.quiet_atomics,
+        "which atomics have proved to need schedule points is not in a checkpoint: give `none`, or `quiet_atomics` `false`",
+    ),
+    (
         "priority",
         |s| s.priority.is_some() && s.strategy != StrategyKind::BestFirst,
         "only the strategy `best-first` has priorities",
     ),
 ];
+
+/// What is refused beside a search of the user's own.
+const REFUSED_TO_CUSTOM: &[Refused] = &[
+    (
+        "quiet_atomics",
+        |s| s.quiet_atomics,
+        "when an atomic proves to need schedule points the search starts anew, which one of your own cannot: give `false`",
+    ),
+    (
+        "jobs",
+        |s| s.jobs > 1,
+        "a search of your own is run by one worker: give 1, or a search that comes with intermezzo",
+    ),
+    (
+        "checkpoint",
+        |s| s.checkpoint.is_some(),
+        "a search of your own is not kept in a checkpoint: give `none`, or a search that comes with intermezzo",
+    ),
+];
+
+/// Whether executions are left out by what those before showed of the order of operations.
+fn partial_order(settings: &Settings) -> bool {
+    use Reduction::{Bpor, Dpor, SourceDpor};
+    matches!(settings.reduction, SourceDpor | Dpor | Bpor)
+}
 
 /// Whether the search counts delays.
 fn delay_bounded(settings: &Settings) -> bool {
@@ -92,7 +170,16 @@ fn scoped(settings: &Settings) -> bool {
 
 /// The setting that cannot be beside the others, and why.
 pub(super) fn refused(settings: &Settings) -> Option<(&'static str, &'static str)> {
-    let fits = REFUSED.iter().find(|(_, fits, _)| fits(settings));
+    first(REFUSED, settings)
+}
+
+/// The setting that cannot be beside a search of the user's own, and why.
+pub(super) fn refused_to_custom(settings: &Settings) -> Option<(&'static str, &'static str)> {
+    first(REFUSED_TO_CUSTOM, settings)
+}
+
+fn first(table: &[Refused], settings: &Settings) -> Option<(&'static str, &'static str)> {
+    let fits = table.iter().find(|(_, fits, _)| fits(settings));
     fits.map(|&(name, _, why)| (name, why))
 }
 
@@ -208,6 +295,43 @@ mod tests {
             (
                 "quiet_atomics=true strategy=random",
                 Some(("quiet_atomics", "uniform over choices")),
+            ),
+            ("jobs=2 preemptions=2 preempt_in=a", None),
+            ("jobs=2 checkpoint=a strategy=random", None),
+            ("jobs=2 checkpoint=a reduction=caching preemptions=2", None),
+            ("jobs=2 reduction=dpor", Some(("jobs", "one after the other"))),
+            (
+                "jobs=2 reduction=source-dpor",
+                Some(("jobs", "one after the other")),
+            ),
+            (
+                "jobs=2 reduction=bpor preemptions=2",
+                Some(("jobs", "one after the other")),
+            ),
+            ("checkpoint=a reduction=dpor", Some(("checkpoint", "has learned"))),
+            (
+                "checkpoint=a reduction=bpor preemptions=1",
+                Some(("checkpoint", "has learned")),
+            ),
+            ("jobs=2 delays=1", Some(("jobs", "in order of delays"))),
+            (
+                "checkpoint=a strategy=delays",
+                Some(("checkpoint", "in order of delays")),
+            ),
+            ("jobs=2 strategy=best-first", Some(("jobs", "best-first search"))),
+            (
+                "checkpoint=a strategy=best-first",
+                Some(("checkpoint", "best-first search")),
+            ),
+            ("jobs=2 depth=7", Some(("jobs", "bound on depth"))),
+            (
+                "checkpoint=a depth_step=7",
+                Some(("checkpoint", "bound on depth")),
+            ),
+            ("jobs=2 quiet_atomics=true", Some(("jobs", "starts anew"))),
+            (
+                "checkpoint=a quiet_atomics=true",
+                Some(("checkpoint", "which atomics")),
             ),
             ("reduction=dpor preemptions=2", Some(("reduction", "sleep sets"))),
             (

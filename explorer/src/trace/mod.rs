@@ -24,7 +24,7 @@ mod set;
 pub(crate) use access::{Class, Key, Touch, conflict};
 pub(crate) use blocked::{Blocked, Ending};
 pub(crate) use race::Race;
-pub(crate) use set::Fingerprints;
+pub(crate) use set::{Fingerprints, Saved};
 
 use crate::runtime::{Event, Gates, StepEnd};
 use intermezzo_sdk::SyncVarOp;

@@ -1,5 +1,9 @@
 //! Which traces there have been: a set of fingerprints that all workers of an exploration share.
 
+mod saved;
+
+pub(crate) use saved::Saved;
+
 use dashmap::DashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

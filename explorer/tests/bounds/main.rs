@@ -11,6 +11,7 @@ mod priorities;
 mod quiet;
 mod regions;
 mod scope;
+mod workers;
 
 use common::Collect;
 use interleavings::{Interleaving, Op, Program, path, run};
@@ -31,8 +32,11 @@ fn explored(settings: &str, test: impl Fn() + Send + Sync) -> (Vec<Vec<u32>>, Re
         let (name, value) = setting.split_once('=').expect("name=value");
         chosen.set(name, value).unwrap();
     }
-    let (monitor, seen) = Collect::new();
-    let report = Explorer::with_settings(chosen).monitor(monitor).explore(test);
+    let (_, seen) = Collect::new();
+    let shared = seen.clone();
+    let report = Explorer::with_settings(chosen)
+        .monitor_with(move || Collect::into(shared.clone()))
+        .explore(test);
     let all_deadlocks = report
         .findings()
         .iter()

@@ -53,6 +53,16 @@ struct Cut {
     choices: usize,
 }
 
+/// What there was when the running execution began, to begin it again.
+#[derive(Default)]
+struct Planned {
+    nodes: usize,
+    values: Values,
+    /// Of the last node.
+    sequences: Vec<Branch>,
+    redundant: u64,
+}
+
 /// A search that runs one execution for each trace, or few.
 pub(crate) struct Dpor {
     insertion: Insertion,
@@ -69,6 +79,7 @@ pub(crate) struct Dpor {
     /// The first step of the last execution that was not in the one before.
     fresh: usize,
     cut: Option<Cut>,
+    planned: Planned,
     redundant: u64,
     /// Whether a preemption beyond the bound was left out.
     left_out: bool,
@@ -87,6 +98,7 @@ impl Dpor {
             values: Values::new(),
             fresh: 0,
             cut: None,
+            planned: Planned::default(),
             redundant: 0,
             left_out: false,
             sequences: Sequences::default(),
@@ -380,6 +392,7 @@ impl Dpor {
                     continue;
                 }
                 node.task = task;
+                node.tried += 1;
                 self.values.clear();
                 self.fresh = depth;
                 plan.take(at, alternative as u32);
@@ -425,6 +438,7 @@ impl Strategy for Dpor {
             self.begun = true;
             plan.truncate(0);
             self.nodes.push(Node::new(0..0, 0, None, false));
+            self.planned.nodes = 1;
             self.fresh = 0;
             return true;
         }
@@ -444,7 +458,55 @@ impl Strategy for Dpor {
             debug_assert_eq!(cut.steps, self.nodes.len(), "a cut execution has no nodes beyond");
             plan.truncate(cut.choices);
         }
-        self.backtrack(plan, trace)
+        let more = self.backtrack(plan, trace);
+        self.planned.nodes = self.nodes.len();
+        self.planned.values.clone_from(&self.values);
+        if let Some(last) = self.nodes.last() {
+            self.planned.sequences.clone_from(&last.sequences);
+        }
+        self.planned.redundant = self.redundant;
+        more
+    }
+
+    fn again(&mut self) {
+        while self.nodes.len() > self.planned.nodes {
+            self.leave();
+        }
+        self.values.clone_from(&self.planned.values);
+        if let Some(last) = self.nodes.last_mut() {
+            last.sequences.clone_from(&self.planned.sequences);
+        }
+        self.redundant = self.planned.redundant;
+        self.cut = None;
+    }
+
+    /// Where it went cannot be told, and so not what that makes needless.
+    fn goes_past_departures(&self) -> bool {
+        false
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        let own = self
+            .cut
+            .as_ref()
+            .map_or(choices, |cut| &choices[..cut.choices.min(choices.len())]);
+        let mut nodes = self.nodes.iter().rev().peekable();
+        let mut share = 1.0;
+        for (at, choice) in own.iter().enumerate().rev() {
+            while nodes
+                .next_if(|node| node.choice.is_none_or(|choice| choice > at))
+                .is_some()
+            {}
+            let (tried, all) = match nodes.peek() {
+                Some(node) if choice.kind == ChoiceKind::Task && node.choice == Some(at) => {
+                    (node.tried, node.tried + 1 + node.pending.len() as u32)
+                }
+                _ if choice.kind == ChoiceKind::Task => (0, 1),
+                _ => (choice.taken, choice.alternatives),
+            };
+            share = (f64::from(tried) + share) / f64::from(all);
+        }
+        Some(share)
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {

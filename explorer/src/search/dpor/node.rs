@@ -35,6 +35,8 @@ pub(super) struct Node {
     pub(super) touches: Touches,
     /// What is to be tried after this step, for values that it may choose.
     pub(super) sequences: Vec<Branch>,
+    /// How many branches were tried before the present one.
+    pub(super) tried: u32,
     /// What is to be tried after `task`, in order.
     pub(super) pending: Vec<Branch>,
 }
@@ -52,6 +54,7 @@ impl Node {
             preemptions: 0,
             touches: Touches::new(),
             sequences: Vec::new(),
+            tried: 0,
             pending: Vec::new(),
         }
     }

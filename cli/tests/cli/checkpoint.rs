@@ -1,0 +1,133 @@
+//! `--checkpoint`: searches that are killed, and go on.
+
+use crate::{command, json, run};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// The report of a run that must end with this code, without what may differ: with a checkpoint there is no estimate.
+#[track_caller]
+fn told(code: i32, arguments: &[&str]) -> Value {
+    let mut report = json(code, arguments);
+    let map = report.as_object_mut().unwrap();
+    map.remove("elapsed_seconds");
+    map.remove("estimate");
+    report
+}
+
+/// Kills the search of these arguments so many times, each time a little later, and then lets it come to its end. The
+/// moments are drawn from `seed`; numbers of workers alternate.
+#[track_caller]
+fn killed_and_resumed(code: i32, arguments: &[&str], kills: u64, mut seed: u64) -> Value {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("search").to_str().unwrap().to_owned();
+    let kept = [arguments, &["--checkpoint", &file, "--checkpoint-every", "0.005"]].concat();
+    let mut in_the_middle = 0;
+    for kill in 0..kills {
+        let jobs = ["1", "2", "3"][kill as usize % 3];
+        let arguments = [&kept[..], &["--jobs", jobs]].concat();
+        let mut child = command(directory.path(), &arguments)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Knuth's generator: any will do, as long as moments differ.
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(Duration::from_millis(20 + (seed >> 33) % 130));
+        in_the_middle += u64::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(
+        in_the_middle * 2 > kills,
+        "{in_the_middle} of {kills} were killed in the middle"
+    );
+    told(code, &kept)
+}
+
+#[test]
+fn a_search_that_is_killed_again_and_again_comes_to_the_same() {
+    let long = [
+        "corpus",
+        "run",
+        "counter",
+        "--set",
+        "tasks=3",
+        "--set",
+        "increments=5",
+    ];
+    let whole = told(0, &long);
+    assert_eq!(whole["executions"], 756_756);
+    assert_eq!(killed_and_resumed(0, &long, 20, 1), whole);
+}
+
+#[test]
+fn so_does_one_with_a_bound() {
+    let bounded = [
+        "corpus",
+        "run",
+        "counter",
+        "--set",
+        "increments=5",
+        "--preemptions",
+        "6",
+    ];
+    let whole = told(0, &bounded);
+    assert_eq!(killed_and_resumed(0, &bounded, 4, 2), whole);
+}
+
+#[test]
+fn so_does_one_with_findings() {
+    let findings = [
+        "corpus",
+        "run",
+        "work_stealing_queue",
+        "--strategy",
+        "random",
+        "--keep-going",
+        "--executions",
+        "20000",
+    ];
+    let whole = told(1, &findings);
+    assert_eq!(whole["executions"], 20_000);
+    assert_eq!(killed_and_resumed(1, &findings, 4, 3), whole);
+}
+
+/// What can neither be kept nor be split is refused, with the reason.
+#[test]
+fn not_every_search_can_be_kept_or_split() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let file = path.to_str().unwrap();
+    for (search, kept, split) in [
+        ("--reduction=dpor", "has learned", "one after the other"),
+        ("--delays=2", "in order of delays", "in order of delays"),
+        ("--strategy=best-first", "ranks a prefix", "ranks first of all"),
+        ("--depth=9", "bound on depth", "bound on depth"),
+        ("--quiet-atomics", "which atomics", "starts anew"),
+    ] {
+        run(&["corpus", "run", "counter", search, "--checkpoint", file]).refused(&["`checkpoint`", kept]);
+        run(&["corpus", "run", "counter", search, "--jobs", "2"]).refused(&["`jobs`", split]);
+    }
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_is_no_checkpoint_of_this_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let file = path.to_str().unwrap();
+    let kept = |program| run(&["corpus", "run", program, "--checkpoint", file]);
+    std::fs::write(&path, "a letter").unwrap();
+    kept("counter").refused(&["something else than a checkpoint", "left alone"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "a letter");
+    std::fs::remove_file(&path).unwrap();
+    kept("counter").ends_with(0);
+    kept("balance2").refused(&["it is of \"corpus::counter\", not of \"corpus::balance2\""]);
+    run(&["corpus", "run", "counter", "--checkpoint", file, "--seed", "1"])
+        .refused(&["it was made with `seed` 0, not 1"]);
+    run(&["corpus", "run", "--checkpoint", file]).refused(&["--checkpoint is for one program"]);
+    assert!(!Path::new(&format!("{file}.partial")).exists());
+}

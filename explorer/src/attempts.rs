@@ -1,0 +1,147 @@
+//! Tests that do not always do the same: executions before the search that are not judged, executions tried again, and
+//! what the search loses where that does not help (CHESS, OSDI 2008, section 4.2).
+
+use crate::report::Coverage;
+use crate::runtime::{Executed, Worker};
+use crate::search::DepthFirst;
+use serde::{Deserialize, Serialize};
+
+/// What is to be done after an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// It was what it should have been.
+    GoOn,
+    /// It departed from its schedule, and is to be tried again.
+    Again,
+    /// It departed each time: what it should have been is lost.
+    Lost,
+}
+
+/// The executions of a search, each tried more than once if it departs from what was prescribed.
+pub(crate) struct Attempts {
+    retries: u32,
+    /// How many retries the running execution has left, and whether the next execution is one.
+    left: u32,
+    again: bool,
+}
+
+/// How often executions were not what they should have been.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Departures {
+    /// Executions that departed from what was prescribed.
+    pub(crate) departed: u64,
+    /// Prescribed ones of which none was as it should be.
+    pub(crate) lost: u64,
+}
+
+impl Attempts {
+    /// Each execution may be tried again so many times.
+    pub(crate) fn new(retries: u32) -> Attempts {
+        Attempts {
+            retries,
+            left: retries,
+            again: false,
+        }
+    }
+
+    /// Prepares the next execution: the last one again, if that is due. False if there is none.
+    #[inline]
+    pub(crate) fn prepare(&mut self, worker: &mut Worker) -> bool {
+        if self.again {
+            self.again = false;
+            worker.prepare_again();
+            true
+        } else {
+            worker.prepare()
+        }
+    }
+
+    /// What was to be tried again is not wanted any more.
+    pub(crate) fn forget(&mut self) {
+        (self.left, self.again) = (self.retries, false);
+    }
+
+    /// Whether the last execution is still to be tried again.
+    pub(crate) fn is_due(&self) -> bool {
+        self.again
+    }
+
+    /// Takes up an execution: whether it departed.
+    #[inline]
+    pub(crate) fn after(&mut self, departed: bool, departures: &mut Departures) -> After {
+        departures.departed += u64::from(departed);
+        if departed && self.left > 0 {
+            self.left -= 1;
+            self.again = true;
+            return After::Again;
+        }
+        self.left = self.retries;
+        departures.lost += u64::from(departed);
+        if departed { After::Lost } else { After::GoOn }
+    }
+}
+
+impl Departures {
+    /// What a search covers that would cover this if each execution had been what it should have been. `reduced` says
+    /// whether it left out what other executions should show as well.
+    pub(crate) fn covered(&self, coverage: Coverage, reduced: bool) -> Coverage {
+        let problem = match (self.lost, self.departed) {
+            (0, departed) if departed > 0 && reduced => {
+                "the test did not always do the same, and what the reduction leaves out relies on that"
+                    .to_owned()
+            }
+            (0, _) => return coverage,
+            (1, _) => "what begins like 1 execution, which was never as prescribed, was left out".to_owned(),
+            (lost, _) => {
+                format!("what begins like {lost} executions, which were never as prescribed, was left out")
+            }
+        };
+        match coverage {
+            Coverage::Exhaustive => Coverage::unbounded(problem),
+            Coverage::Bounded {
+                reason: Some(reason), ..
+            } => Coverage::unbounded(format!("{reason}; {problem}")),
+            Coverage::Bounded { reason: None, .. } => Coverage::unbounded(problem),
+            Coverage::Sampled { .. } => coverage,
+        }
+    }
+
+    /// Whether every execution was what it should have been.
+    pub(crate) fn none(&self) -> bool {
+        self.departed == 0
+    }
+
+    /// What a reader of the report should know.
+    /// `untried` says whether the last one was still to be tried again.
+    pub(crate) fn note(&self, untried: bool) -> Option<String> {
+        let executions = |count| match count {
+            1 => "1 execution".to_owned(),
+            count => format!("{count} executions"),
+        };
+        (self.departed > 0).then(|| {
+            let settled = if untried {
+                "the last was not tried again".to_owned()
+            } else if self.lost == 0 {
+                "each was as prescribed when it was tried again".to_owned()
+            } else {
+                format!("{} never came out as prescribed", executions(self.lost))
+            };
+            format!(
+                "the test does not always do the same under the same schedule: {} departed from what was prescribed; \
+                 {settled}",
+                executions(self.departed)
+            )
+        })
+    }
+}
+
+/// Runs the test before the search, so many times and as the default schedule has it, for what it sets up once and keeps.
+/// What comes of it is not judged, unless it is a crash: that execution is returned.
+pub(crate) fn warm_up(worker: &mut Worker, executions: u32, test: &dyn Fn()) -> Option<Executed> {
+    (0..executions).find_map(|_| {
+        let executed = worker.apart(Box::new(DepthFirst::new()), false, |worker| {
+            worker.prepare().then(|| worker.execute(test))
+        });
+        executed.filter(|executed| executed.trouble.as_ref().is_some_and(|trouble| trouble.damaged))
+    })
+}

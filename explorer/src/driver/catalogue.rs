@@ -1,0 +1,173 @@
+//! What was found: each thing once, as the execution shows it that comes first in the order of the search, and how
+//! often.
+
+use crate::report::Finding;
+use crate::search::Rank;
+use intermezzo_sdk::FindingKind;
+use std::collections::BTreeMap;
+
+/// Most different findings that a report lists; that there are more is noted.
+pub(super) const FINDINGS_MAX: usize = 100;
+
+/// The findings of an exploration.
+pub(super) struct Catalogue {
+    /// Whether only what the first execution shows is kept: nothing beyond it counts.
+    first_only: bool,
+    /// At most [`FINDINGS_MAX`], in no order.
+    pub(super) listed: Vec<Listed>,
+    /// How often each of the others was found, by [`class`]: as the search goes on, one may move up.
+    pub(super) others: BTreeMap<u64, u64>,
+}
+
+/// A finding and its place: its execution's, and its own among those of the same execution.
+pub(super) struct Listed {
+    pub(super) place: (Rank, usize),
+    pub(super) finding: Finding,
+}
+
+impl Catalogue {
+    pub(super) fn new(first_only: bool) -> Catalogue {
+        Catalogue {
+            first_only,
+            listed: Vec::new(),
+            others: BTreeMap::new(),
+        }
+    }
+
+    /// The place of the first execution that showed something.
+    pub(super) fn first(&self) -> Option<&Rank> {
+        self.listed.iter().map(|listed| &listed.place.0).min()
+    }
+
+    /// How many different findings are listed.
+    pub(super) fn len(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// Adds what the execution at `rank` showed.
+    pub(super) fn add(&mut self, rank: &Rank, found: Vec<Finding>) {
+        if self.first_only && !found.is_empty() {
+            match self.first() {
+                Some(first) if first < rank => return,
+                Some(first) if first > rank => self.listed.clear(),
+                _ => {}
+            }
+        }
+        for (at, finding) in found.into_iter().enumerate() {
+            self.add_one((rank.clone(), at), finding);
+        }
+    }
+
+    fn add_one(&mut self, place: (Rank, usize), mut finding: Finding) {
+        let same = |listed: &&mut Listed| listed.finding.says(&finding);
+        if let Some(known) = self.listed.iter_mut().find(same) {
+            finding.count += known.finding.count;
+            if place < known.place {
+                *known = Listed { place, finding };
+            } else {
+                known.finding.count = finding.count;
+            }
+            return;
+        }
+        finding.count += self.others.remove(&class(&finding)).unwrap_or(0);
+        self.listed.push(Listed { place, finding });
+        if self.listed.len() > FINDINGS_MAX {
+            let last = self
+                .listed
+                .iter()
+                .enumerate()
+                .max_by_key(|(_, listed)| &listed.place);
+            let at = last.map_or(0, |(at, _)| at);
+            let Listed { finding, .. } = self.listed.swap_remove(at);
+            self.others.insert(class(&finding), finding.count);
+        }
+    }
+
+    /// The findings, first found first; and whether there are more than can be listed.
+    pub(super) fn into_findings(mut self) -> (Vec<Finding>, bool) {
+        self.listed.sort_by(|a, b| a.place.cmp(&b.place));
+        let findings = self.listed.into_iter().map(|listed| listed.finding);
+        (findings.collect(), !self.others.is_empty())
+    }
+}
+
+/// A number for what makes two findings the same (FNV-1a): the same in every process.
+fn class(finding: &Finding) -> u64 {
+    let kind = finding.kind.as_str();
+    let said = match finding.kind {
+        FindingKind::Divergence => "",
+        _ => &finding.message,
+    };
+    let bytes = kind.bytes().chain([0]).chain(said.bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::Environment;
+    use crate::schedule::Schedule;
+
+    fn finding(message: u64) -> Finding {
+        Finding {
+            kind: FindingKind::Panic,
+            monitor: "engine".into(),
+            message: message.to_string(),
+            tasks: Vec::new(),
+            events: Vec::new(),
+            schedule: Schedule {
+                program: String::new(),
+                environment: Environment::calm(),
+                steps: 1,
+                fair_yields: 1,
+                awaits: true,
+                choices: Vec::new(),
+            },
+            count: 1,
+            replays: None,
+        }
+    }
+
+    fn listed(catalogue: Catalogue) -> Vec<(String, u64)> {
+        let (findings, _) = catalogue.into_findings();
+        findings
+            .into_iter()
+            .map(|finding| (finding.message, finding.count))
+            .collect()
+    }
+
+    /// In whatever order executions come, the list is that of a single worker.
+    #[test]
+    fn the_order_in_which_findings_come_does_not_matter() {
+        let execution = |number: u64| (Rank::of_number(number), vec![finding(number * 37 % 150)]);
+        let taken = |numbers: &mut dyn Iterator<Item = u64>| {
+            let mut catalogue = Catalogue::new(false);
+            for number in numbers {
+                let (rank, found) = execution(number);
+                catalogue.add(&rank, found);
+            }
+            assert_eq!(catalogue.others.len(), 50);
+            listed(catalogue)
+        };
+        let in_order = taken(&mut (0..1000));
+        assert_eq!(in_order[..2], [("0".into(), 7), ("37".into(), 7)]);
+        assert_eq!(in_order.len(), FINDINGS_MAX);
+        assert_eq!(taken(&mut (0..1000).rev()), in_order);
+        assert_eq!(taken(&mut (0..1000).map(|number| number * 333 % 1000)), in_order);
+    }
+
+    #[test]
+    fn only_the_first_execution_may_count() {
+        let mut catalogue = Catalogue::new(true);
+        for number in [5, 3, 4, 3] {
+            catalogue.add(
+                &Rank::of_number(number),
+                vec![finding(number), finding(number + 10)],
+            );
+        }
+        assert_eq!(catalogue.first(), Some(&Rank::of_number(3)));
+        assert_eq!(listed(catalogue), [("3".into(), 2), ("13".into(), 2)]);
+    }
+}

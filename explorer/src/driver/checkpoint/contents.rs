@@ -1,0 +1,342 @@
+//! What is in a checkpoint: which search it is, what came of it so far, and what is left of it.
+
+use super::super::catalogue::Listed;
+use super::super::common::Books;
+use super::super::ledger::Tally;
+use super::Restored;
+use super::error::CheckpointProblem;
+use crate::report::{Finding, FindingEvent};
+use crate::schedule::Schedule;
+use crate::search::{Rank, SearchState};
+use crate::settings::Settings;
+use crate::trace::Fingerprints;
+use intermezzo_sdk::FindingKind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Which search it is: what must be the same for it to go on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in super::super) struct Identity {
+    program: String,
+    build: Build,
+    /// Where the test's code is in the executable: two tests may have the same name.
+    body: i64,
+    /// Names and values of the settings that change what the search comes to.
+    settings: Vec<(String, String)>,
+}
+
+/// The executable, by its contents: another one may do something else under the same schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Build {
+    bytes: u64,
+    checksum: u32,
+}
+
+impl Identity {
+    /// The search of this program, whose code is at this address, with these settings and monitors.
+    ///
+    /// # Errors
+    /// The executable cannot be read.
+    pub(in super::super) fn new(
+        program: &str,
+        body: usize,
+        settings: &Settings,
+        monitors: &[String],
+    ) -> std::io::Result<Identity> {
+        // In full, so that a new setting cannot be forgotten here.
+        let Settings {
+            strategy,
+            reduction,
+            preemptions,
+            delays,
+            depth,
+            depth_step,
+            preempt_in,
+            preempt_not_in,
+            quiet_atomics,
+            priority,
+            prefixes: _,
+            executions: _,
+            time: _,
+            steps,
+            fair_yields,
+            awaits,
+            warm_up,
+            retries,
+            minimise: _,
+            keep_going,
+            seed,
+            cache_bytes,
+            jobs: _,
+            checkpoint: _,
+            checkpoint_every: _,
+            stack_bytes,
+            environment,
+        } = settings;
+        debug_assert!(
+            delays.is_none()
+                && depth.is_none()
+                && depth_step.is_none()
+                && priority.is_none()
+                && !quiet_atomics,
+            "such searches are not kept"
+        );
+        let settings: [(&str, String); 16] = [
+            ("strategy", format!("{strategy:?}")),
+            ("reduction", format!("{reduction:?}")),
+            (
+                "preemptions",
+                preemptions.map_or("none".into(), |most| most.to_string()),
+            ),
+            ("preempt_in", preempt_in.to_string()),
+            ("preempt_not_in", preempt_not_in.to_string()),
+            ("steps", steps.to_string()),
+            ("fair_yields", fair_yields.to_string()),
+            ("awaits", awaits.to_string()),
+            ("warm_up", warm_up.to_string()),
+            ("retries", retries.to_string()),
+            ("keep_going", keep_going.to_string()),
+            ("seed", seed.to_string()),
+            ("cache_bytes", cache_bytes.to_string()),
+            ("stack", stack_bytes.to_string()),
+            ("environment", format!("{environment:?}")),
+            ("monitors", monitors.join(", ")),
+        ];
+        Ok(Identity {
+            program: program.to_owned(),
+            build: Build::this()?,
+            body: body.wrapping_sub(Build::this as *const () as usize) as i64,
+            settings: settings.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+        })
+    }
+
+    /// Checks that `found` is the same search.
+    fn check(&self, found: &Identity) -> Result<(), CheckpointProblem> {
+        if self.program != found.program {
+            return Err(CheckpointProblem::OtherProgram {
+                wanted: self.program.clone(),
+                found: found.program.clone(),
+            });
+        }
+        if self.build != found.build {
+            return Err(CheckpointProblem::OtherBuild);
+        }
+        if self.body != found.body {
+            return Err(CheckpointProblem::OtherBody);
+        }
+        for ((name, wanted), (_, found)) in self.settings.iter().zip(&found.settings) {
+            if wanted != found {
+                return Err(CheckpointProblem::OtherSetting {
+                    name: name.clone(),
+                    wanted: wanted.clone(),
+                    found: found.clone(),
+                });
+            }
+        }
+        if self == found {
+            Ok(())
+        } else {
+            Err(CheckpointProblem::Unintelligible {
+                reason: "other settings than there are".into(),
+            })
+        }
+    }
+}
+
+impl Build {
+    /// The executable that runs. It is read once, however many searches are kept.
+    fn this() -> std::io::Result<Build> {
+        static THIS: OnceLock<Build> = OnceLock::new();
+        if let Some(build) = THIS.get() {
+            return Ok(*build);
+        }
+        let mut file = std::fs::File::open(std::env::current_exe()?)?;
+        let mut hasher = crc32fast::Hasher::new();
+        let mut buffer = vec![0; 1 << 20];
+        let mut bytes = 0;
+        loop {
+            let read = file.read(&mut buffer)?;
+            if read == 0 {
+                break;
+            }
+            hasher.update(&buffer[..read]);
+            bytes += read as u64;
+        }
+        let build = Build {
+            bytes,
+            checksum: hasher.finalize(),
+        };
+        Ok(*THIS.get_or_init(|| build))
+    }
+}
+
+/// Why a search ended that would end so again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in super::super) enum Ending {
+    /// At the first finding, as it should.
+    Finding,
+    /// The process may be damaged.
+    Crash,
+    /// So, and before there was any search.
+    EarlyCrash,
+    /// The test did not do the same thing twice.
+    Divergence,
+}
+
+/// What came of the search so far.
+#[derive(Serialize, Deserialize)]
+pub(in super::super) struct Contents {
+    identity: Identity,
+    /// How long it ran, in all processes together.
+    pub(in super::super) elapsed: Duration,
+    /// Whether what is left is in the order of the search: only one worker was ever at it.
+    pub(in super::super) alone: bool,
+    /// If it is over: nothing is left to do.
+    pub(in super::super) ending: Option<Ending>,
+    redundant: u64,
+    unfitted: Vec<String>,
+    traces: String,
+    spans: Vec<(Rank, Tally)>,
+    findings: Vec<SavedFinding>,
+    others: BTreeMap<u64, u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedFinding {
+    rank: Rank,
+    at: usize,
+    kind: String,
+    monitor: String,
+    message: String,
+    tasks: Vec<String>,
+    events: Vec<FindingEvent>,
+    schedule: String,
+    count: u64,
+}
+
+impl SavedFinding {
+    fn of(listed: &Listed) -> SavedFinding {
+        let finding = &listed.finding;
+        SavedFinding {
+            rank: listed.place.0.clone(),
+            at: listed.place.1,
+            kind: finding.kind.to_string(),
+            monitor: finding.monitor.clone(),
+            message: finding.message.clone(),
+            tasks: finding.tasks.clone(),
+            events: finding.events.clone(),
+            schedule: finding.schedule.token(),
+            count: finding.count,
+        }
+    }
+
+    fn listed(self) -> Result<Listed, String> {
+        let schedule = Schedule::from_token(&self.schedule).map_err(|error| error.to_string())?;
+        let kind = FindingKind::from_name(&self.kind).ok_or("a finding of an unknown kind")?;
+        Ok(Listed {
+            place: (self.rank, self.at),
+            finding: Finding {
+                kind,
+                monitor: self.monitor,
+                message: self.message,
+                tasks: self.tasks,
+                events: self.events,
+                schedule,
+                count: self.count,
+                replays: None,
+            },
+        })
+    }
+}
+
+impl Contents {
+    pub(in super::super) fn new(
+        identity: &Identity,
+        elapsed: Duration,
+        (alone, ending): (bool, Option<Ending>),
+        books: &Books,
+        traces: &Fingerprints<()>,
+    ) -> Contents {
+        let Books {
+            ledger, catalogue, ..
+        } = books;
+        Contents {
+            identity: identity.clone(),
+            elapsed,
+            alone,
+            ending,
+            redundant: books.redundant(),
+            unfitted: books.unfitted(),
+            traces: traces.saved(),
+            spans: ledger
+                .spans()
+                .map(|(begin, tally)| (begin.clone(), tally.clone()))
+                .collect(),
+            findings: catalogue.listed.iter().map(SavedFinding::of).collect(),
+            others: catalogue.others.clone(),
+        }
+    }
+
+    /// Takes over what was run and found.
+    pub(in super::super) fn take(
+        &mut self,
+        books: &mut Books,
+        traces: &Fingerprints<()>,
+    ) -> Result<(), CheckpointProblem> {
+        let Books {
+            ledger, catalogue, ..
+        } = books;
+        for (begin, tally) in self.spans.drain(..) {
+            ledger.add(&begin, &tally);
+        }
+        for finding in self.findings.drain(..) {
+            let listed = finding.listed();
+            catalogue
+                .listed
+                .push(listed.map_err(|reason| CheckpointProblem::Unintelligible { reason })?);
+        }
+        catalogue.others = std::mem::take(&mut self.others);
+        books.redundant = self.redundant;
+        books.unfitted = Some(std::mem::take(&mut self.unfitted));
+        if traces.restore(&self.traces) {
+            Ok(())
+        } else {
+            Err(CheckpointProblem::Unintelligible {
+                reason: "traces that cannot be".into(),
+            })
+        }
+    }
+}
+
+/// The text of a checkpoint: a line for each part.
+pub(super) fn text(contents: &Contents, state: &SearchState) -> String {
+    let mut text = serde_json::to_string(contents).expect("keys are texts or numbers");
+    for line in [&state.shared].into_iter().chain(&state.hands) {
+        text.push('\n');
+        text.push_str(line);
+    }
+    text
+}
+
+/// What such a text says, if it is of this search.
+pub(super) fn parse(text: &str, identity: &Identity) -> Result<Restored, CheckpointProblem> {
+    let unintelligible = |reason: &dyn std::fmt::Display| CheckpointProblem::Unintelligible {
+        reason: reason.to_string(),
+    };
+    let mut lines = text.split('\n');
+    let contents: Contents =
+        serde_json::from_str(lines.next().unwrap_or_default()).map_err(|error| unintelligible(&error))?;
+    identity.check(&contents.identity)?;
+    let shared = lines
+        .next()
+        .ok_or_else(|| unintelligible(&"nothing of the search itself"))?;
+    let state = SearchState {
+        shared: shared.to_owned(),
+        hands: lines.map(str::to_owned).collect(),
+    };
+    Ok(Restored { contents, state })
+}

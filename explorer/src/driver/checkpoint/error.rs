@@ -1,0 +1,128 @@
+//! Why a checkpoint was refused: what was found, and what to do about it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A checkpoint that a search can neither go on from nor write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: CheckpointProblem,
+}
+
+/// What is wrong with a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CheckpointProblem {
+    /// The operating system refuses.
+    Io {
+        /// What was tried: `read`, `write`.
+        doing: &'static str,
+        /// Its reason.
+        reason: String,
+    },
+    /// There is something else: a directory, another file, an empty one.
+    NotACheckpoint,
+    /// Another version of the format.
+    OtherVersion {
+        /// The version found.
+        found: String,
+        /// The version that can be read.
+        needed: u32,
+    },
+    /// The file ends before its contents do, or goes on after them.
+    OtherLength {
+        /// Bytes of contents there are.
+        found: u64,
+        /// Bytes there should be.
+        needed: u64,
+    },
+    /// The contents are not those that the checksum was taken of.
+    ChecksumMismatch,
+    /// The checksum is right, but not what it is of.
+    Unintelligible {
+        /// What is wrong, for who repairs it.
+        reason: String,
+    },
+    /// It is of another test.
+    OtherProgram {
+        /// The test that is to be explored.
+        wanted: String,
+        /// The test of the checkpoint.
+        found: String,
+    },
+    /// The program was built anew since.
+    OtherBuild,
+    /// It is of another test of the same name.
+    OtherBody,
+    /// It was made with another value of a setting that changes what the search comes to.
+    OtherSetting {
+        /// The setting.
+        name: String,
+        /// Its value now.
+        wanted: String,
+        /// Its value in the checkpoint.
+        found: String,
+    },
+    /// Another search writes to it.
+    InUse,
+}
+
+impl fmt::Display for CheckpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "checkpoint {:?}: ", self.path)?;
+        match &self.problem {
+            CheckpointProblem::Io { doing, reason } => {
+                write!(
+                    f,
+                    "cannot {doing} it ({reason}): give a path that can be read and written"
+                )
+            }
+            CheckpointProblem::NotACheckpoint => write!(
+                f,
+                "there is something else than a checkpoint: it is left alone; give another path, or remove it"
+            ),
+            CheckpointProblem::OtherVersion { found, needed } => write!(
+                f,
+                "it has version {found:?} of its format, but {needed} is needed: go on with the intermezzo that wrote it, \
+                 or remove it to begin anew"
+            ),
+            CheckpointProblem::OtherLength { found, needed } => write!(
+                f,
+                "it has {found} bytes of contents instead of {needed}: it was cut or added to; take a copy that is whole, \
+                 or remove it to begin anew"
+            ),
+            CheckpointProblem::ChecksumMismatch => write!(
+                f,
+                "its checksum does not fit: it was altered; take a copy that is whole, or remove it to begin anew"
+            ),
+            CheckpointProblem::Unintelligible { reason } => {
+                write!(f, "it makes no sense ({reason}): remove it to begin anew")
+            }
+            CheckpointProblem::OtherProgram { wanted, found } => write!(
+                f,
+                "it is of {found:?}, not of {wanted:?}: give each test a checkpoint of its own"
+            ),
+            CheckpointProblem::OtherBuild => write!(
+                f,
+                "the program was built anew since it was written, and may do something else: remove it to begin anew"
+            ),
+            CheckpointProblem::OtherBody => write!(
+                f,
+                "it is of another test of the same name: give each test a name and a checkpoint of its own"
+            ),
+            CheckpointProblem::OtherSetting { name, wanted, found } => write!(
+                f,
+                "it was made with `{name}` {found}, not {wanted}: set it as it was, or remove the checkpoint to begin anew"
+            ),
+            CheckpointProblem::InUse => write!(
+                f,
+                "another search writes to it: wait for that one, or give another path"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CheckpointError {}

@@ -1,0 +1,339 @@
+//! What the workers of one exploration share: limits, what came of it, why it ends, and its checkpoint.
+
+use super::catalogue::Catalogue;
+use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
+use super::gate::Gate;
+use super::ledger::Ledger;
+use crate::estimate::Estimate;
+use crate::explore::{OnProgress, Progress};
+use crate::search::SearchState;
+use crate::settings::Settings;
+use crate::trace::Fingerprints;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Why an exploration ended before its search was over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It would end so again.
+    ForGood(Ending),
+    Executions,
+    Time,
+    /// Something of ours panicked.
+    Panic,
+}
+
+impl End {
+    /// What a report says of it, after so many executions.
+    pub(super) fn reason(self, settings: &Settings, executions: u64) -> String {
+        match self {
+            End::ForGood(Ending::Finding) => "stopped at the first finding".into(),
+            End::ForGood(Ending::EarlyCrash) => "an execution before the search crashed".into(),
+            End::ForGood(Ending::Crash) => "a crash ended the search".into(),
+            End::ForGood(Ending::Divergence) => {
+                "the test did not do the same thing twice under the same schedule".into()
+            }
+            End::Executions => format!("the limit of {executions} executions was reached"),
+            End::Time => format!(
+                "the limit of {} seconds was reached",
+                settings.time.unwrap_or_default().as_secs_f64()
+            ),
+            End::Panic => "the exploration itself panicked".into(),
+        }
+    }
+}
+
+/// What came of the exploration so far.
+pub(super) struct Books {
+    pub(super) ledger: Ledger,
+    pub(super) catalogue: Catalogue,
+    /// Redundant executions before the search was restored.
+    pub(super) redundant: u64,
+    /// Which entries of scopes fitted nothing before that; `None` if there was nothing before.
+    pub(super) unfitted: Option<Vec<String>>,
+    /// What each worker has at hand, while it rests or has left.
+    pub(super) at_hand: Vec<AtHand>,
+    /// Why the last checkpoint could not be written.
+    pub(super) checkpoint_problem: Option<String>,
+}
+
+impl Books {
+    /// Redundant executions of all who run none at the moment, and of those before.
+    pub(super) fn redundant(&self) -> u64 {
+        self.redundant + self.at_hand.iter().map(|hand| hand.redundant).sum::<u64>()
+    }
+
+    /// Which entries of scopes fitted nothing that any worker met.
+    pub(super) fn unfitted(&self) -> Vec<String> {
+        let mut lists = self
+            .unfitted
+            .iter()
+            .chain(self.at_hand.iter().map(|hand| &hand.unfitted));
+        let mut common = lists.next().cloned().unwrap_or_default();
+        for list in lists {
+            common.retain(|entry| list.contains(entry));
+        }
+        common
+    }
+}
+
+/// What a worker has at hand.
+#[derive(Clone, Default)]
+pub(super) struct AtHand {
+    /// Its search, if it has work that it is not through with.
+    pub(super) search: Option<String>,
+    /// Redundant executions of its own.
+    pub(super) redundant: u64,
+    /// Which entries of scopes fitted nothing that it met.
+    pub(super) unfitted: Vec<String>,
+}
+
+/// A checkpoint, and which search it is of.
+pub(super) struct Keeping {
+    identity: Identity,
+    checkpoint: Mutex<Checkpoint>,
+}
+
+impl Keeping {
+    pub(super) fn new(identity: Identity, checkpoint: Checkpoint) -> Keeping {
+        Keeping {
+            identity,
+            checkpoint: Mutex::new(checkpoint),
+        }
+    }
+
+    /// The checkpoint, for who writes it.
+    fn checkpoint(&self) -> MutexGuard<'_, Checkpoint> {
+        self.checkpoint.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The checkpoint is none of this search.
+    pub(super) fn refused(&self, problem: CheckpointProblem) -> CheckpointError {
+        self.checkpoint().refused(problem)
+    }
+}
+
+/// What the workers of one exploration share.
+pub(super) struct Common<'a> {
+    pub(super) settings: &'a Settings,
+    /// Whether a finding ends it at once, because nothing that comes before it is under way elsewhere.
+    pub(super) alone: bool,
+    /// Whether the search is one that the settings ask for, not a replay or a search of the user's own.
+    pub(super) own: bool,
+    pub(super) replaying: bool,
+    /// Whether executions are ordered as they are run: by a single worker, from the first to the last.
+    pub(super) in_sequence: bool,
+    /// The traces there were, of executions that ended well.
+    pub(super) traces: Fingerprints<()>,
+    pub(super) gate: Gate,
+    /// Held by who runs executions before the search, which may set up what all share.
+    pub(super) warming: Mutex<()>,
+    pub(super) keeping: Option<Keeping>,
+    books: Mutex<Books>,
+    progress: Option<Mutex<OnProgress>>,
+    /// Whether it has ended, or a worker waits for the others to rest: looked at before every execution.
+    attention: AtomicBool,
+    ended: Mutex<Option<End>>,
+    /// Whether only what comes before a finding is still wanted.
+    narrowed: AtomicBool,
+    began: Instant,
+    /// How long it ran in earlier processes.
+    before: Duration,
+    /// When the next checkpoint is due, in milliseconds since `began`.
+    checkpoint_due: AtomicU64,
+    /// Executions that were counted so far, at each look at the clock.
+    executions: AtomicU64,
+    /// Executions that workers are allowed to begin, and those that they began; counted where there is a limit.
+    allowed: AtomicU64,
+    begun: AtomicU64,
+}
+
+fn millis(duration: Duration) -> u64 {
+    duration.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+impl<'a> Common<'a> {
+    /// What `jobs` workers share, after what is in the books.
+    pub(super) fn new(
+        settings: &'a Settings,
+        [alone, own, replaying]: [bool; 3],
+        books: Books,
+        traces: Fingerprints<()>,
+        before: Duration,
+        keeping: Option<Keeping>,
+        progress: Option<OnProgress>,
+    ) -> Common<'a> {
+        let executions = books.ledger.total(None).executions;
+        let narrowed = !settings.keep_going && books.catalogue.len() > 0;
+        let first = keeping
+            .as_ref()
+            .map_or(Duration::MAX, |keeping| keeping.checkpoint().every());
+        Common {
+            settings,
+            alone,
+            own,
+            replaying,
+            in_sequence: settings.jobs == 1 && keeping.is_none(),
+            traces,
+            gate: Gate::default(),
+            warming: Mutex::default(),
+            keeping,
+            books: Mutex::new(books),
+            progress: progress.map(Mutex::new),
+            attention: AtomicBool::new(false),
+            ended: Mutex::new(None),
+            narrowed: AtomicBool::new(narrowed),
+            began: Instant::now(),
+            before,
+            checkpoint_due: AtomicU64::new(millis(first)),
+            executions: AtomicU64::new(executions),
+            allowed: AtomicU64::new(executions),
+            begun: AtomicU64::new(executions),
+        }
+    }
+
+    /// How long it has run, in all processes together.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.before + self.began.elapsed()
+    }
+
+    pub(super) fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All is over: what came of it, and the traces there were.
+    pub(super) fn into_books(self) -> (Books, Fingerprints<()>) {
+        let books = self.books.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (books, self.traces)
+    }
+
+    /// Whether there is more to see to than the next execution.
+    #[inline]
+    pub(super) fn attention(&self) -> bool {
+        self.attention.load(Relaxed)
+    }
+
+    /// Ends the exploration, if it has not ended; for all workers, each after the execution that it runs.
+    pub(super) fn end(&self, end: End) {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        // What was lost by a panic is not there to be saved, whatever else there is.
+        if ended.is_none() || end == End::Panic {
+            *ended = Some(end);
+        }
+        self.attention.store(true, SeqCst);
+    }
+
+    /// Why it ended.
+    pub(super) fn ended(&self) -> Option<End> {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on only what comes before a finding is wanted.
+    pub(super) fn narrow(&self) {
+        self.narrowed.store(true, SeqCst);
+    }
+
+    /// Whether only what comes before a finding is wanted.
+    #[inline]
+    pub(super) fn narrowed(&self) -> bool {
+        self.narrowed.load(Relaxed)
+    }
+
+    /// Allows a worker to prepare an execution; false if the limit of executions was reached.
+    pub(super) fn allow(&self) -> bool {
+        let Some(most) = self.settings.executions else {
+            return true;
+        };
+        loop {
+            let more = |allowed| (allowed < most).then_some(allowed + 1);
+            if self.allowed.fetch_update(SeqCst, SeqCst, more).is_ok() {
+                return true;
+            }
+            if self.begun.load(SeqCst) >= most {
+                return false;
+            }
+            // Another worker is about to say whether there is an execution for it: if there is none, it may be ours.
+            std::thread::yield_now();
+        }
+    }
+
+    /// The execution that was allowed begins; or there is none.
+    pub(super) fn allowed_begins(&self, begins: bool) {
+        match self.settings.executions {
+            None => {}
+            Some(_) if begins => drop(self.begun.fetch_add(1, SeqCst)),
+            Some(_) => drop(self.allowed.fetch_sub(1, SeqCst)),
+        }
+    }
+
+    /// Whether a look at the clock is of any use.
+    pub(super) fn looks(&self) -> bool {
+        self.settings.time.is_some() || self.progress.is_some() || self.keeping.is_some()
+    }
+
+    /// A worker that ran so many executions since it last looked at the clock does so again; `share` is how far the
+    /// search is, if that can be told. True if a checkpoint is due.
+    pub(super) fn look(&self, executions: u64, share: Option<f64>) -> bool {
+        let executions = self.executions.fetch_add(executions, Relaxed) + executions;
+        let elapsed = self.elapsed();
+        if let Some(progress) = &self.progress
+            && let Ok(mut call) = progress.try_lock()
+        {
+            let findings = self.books().catalogue.len();
+            call(&Progress {
+                executions,
+                findings,
+                elapsed,
+                estimate: share.map(|share| Estimate::new(share, executions, elapsed)),
+            });
+        }
+        if self.settings.time.is_some_and(|most| elapsed >= most) {
+            self.end(End::Time);
+        }
+        self.keeping.is_some() && millis(self.began.elapsed()) >= self.checkpoint_due.load(Relaxed)
+    }
+
+    /// A worker that rests nowhere yet has others rest, and writes a checkpoint; `shared` says what hands share.
+    /// False if another worker is about to: then this one has to rest.
+    pub(super) fn keep(&self, shared: impl FnOnce() -> Option<String>) -> bool {
+        if !self.gate.close(|| self.attention.store(true, SeqCst)) {
+            return false;
+        }
+        if self.ended() != Some(End::Panic) {
+            self.write(None, shared(), self.elapsed());
+        }
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        self.attention.store(ended.is_some(), SeqCst);
+        drop(ended);
+        self.gate.reopen();
+        true
+    }
+
+    /// Writes a checkpoint after so much time, while everybody rests.
+    pub(super) fn write(&self, ending: Option<Ending>, shared: Option<String>, elapsed: Duration) {
+        let (Some(keeping), Some(shared)) = (&self.keeping, shared) else {
+            return;
+        };
+        let mut books = self.books();
+        let contents = Contents::new(
+            &keeping.identity,
+            elapsed,
+            (self.alone, ending),
+            &books,
+            &self.traces,
+        );
+        let state = SearchState {
+            shared,
+            hands: books
+                .at_hand
+                .iter()
+                .filter_map(|hand| hand.search.clone())
+                .collect(),
+        };
+        let (pause, problem) = keeping.checkpoint().write(&contents, &state);
+        books.checkpoint_problem = problem.map(|problem| problem.to_string());
+        self.checkpoint_due
+            .store(millis(self.began.elapsed().saturating_add(pause)), Relaxed);
+    }
+}

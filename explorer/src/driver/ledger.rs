@@ -1,0 +1,170 @@
+//! How much was run, kept in the order of the search though several workers run it.
+//!
+//! A *span* is a part of that order without a gap, run by one worker. What spans came to adds up, in their order, to
+//! what a single worker would have come to.
+
+use crate::attempts::Departures;
+use crate::runtime::{Executed, Scoping};
+use crate::search::Rank;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What executions that follow each other came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Tally {
+    pub(super) executions: u64,
+    /// Of those, the ones that came to an end of their own.
+    pub(super) complete: u64,
+    pub(super) steps: u64,
+    pub(super) max_steps: u64,
+    pub(super) max_tasks: u32,
+    pub(super) context_switches: u64,
+    /// Whether fairness kept schedules out.
+    pub(super) unfair_left_out: bool,
+    /// Which schedules scoping kept out.
+    pub(super) scoping: Scoping,
+    /// Whether tasks were parked, and whether some went on because of what is not compared.
+    pub(super) parked: bool,
+    pub(super) unseen_change: bool,
+    /// Executions in which a loop came round in vain while what it read was written.
+    pub(super) failed_iterations: u64,
+    /// Executions that departed from what was prescribed, and prescribed ones of which none was as it should be.
+    pub(super) departures: Departures,
+    /// The number, from 1, of the first of these executions in which something was found.
+    pub(super) first_failure: Option<u64>,
+}
+
+impl Tally {
+    /// Adds an execution, which is complete or not.
+    #[inline]
+    pub(super) fn count(&mut self, executed: &Executed, complete: bool) {
+        self.executions += 1;
+        self.complete += u64::from(complete);
+        self.steps += executed.steps;
+        self.max_steps = self.max_steps.max(executed.steps);
+        self.max_tasks = self.max_tasks.max(executed.tasks);
+        self.context_switches += executed.switches;
+        self.unfair_left_out |= executed.unfair_left_out;
+        self.scoping.join(executed.scoping);
+        self.parked |= executed.parked > 0;
+        self.unseen_change |= executed.unseen_change;
+        self.failed_iterations += u64::from(executed.failed_iterations > 0);
+    }
+
+    /// Adds what followed.
+    pub(super) fn append(&mut self, later: &Tally) {
+        let failure = later.first_failure.map(|number| self.executions + number);
+        self.first_failure = self.first_failure.or(failure);
+        self.executions += later.executions;
+        self.complete += later.complete;
+        self.steps += later.steps;
+        self.max_steps = self.max_steps.max(later.max_steps);
+        self.max_tasks = self.max_tasks.max(later.max_tasks);
+        self.context_switches += later.context_switches;
+        self.unfair_left_out |= later.unfair_left_out;
+        self.scoping.join(later.scoping);
+        self.parked |= later.parked;
+        self.unseen_change |= later.unseen_change;
+        self.failed_iterations += later.failed_iterations;
+        self.departures.departed += later.departures.departed;
+        self.departures.lost += later.departures.lost;
+    }
+}
+
+/// Spans, by where they begin.
+#[derive(Default)]
+pub(super) struct Ledger {
+    spans: BTreeMap<Rank, Tally>,
+    /// Rounds before this one are one span each, or fewer.
+    folded: u32,
+}
+
+impl Ledger {
+    /// Adds to the span that begins there.
+    pub(super) fn add(&mut self, begin: &Rank, tally: &Tally) {
+        // A worker may come with a span of the last round when another has begun this one, but not later.
+        if begin.round().saturating_sub(1) > self.folded {
+            self.fold(begin.round() - 1);
+        }
+        match self.spans.get_mut(begin) {
+            Some(known) => known.append(tally),
+            None => drop(self.spans.insert(begin.clone(), tally.clone())),
+        }
+    }
+
+    /// Makes one span of all that belong to rounds before `round`: these are complete.
+    fn fold(&mut self, round: u32) {
+        self.folded = round;
+        let later = self.spans.split_off(&Rank::of_choices(round, &[]));
+        let earlier = std::mem::replace(&mut self.spans, later);
+        let total = total(earlier.values());
+        if let Some((begin, _)) = earlier.into_iter().next() {
+            self.spans.insert(begin, total);
+        }
+    }
+
+    /// What all came to; or, if a last execution is given, all up to that one, with which its span must end.
+    pub(super) fn total(&self, last: Option<&Rank>) -> Tally {
+        match last {
+            Some(last) => total(self.spans.range(..=last).map(|(_, tally)| tally)),
+            None => total(self.spans.values()),
+        }
+    }
+
+    /// The spans, to be saved.
+    pub(super) fn spans(&self) -> impl Iterator<Item = (&Rank, &Tally)> {
+        self.spans.iter()
+    }
+}
+
+fn total<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Tally {
+    tallies.fold(Tally::default(), |mut sum, tally| {
+        sum.append(tally);
+        sum
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(executions: u64, first_failure: Option<u64>) -> Tally {
+        Tally {
+            executions,
+            first_failure,
+            ..Tally::default()
+        }
+    }
+
+    #[test]
+    fn spans_add_up_in_their_order() {
+        let mut ledger = Ledger::default();
+        let at = Rank::of_number;
+        ledger.add(&at(20), &tally(5, Some(2)));
+        ledger.add(&at(0), &tally(10, None));
+        ledger.add(&at(30), &tally(1, Some(1)));
+        ledger.add(&at(20), &tally(2, Some(1)));
+        assert_eq!(ledger.total(None), tally(18, Some(12)));
+        assert_eq!(ledger.total(Some(&at(19))), tally(10, None));
+        assert_eq!(ledger.total(Some(&at(29))), tally(17, Some(12)));
+    }
+
+    #[test]
+    fn rounds_that_are_over_are_one_span() {
+        let mut ledger = Ledger::default();
+        for round in 0..5 {
+            for taken in [2, 0, 1] {
+                let choice = crate::schedule::Choice {
+                    kind: crate::schedule::ChoiceKind::Task,
+                    preempts: false,
+                    alternatives: 3,
+                    taken,
+                };
+                let found = (round == 1 && taken == 1).then_some(1);
+                ledger.add(&Rank::of_choices(round, &[choice]), &tally(10, found));
+            }
+        }
+        assert_eq!(ledger.total(None), tally(150, Some(41)));
+        assert_eq!(ledger.spans().count(), 7);
+    }
+}

@@ -1,0 +1,42 @@
+//! Monitors, for as many workers as there are.
+
+use intermezzo_sdk::Monitor;
+
+/// A monitor, or how to make one.
+pub(crate) enum Listening {
+    /// One, which hears everything: there can be one worker only.
+    One(Box<dyn Monitor>),
+    /// One for each worker.
+    Each(Box<dyn Fn() -> Box<dyn Monitor> + Send + Sync>),
+}
+
+/// The monitors of each of so many workers, in the order in which they were attached.
+///
+/// # Errors
+/// There is a monitor that hears everything, and several workers; or what it heard would have to be kept.
+pub(super) fn monitors(
+    listening: Vec<Listening>,
+    jobs: usize,
+    kept: bool,
+) -> Result<Vec<Vec<Box<dyn Monitor>>>, &'static str> {
+    let mut sets: Vec<Vec<Box<dyn Monitor>>> = (0..jobs).map(|_| Vec::new()).collect();
+    for listening in listening {
+        match listening {
+            Listening::Each(make) => sets.iter_mut().for_each(|set| set.push(make())),
+            Listening::One(_) if jobs > 1 => {
+                return Err(
+                    "a monitor is attached that hears every execution, which several workers cannot tell it one after \
+                            the other: attach it with `monitor_with`, which makes one for each worker, or give 1",
+                );
+            }
+            Listening::One(_) if kept => {
+                return Err(
+                    "a monitor is attached, and what it knows is not in a checkpoint: attach it with `monitor_with` \
+                            if it judges each execution by itself, or give `none`",
+                );
+            }
+            Listening::One(monitor) => sets[0].push(monitor),
+        }
+    }
+    Ok(sets)
+}

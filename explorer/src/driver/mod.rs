@@ -1,0 +1,272 @@
+//! The exploration: set up, run by one worker or several, and reported.
+
+mod catalogue;
+mod checkpoint;
+mod common;
+mod gate;
+mod ledger;
+mod listening;
+mod reporting;
+mod reports;
+mod shift;
+
+pub use checkpoint::{CheckpointError, CheckpointProblem};
+pub(crate) use listening::Listening;
+pub(crate) use reports::{checkpoint_in, write_report};
+
+use crate::explore::{ExploreError, OnProgress};
+use crate::report::Report;
+use crate::runtime::{Limits, Listeners, Reported, Worker, crash, panics};
+use crate::schedule::Schedule;
+use crate::search::{Replay, Strategy, configured};
+use crate::settings::{Reduction, SettingError, Settings};
+use crate::trace::{Fingerprints, Suits};
+use catalogue::Catalogue;
+use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
+use common::{AtHand, Books, Common, End, Keeping};
+use intermezzo_sdk::Monitor;
+use ledger::Ledger;
+use reporting::Outcome;
+use shift::{Done, Shift};
+use std::time::Duration;
+
+/// An exploration, set up.
+pub(crate) struct Exploration {
+    pub(crate) settings: Settings,
+    pub(crate) program: String,
+    /// The address of the test's code.
+    pub(crate) body: usize,
+    pub(crate) custom: Option<Box<dyn Strategy>>,
+    pub(crate) replay: Option<Schedule>,
+    pub(crate) monitors: Vec<Listening>,
+    pub(crate) progress: Option<OnProgress>,
+}
+
+fn refused(name: &str, problem: &str) -> ExploreError {
+    ExploreError::Setting(SettingError {
+        name: name.into(),
+        problem: problem.into(),
+    })
+}
+
+impl Exploration {
+    /// Explores the test.
+    ///
+    /// # Errors
+    /// Settings do not go together, or the checkpoint is none of this search.
+    pub(crate) fn run(self, test: &(dyn Fn() + Sync)) -> Result<Report, ExploreError> {
+        let Exploration {
+            settings,
+            program,
+            body,
+            custom,
+            replay,
+            monitors,
+            progress,
+        } = self;
+        let replaying = replay.is_some();
+        let jobs = settings.jobs;
+        let own = !replaying && custom.is_none();
+        let name = if jobs > 1 { "jobs" } else { "checkpoint" };
+        let sets = listening::monitors(monitors, jobs, settings.checkpoint.is_some())
+            .map_err(|problem| refused(name, problem))?;
+        let mut strategy = match (replay, custom) {
+            (Some(schedule), _) => Box::new(Replay::new(schedule.choices)),
+            (None, Some(custom)) => custom,
+            (None, None) => configured::strategy(&settings),
+        };
+
+        let mut books = Books {
+            ledger: Ledger::default(),
+            catalogue: Catalogue::new(!settings.keep_going),
+            redundant: 0,
+            unfitted: None,
+            at_hand: vec![AtHand::default(); jobs],
+            checkpoint_problem: None,
+        };
+        let traces = Fingerprints::new(configured::table_bytes(&settings));
+        let (keeping, restored) = open_checkpoint(&settings, &program, body, &sets[0], &*strategy)?;
+        let mut ending = None;
+        let mut before = Duration::ZERO;
+        let mut alone = jobs == 1;
+        if let (Some(keeping), Some(Restored { mut contents, state })) = (&keeping, restored) {
+            let refused = |problem| ExploreError::Checkpoint(keeping.refused(problem));
+            contents.take(&mut books, &traces).map_err(refused)?;
+            (ending, before) = (contents.ending, contents.elapsed);
+            alone &= contents.alone;
+            if !strategy.restore(&state) {
+                return Err(refused(Problem::Unintelligible {
+                    reason: "what is left of the search cannot be understood".into(),
+                }));
+            }
+        }
+        let mut report = Report::new(
+            program.clone(),
+            settings.environment,
+            strategy.name(),
+            settings.seed,
+        );
+        let quiet = settings.quiet_atomics && !replaying;
+        if quiet && !sets[0].iter().all(|monitor| monitor.reduction_compatible()) {
+            report.note("quiet atomics: off, for a monitor tells apart what they would take together");
+        }
+        let hands = hands(strategy, jobs);
+        let common = Common::new(
+            &settings,
+            [alone, own, replaying],
+            books,
+            traces,
+            before,
+            keeping,
+            progress,
+        );
+        if let Some(ending) = ending {
+            common.end(End::ForGood(ending));
+        } else if settings.time.is_some_and(|most| before >= most) && !before.is_zero() {
+            common.end(End::Time);
+        }
+        let _panics = panics::Guard::new();
+        let _signals = crash::Guard::new();
+        let (mut worker, done, last_words) = work(&common, &program, hands, sets, test);
+
+        let elapsed = common.elapsed();
+        let ended = match common.ended() {
+            None if common.narrowed() => Some(End::ForGood(Ending::Finding)),
+            ended => ended,
+        };
+        if ending.is_none() {
+            let for_good = match ended {
+                Some(End::ForGood(ending)) => Some(ending),
+                _ => None,
+            };
+            common.write(for_good, worker.strategy().save_shared(), elapsed);
+        }
+        let alone = common.alone;
+        let (books, traces) = common.into_books();
+        // What several workers ran beyond the first finding is among them.
+        let countable = alone || ended != Some(End::ForGood(Ending::Finding));
+        let outcome = Outcome {
+            settings: &settings,
+            own,
+            ended,
+            elapsed,
+            books,
+            done,
+            traces: countable.then_some(traces),
+        };
+        outcome.settle(
+            &mut report,
+            &mut worker,
+            last_words,
+            (!replaying).then_some(&|| test()),
+        );
+        Ok(report)
+    }
+}
+
+/// The checkpoint that the settings ask for, and what is in it.
+fn open_checkpoint(
+    settings: &Settings,
+    program: &str,
+    body: usize,
+    monitors: &[Box<dyn Monitor>],
+    strategy: &dyn Strategy,
+) -> Result<(Option<Keeping>, Option<Restored>), ExploreError> {
+    let Some(path) = &settings.checkpoint else {
+        return Ok((None, None));
+    };
+    assert!(
+        strategy.save_shared().is_some(),
+        "searches that cannot be kept are refused"
+    );
+    let names: Vec<String> = monitors.iter().map(|monitor| monitor.name().to_owned()).collect();
+    let identity = Identity::new(program, body, settings, &names);
+    let identity = identity.map_err(|error| {
+        refused(
+            "checkpoint",
+            &format!("the executable cannot be read ({error}), so that nobody could tell whether it is the same later"),
+        )
+    })?;
+    let (checkpoint, restored) =
+        Checkpoint::open(path, settings.checkpoint_every, &identity).map_err(ExploreError::Checkpoint)?;
+    let keeping = Keeping::new(identity, checkpoint);
+    Ok((Some(keeping), restored))
+}
+
+/// As many hands on the search as there are workers.
+fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>> {
+    let fork = |_| {
+        strategy
+            .fork()
+            .expect("searches that cannot be split are refused")
+    };
+    let mut others: Vec<_> = (1..jobs).map(fork).collect();
+    let mut hands = vec![strategy];
+    hands.append(&mut others);
+    hands
+}
+
+/// Has each hand worked with: the first on this thread, others on threads of their own. Returns the first worker, what
+/// there is to say of each, and what the monitors of the others said at last.
+fn work(
+    common: &Common<'_>,
+    program: &str,
+    hands: Vec<Box<dyn Strategy>>,
+    sets: Vec<Vec<Box<dyn Monitor>>>,
+    test: &(dyn Fn() + Sync),
+) -> (Worker, Vec<Done>, Vec<Reported>) {
+    let settings = common.settings;
+    let limits = Limits {
+        steps: settings.steps,
+        stack_bytes: settings.stack_bytes,
+        fair_yields: settings.fair_yields,
+        awaits: settings.awaits,
+    };
+    let shift = |number, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
+        let compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
+        let heeds_scope = strategy.heeds_scope();
+        let mut worker = Worker::new(strategy, settings.environment, limits, Listeners::new(monitors));
+        if heeds_scope {
+            worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());
+        }
+        if settings.quiet_atomics && common.own && compatible {
+            let settings = settings.clone();
+            worker.quiet_atomics(move || configured::strategy(&settings));
+        }
+        let planned = match settings.reduction {
+            Reduction::Dpor if common.own => Suits::WakeupTrees,
+            Reduction::SourceDpor | Reduction::Bpor if common.own => Suits::SourceSets,
+            _ => Suits::Caching,
+        };
+        Shift::new(common, program, number, worker, planned).run(&|| test())
+    };
+    let mut shifts = hands.into_iter().zip(sets).enumerate();
+    let (_, (first, monitors)) = shifts.next().expect("there is a worker");
+    std::thread::scope(|scope| {
+        let spawn = |(number, (strategy, monitors))| {
+            let thread = std::thread::Builder::new().name(program.to_owned());
+            let run = move || {
+                let (mut worker, done) = shift(number, strategy, monitors);
+                (done, worker.shut_down())
+            };
+            thread.spawn_scoped(scope, run).expect("a thread for a worker")
+        };
+        let threads: Vec<_> = shifts.map(spawn).collect();
+        let (worker, first) = shift(0, first, monitors);
+        let (mut done, mut last_words) = (vec![first], Vec::new());
+        let mut panic = None;
+        for thread in threads {
+            match thread.join() {
+                Ok((one, said)) => {
+                    done.push(one);
+                    last_words.extend(said);
+                }
+                Err(payload) => panic = panic.or(Some(payload)),
+            }
+        }
+        if let Some(payload) = panic {
+            std::panic::resume_unwind(payload);
+        }
+        (worker, done, last_words)
+    })
+}

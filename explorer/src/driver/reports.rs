@@ -1,0 +1,51 @@
+//! Files of tests in directories that the command line gives: where they are, and the reports among them.
+
+use crate::report::Report;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Writes a report into a directory, for the command line that asked for it, over no file that is there: tests
+/// of different binaries may have the same name. A report that cannot be written is missing there, which the
+/// reader of the directory notices; the test's own outcome stands.
+pub(crate) fn write_report(directory: &Path, report: &Report) {
+    let _ = std::fs::create_dir_all(directory);
+    let name = file_stem(report.program());
+    for number in 1..1000 {
+        let file = if number == 1 {
+            format!("{name}.json")
+        } else {
+            format!("{name}.{number}.json")
+        };
+        match std::fs::File::create_new(directory.join(file)) {
+            Ok(mut file) => return drop(file.write_all(report.to_json().as_bytes())),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Where a test of this name has its checkpoint in a directory. Binaries have different ones, and so has each of the
+/// explorations of one name in a process, in the order in which they begin. A directory that cannot be made is told of
+/// when the checkpoint is opened.
+pub(crate) fn checkpoint_in(directory: &Path, program: &str) -> PathBuf {
+    static BEGUN: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+    let _ = std::fs::create_dir_all(directory);
+    let binary = std::env::current_exe().unwrap_or_default();
+    let binary = binary.file_stem().unwrap_or_default().to_string_lossy();
+    let name = format!("{}-{}", file_stem(program), file_stem(&binary));
+    let mut begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);
+    let number = begun.entry(name.clone()).or_default();
+    *number += 1;
+    directory.join(match number {
+        1 => format!("{name}.checkpoint"),
+        number => format!("{name}.{number}.checkpoint"),
+    })
+}
+
+/// A program's name as one of a file.
+fn file_stem(program: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
+    program.chars().map(plain).collect()
+}

@@ -1,0 +1,354 @@
+//! One worker's part of an exploration: execution after execution, to the end.
+
+use super::checkpoint::Ending;
+use super::common::{AtHand, Common, End};
+use super::ledger::Tally;
+use crate::attempts::{self, After, Attempts};
+use crate::judge;
+use crate::runtime::{Executed, Trouble, Worker};
+use crate::search::{Rank, configured};
+use crate::trace::Suits;
+use intermezzo_sdk::FindingKind;
+
+/// Executions between two looks at the clock, where executions are short.
+const EXECUTIONS_PER_LOOK: u64 = 64;
+
+/// Steps between two looks at the clock, where executions are long.
+const STEPS_PER_LOOK: u64 = 4096;
+
+/// A worker at work.
+pub(super) struct Shift<'a> {
+    common: &'a Common<'a>,
+    program: &'a str,
+    /// Which of the workers it is.
+    number: usize,
+    worker: Worker,
+    /// Where the span begins that it runs, and what that came to since it was last written down.
+    span: Rank,
+    tally: Tally,
+    attempts: Attempts,
+    /// Executions that it ran.
+    executions: u64,
+    /// What a program may do for the reduction at work to suit it.
+    planned: Suits,
+    /// Executions and steps since the last look at the clock.
+    since_look: (u64, u64),
+    presence: Presence<'a>,
+}
+
+/// Whether a worker is one of those who run; told to the others also if it panics.
+struct Presence<'a> {
+    common: &'a Common<'a>,
+    inside: bool,
+}
+
+impl Presence<'_> {
+    fn enter(&mut self) {
+        self.common.gate.enter();
+        self.inside = true;
+    }
+
+    fn leave(&mut self) {
+        self.inside = false;
+        self.common.gate.leave();
+    }
+}
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        if self.inside {
+            // What it had at hand is lost.
+            self.common.end(End::Panic);
+            self.leave();
+        }
+    }
+}
+
+/// What there is to say of a worker's part when it is over.
+pub(super) struct Done {
+    /// Whether a weaker reduction took over.
+    pub(super) weakened: bool,
+    /// Whether an execution that departed was still to be tried again.
+    pub(super) untried: bool,
+    /// How far the search was after its last execution, as far as that can be told.
+    pub(super) share: Option<f64>,
+}
+
+impl<'a> Shift<'a> {
+    /// A weaker reduction takes over where a program does what does not suit one that is `planned` for.
+    pub(super) fn new(
+        common: &'a Common<'a>,
+        program: &'a str,
+        number: usize,
+        worker: Worker,
+        planned: Suits,
+    ) -> Shift<'a> {
+        Shift {
+            common,
+            program,
+            number,
+            worker,
+            span: Rank::default(),
+            tally: Tally::default(),
+            attempts: Attempts::new(common.settings.retries),
+            executions: 0,
+            planned,
+            since_look: (0, 0),
+            presence: Presence {
+                common,
+                inside: false,
+            },
+        }
+    }
+
+    /// Works until the search is over, or the exploration ends. Its monitors have not been told of that.
+    pub(super) fn run(mut self, test: &dyn Fn()) -> (Worker, Done) {
+        let planned = self.planned;
+        self.presence.enter();
+        self.warm_up(test);
+        while self.goes_on() {
+            if !self.attempts.prepare(&mut self.worker) {
+                self.common.allowed_begins(false);
+                if self.waits() {
+                    continue;
+                }
+                break;
+            }
+            if !self.common.in_sequence
+                && let Some(begin) = self.worker.strategy().span()
+            {
+                self.write_down();
+                self.span = begin;
+            }
+            if self.common.narrowed() && !self.is_wanted() {
+                self.common.allowed_begins(false);
+                self.skip();
+                continue;
+            }
+            self.common.allowed_begins(true);
+            let executed = self.worker.execute(test);
+            self.count(&executed);
+            let after = self.attempts.after(executed.departed, &mut self.tally.departures);
+            match executed.trouble {
+                None => drop(self.common.traces.visit(executed.fingerprint, || (), |()| ())),
+                Some(trouble) => self.trouble(*trouble, after),
+            }
+        }
+        let weakened = self.planned != planned;
+        self.rest_at_last(weakened)
+    }
+
+    /// Sees to what has to be seen to between two executions; whether to prepare another one.
+    #[inline]
+    fn goes_on(&mut self) -> bool {
+        if self.attempts.is_due() {
+            // What is left to do cannot be told before it was tried again.
+            return self.common.ended().is_none() && self.is_allowed();
+        }
+        let (executions, steps) = self.since_look;
+        if (executions >= EXECUTIONS_PER_LOOK || steps >= STEPS_PER_LOOK) && self.common.looks() {
+            self.since_look = (0, 0);
+            if self.common.look(executions, self.share()) {
+                self.keep();
+            }
+        }
+        while self.common.attention() {
+            if self.common.ended().is_some() {
+                return false;
+            }
+            self.rest();
+        }
+        self.is_allowed()
+    }
+
+    #[inline]
+    fn is_allowed(&self) -> bool {
+        let allowed = self.common.allow();
+        if !allowed {
+            self.common.end(End::Executions);
+        }
+        allowed
+    }
+
+    #[inline]
+    fn count(&mut self, executed: &Executed) {
+        let complete = executed
+            .trouble
+            .as_ref()
+            .is_none_or(|trouble| judge::complete(&trouble.stop));
+        self.tally.count(executed, complete);
+        self.executions += 1;
+        self.since_look.0 += 1;
+        self.since_look.1 += executed.steps;
+        if executed.suits > self.planned && !executed.departed {
+            self.planned = executed.suits;
+            self.worker
+                .restart(configured::weaker(self.common.settings, self.planned));
+        }
+    }
+
+    /// The place in the order of the search of the last execution, or of the one that was prepared.
+    fn rank(&self) -> Rank {
+        if self.common.in_sequence {
+            Rank::of_number(self.executions)
+        } else {
+            self.worker.rank()
+        }
+    }
+
+    /// Runs the executions before the search. One that crashes ends it all.
+    fn warm_up(&mut self, test: &dyn Fn()) {
+        let executions = self.common.settings.warm_up;
+        let over = self.common.ended().is_some();
+        if executions == 0 || over && self.common.books().catalogue.len() == 0 {
+            return;
+        }
+        let warming = self.common.warming.lock();
+        let crashed = attempts::warm_up(&mut self.worker, executions, test);
+        drop(warming);
+        if let Some(trouble) = crashed.and_then(|crashed| crashed.trouble)
+            && !over
+        {
+            let found = judge::findings(*trouble, |choices| {
+                self.common.settings.schedule(self.program, choices)
+            });
+            self.tally.executions += 1;
+            self.tally.first_failure = Some(1);
+            self.common.books().catalogue.add(&Rank::default(), found);
+            self.common.end(End::ForGood(Ending::EarlyCrash));
+        }
+    }
+
+    /// How far the search is, as far as that can be told.
+    fn share(&mut self) -> Option<f64> {
+        if self.common.in_sequence {
+            self.worker.share()
+        } else {
+            None
+        }
+    }
+
+    /// Leaves the rest of the work at hand out.
+    fn skip(&mut self) {
+        self.attempts.forget();
+        self.worker.strategy().skip();
+    }
+
+    /// An execution did not just end well; `after` says what becomes of it if it departed.
+    fn trouble(&mut self, trouble: Trouble, after: After) {
+        let damaged = trouble.damaged;
+        let rank = self.rank();
+        let schedule = |choices| self.common.settings.schedule(self.program, choices);
+        let mut found = judge::findings(trouble, schedule);
+        if after == After::Again {
+            // The next attempt may be what it should be.
+            found.retain(|finding| finding.kind != FindingKind::Divergence);
+        }
+        let failed = !found.is_empty();
+        if failed {
+            self.tally.first_failure.get_or_insert(self.tally.executions);
+        }
+        self.common.books().catalogue.add(&rank, found);
+        if damaged {
+            self.common.end(End::ForGood(Ending::Crash));
+            return;
+        }
+        if after == After::Lost && !self.common.replaying {
+            if !(self.common.settings.keep_going && self.worker.strategy().goes_past_departures()) {
+                self.common.end(End::ForGood(Ending::Divergence));
+                return;
+            }
+            self.worker.give_up();
+        }
+        if failed && !self.common.settings.keep_going {
+            if self.common.alone {
+                self.common.end(End::ForGood(Ending::Finding));
+            } else {
+                // All that is left of the work at hand comes after it.
+                self.common.narrow();
+                self.skip();
+            }
+        }
+    }
+
+    /// Whether the execution that was prepared comes before what was found.
+    #[cold]
+    fn is_wanted(&mut self) -> bool {
+        let rank = self.rank();
+        let books = self.common.books();
+        books.catalogue.first().is_none_or(|first| rank < *first)
+    }
+
+    /// Waits for work; false if there will be none.
+    fn waits(&mut self) -> bool {
+        self.write_down();
+        self.leave(None);
+        let more = self.worker.strategy().wait();
+        self.presence.enter();
+        more
+    }
+
+    /// Writes down what the span came to.
+    fn write_down(&mut self) {
+        let tally = std::mem::take(&mut self.tally);
+        if tally != Tally::default() {
+            self.common.books().ledger.add(&self.span, &tally);
+        }
+    }
+
+    /// Leaves its state where another worker finds it.
+    fn lay_down(&mut self, search: Option<String>) {
+        self.write_down();
+        let redundant = self.worker.redundant();
+        let unfitted = self.worker.unfitted();
+        self.common.books().at_hand[self.number] = AtHand {
+            search,
+            redundant,
+            unfitted,
+        };
+    }
+
+    /// Rests while another worker writes a checkpoint.
+    #[cold]
+    fn rest(&mut self) {
+        let search = self.worker.save();
+        self.leave(search);
+        self.presence.enter();
+    }
+
+    /// Writes a checkpoint, or rests while another worker does.
+    #[cold]
+    fn keep(&mut self) {
+        let search = self.worker.save();
+        self.lay_down(search);
+        let strategy = self.worker.strategy();
+        if !self.common.keep(|| strategy.save_shared()) {
+            self.rest();
+        }
+    }
+
+    fn leave(&mut self, search: Option<String>) {
+        self.lay_down(search);
+        self.presence.leave();
+    }
+
+    /// The end: tells the other hands, and leaves.
+    fn rest_at_last(mut self, weakened: bool) -> (Worker, Done) {
+        if self.common.ended().is_some() {
+            self.worker.strategy().stop();
+        }
+        let done = Done {
+            weakened,
+            untried: self.attempts.is_due() && self.common.keeping.is_none(),
+            share: self.share(),
+        };
+        if self.common.keeping.is_some() && self.attempts.is_due() {
+            // Who goes on from the checkpoint does not know that it was to be tried again.
+            self.tally.departures.lost += 1;
+            self.worker.give_up();
+        }
+        let search = self.worker.save();
+        self.leave(search);
+        (self.worker, done)
+    }
+}

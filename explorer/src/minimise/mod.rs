@@ -1,0 +1,241 @@
+//! Findings made small and sure: each is replayed once, and then a smaller execution is looked for that shows the same.
+//!
+//! Smaller is: fewer preemptions; if as many, fewer context switches; then fewer steps. First the execution is cut down,
+//! greedily (`reduce`): delta debugging (Zeller, Hildebrandt, TSE 2002) over its preemptions, and merging of blocks as
+//! in Tinertia (Jalbert, Sen, FSE 2010). Then every execution is run in order of preemptions, as far as the budget goes
+//! (`prove`): what that completes is known, and the note on the finding says so.
+//!
+//! Guarantee: the result shows the same failure (see `same`), in a strict replay of its schedule. Misses: without a
+//! complete proof, smaller executions; the note then says that there may be one. Crashes are left as they are, and what
+//! departs from its schedule cannot be minimised. Monitors hear the executions that concern their own findings.
+
+mod prove;
+mod reduce;
+mod same;
+mod script;
+mod trial;
+
+use crate::report::{Finding, Replays, Report};
+use crate::runtime::Worker;
+use crate::schedule::{Choice, Schedule};
+use crate::search::Replay;
+use crate::settings::Settings;
+use intermezzo_sdk::FindingKind;
+use prove::Proven;
+use same::Failure;
+use trial::{Budget, Shown, Size, Subject, Trial};
+
+/// The crash of an execution that was to be smaller, and what it showed.
+pub(crate) struct Crashed(Vec<Finding>);
+
+/// Makes the findings of an exploration small and sure.
+pub(crate) struct Minimiser<'a> {
+    worker: &'a mut Worker,
+    /// What is left for all findings together; each may take an even share of it.
+    executions: u64,
+    retries: u32,
+    /// Whether the search ran executions in order of preemptions, so that what it found first has the fewest.
+    in_order: bool,
+}
+
+impl<'a> Minimiser<'a> {
+    /// A minimiser that runs executions on this worker, whose search is over.
+    pub(crate) fn new(worker: &'a mut Worker, settings: &Settings, in_order: bool) -> Minimiser<'a> {
+        Minimiser {
+            worker,
+            executions: settings.minimise,
+            retries: settings.retries,
+            in_order,
+        }
+    }
+
+    /// Replays and minimises all findings of a report; notes say what came of it.
+    pub(crate) fn settle(
+        mut self,
+        report: &mut Report,
+        test: &dyn Fn(),
+        schedule: &dyn Fn(Vec<Choice>) -> Schedule,
+    ) {
+        let subject = Subject { test, schedule };
+        for at in 0..report.findings.len() {
+            if matches!(
+                report.findings[at].kind,
+                FindingKind::Crash | FindingKind::Divergence
+            ) {
+                continue;
+            }
+            let known: Vec<Finding> = report.findings.clone();
+            let share = self.executions / (known.len() - at) as u64;
+            match self.settle_one(&known, at, share, subject) {
+                Ok(settled) => {
+                    self.executions = self.executions.saturating_sub(settled.spent);
+                    report.findings[at] = settled.finding;
+                    if let Some(note) = settled.note {
+                        let which = if known.len() == 1 {
+                            String::new()
+                        } else {
+                            format!("finding {}: ", at + 1)
+                        };
+                        report.note(&format!("{which}{note}"));
+                    }
+                }
+                Err(Crashed(findings)) => {
+                    report.take_findings(findings);
+                    report.note(
+                        "a smaller execution was looked for, and one crashed: the process may be damaged",
+                    );
+                    return;
+                }
+            }
+        }
+    }
+
+    /// One finding, replayed and minimised.
+    fn settle_one(
+        &mut self,
+        known: &[Finding],
+        at: usize,
+        share: u64,
+        subject: Subject<'_>,
+    ) -> Result<Settled, Crashed> {
+        let mut finding = known[at].clone();
+        let failure = Failure::of(&finding);
+        let heard = finding.monitor != "engine";
+        let first = self.replay(&finding, &failure, heard, subject)?;
+        let Some(first) = first else {
+            let mut shown = 0;
+            for _ in 0..self.retries {
+                shown += u32::from(self.replay(&finding, &failure, heard, subject)?.is_some());
+            }
+            let all = self.retries + 1;
+            finding.replays = Some(Replays { shown, all });
+            return Ok(Settled {
+                finding,
+                note: None,
+                spent: 0,
+            });
+        };
+        if share == 0 {
+            return Ok(Settled {
+                finding,
+                note: None,
+                spent: 0,
+            });
+        }
+        let before = first.size;
+        let others = known.iter().enumerate().filter(|&(other, _)| other != at);
+        let others = others.map(|(_, other)| other).collect();
+        let mut search = Search {
+            worker: self.worker,
+            subject,
+            failure,
+            heard,
+            others,
+            budget: Budget::new(share),
+            best: first,
+        };
+        search.reduce()?;
+        let mut proven = search.prove()?;
+        let Search { budget, best, .. } = search;
+        if proven == Proven::Nothing && self.in_order && best.size.preemptions == before.preemptions {
+            proven = Proven::Preemptions;
+        }
+        let again = self.replay(&best.finding, &Failure::of(&best.finding), heard, subject)?;
+        let same = again.is_some_and(|again| again.finding == best.finding);
+        if !same {
+            let note =
+                "a smaller execution that shows it does not show it each time: it is left as it was found";
+            return Ok(Settled {
+                finding,
+                note: (best.size != before).then(|| note.to_owned()),
+                spent: budget.spent(),
+            });
+        }
+        let note = note(before, best.size, budget.executions, proven);
+        let count = finding.count;
+        finding = Finding {
+            count,
+            ..best.finding
+        };
+        Ok(Settled {
+            finding,
+            note: Some(note),
+            spent: budget.spent(),
+        })
+    }
+
+    /// Replays a finding's schedule: what it shows, if it is the failure.
+    fn replay(
+        &mut self,
+        finding: &Finding,
+        failure: &Failure,
+        heard: bool,
+        subject: Subject<'_>,
+    ) -> Result<Option<Box<Shown>>, Crashed> {
+        let strategy = Replay::new(finding.schedule.choices.clone());
+        // A replay has its own account: it is due whatever minimising may cost.
+        let mut budget = Budget::new(1);
+        let trial = self.worker.apart(Box::new(strategy), heard, |worker| {
+            subject.run(worker, failure, &mut budget)
+        });
+        match trial {
+            Trial::Shown(shown) => Ok(Some(shown)),
+            Trial::Crashed(findings) => Err(Crashed(findings)),
+            Trial::None | Trial::Other | Trial::Departed => Ok(None),
+        }
+    }
+}
+
+/// A finding as it is reported, and what there is to say of it.
+struct Settled {
+    finding: Finding,
+    note: Option<String>,
+    /// What it took of the executions for minimising.
+    spent: u64,
+}
+
+/// The search for a smaller execution that shows a failure.
+struct Search<'a> {
+    worker: &'a mut Worker,
+    subject: Subject<'a>,
+    failure: Failure,
+    /// Whether monitors are to hear it.
+    heard: bool,
+    /// The other findings of the report: what says the same as one of them is no smaller form of this one.
+    others: Vec<&'a Finding>,
+    budget: Budget,
+    /// The smallest so far.
+    best: Box<Shown>,
+}
+
+/// What came of minimising, in words.
+fn note(before: Size, after: Size, executions: u64, proven: Proven) -> String {
+    let counted = |count: u64, what: &str| match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}{}", if what.ends_with("ch") { "es" } else { "s" }),
+    };
+    let tried = counted(executions, "more execution");
+    let size = |size: Size| {
+        format!(
+            "{}, {} and {}",
+            counted(size.preemptions.into(), "preemption"),
+            counted(size.switches, "context switch"),
+            counted(size.steps, "step")
+        )
+    };
+    let left = match proven {
+        Proven::Nothing => "a smaller one may be left",
+        Proven::Preemptions => "none with fewer preemptions shows it",
+        Proven::All => "no smaller one shows it",
+    };
+    let changed = if before == after {
+        format!("the execution has {}", size(after))
+    } else {
+        format!(
+            "the execution was reduced from {} to {}",
+            size(before),
+            size(after)
+        )
+    };
+    format!("{changed}; {left} ({tried})")
+}

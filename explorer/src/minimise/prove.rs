@@ -1,0 +1,66 @@
+//! Every execution in order of preemptions, as far as the budget goes: what is smaller is found, or there is nothing.
+
+use super::trial::Trial;
+use super::{Crashed, Search};
+use crate::report::Coverage;
+use crate::search::IterativePreemptionBounding;
+
+/// What is certain of the smallest execution found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proven {
+    /// Nothing: there may be a smaller one.
+    Nothing,
+    /// None with fewer preemptions shows the failure.
+    Preemptions,
+    /// No smaller one does.
+    All,
+}
+
+impl Search<'_> {
+    /// Runs executions in order of preemptions, up to those of the smallest so far, with what is left of the budget.
+    pub(super) fn prove(&mut self) -> Result<Proven, Crashed> {
+        let Search {
+            worker,
+            subject,
+            failure,
+            heard,
+            others,
+            budget,
+            best,
+        } = self;
+        let strategy = IterativePreemptionBounding::new(best.size.preemptions);
+        worker.apart(Box::new(strategy), *heard, |worker| {
+            loop {
+                let complete = rounds_complete(&worker.strategy().coverage(false));
+                if complete > best.size.preemptions {
+                    return Ok(Proven::All);
+                }
+                if budget.is_spent() {
+                    return Ok(if complete == best.size.preemptions {
+                        Proven::Preemptions
+                    } else {
+                        Proven::Nothing
+                    });
+                }
+                match subject.run(worker, failure, budget) {
+                    Trial::None => return Ok(Proven::All),
+                    Trial::Shown(shown) if shown.improves(best, others) => *best = shown,
+                    Trial::Shown(_) | Trial::Other => {}
+                    Trial::Departed => return Ok(Proven::Nothing),
+                    Trial::Crashed(findings) => return Err(Crashed(findings)),
+                }
+            }
+        })
+    }
+}
+
+/// For how many numbers of preemptions, from none on, every execution was run.
+fn rounds_complete(coverage: &Coverage) -> u32 {
+    match coverage {
+        Coverage::Bounded {
+            preemptions: Some(most),
+            ..
+        } => most + 1,
+        _ => 0,
+    }
+}

@@ -1,0 +1,132 @@
+//! Cutting an execution down: fewer preemptions, fewer context switches, ever again until nothing helps.
+
+use super::script::{Follow, Script};
+use super::trial::Trial;
+use super::{Crashed, Search};
+
+impl Search<'_> {
+    /// Cuts the smallest execution so far down, for half of the budget.
+    pub(super) fn reduce(&mut self) -> Result<(), Crashed> {
+        loop {
+            let before = self.best.size;
+            self.end_earlier()?;
+            self.preempt_less()?;
+            self.switch_less()?;
+            self.be_usual()?;
+            if self.best.size == before || self.budget.is_half_spent() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs a script; whether it gave a smaller execution that shows the failure.
+    fn helps(&mut self, script: Script) -> Result<bool, Crashed> {
+        if self.budget.is_half_spent() {
+            return Ok(false);
+        }
+        let Search {
+            subject,
+            failure,
+            budget,
+            ..
+        } = self;
+        let strategy = Box::new(Follow::new(script));
+        let trial = self.worker.apart(strategy, self.heard, |worker| {
+            subject.run(worker, failure, budget)
+        });
+        match trial {
+            Trial::Shown(shown) if shown.improves(&self.best, &self.others) => {
+                self.best = shown;
+                Ok(true)
+            }
+            Trial::Crashed(findings) => Err(Crashed(findings)),
+            _ => Ok(false),
+        }
+    }
+
+    /// Leaves the end to the default.
+    fn end_earlier(&mut self) -> Result<(), Crashed> {
+        let mut dropped = self.best.script.blocks.len();
+        while dropped > 0 {
+            let mut script = self.best.script.clone();
+            let kept = script.blocks.len().saturating_sub(dropped);
+            script.blocks.truncate(kept);
+            if self.helps(script)? {
+                dropped = dropped.min(self.best.script.blocks.len());
+            } else {
+                dropped /= 2;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes preemptions back: all, halves, and so on to single ones, until none can be spared.
+    fn preempt_less(&mut self) -> Result<(), Crashed> {
+        let mut together = self.preempting().len();
+        while together > 0 {
+            let mut from = 0;
+            let mut helped = false;
+            loop {
+                let preempting = self.preempting();
+                let Some(rest) = preempting.get(from..).filter(|rest| !rest.is_empty()) else {
+                    break;
+                };
+                let mut script = self.best.script.clone();
+                for &block in &rest[..together.min(rest.len())] {
+                    script.blocks[block].preempts = false;
+                }
+                if self.helps(script)? {
+                    helped = true;
+                } else {
+                    from += together;
+                }
+            }
+            if !helped || together > 1 {
+                together /= 2;
+            }
+        }
+        Ok(())
+    }
+
+    /// The blocks that begin with a preemption.
+    fn preempting(&self) -> Vec<usize> {
+        let blocks = self.best.script.blocks.iter().enumerate();
+        blocks
+            .filter(|(_, block)| block.preempts)
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    /// Lets tasks do in one go what they do in two.
+    fn switch_less(&mut self) -> Result<(), Crashed> {
+        let mut at = 0;
+        while at < self.best.script.blocks.len() {
+            let mut helped = false;
+            for merged in [Script::with_next_pulled, Script::with_put_off] {
+                if at < self.best.script.blocks.len()
+                    && let Some(script) = merged(&self.best.script, at)
+                {
+                    helped |= self.helps(script)?;
+                }
+            }
+            if !helped {
+                at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets choices that are not of tasks come out as they do by default.
+    fn be_usual(&mut self) -> Result<(), Crashed> {
+        let mut at = 0;
+        while let Some(&(_, taken)) = self.best.script.values.get(at) {
+            if taken != 0 {
+                let mut script = self.best.script.clone();
+                script.values[at].1 = 0;
+                self.helps(script)?;
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+}

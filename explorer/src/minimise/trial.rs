@@ -1,0 +1,130 @@
+//! One more execution of a test that failed: whether it fails in the same way, and how large it is.
+
+use super::same::Failure;
+use super::script::Script;
+use crate::judge;
+use crate::report::Finding;
+use crate::runtime::Worker;
+use crate::schedule::{Choice, ChoiceKind, Schedule};
+
+/// How large an execution is: what counts most comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Size {
+    pub(super) preemptions: u32,
+    pub(super) switches: u64,
+    pub(super) steps: u64,
+    /// How many choices that are not of tasks came out otherwise than by default.
+    unusual: usize,
+}
+
+/// An execution that shows the failure.
+#[derive(Clone)]
+pub(super) struct Shown {
+    pub(super) finding: Finding,
+    pub(super) size: Size,
+    pub(super) script: Script,
+}
+
+impl Shown {
+    /// Whether it is smaller than this one; not if it would say the same as another finding.
+    pub(super) fn improves(&self, best: &Shown, others: &[&Finding]) -> bool {
+        let says =
+            |other: &&Finding| other.kind == self.finding.kind && other.message == self.finding.message;
+        self.size < best.size && !others.iter().any(says)
+    }
+}
+
+/// What came of an execution.
+pub(super) enum Trial {
+    /// The strategy asked for no more.
+    None,
+    /// It does not show the failure.
+    Other,
+    /// It shows the failure.
+    Shown(Box<Shown>),
+    /// It departed from what was prescribed.
+    Departed,
+    /// It crashed, and may have damaged the process: nothing is to follow.
+    Crashed(Vec<Finding>),
+}
+
+/// How much minimising may cost, in executions and steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    most: u64,
+    pub(super) executions: u64,
+    pub(super) steps: u64,
+}
+
+/// Steps for which an execution counts as one.
+const STEPS_PER_EXECUTION: u64 = 1_000;
+
+impl Budget {
+    pub(super) fn new(most: u64) -> Budget {
+        Budget {
+            most,
+            executions: 0,
+            steps: 0,
+        }
+    }
+
+    /// What is gone.
+    pub(super) fn spent(&self) -> u64 {
+        self.executions.max(self.steps / STEPS_PER_EXECUTION)
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_spent(&self) -> bool {
+        self.spent() >= self.most
+    }
+
+    /// Whether more than half is gone.
+    pub(super) fn is_half_spent(&self) -> bool {
+        self.spent() >= self.most.div_ceil(2)
+    }
+}
+
+/// A test, to be run again: what each trial needs beside its strategy.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) test: &'a dyn Fn(),
+    pub(super) schedule: &'a dyn Fn(Vec<Choice>) -> Schedule,
+}
+
+impl Subject<'_> {
+    /// Runs the next execution of the worker's strategy, at the expense of the budget.
+    pub(super) fn run(&self, worker: &mut Worker, failure: &Failure, budget: &mut Budget) -> Trial {
+        if !worker.prepare() {
+            return Trial::None;
+        }
+        let executed = worker.execute(self.test);
+        budget.executions += 1;
+        budget.steps += executed.steps;
+        let Some(trouble) = executed.trouble else {
+            return Trial::Other;
+        };
+        let damaged = trouble.damaged;
+        let findings = judge::findings(*trouble, self.schedule);
+        if damaged {
+            return Trial::Crashed(findings);
+        }
+        if executed.departed {
+            return Trial::Departed;
+        }
+        let Some(finding) = failure.among(findings) else {
+            return Trial::Other;
+        };
+        let choices = worker.plan().choices();
+        let unusual = |choice: &&Choice| choice.kind != ChoiceKind::Task && choice.taken != 0;
+        Trial::Shown(Box::new(Shown {
+            size: Size {
+                preemptions: finding.schedule.preemptions(),
+                switches: executed.switches,
+                steps: executed.steps,
+                unusual: choices.iter().filter(unusual).count(),
+            },
+            script: Script::of(worker.trace(), worker.tasks(), choices),
+            finding,
+        }))
+    }
+}

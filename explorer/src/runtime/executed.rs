@@ -1,0 +1,91 @@
+//! What an execution was: in figures, and in words if there is something to report.
+
+use super::crash::Crash;
+use super::listen::Reported;
+use super::scope::Scoping;
+use super::{PanicNote, Stop};
+use crate::schedule::Choice;
+use crate::trace::Suits;
+use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
+
+/// What an execution was, in the engine's own terms.
+pub(crate) struct Executed {
+    pub(crate) steps: u64,
+    pub(crate) switches: u64,
+    pub(crate) tasks: u32,
+    /// The strongest reduction that suits what was seen so far.
+    pub(crate) suits: Suits,
+    /// What tells its trace from others.
+    pub(crate) fingerprint: u128,
+    /// Whether fairness kept a schedule out.
+    pub(crate) unfair_left_out: bool,
+    /// Whether scoping did.
+    pub(crate) scoping: Scoping,
+    /// How often a task was parked because its loop waited in vain.
+    pub(crate) parked: u32,
+    /// How many rounds of loops came back to where they began, having only read, while a variable that they
+    /// read was written: without them the execution would have shown the same.
+    pub(crate) failed_iterations: u32,
+    /// Whether parked tasks went on because of what is not compared.
+    pub(crate) unseen_change: bool,
+    /// Whether it did something else than was prescribed, or than the execution before under the same choices.
+    pub(crate) departed: bool,
+    /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
+    pub(crate) trouble: Option<Box<Trouble>>,
+}
+
+/// An execution that did not just end well.
+pub(crate) struct Trouble {
+    pub(crate) stop: Stop,
+    pub(crate) scene: Scene,
+    /// Whether the process may be damaged, so that nothing should follow.
+    pub(crate) damaged: bool,
+    /// A crash while the execution was cleared away.
+    pub(crate) crash_cleared: Option<Crash>,
+}
+
+/// What a report needs of an execution: all in words, so that it outlives it.
+pub(crate) struct Scene {
+    /// Panics that ended their tasks, with their tasks' names.
+    pub(crate) panics: Vec<(String, PanicNote)>,
+    /// Tasks that had not ended and what each was waiting for.
+    pub(crate) waiting: Vec<Waiting>,
+    pub(crate) reported: Vec<Reported>,
+    pub(crate) events: Vec<EventLine>,
+    pub(crate) current: String,
+    pub(crate) choices: Vec<Choice>,
+}
+
+/// A task that waits.
+pub(crate) struct Waiting {
+    pub(crate) task: String,
+    pub(crate) op: SyncVarOp,
+    pub(crate) var: String,
+    pub(crate) site: String,
+    /// Who holds the variable, and since where.
+    pub(crate) owner: Option<(String, String)>,
+    /// What it waits for in a loop, if that is what it does.
+    pub(crate) awaited: Vec<AwaitedVar>,
+}
+
+/// A variable that a loop waits for, in words.
+pub(crate) struct AwaitedVar {
+    pub(crate) var: String,
+    /// The value it has, if it is a number.
+    pub(crate) value: Option<u64>,
+    pub(crate) site: String,
+}
+
+/// An event in words.
+pub(crate) struct EventLine {
+    pub(crate) id: EventId,
+    pub(crate) task: String,
+    pub(crate) op: SyncVarOp,
+    pub(crate) order: MemoryOrder,
+    pub(crate) var: String,
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+    pub(crate) site: String,
+    /// Whether it counts as not having happened.
+    pub(crate) void: bool,
+}

@@ -1,0 +1,522 @@
+//! Searches that are stopped and go on: what comes of them is what comes of one that was never stopped; and what is no
+//! checkpoint of theirs is refused, and left alone.
+
+use intermezzo_explorer::sync::Mutex;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{
+    CheckpointProblem, Environment, ExploreError, Explorer, Reduction, Report, Strategy, thread,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// A directory that is gone at the end.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Directory {
+        let path = std::env::temp_dir().join(format!("intermezzo-checkpoints-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Directory(path)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("search")
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn counter() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                n.fetch_add(1, SeqCst);
+                n.fetch_add(1, SeqCst);
+            });
+        }
+    });
+    assert_eq!(n.into_inner(), 6);
+}
+
+/// Loses updates; and its lock makes tasks wait, which costs nothing under a bound.
+fn lost_updates() {
+    let n = AtomicUsize::new(0);
+    let lock = Mutex::new(());
+    thread::scope(|scope| {
+        for task in 0..3 {
+            let (n, lock) = (&n, &lock);
+            scope.spawn(move || {
+                n.store(n.load(SeqCst) + 1, SeqCst);
+                if task > 0 {
+                    drop(lock.lock());
+                }
+            });
+        }
+    });
+    assert_eq!(n.into_inner(), 3);
+}
+
+/// The report without what may differ: the time, the estimate, and the traces where several workers ran some beyond
+/// the first finding.
+fn told(report: &Report) -> String {
+    let mut told: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+    let map = told.as_object_mut().unwrap();
+    for key in ["elapsed_seconds", "estimate", "traces"] {
+        map.remove(key);
+    }
+    told.to_string()
+}
+
+fn explorer(program: &str, bound: Option<u32>) -> Explorer {
+    let explorer = Explorer::new().program(program).environment(Environment::calm());
+    match bound {
+        Some(bound) => explorer.preemptions(bound),
+        None => explorer,
+    }
+}
+
+/// Runs a search in parts of so many executions each, by these numbers of workers in turn.
+fn in_parts(explorer: impl Fn() -> Explorer, test: fn(), executions: u64, jobs: &[usize]) -> Report {
+    let directory = Directory::new("parts");
+    for part in 1.. {
+        let report = explorer()
+            .checkpoint(directory.file())
+            .executions(part * executions)
+            .jobs(jobs[part as usize % jobs.len()])
+            .explore(test);
+        if report.executions() < part * executions {
+            return report;
+        }
+        assert_eq!(report.executions(), part * executions, "the limit is exact");
+    }
+    unreachable!("the search ends")
+}
+
+/// What has been reached is in the checkpoint, so nothing is run that a whole search would not run.
+#[test]
+fn caching_in_parts_comes_to_the_same() {
+    for bound in [None, Some(1), Some(2)] {
+        let explorer = || {
+            explorer("lost_updates", bound)
+                .keep_going(true)
+                .reduction(Reduction::Caching)
+        };
+        let whole = explorer().explore(lost_updates);
+        assert!(whole.redundant() > 0, "{whole}");
+        for executions in [1, 7] {
+            let parts = in_parts(explorer, lost_updates, executions, &[1, 1]);
+            assert_eq!(
+                told(&parts),
+                told(&whole),
+                "bound {bound:?}, {executions} at a time"
+            );
+            let several = in_parts(explorer, lost_updates, executions, &[3, 2]);
+            assert_eq!(
+                several.traces(),
+                whole.traces(),
+                "bound {bound:?}, {executions} at a time"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_search_in_parts_comes_to_the_same() {
+    for (program, test, keep_going) in [
+        ("counter", counter as fn(), false),
+        ("lost_updates", lost_updates, true),
+        ("lost_updates", lost_updates, false),
+    ] {
+        for bound in [None, Some(0), Some(1), Some(2)] {
+            let explorer = || explorer(program, bound).keep_going(keep_going);
+            let whole = explorer().explore(test);
+            for (executions, jobs) in [(1, [1, 1]), (7, [1, 1]), (7, [3, 1]), (40, [2, 3])] {
+                // Parts of one execution would be too many for the larger searches.
+                let executions = executions.max(whole.executions() / 50);
+                let parts = in_parts(explorer, test, executions, &jobs);
+                let alone = jobs == [1, 1];
+                if alone || keep_going || whole.findings().is_empty() {
+                    assert_eq!(
+                        parts.traces(),
+                        whole.traces(),
+                        "{program}, {bound:?}, {executions}"
+                    );
+                } else {
+                    assert_eq!(parts.traces(), None, "{program}, {bound:?}, {executions}");
+                }
+                assert_eq!(
+                    told(&parts),
+                    told(&whole),
+                    "{program}, bound {bound:?}, {executions} executions at a time, workers {jobs:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_random_walk_in_parts_comes_to_the_same() {
+    let explorer = |most| {
+        explorer("lost_updates", None)
+            .strategy(Strategy::random())
+            .keep_going(true)
+            .executions(most)
+    };
+    let whole = explorer(500).explore(lost_updates);
+    let directory = Directory::new("walk");
+    for (most, jobs) in [(3, 1), (100, 3), (101, 2), (477, 1), (500, 2)] {
+        let part = explorer(most)
+            .checkpoint(directory.file())
+            .jobs(jobs)
+            .explore(lost_updates);
+        assert_eq!(part.executions(), most);
+        if most == 500 {
+            assert_eq!(told(&part), told(&whole));
+        }
+    }
+}
+
+#[test]
+fn a_search_that_was_over_is_not_run_again() {
+    let directory = Directory::new("over");
+    let run = AtomicU64::new(0);
+    let explore = |jobs| {
+        let explorer = explorer("counter", None).jobs(jobs).checkpoint(directory.file());
+        explorer.explore(|| {
+            run.fetch_add(1, Relaxed);
+            counter();
+        })
+    };
+    let first = explore(1);
+    let again = [explore(1), explore(3)];
+    assert!(again.iter().all(|again| told(again) == told(&first)));
+    assert_eq!((first.executions(), run.load(Relaxed)), (90, 90));
+    assert!(again[0].elapsed() >= first.elapsed(), "time adds up");
+
+    let directory = Directory::new("found");
+    let explore = |jobs| {
+        explorer("lost_updates", Some(2))
+            .jobs(jobs)
+            .checkpoint(directory.file())
+            .explore(lost_updates)
+    };
+    let first = explore(2);
+    assert!(first.verdict().is_fail());
+    assert_eq!(told(&explore(1)), told(&first));
+}
+
+/// Whoever is killed goes on from the last checkpoint: from each that was there while the search ran, the rest comes to
+/// the same.
+#[test]
+fn checkpoints_are_written_while_the_search_runs() {
+    fn long() {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for _ in 0..2 {
+                        n.store(n.load(SeqCst) + 1, SeqCst);
+                    }
+                });
+            }
+        });
+        assert!(n.load(SeqCst) > 1);
+    }
+    let explorer = |jobs| explorer("long", None).jobs(jobs).keep_going(true);
+    let whole = explorer(1).explore(long as fn());
+    for jobs in [1, 3] {
+        let directory = Directory::new("often");
+        let file = directory.file();
+        let there = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let (seen, path) = (there.clone(), file.clone());
+        let report = explorer(jobs)
+            .checkpoint(&file)
+            .checkpoint_every(Duration::ZERO)
+            .on_progress(move |_| seen.lock().unwrap().extend(fs::read(&path).ok()))
+            .explore(long as fn());
+        assert_eq!(told(&report), told(&whole));
+        let names = fs::read_dir(&directory.0).unwrap();
+        assert_eq!(names.count(), 1, "only the checkpoint is left");
+        let mut there = std::mem::take(&mut *there.lock().unwrap());
+        there.dedup();
+        assert!(!there.is_empty(), "written now and then");
+        let step = there.len().div_ceil(5);
+        for (at, contents) in there.iter().enumerate().step_by(step) {
+            fs::write(&file, contents).unwrap();
+            let report = explorer(1 + at % 3).checkpoint(&file).explore(long as fn());
+            assert_eq!(told(&report), told(&whole));
+        }
+    }
+}
+
+/// Explores with the file as it is; it must be refused, and left as it is. Returns why.
+#[track_caller]
+fn refused(explorer: Explorer, file: &Path) -> CheckpointProblem {
+    let before = fs::read(file).ok();
+    let result = explorer.checkpoint(file).try_explore(counter as fn());
+    let problem = match result {
+        Err(ExploreError::Checkpoint(error)) => {
+            assert_eq!(error.path, file);
+            assert!(
+                error.to_string().starts_with(&format!("checkpoint {file:?}: ")),
+                "{error}"
+            );
+            error.problem
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(fs::read(file).ok(), before);
+    problem
+}
+
+/// A checkpoint of the counter, in the middle of its search.
+fn checkpoint(directory: &Directory) -> Vec<u8> {
+    explorer("counter", None)
+        .jobs(2)
+        .executions(40)
+        .checkpoint(directory.file())
+        .explore(counter as fn());
+    fs::read(directory.file()).unwrap()
+}
+
+#[test]
+fn a_damaged_checkpoint_is_refused() {
+    let directory = Directory::new("damaged");
+    let file = directory.file();
+    let whole = checkpoint(&directory);
+    for length in 0..whole.len() {
+        fs::write(&file, &whole[..length]).unwrap();
+        let problem = refused(explorer("counter", None), &file);
+        let right = match length {
+            0..23 => problem == CheckpointProblem::NotACheckpoint || length == 22,
+            _ => !matches!(problem, CheckpointProblem::Unintelligible { .. }),
+        };
+        assert!(right, "{length} bytes: {problem:?}");
+    }
+    // A prime step: other bits of other bytes each time.
+    for bit in (0..whole.len() * 8).step_by(7) {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&file, &damaged).unwrap();
+        let problem = refused(explorer("counter", None), &file);
+        assert!(
+            !matches!(problem, CheckpointProblem::Unintelligible { .. }),
+            "bit {bit}: {problem:?}"
+        );
+    }
+    fs::write(&file, &whole).unwrap();
+    let report = explorer("counter", None)
+        .checkpoint(&file)
+        .explore(counter as fn());
+    assert_eq!(report.executions(), 90);
+}
+
+/// The file with these contents and the right checksum.
+fn sealed(contents: &str) -> String {
+    let checksum = crc32fast::hash(contents.as_bytes());
+    format!(
+        "intermezzo-checkpoint/1\n{checksum:08x} {}\n{contents}",
+        contents.len()
+    )
+}
+
+#[test]
+fn nonsense_with_the_right_checksum_is_refused() {
+    let directory = Directory::new("nonsense");
+    let file = directory.file();
+    let whole = String::from_utf8(checkpoint(&directory)).unwrap();
+    let contents = whole.splitn(3, '\n').nth(2).unwrap();
+    let lines: Vec<&str> = contents.split('\n').collect();
+    assert!(
+        lines.len() >= 3,
+        "the contents, what hands share, and a hand: {contents}"
+    );
+    let with = |at: usize, line: &str| {
+        let mut lines = lines.clone();
+        lines[at] = line;
+        lines.join("\n")
+    };
+    for nonsense in [
+        String::new(),
+        lines[0].to_owned(),
+        with(0, "{}"),
+        with(1, "{}"),
+        with(1, r#"{"round":0,"runs":[["9.9.gA"]],"later":[],"cut":false}"#),
+        with(2, "[]"),
+        with(2, r#"{"items":["0.5.gA"],"later":[]}"#),
+        with(2, r#"{"items":["0.0.____"],"later":[]}"#),
+    ] {
+        fs::write(&file, sealed(&nonsense)).unwrap();
+        let problem = refused(explorer("counter", None), &file);
+        assert!(
+            matches!(problem, CheckpointProblem::Unintelligible { .. }),
+            "{nonsense}: {problem:?}"
+        );
+    }
+    let whole = sealed(contents);
+    fs::write(&file, whole.replace("checkpoint/1", "checkpoint/2")).unwrap();
+    assert_eq!(
+        refused(explorer("counter", None), &file),
+        CheckpointProblem::OtherVersion {
+            found: "2".into(),
+            needed: 1
+        }
+    );
+}
+
+#[test]
+fn a_checkpoint_of_another_search_is_refused() {
+    let directory = Directory::new("another");
+    let file = directory.file();
+    let whole = String::from_utf8(checkpoint(&directory)).unwrap();
+    let setting = |explorer: Explorer| match refused(explorer, &file) {
+        CheckpointProblem::OtherSetting { name, .. } => name,
+        other => panic!("{other:?}"),
+    };
+    let same = || explorer("counter", None);
+    for (name, other) in [
+        ("preemptions", same().preemptions(2)),
+        ("strategy", same().strategy(Strategy::random())),
+        ("steps", same().steps_per_execution(5)),
+        ("keep_going", same().keep_going(true)),
+        ("seed", same().seed(1)),
+        ("stack", same().stack_bytes(1 << 20)),
+        ("environment", same().environment(Environment::default())),
+    ] {
+        assert_eq!(setting(other), name);
+    }
+    assert_eq!(
+        refused(explorer("another", None), &file),
+        CheckpointProblem::OtherProgram {
+            wanted: "another".into(),
+            found: "counter".into()
+        }
+    );
+    // Another test of this name, by its code.
+    let error = same().checkpoint(&file).try_explore(|| {}).unwrap_err();
+    assert!(
+        error.to_string().contains("another test of the same name"),
+        "{error}"
+    );
+
+    let contents = whole.splitn(3, '\n').nth(2).unwrap();
+    let (before, build) = contents.split_once("\"checksum\":").unwrap();
+    fs::write(&file, sealed(&format!("{before}\"checksum\":1{build}"))).unwrap();
+    let problem = refused(same(), &file);
+    // The number may have become too large to be one.
+    assert!(
+        matches!(
+            problem,
+            CheckpointProblem::OtherBuild | CheckpointProblem::Unintelligible { .. }
+        ),
+        "{problem:?}"
+    );
+}
+
+#[test]
+fn what_is_no_checkpoint_is_left_alone() {
+    let directory = Directory::new("no");
+    let file = directory.file();
+    for other in ["", "a letter", "{\"format\":\"intermezzo-schedule/1\"}"] {
+        fs::write(&file, other).unwrap();
+        assert_eq!(
+            refused(explorer("counter", None), &file),
+            CheckpointProblem::NotACheckpoint
+        );
+    }
+    assert_eq!(
+        refused(explorer("counter", None), &directory.0),
+        CheckpointProblem::NotACheckpoint
+    );
+    for nowhere in [file.join("search"), directory.0.join("nowhere/search")] {
+        let problem = refused(explorer("counter", None), &nowhere);
+        assert!(matches!(problem, CheckpointProblem::Io { .. }), "{problem:?}");
+    }
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_told_of() {
+    let directory = Directory::new("gone");
+    let inner = directory.0.join("inner");
+    fs::create_dir(&inner).unwrap();
+    let gone = inner.clone();
+    let report = explorer("counter", None)
+        .checkpoint(inner.join("search"))
+        .time(Duration::from_secs(60))
+        .on_progress(move |_| drop(fs::remove_dir_all(&gone)))
+        .explore(counter as fn());
+    assert!(report.verdict().is_pass());
+    assert!(
+        report.notes().iter().any(|note| note.contains("cannot write it")),
+        "{report}"
+    );
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused() {
+    struct Deaf;
+    impl intermezzo_sdk::Monitor for Deaf {
+        fn name(&self) -> &str {
+            "deaf"
+        }
+        fn interests(&self) -> intermezzo_sdk::Interests {
+            intermezzo_sdk::Interests::NONE
+        }
+        fn reduction_compatible(&self) -> bool {
+            true
+        }
+    }
+    let directory = Directory::new("cannot");
+    let with = || explorer("counter", None).checkpoint(directory.file());
+    let error = with().monitor(Deaf).try_explore(counter).unwrap_err();
+    assert!(
+        error.to_string().contains("attach it with `monitor_with`"),
+        "{error}"
+    );
+    assert!(
+        with()
+            .monitor_with(|| Deaf)
+            .executions(5)
+            .explore(counter as fn())
+            .verdict()
+            .is_pass()
+    );
+    let problem = refused(explorer("counter", None), &directory.file());
+    assert!(matches!(problem, CheckpointProblem::OtherSetting { name, .. } if name == "monitors"));
+}
+
+/// Where a limit comes before an execution that departed was tried again, what begins like it is said to be lost.
+#[test]
+fn what_was_to_be_tried_again_is_not_forgotten() {
+    for odd in 2..20 {
+        let directory = Directory::new("departed");
+        let calls = AtomicU64::new(0);
+        let explore = |executions| {
+            let explorer = explorer("counter", None).checkpoint(directory.file());
+            explorer.executions(executions).explore(|| {
+                if calls.fetch_add(1, Relaxed) + 1 != odd {
+                    counter();
+                }
+            })
+        };
+        explore(odd);
+        let report = explore(1_000);
+        let lost = report
+            .notes()
+            .iter()
+            .any(|note| note.contains("1 execution never came out as prescribed"));
+        assert!(lost, "{odd}: {report}");
+        assert!(
+            matches!(report.coverage(), intermezzo_explorer::Coverage::Bounded { .. }),
+            "{report}"
+        );
+    }
+}

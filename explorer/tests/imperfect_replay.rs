@@ -1,0 +1,406 @@
+//! Tests that do not do the same each time: what is tried again, what is lost and said to be, and that no search
+//! panics or calls a right test wrong.
+
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Arc, Mutex};
+use intermezzo_explorer::{Coverage, Explorer, Reduction, Report, Strategy, Verdict, choose, thread};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool as StdAtomicBool, AtomicUsize as StdAtomicUsize};
+
+/// Every search, with the name it has here. Three of them leave executions out.
+fn searches() -> Vec<(&'static str, Explorer)> {
+    let explorer = || Explorer::new().executions(2_000);
+    vec![
+        ("dfs", explorer()),
+        ("bounded", explorer().preemptions(2)),
+        ("random", explorer().strategy(Strategy::random()).executions(200)),
+        ("caching", explorer().reduction(Reduction::Caching)),
+        (
+            "bounded caching",
+            explorer().reduction(Reduction::Caching).preemptions(2),
+        ),
+        ("source-dpor", explorer().reduction(Reduction::SourceDpor)),
+        ("dpor", explorer().reduction(Reduction::Dpor)),
+        ("bpor", explorer().reduction(Reduction::Bpor).preemptions(2)),
+    ]
+}
+
+fn kinds(report: &Report) -> Vec<String> {
+    let findings = report.findings().iter();
+    findings
+        .map(|finding| finding.kind.as_str().into_owned())
+        .collect()
+}
+
+fn reason(report: &Report) -> &str {
+    match report.coverage() {
+        Coverage::Bounded {
+            reason: Some(reason), ..
+        } => reason,
+        _ => "",
+    }
+}
+
+/// Two tasks with a lock and an atomic, a value, and `more` more operations of one of them.
+fn busy(more: usize) {
+    let n = Arc::new(AtomicUsize::new(0));
+    let lock = Mutex::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            *lock.lock().unwrap() += choose(2);
+            (0..more).for_each(|_| _ = n.fetch_add(1, SeqCst));
+        });
+        scope.spawn(|| {
+            n.store(1, SeqCst);
+            *lock.lock().unwrap() += 1;
+        });
+    });
+}
+
+/// An execution that departs once is tried again, whichever it is, and nothing is lost by it.
+#[test]
+fn what_departs_once_is_tried_again() {
+    for (name, explorer) in searches() {
+        let sure = explorer.explore(|| busy(2));
+        for odd in 2..40 {
+            let calls = StdAtomicUsize::new(0);
+            let (_, explorer) = searches().into_iter().find(|(known, _)| *known == name).unwrap();
+            let report = explorer.explore(|| {
+                busy(if calls.fetch_add(1, SeqCst) + 1 == odd {
+                    0
+                } else {
+                    2
+                });
+            });
+            assert!(report.verdict().is_pass(), "{name}, {odd}: {report}");
+            let departed = report
+                .notes()
+                .iter()
+                .any(|note| note.contains("each was as prescribed"));
+            let reduced = report.reduction() != "none";
+            match report.coverage() {
+                Coverage::Sampled { .. } => continue,
+                covered if !departed || !reduced => assert_eq!(covered, sure.coverage(), "{name}, {odd}"),
+                _ => assert!(reason(&report).contains("reduction"), "{name}, {odd}: {report}"),
+            }
+            if departed && !reduced {
+                assert_eq!(
+                    report.executions(),
+                    sure.executions() + 1,
+                    "{name}, {odd}: {report}"
+                );
+            }
+        }
+    }
+}
+
+/// A prefix that is never twice the same ends the search, and with `keep_going` is left out.
+#[test]
+fn what_departs_each_time_is_lost_and_said_to_be() {
+    let test = |calls: &StdAtomicUsize| match choose(4) {
+        1 => _ = choose(2 + calls.fetch_add(1, SeqCst)),
+        _ => _ = choose(2),
+    };
+    let calls = StdAtomicUsize::new(0);
+    let report = Explorer::new().explore(|| test(&calls));
+    assert_eq!(
+        (report.verdict(), kinds(&report)),
+        (Verdict::Inconclusive, vec!["divergence".into()])
+    );
+    let message = &report.findings()[0].message;
+    assert!(
+        message.contains("choice 2 was to be a value of `choose`, one of 2, and was a value"),
+        "{message}"
+    );
+    assert!(
+        reason(&report).starts_with("the test did not do the same thing twice"),
+        "{report}"
+    );
+    // The first two values, one execution that departs, and two retries.
+    assert_eq!(report.executions(), 2 + 1 + 3, "{report}");
+
+    calls.store(0, SeqCst);
+    let report = Explorer::new()
+        .keep_going(true)
+        .retries(4)
+        .explore(|| test(&calls));
+    assert_eq!(
+        (report.verdict(), kinds(&report).len()),
+        (Verdict::Inconclusive, 1),
+        "{report}"
+    );
+    assert_eq!(report.executions(), 2 + 1 + 5 + 4, "{report}");
+    assert_eq!(
+        reason(&report),
+        "what begins like 1 execution, which was never as prescribed, was left out"
+    );
+    assert!(
+        report
+            .notes()
+            .iter()
+            .any(|note| note.contains("5 executions departed") && note.contains("1 execution never")),
+        "{report}"
+    );
+}
+
+/// The first event that is not what it was is named, though every choice fits.
+#[test]
+fn the_first_event_that_differs_is_named() {
+    let calls = StdAtomicUsize::new(0);
+    let report = Explorer::new().retries(0).explore(|| {
+        let (one, other) = (AtomicUsize::new(0), Mutex::new(0));
+        one.load(SeqCst);
+        if calls.fetch_add(1, SeqCst) == 0 {
+            one.store(1, SeqCst);
+        } else {
+            *other.lock().unwrap() += 1;
+        }
+        one.load(SeqCst);
+        choose(2);
+        choose(2);
+    });
+    assert_eq!(kinds(&report), ["divergence"], "{report}");
+    let message = &report.findings()[0].message;
+    assert!(
+        message.starts_with("event 3 was lock of mutex 0.2 by main at ")
+            && message.contains(", and had been store of atomic 0.1 by main at "),
+        "{message}"
+    );
+    assert_eq!(report.verdict(), Verdict::Inconclusive);
+}
+
+/// What is set up once and kept: its first use does more than the later ones.
+fn with_lazy(table: &OnceLock<usize>) {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                // Not `get_or_init`: a lock of std would be held over schedule points.
+                if table.get().is_none() {
+                    let sum = (0..3).map(|_| n.fetch_add(1, SeqCst)).sum();
+                    _ = table.set(sum);
+                }
+                n.fetch_add(1, SeqCst);
+            });
+        }
+    });
+}
+
+#[test]
+fn a_warm_up_settles_what_is_set_up_once() {
+    for (name, explorer) in searches().into_iter().filter(|(name, _)| *name != "random") {
+        let cold = OnceLock::new();
+        let report = explorer.explore(|| with_lazy(&cold));
+        assert_eq!(report.verdict(), Verdict::Inconclusive, "{name}: {report}");
+        assert_eq!(kinds(&report), ["divergence"], "{name}: {report}");
+        let (_, explorer) = searches().into_iter().find(|(known, _)| *known == name).unwrap();
+        let (warm, ready) = (OnceLock::new(), OnceLock::from(0));
+        let report = explorer.warm_up(1).explore(|| with_lazy(&warm));
+        assert!(report.verdict().is_pass(), "{name}: {report}");
+        assert!(
+            report
+                .notes()
+                .iter()
+                .any(|note| note.starts_with("the test was run 1 time before")),
+            "{report}"
+        );
+        let (_, explorer) = searches().into_iter().find(|(known, _)| *known == name).unwrap();
+        let sure = explorer.explore(|| with_lazy(&ready));
+        assert_eq!(
+            (report.coverage(), report.executions()),
+            (sure.coverage(), sure.executions()),
+            "{name}: as if it had always been there"
+        );
+    }
+}
+
+#[test]
+fn what_a_warm_up_shows_is_not_judged() {
+    let calls = StdAtomicUsize::new(0);
+    let report = Explorer::new().warm_up(2).explore(|| {
+        assert!(calls.fetch_add(1, SeqCst) >= 2, "cold");
+        choose(3);
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    assert_eq!((report.executions(), calls.load(SeqCst)), (3, 5));
+}
+
+/// A test with a name.
+type Named = (&'static str, Box<dyn Fn() + Send + Sync>);
+
+/// Tests that depend on what the schedule does not determine, each in its own way; none has a bug.
+fn uncontrolled() -> Vec<Named> {
+    let calls = StdAtomicUsize::new(0);
+    let draws = StdAtomicUsize::new(0x2545_F491);
+    let flag = std::sync::Arc::new(StdAtomicBool::new(false));
+    vec![
+        (
+            "a counter",
+            Box::new(move || busy(calls.fetch_add(1, SeqCst) % 3)),
+        ),
+        (
+            "hash order",
+            Box::new(|| {
+                let slots: HashMap<usize, AtomicUsize> =
+                    (0..6).map(|slot| (slot, AtomicUsize::new(0))).collect();
+                thread::scope(|scope| {
+                    scope.spawn(|| slots.values().for_each(|slot| slot.store(1, SeqCst)));
+                    let odd = slots.iter().filter(|(slot, _)| *slot % 2 == 1);
+                    odd.take(1)
+                        .for_each(|(slot, value)| _ = value.load(SeqCst) + choose(*slot + 1));
+                });
+            }),
+        ),
+        (
+            "real time",
+            Box::new(|| {
+                let nanoseconds = std::time::Instant::now().elapsed().as_nanos() as usize;
+                busy(nanoseconds % 3);
+            }),
+        ),
+        (
+            "anything",
+            Box::new(move || {
+                let odd = |one_in: usize| {
+                    // A generator of its own that never begins anew: xorshift.
+                    let mut state = draws.load(SeqCst);
+                    state ^= state << 13;
+                    state ^= state >> 7;
+                    state ^= state << 17;
+                    draws.store(state, SeqCst);
+                    state.is_multiple_of(one_in)
+                };
+                let (n, lock) = (AtomicUsize::new(0), Mutex::new(0));
+                thread::scope(|scope| {
+                    for task in 0..2 {
+                        let (n, lock) = (&n, &lock);
+                        scope.spawn(move || {
+                            for _ in 0..2 {
+                                if odd(20) {
+                                    choose(2 + task);
+                                }
+                                if odd(20) {
+                                    thread::yield_now();
+                                }
+                                match odd(30) {
+                                    true => *lock.lock().unwrap() += 1,
+                                    false => _ = n.fetch_add(1, SeqCst),
+                                }
+                                if odd(100) {
+                                    thread::spawn(|| ());
+                                }
+                            }
+                        });
+                    }
+                    if odd(20) {
+                        drop(lock.try_lock());
+                    }
+                });
+            }),
+        ),
+        (
+            "a thread of std",
+            Box::new(move || {
+                let other = flag.clone();
+                let thread = std::thread::spawn(move || other.fetch_xor(true, SeqCst));
+                busy(usize::from(flag.load(SeqCst)));
+                thread.join().unwrap();
+            }),
+        ),
+    ]
+}
+
+#[test]
+fn no_search_panics_or_fails_a_test_without_a_bug() {
+    for keep_going in [false, true, false, true, true] {
+        for (uncontrolled, test) in uncontrolled() {
+            for (name, explorer) in searches() {
+                let report = explorer.executions(300).keep_going(keep_going).explore(&test);
+                assert!(!report.verdict().is_fail(), "{uncontrolled}, {name}: {report}");
+                let lost = kinds(&report) == ["divergence"];
+                assert!(
+                    lost || kinds(&report).is_empty(),
+                    "{uncontrolled}, {name}: {report}"
+                );
+                assert_eq!(
+                    report.verdict() == Verdict::Inconclusive,
+                    lost,
+                    "{uncontrolled}, {name}: {report}"
+                );
+                let whole = matches!(
+                    report.coverage(),
+                    Coverage::Exhaustive | Coverage::Bounded { reason: None, .. }
+                );
+                assert!(
+                    !(lost && whole),
+                    "{uncontrolled}, {name}: what was lost is said: {report}"
+                );
+            }
+        }
+    }
+}
+
+/// A bug in a test that departs is a bug: it happened.
+#[test]
+fn a_failure_of_an_execution_that_departed_counts() {
+    for (name, explorer) in searches().into_iter().filter(|(name, _)| *name != "random") {
+        let calls = StdAtomicUsize::new(0);
+        let report = explorer.explore(|| {
+            assert!(calls.fetch_add(1, SeqCst) != 2, "assertion: the third time");
+            busy(2);
+        });
+        assert!(report.verdict().is_fail(), "{name}: {report}");
+        assert_eq!(
+            (kinds(&report), report.first_failure()),
+            (vec!["assertion".into()], Some(3)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_finding_that_its_schedule_does_not_show_says_so() {
+    let explore = |fails: fn(usize) -> bool, retries| {
+        let calls = StdAtomicUsize::new(0);
+        Explorer::new().retries(retries).explore(|| {
+            choose(2);
+            assert!(!fails(calls.fetch_add(1, SeqCst) + 1), "assertion: now and then");
+        })
+    };
+    for (fails, retries, shown, all) in [
+        ((|call| call == 1) as fn(usize) -> bool, 2, 0, 3),
+        (|call| call == 1, 0, 0, 1),
+        (|call| call % 2 == 1, 4, 2, 5),
+    ] {
+        let report = explore(fails, retries);
+        assert!(report.verdict().is_fail(), "{report}");
+        let replays = report.findings()[0].replays.expect("it was not shown again");
+        assert_eq!((replays.shown, replays.all), (shown, all));
+        let text = format!("not reproduced by its schedule ({shown} of {all} replays)");
+        assert!(report.to_string().contains(&text), "{report}");
+        let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+        assert_eq!(json["findings"][0]["replays"]["all"], all);
+    }
+    let sure = explore(|_| true, 2);
+    assert_eq!(sure.findings()[0].replays, None, "{sure}");
+}
+
+/// A replay that departs is tried again too.
+#[test]
+fn a_replay_is_tried_again() {
+    let found = Explorer::new().program("flaky").explore(|| {
+        assert!(choose(3) == 0, "assertion: not the first");
+    });
+    let schedule = found.findings()[0].schedule.clone();
+    let calls = StdAtomicUsize::new(0);
+    let report = Explorer::new().program("flaky").replay(schedule).explore(|| {
+        let alternatives = if calls.fetch_add(1, SeqCst) < 2 { 2 } else { 3 };
+        assert!(choose(alternatives) == 0, "assertion: not the first");
+    });
+    assert_eq!(
+        (kinds(&report), report.executions()),
+        (vec!["assertion".into()], 3),
+        "{report}"
+    );
+}

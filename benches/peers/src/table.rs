@@ -7,7 +7,7 @@ use crate::{Case, Measurement, Tool};
 /// One case's figures, by tool.
 pub type Row = (Case, [Option<Measurement>; Tool::ALL.len()]);
 
-/// What loom is to take, in seconds, for a comparison with it to mean anything; shorter times are mostly setting up.
+/// What loom is to take, in processor seconds, for a comparison with it to mean anything; shorter times are mostly setting up.
 const LOOM_LONG: f64 = 0.1;
 
 /// The head of the table.
@@ -74,7 +74,7 @@ pub fn beside_loom(rows: &[Row]) -> String {
         let (Some(dpor), Some(loom)) = (of(Tool::IntermezzoDpor), of(Tool::Loom)) else {
             continue;
         };
-        if loom.took.wall.as_secs_f64() > LOOM_LONG {
+        if loom.took.cpu.as_secs_f64() > LOOM_LONG && loom.time_ratio(dpor).is_some() {
             let mark = if case.kernel.is_like_for_like() { "" } else { " *" };
             let ratio = ratio(loom, Some(dpor));
             let _ = writeln!(

@@ -1,7 +1,7 @@
 //! What partial-order reduction costs: its executions, found by it, and the same ones merely replayed.
 //!
 //! For each program the executions that it runs are recorded as schedules, which another search then prescribes one after
-//! the other. The benches time both; the ratio of the two, taken by turns, is printed before.
+//! the other. The benches time both; the ratio of the two in processor time, taken by turns, is printed before.
 #![allow(clippy::print_stdout, reason = "a ratio is what this bench is for")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -11,8 +11,8 @@ use intermezzo::search::{self, ChoicePoint, Plan};
 use intermezzo::trace::Trace;
 use intermezzo::{Coverage, Environment, Explorer, Reduction, Report, Settings, Strategy};
 use intermezzo_corpus::find;
+use rustix::time::{ClockId, clock_gettime};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 /// Programs of the corpus, with the values of their parameters: increments of one variable, Fibonacci numbers, many reads
 /// against many stores, and a queue.
@@ -25,6 +25,9 @@ const PROGRAMS: [(&str, &[u64]); 4] = [
 
 /// How often both are run by turns for a ratio. Odd, so that there is a middle one.
 const TURNS: usize = 15;
+
+/// How long a turn is at least, for each.
+const TURN_SECONDS: f64 = 0.02;
 
 /// An execution's choices.
 type Schedules = Arc<Vec<Vec<Choice>>>;
@@ -174,27 +177,23 @@ impl Recorded {
     /// How many times as long as a replay of its executions the reduction takes: the least, the middle and the most of
     /// several turns.
     fn ratio(&self) -> [f64; 3] {
-        let time = |run: &dyn Fn() -> Report| {
-            let began = Instant::now();
-            run();
-            began.elapsed()
+        let seconds = |run: &dyn Fn() -> Report, times: u32| {
+            let began = processor_seconds();
+            (0..times).for_each(|_| drop(run()));
+            processor_seconds() - began
         };
-        // Long enough for each that one look of the operating system elsewhere does not decide.
-        let once = time(&|| self.reduce()).max(Duration::from_nanos(1));
-        let times = (Duration::from_millis(20).as_secs_f64() / once.as_secs_f64()).ceil() as u32;
-        let mut ratios: Vec<f64> = (0..TURNS)
-            .map(|_| {
-                let (mut reduced, mut replayed) = (Duration::ZERO, Duration::ZERO);
-                for _ in 0..times {
-                    reduced += time(&|| self.reduce());
-                    replayed += time(&|| self.replay());
-                }
-                reduced.as_secs_f64() / replayed.as_secs_f64()
-            })
-            .collect();
+        let times = (TURN_SECONDS / seconds(&|| self.reduce(), 1)).ceil() as u32;
+        let turn = |_| seconds(&|| self.reduce(), times) / seconds(&|| self.replay(), times);
+        let mut ratios: Vec<f64> = (0..TURNS).map(turn).collect();
         ratios.sort_by(f64::total_cmp);
         [ratios[0], ratios[TURNS / 2], ratios[TURNS - 1]]
     }
+}
+
+/// What all threads of the process have had of processors: time on the wall is that of other programs too.
+fn processor_seconds() -> f64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
 fn calm(reduction: Reduction) -> Explorer {

@@ -6,6 +6,9 @@
 //!
 //! All are sequentially consistent and free of waiting loops: a loop goes round again only if
 //! another thread has got further, so that every schedule ends and depth first search exhausts.
+//!
+//! The stack and the queue come in two forms, which differ in how they read a shared variable: by a plain load, or by
+//! an exchange that must fail ([`newest`]), which no tool lets read an old value.
 
 use std::sync::Arc;
 
@@ -22,8 +25,12 @@ pub(super) fn run(case: Case) -> usize {
         Kernel::RacyCounter => racy_counter(a, b),
         Kernel::MutexCounter => mutex_counter(a, b),
         Kernel::StoreBuffer => store_buffer(a),
-        Kernel::Treiber => treiber(a, b),
-        Kernel::MichaelScott => michael_scott(a, b),
+        Kernel::Treiber => treiber(a, b, load),
+        Kernel::TreiberNewest => treiber(a, b, newest),
+        Kernel::MichaelScott => michael_scott(a, b, load),
+        Kernel::MichaelScottNewest => michael_scott(a, b, newest),
+        Kernel::Big0 => big0(),
+        Kernel::FibBench => fib_bench(b),
     }
 }
 
@@ -82,8 +89,9 @@ fn store_buffer(a: usize) -> usize {
 }
 
 /// `a` threads, each `b` times a push, then a pop. Outcome: what each pop got.
-fn treiber(a: usize, b: usize) -> usize {
+fn treiber(a: usize, b: usize, read: Read) -> usize {
     let stack = TreiberStack {
+        read,
         head: AtomicUsize::new(0),
         next: zeros(a * b + 1),
     };
@@ -99,6 +107,7 @@ fn treiber(a: usize, b: usize) -> usize {
 
 /// Treiber's stack (1986). Nodes are indices from 1, each pushed once, so that there is no ABA.
 struct TreiberStack {
+    read: Read,
     /// The top node; 0: the stack is empty.
     head: AtomicUsize,
     /// By node: the one below it.
@@ -107,7 +116,7 @@ struct TreiberStack {
 
 impl TreiberStack {
     fn push(&self, node: usize) {
-        let mut top = self.head.load(SeqCst);
+        let mut top = (self.read)(&self.head);
         loop {
             self.next[node].store(top, SeqCst);
             match self.head.compare_exchange(top, node, SeqCst, SeqCst) {
@@ -119,9 +128,9 @@ impl TreiberStack {
 
     /// The node taken, or 0 from the empty stack.
     fn pop(&self) -> usize {
-        let mut top = self.head.load(SeqCst);
+        let mut top = (self.read)(&self.head);
         while top != 0 {
-            let below = self.next[top].load(SeqCst);
+            let below = (self.read)(&self.next[top]);
             match self.head.compare_exchange(top, below, SeqCst, SeqCst) {
                 Ok(_) => break,
                 Err(now) => top = now,
@@ -132,8 +141,9 @@ impl TreiberStack {
 }
 
 /// `a` threads, each `b` times an enqueue, then a dequeue. Outcome: what each dequeue got.
-fn michael_scott(a: usize, b: usize) -> usize {
+fn michael_scott(a: usize, b: usize, read: Read) -> usize {
     let queue = MichaelScottQueue {
+        read,
         head: AtomicUsize::new(0),
         tail: AtomicUsize::new(0),
         next: zeros(a * b + 1),
@@ -154,6 +164,7 @@ fn michael_scott(a: usize, b: usize) -> usize {
 /// Differs: dequeue leaves out the paper's second look at `head`, which protects the reading of a
 /// node that may have been freed; here the compare-exchange alone decides.
 struct MichaelScottQueue {
+    read: Read,
     /// The dummy; the oldest item is the node after it.
     head: AtomicUsize,
     /// The last node, or the one before it while an enqueue is half done.
@@ -165,8 +176,8 @@ struct MichaelScottQueue {
 impl MichaelScottQueue {
     fn enqueue(&self, node: usize) {
         loop {
-            let last = self.tail.load(SeqCst);
-            let after = self.next[last].load(SeqCst);
+            let last = (self.read)(&self.tail);
+            let after = (self.read)(&self.next[last]);
             if after != 0 {
                 advance(&self.tail, last, after);
             } else if advance(&self.next[last], 0, node) {
@@ -179,9 +190,9 @@ impl MichaelScottQueue {
     /// The node whose item was taken, or 0 from the empty queue.
     fn dequeue(&self) -> usize {
         loop {
-            let first = self.head.load(SeqCst);
-            let last = self.tail.load(SeqCst);
-            let after = self.next[first].load(SeqCst);
+            let first = (self.read)(&self.head);
+            let last = (self.read)(&self.tail);
+            let after = (self.read)(&self.next[first]);
             if after == 0 {
                 return 0;
             }
@@ -191,6 +202,63 @@ impl MichaelScottQueue {
                 return after;
             }
         }
+    }
+}
+
+/// Four tasks, two of which read what the others store: "big0", a synthetic program of the literature on partial-order
+/// reduction. Outcome: the last values read.
+fn big0() -> usize {
+    let variables = zeros(4);
+    let (x, y, z, w) = (0, 1, 2, 3);
+    let read = fork(4, move |i| {
+        let read = |which: &[usize]| which.iter().map(|&one| variables[one].load(SeqCst)).collect();
+        let write = |one: usize, other: usize| {
+            for value in 1..=3 {
+                variables[one].store(value, SeqCst);
+                variables[other].store(value, SeqCst);
+            }
+            Vec::new()
+        };
+        match i {
+            0 => read(&[x, y, z, w, x, y, z]),
+            1 => read(&[x, y, z]),
+            2 => write(x, y),
+            _ => write(z, w),
+        }
+    });
+    digits(4, read)
+}
+
+/// Two tasks that compute Fibonacci numbers together, in `b` additions each, and one that looks at both: "fib_bench" of
+/// SV-COMP. Outcome: what it saw.
+fn fib_bench(b: usize) -> usize {
+    let numbers = [AtomicUsize::new(1), AtomicUsize::new(1)];
+    let seen = fork(3, move |i| {
+        let sum = |x: usize, y: usize| 145 * x + y;
+        if i == 2 {
+            return sum(numbers[0].load(SeqCst), numbers[1].load(SeqCst));
+        }
+        for _ in 0..b {
+            let (x, y) = (numbers[0].load(SeqCst), numbers[1].load(SeqCst));
+            numbers[i].store(x + y, SeqCst);
+        }
+        0
+    });
+    seen[2] % OUTCOMES_MAX
+}
+
+/// How a structure reads a shared variable.
+type Read = fn(&AtomicUsize) -> usize;
+
+fn load(atomic: &AtomicUsize) -> usize {
+    atomic.load(SeqCst)
+}
+
+/// Reads by an exchange that fails, because no kernel stores this value. A load may read an old value under loom; what
+/// could also store reads the newest.
+fn newest(atomic: &AtomicUsize) -> usize {
+    match atomic.compare_exchange(usize::MAX, usize::MAX, SeqCst, SeqCst) {
+        Ok(value) | Err(value) => value,
     }
 }
 

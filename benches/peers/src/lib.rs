@@ -2,7 +2,8 @@
 //!
 //! Each [`Case`] is a kernel with its sizes. `kernels.rs` holds the kernels once; each file of
 //! [`tools`] compiles them against one tool's own atomics, locks and threads. [`measure()`] runs a
-//! case under a tool until the tool has exhausted it, or for as long as the cap allows.
+//! case under each tool until the tool has exhausted it, or for as long as the cap allows, and what is short again,
+//! the tools by turns.
 //!
 //! What makes the figures comparable: a kernel shares by `std::sync::Arc`, so that no tool sees
 //! reference counts; every tool searches depth first, without a preemption bound, silently, on one
@@ -19,9 +20,12 @@
 pub mod case;
 pub mod measurement;
 pub mod outcomes;
+pub mod table;
+pub mod took;
 pub mod tools;
 
 pub use case::{Case, Kernel};
 pub use measurement::{Measurement, disagreements, measure};
 pub use outcomes::Outcomes;
+pub use took::Took;
 pub use tools::Tool;

@@ -1,73 +1,85 @@
 //! Prints what intermezzo, loom and shuttle need to exhaust the same programs.
 //!
 //! ```text
-//! intermezzo-peers [--json] [--cap SECONDS] [FILTER]
+//! intermezzo-peers [--json] [--csv FILE] [--cap SECONDS] [FILTER..]
 //! ```
 //!
-//! FILTER keeps the cases whose name contains it. Exit codes: 0 measured, 1 the tools contradict
-//! each other about what a program can do, 2 usage error.
+//! It prints a Markdown table, or JSON; FILE gets the figures as CSV too. A FILTER keeps the cases whose name contains it;
+//! of several, one is enough. Exit codes: 0 measured, 1 the tools contradict each other about what a program can do, 2
+//! usage error, or FILE cannot be written.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "printing is what this binary is for"
 )]
 
-use std::env;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+use std::{env, fs};
 
+use intermezzo_peers::table::{self, Row};
 use intermezzo_peers::{Case, Measurement, Tool, disagreements, measure};
 use serde_json::{Value, json};
 
-/// Long enough for a rate that does not move any more.
-const CAP_DEFAULT: Duration = Duration::from_secs(20);
+/// As long as anybody waits.
+const CAP_DEFAULT: Duration = Duration::from_secs(60);
 
 struct Arguments {
     json: bool,
     cap: Duration,
-    filter: String,
+    csv: Option<PathBuf>,
+    filters: Vec<String>,
 }
 
 fn main() -> ExitCode {
     let arguments = match parse(env::args().skip(1)) {
         Ok(arguments) => arguments,
         Err(message) => {
-            eprintln!("{message}\nusage: intermezzo-peers [--json] [--cap SECONDS] [FILTER]");
+            eprintln!("{message}\nusage: intermezzo-peers [--json] [--csv FILE] [--cap SECONDS] [FILTER..]");
             return ExitCode::from(2);
         }
     };
-    let mut rows = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     let mut contradictions = Vec::new();
     if !arguments.json {
-        println!("{HEADER}");
+        println!("{}", table::HEADER);
     }
-    for case in Case::ALL
-        .into_iter()
-        .filter(|case| case.to_string().contains(&arguments.filter))
-    {
-        let mut measurements: Vec<Measurement> = Vec::new();
-        for tool in Tool::ALL {
-            let measurement = measure(tool, case, arguments.cap);
-            let reference = measurements.first().or(measurement.as_ref());
-            if arguments.json {
-                rows.push(json_row(case, tool, measurement.as_ref(), reference));
-            } else {
-                println!("{}", table_row(case, tool, measurement.as_ref(), reference));
-            }
-            measurements.extend(measurement);
+    let chosen = |case: &Case| {
+        let name = case.to_string();
+        arguments.filters.is_empty() || arguments.filters.iter().any(|filter| name.contains(filter))
+    };
+    for case in Case::ALL.into_iter().filter(chosen) {
+        let figures = measure(case, arguments.cap);
+        let known: Vec<Measurement> = figures.iter().flatten().cloned().collect();
+        contradictions.extend(disagreements(&known));
+        rows.push((case, figures));
+        if !arguments.json {
+            print!("{}", table::rows(&rows[rows.len() - 1]));
         }
-        contradictions.extend(disagreements(&measurements));
     }
     if arguments.json {
+        let figures = rows.iter().flat_map(|(case, figures)| {
+            let row = |(tool, own): (Tool, &Option<Measurement>)| {
+                json_row(*case, tool, own.as_ref(), figures[0].as_ref())
+            };
+            Tool::ALL.into_iter().zip(figures).map(row).collect::<Vec<_>>()
+        });
         let report = json!({
-            "format": "intermezzo-peers/1",
+            "format": "intermezzo-peers/2",
             "cap_seconds": arguments.cap.as_secs_f64(),
-            "rows": rows,
+            "rows": figures.collect::<Vec<_>>(),
             "disagreements": contradictions,
         });
         println!("{report:#}");
     } else {
-        println!("{LEGEND}");
+        println!("{}\n\n{}", table::LEGEND, table::beside_loom(&rows));
+    }
+    if let Some(file) = &arguments.csv
+        && let Err(error) = fs::write(file, table::csv(&rows))
+    {
+        eprintln!("{}: {error}", file.display());
+        return ExitCode::from(2);
     }
     for contradiction in &contradictions {
         eprintln!("disagreement: {contradiction}");
@@ -83,11 +95,13 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let mut arguments = Arguments {
         json: false,
         cap: CAP_DEFAULT,
-        filter: String::new(),
+        csv: None,
+        filters: Vec::new(),
     };
     while let Some(word) = words.next() {
         match word.as_str() {
             "--json" => arguments.json = true,
+            "--csv" => arguments.csv = Some(words.next().ok_or("--csv needs a file")?.into()),
             "--cap" => {
                 let seconds = words.next().ok_or("--cap needs a number of seconds")?;
                 arguments.cap = seconds
@@ -97,55 +111,10 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
                     .ok_or(format!("--cap: {seconds} is not a number of seconds"))?;
             }
             flag if flag.starts_with('-') => return Err(format!("unknown flag {flag}")),
-            filter => arguments.filter = filter.to_owned(),
+            filter => arguments.filters.push(filter.to_owned()),
         }
     }
     Ok(arguments)
-}
-
-const HEADER: &str = "\
-kernel              tool        outcomes  executions      seconds  executions/s  time / intermezzo
-------------------  ----------  --------  ------------  ---------  ------------  -----------------";
-
-const LEGEND: &str = "
->  the cap came first: the tool would need more, and the ratio is a lower bound.
-<  the cap came first for intermezzo: the ratio is an upper bound.
--  the program has more threads than the tool can hold; or both were cut, so that no ratio is known.
-Times below some milliseconds are mostly a tool's setting up.
-Loom may show more outcomes than the others: it treats SeqCst as AcqRel.";
-
-fn table_row(case: Case, tool: Tool, own: Option<&Measurement>, reference: Option<&Measurement>) -> String {
-    let kernel = case.to_string();
-    let Some(own) = own else {
-        return format!(
-            "{kernel:<18}  {tool:<10}  {0:>8}  {0:>12}  {0:>9}  {0:>12}  {0:>17}",
-            "-"
-        );
-    };
-    let cut = if own.exhausted { "" } else { ">" };
-    let ratio = match reference.and_then(|reference| own.time_ratio(reference)) {
-        Some(ratio) if reference.is_some_and(|reference| !reference.exhausted) => {
-            format!("<{}", short(ratio))
-        }
-        Some(ratio) => format!("{cut}{}", short(ratio)),
-        None => "-".to_owned(),
-    };
-    format!(
-        "{kernel:<18}  {tool:<10}  {:>8}  {:>12}  {:>9}  {:>12.0}  {ratio:>17}",
-        own.outcomes.len(),
-        format!("{cut}{}", own.executions),
-        format!("{cut}{:.4}", own.time.as_secs_f64()),
-        own.rate(),
-    )
-}
-
-/// Ratios span six orders of magnitude; what matters of each is its first digits.
-fn short(ratio: f64) -> String {
-    if ratio < 10.0 {
-        format!("{ratio:.3}")
-    } else {
-        format!("{ratio:.0}")
-    }
 }
 
 /// Like the table's row; every figure is null where the tool cannot run the case.
@@ -157,12 +126,15 @@ fn json_row(case: Case, tool: Tool, own: Option<&Measurement>, reference: Option
         "kernel": case.kernel.to_string(),
         "a": case.a,
         "b": case.b,
+        "like_for_like": case.kernel.is_like_for_like(),
         "tool": tool,
         "outcomes": own.map(|own| &own.outcomes),
         "executions": own.map(|own| own.executions),
         "exhausted": own.map(|own| own.exhausted),
-        "seconds": own.map(|own| own.time.as_secs_f64()),
+        "seconds": own.map(|own| own.took.wall.as_secs_f64()),
+        "processor_seconds": own.map(|own| own.took.cpu.as_secs_f64()),
         "executions_per_second": own.map(Measurement::rate),
-        "time_ratio_to_intermezzo": ratio,
+        "executions_per_processor_second": own.map(Measurement::cpu_rate),
+        "time_ratio_to_dpor": ratio,
     })
 }

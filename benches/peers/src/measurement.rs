@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Case, Outcomes, Tool};
+use crate::{Case, Outcomes, Took, Tool};
 
 /// Runs shorter than this are repeated: their time is within reach of the machine's noise.
 const SHORT: Duration = Duration::from_secs(1);
@@ -28,8 +28,8 @@ pub struct Measurement {
     pub tool: Tool,
     /// Runs of the test, complete or cut short by the tool.
     pub executions: u64,
-    /// Wall-clock time, setting the tool up included.
-    pub time: Duration,
+    /// What it took, setting the tool up included.
+    pub took: Took,
     /// Whether the tool ended by itself, before the cap.
     pub exhausted: bool,
     /// What the kernel answered, over all executions.
@@ -37,59 +37,78 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Executions per second.
+    /// Executions per second on the wall.
     pub fn rate(&self) -> f64 {
-        self.executions as f64 / self.time.as_secs_f64()
+        self.executions as f64 / self.took.wall.as_secs_f64()
     }
 
-    /// The time this took over the time the other took. If this was cut by the cap, the true ratio
+    /// Executions per second on processors: what the rate would be on a machine of its own.
+    pub fn cpu_rate(&self) -> f64 {
+        self.executions as f64 / self.took.cpu.as_secs_f64()
+    }
+
+    /// The processor time this took over that of the other. If this was cut by the cap, the true ratio
     /// is greater; if the other was, it is smaller; if both were, nothing is known: `None`.
     pub fn time_ratio(&self, other: &Measurement) -> Option<f64> {
         let known = self.exhausted || other.exhausted;
-        known.then(|| self.time.as_secs_f64() / other.time.as_secs_f64())
+        known.then(|| self.took.cpu.as_secs_f64() / other.took.cpu.as_secs_f64())
     }
 }
 
-/// Runs the case under the tool, for `cap` at most; `None` if it has more threads than the tool
-/// can hold.
+/// Runs the case under every tool, for `cap` at most each, in the order of [`Tool::ALL`]; `None` for a tool that cannot
+/// hold its threads. What is short is repeated, the tools by turns, so that what disturbs the machine disturbs all.
 ///
 /// # Panics
 ///
 /// If a tool that exhausts the case twice needs another number of executions the second time.
-pub fn measure(tool: Tool, case: Case, cap: Duration) -> Option<Measurement> {
-    if tool.threads_max().is_some_and(|threads_max| case.a > threads_max) {
-        return None;
-    }
-    let first = run(tool, case, cap);
-    let runs_wanted = match first.time {
-        time if time < TINY => TINY_RUNS,
-        time if time < SHORT => SHORT_RUNS,
-        _ => 1,
-    };
-    let mut runs = vec![first];
-    while runs.len() < runs_wanted {
-        let again = run(tool, case, cap);
-        if again.exhausted && runs[0].exhausted {
-            assert_eq!(
-                again.executions, runs[0].executions,
-                "{case} under {tool} is not deterministic"
-            );
+pub fn measure(case: Case, cap: Duration) -> [Option<Measurement>; Tool::ALL.len()] {
+    let mut runs = Tool::ALL.map(|_| Vec::new());
+    for round in 0..TINY_RUNS {
+        for (tool, runs) in Tool::ALL.into_iter().zip(&mut runs) {
+            let fits = tool.threads_max().is_none_or(|most| case.a <= most);
+            if fits && round < runs_wanted(runs) {
+                runs.push(run(tool, case, cap));
+            }
         }
-        runs.push(again);
     }
-    runs.sort_by_key(|run| run.time);
-    Some(runs.swap_remove(runs_wanted / 2))
+    runs.map(middle)
+}
+
+/// How many runs it takes, after these.
+fn runs_wanted(runs: &[Measurement]) -> usize {
+    match runs.first() {
+        Some(first) if first.took.wall < TINY => TINY_RUNS,
+        Some(first) if first.took.wall < SHORT => SHORT_RUNS,
+        _ => 1,
+    }
+}
+
+/// The run with the median time.
+fn middle(mut runs: Vec<Measurement>) -> Option<Measurement> {
+    for pair in runs
+        .windows(2)
+        .filter(|pair| pair.iter().all(|run| run.exhausted))
+    {
+        assert_eq!(
+            pair[0].executions, pair[1].executions,
+            "{} under {} is not deterministic",
+            pair[0].case, pair[0].tool
+        );
+    }
+    runs.sort_by_key(|run| run.took.cpu);
+    let middle = runs.len() / 2;
+    (!runs.is_empty()).then(|| runs.swap_remove(middle))
 }
 
 fn run(tool: Tool, case: Case, cap: Duration) -> Measurement {
     let outcomes = Arc::new(Outcomes::new());
-    let (executions, time) = tool.explore(case, cap, &outcomes);
+    let (executions, took) = tool.explore(case, cap, &outcomes);
     Measurement {
         case,
         tool,
         executions,
-        time,
-        exhausted: time < cap,
+        took,
+        exhausted: took.wall < cap,
         outcomes: outcomes.to_set(),
     }
 }
@@ -137,23 +156,23 @@ mod tests {
 
     #[test]
     fn a_counter_loses_increments_only_if_racy() {
-        assert_eq!(outcomes(Kernel::Counter, 2, 2), sets([&[4]; 3]));
-        assert_eq!(outcomes(Kernel::MutexCounter, 2, 2), sets([&[4]; 3]));
-        assert_eq!(outcomes(Kernel::RacyCounter, 2, 2), sets([&[2, 3, 4]; 3]));
+        assert_eq!(outcomes(Kernel::Counter, 2, 2), sets([&[4]; 4]));
+        assert_eq!(outcomes(Kernel::MutexCounter, 2, 2), sets([&[4]; 4]));
+        assert_eq!(outcomes(Kernel::RacyCounter, 2, 2), sets([&[2, 3, 4]; 4]));
     }
 
     #[test]
     fn only_loom_shows_what_sequential_consistency_forbids() {
         assert_eq!(
             outcomes(Kernel::StoreBuffer, 2, 1),
-            sets([&[1, 2, 3], &[0, 1, 2, 3], &[1, 2, 3]])
+            sets([&[1, 2, 3], &[1, 2, 3], &[0, 1, 2, 3], &[1, 2, 3]])
         );
     }
 
     /// Pops of (1, 2) and of (2, 1), as digits to base 3: no node is lost, none taken twice.
     #[test]
     fn a_stack_gives_every_node_once() {
-        assert_eq!(outcomes(Kernel::Treiber, 2, 1), sets([&[5, 7]; 3]));
+        assert_eq!(outcomes(Kernel::Treiber, 2, 1), sets([&[5, 7]; 4]));
     }
 
     #[test]
@@ -162,22 +181,23 @@ mod tests {
             case: Case::new(Kernel::StoreBuffer, 2, 1),
             tool,
             executions: 1,
-            time: SHORT,
+            took: Took::default(),
             exhausted,
             outcomes: outcomes.iter().copied().collect(),
         };
-        let intermezzo = measurement(Tool::Intermezzo, true, &[1, 2]);
+        let intermezzo = measurement(Tool::IntermezzoDpor, true, &[1, 2]);
         let loom = measurement(Tool::Loom, true, &[0, 1, 2, 3]);
         let shuttle = measurement(Tool::Shuttle, false, &[1, 3]);
         assert_eq!(
             disagreements(&[intermezzo, loom, shuttle]),
-            ["store_buffer(2,1): intermezzo exhausted it without the outcomes [3] that shuttle saw"],
+            ["store_buffer(2,1): intermezzo dpor exhausted it without the outcomes [3] that shuttle saw"],
         );
     }
 
     #[test]
     fn a_program_too_large_for_a_tool_is_not_run() {
-        assert!(measure(Tool::Loom, Case::new(Kernel::Empty, 5, 1), CAP).is_none());
-        assert!(measure(Tool::Loom, Case::new(Kernel::Empty, 4, 1), CAP).is_some());
+        let runs = |threads| measure(Case::new(Kernel::Empty, threads, 1), CAP).map(|run| run.is_some());
+        assert_eq!(runs(4), [true; 4]);
+        assert_eq!(runs(5), [true, true, false, true]);
     }
 }

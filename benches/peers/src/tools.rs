@@ -6,11 +6,11 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::{Case, Outcomes};
+use crate::{Case, Outcomes, Took};
 
 mod intermezzo;
 mod loom;
@@ -24,8 +24,12 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
-    /// This project.
-    Intermezzo,
+    /// This project, with its optimal partial-order reduction.
+    #[serde(rename = "intermezzo dpor")]
+    IntermezzoDpor,
+    /// This project, every schedule.
+    #[serde(rename = "intermezzo dfs")]
+    IntermezzoDfs,
     /// `loom`, with its partial-order reduction.
     Loom,
     /// `shuttle` with its depth-first scheduler, which has no reduction.
@@ -34,13 +38,18 @@ pub enum Tool {
 
 impl Tool {
     /// All tools, the one that the others are compared with first.
-    pub const ALL: [Tool; 3] = [Tool::Intermezzo, Tool::Loom, Tool::Shuttle];
+    pub const ALL: [Tool; 4] = [
+        Tool::IntermezzoDpor,
+        Tool::IntermezzoDfs,
+        Tool::Loom,
+        Tool::Shuttle,
+    ];
 
     /// The number of threads that the tool can hold beside the main one, where it has a limit.
     pub fn threads_max(self) -> Option<usize> {
         match self {
             Tool::Loom => Some(::loom::MAX_THREADS - 1),
-            Tool::Intermezzo | Tool::Shuttle => None,
+            Tool::IntermezzoDpor | Tool::IntermezzoDfs | Tool::Shuttle => None,
         }
     }
 
@@ -52,29 +61,31 @@ impl Tool {
     }
 
     /// Runs the case until the tool has exhausted it, or until `cap` is over. Returns the number of
-    /// executions and the time they took, setting the tool up included; the outcomes of those that
+    /// executions and what they took, setting the tool up included; the outcomes of those that
     /// ended go to `outcomes`.
     ///
     /// # Panics
     ///
     /// If the case has more threads than [`threads_max`](Tool::threads_max).
-    pub fn explore(self, case: Case, cap: Duration, outcomes: &Arc<Outcomes>) -> (u64, Duration) {
+    pub fn explore(self, case: Case, cap: Duration, outcomes: &Arc<Outcomes>) -> (u64, Took) {
         let explore = match self {
-            Tool::Intermezzo => intermezzo::explore,
+            Tool::IntermezzoDpor => intermezzo::explore_dpor,
+            Tool::IntermezzoDfs => intermezzo::explore_dfs,
             Tool::Loom => loom::explore,
             Tool::Shuttle => shuttle::explore,
         };
         let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = Instant::now();
+        let start = Took::so_far();
         let executions = explore(case, cap, outcomes.clone());
-        (executions, start.elapsed())
+        (executions, Took::so_far().since(start))
     }
 }
 
 impl fmt::Display for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Tool::Intermezzo => "intermezzo",
+            Tool::IntermezzoDpor => "intermezzo dpor",
+            Tool::IntermezzoDfs => "intermezzo dfs",
             Tool::Loom => "loom",
             Tool::Shuttle => "shuttle",
         })

@@ -40,3 +40,10 @@ pub(super) fn monitors(
     }
     Ok(sets)
 }
+
+/// Whether to every monitor executions of one trace are the same.
+pub(super) fn suit_reductions(sets: &[Vec<Box<dyn Monitor>>]) -> bool {
+    sets.iter()
+        .flatten()
+        .all(|monitor| monitor.reduction_compatible())
+}

@@ -70,6 +70,10 @@ impl Exploration {
         let name = if jobs > 1 { "jobs" } else { "checkpoint" };
         let sets = listening::monitors(monitors, jobs, settings.checkpoint.is_some())
             .map_err(|problem| refused(name, problem))?;
+        if own && settings.reduction != Reduction::None && !listening::suit_reductions(&sets) {
+            let problem = "a monitor is attached that tells apart executions which a reduction takes for the same: give `none`";
+            return Err(refused("reduction", problem));
+        }
         let mut strategy = match (replay, custom) {
             (Some(schedule), _) => Box::new(Replay::new(schedule.choices)),
             (None, Some(custom)) => custom,

@@ -117,6 +117,23 @@ const NO_WAKEUP_TREES: &str = "reduction: wakeup trees miss traces where tasks a
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
                              before nobody else can go on is missed: set `awaits=false`";
 
+/// What a report notes where loops were assumed to wait.
+fn assumed_note(loops: usize, restarts: u32, given_up: u64) -> String {
+    let loops = match loops {
+        1 => "one loop is".to_owned(),
+        loops => format!("{loops} loops are"),
+    };
+    let restarts = match restarts {
+        0 => String::new(),
+        1 => format!("; the search started anew once, after {given_up} executions that are not counted"),
+        times => format!("; the search started anew {times} times, after {given_up} executions that are not counted"),
+    };
+    format!(
+        "assume_awaits: {loops} assumed to only wait from the first round on, for a later round was seen to{restarts}; what \
+         such a loop does before its state repeats may be missed"
+    )
+}
+
 /// What is called now and then while an exploration runs.
 type OnProgress = Box<dyn FnMut(&Progress) + Send>;
 
@@ -305,6 +322,21 @@ impl Explorer {
         self
     }
 
+    /// Whether a loop that was once *seen* to only wait (a round of it came back to where it began, with nothing written)
+    /// is *assumed* to from its first round on, wherever a task does the same operations at the same places. Its failed
+    /// rounds then count as not having happened: there are fewer traces, and fewer executions. Default: off.
+    ///
+    /// A loop is seen to wait in an execution, and the search then starts anew with that known; executions until then are
+    /// mentioned in a note, and counted nowhere else.
+    ///
+    /// What may be missed: what depends on how often such a loop went round *before* its state repeats (a back-off that
+    /// grows up to a limit, a count that no variable holds); and, if a loop's rounds differ and one ends like another,
+    /// changes of what only the longer one reads.
+    pub fn assume_awaits(mut self, on: bool) -> Explorer {
+        self.settings.assume_awaits = on;
+        self
+    }
+
     /// Goes on after a finding. Default: stop at the first.
     pub fn keep_going(mut self, keep_going: bool) -> Explorer {
         self.settings.keep_going = keep_going;
@@ -353,6 +385,7 @@ impl Explorer {
         self.settings.environment = schedule.environment;
         self.settings.fair_yields = schedule.fair_yields;
         self.settings.awaits = schedule.awaits;
+        self.settings.assume_awaits = !schedule.known_loops.is_empty();
         self.replay = Some(schedule);
         self
     }
@@ -421,13 +454,17 @@ impl Explorer {
         } = self;
         let replaying = replay.is_some();
         let unreduced = replaying || custom.is_some();
+        let known_loops = match &replay {
+            Some(schedule) => Some(schedule.known_loops.clone()).filter(|known| !known.is_empty()),
+            None => settings.assume_awaits.then(Vec::new),
+        };
         let strategy: Box<dyn search::Strategy> = match (replay, custom) {
             (Some(schedule), _) => Box::new(Replay::new(schedule.choices)),
             (None, Some(custom)) => custom,
             (None, None) => configured::strategy(&settings),
         };
         let heeds_scope = strategy.heeds_scope();
-        let traces: Fingerprints<()> = Fingerprints::new(configured::table_bytes(&settings));
+        let mut traces: Fingerprints<()> = Fingerprints::new(configured::table_bytes(&settings));
         let mut report = Report::new(
             program.clone(),
             settings.environment,
@@ -441,7 +478,8 @@ impl Explorer {
             awaits: settings.awaits,
         };
         let all_compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
-        let mut worker = Worker::new(strategy, settings.environment, limits, Listeners::new(monitors));
+        let listeners = Listeners::new(monitors);
+        let mut worker = Worker::new(strategy, settings.environment, limits, known_loops, listeners);
         if heeds_scope {
             worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());
         }
@@ -456,24 +494,27 @@ impl Explorer {
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
 
-        let schedule = |choices| Schedule {
+        let schedule = |choices, known_loops| Schedule {
             program: program.clone(),
             environment: settings.environment,
             steps: settings.steps,
             fair_yields: settings.fair_yields,
             awaits: settings.awaits,
+            known_loops,
             choices,
         };
         let began = Instant::now();
         let mut looked_at = (0, 0);
         let mut complete = 0;
         let mut failed_iterations = 0u64;
+        let (mut learned, mut times_anew, mut given_up) = (false, 0, 0);
+        let mut gave_way = false;
         let mut restarts = settings.reduction == Reduction::Dpor && !unreduced;
         let ended = loop {
-            if settings.executions.is_some_and(|most| report.executions >= most) {
+            if settings.executions.is_some_and(|most| given_up + report.executions >= most) {
                 break Some(format!(
                     "the limit of {} executions was reached",
-                    report.executions
+                    given_up + report.executions
                 ));
             }
             let due = report.executions - looked_at.0 >= EXECUTIONS_PER_LOOK
@@ -495,9 +536,23 @@ impl Explorer {
                     ));
                 }
             }
+            if learned {
+                times_anew += 1;
+                given_up += report.executions;
+                report.forget_counts();
+                traces = Fingerprints::new(configured::table_bytes(&settings));
+                looked_at = (0, 0);
+                (complete, failed_iterations) = (0, 0);
+                worker.restart(if gave_way {
+                    Box::new(search::Dpor::new(search::Insertion::First))
+                } else {
+                    configured::strategy(&settings)
+                });
+            }
             let Some(executed) = worker.execute(&|| test()) else {
                 break None;
             };
+            learned = executed.learned && !replaying;
             report.executions += 1;
             report.steps += executed.steps;
             report.max_steps = report.max_steps.max(executed.steps);
@@ -511,7 +566,7 @@ impl Explorer {
                 report.note(PARKED);
                 if restarts {
                     // What is parked depends on more than the trace, which wakeup trees rely on.
-                    restarts = false;
+                    (restarts, gave_way) = (false, true);
                     report.note(NO_WAKEUP_TREES);
                     worker.restart(Box::new(search::Dpor::new(search::Insertion::First)));
                 }
@@ -547,11 +602,15 @@ impl Explorer {
                  shows what a shorter one shows"
             ));
         }
+        if worker.known_loops() > 0 {
+            report.note(&assumed_note(worker.known_loops(), times_anew, given_up));
+        }
         let last_words = worker.shut_down();
         if !last_words.is_empty() {
-            report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));
+            report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new(), Vec::new())));
         }
         report.redundant = worker.redundant();
+        report.blocked = worker.strategy().blocked();
         report.reduction = worker.strategy().reduction();
         if traces.overflowed() {
             report.note("traces were too many to be told apart in `cache_bytes`: they are not counted");
@@ -594,6 +653,12 @@ fn write_report(directory: &Path, report: &Report) {
 }
 
 impl Report {
+    /// The search starts anew: what it found stays, what it counted does not.
+    fn forget_counts(&mut self) {
+        (self.executions, self.steps, self.context_switches) = (0, 0, 0);
+        (self.max_steps, self.max_tasks) = (0, 0);
+    }
+
     /// Adds what an execution showed; what is known already is counted.
     fn take_findings(&mut self, found: Vec<Finding>) {
         if !found.is_empty() {

@@ -97,6 +97,8 @@ pub struct Settings {
     pub fair_yields: u32,
     /// Whether a task whose loop only waits is disabled until what it waits for changes.
     pub awaits: bool,
+    /// Whether a loop that was once seen to only wait is assumed to from its first round on.
+    pub assume_awaits: bool,
     /// Whether to go on after a finding.
     pub keep_going: bool,
     /// Seed of the search's own randomness.
@@ -143,6 +145,7 @@ impl Default for Settings {
             steps: STEPS,
             fair_yields: 1,
             awaits: true,
+            assume_awaits: false,
             keep_going: false,
             seed: 0,
             cache_bytes: CACHE_BYTES,
@@ -225,6 +228,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     }),
     ("awaits", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.awaits = b)
+    }),
+    ("assume_awaits", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.assume_awaits = b)
     }),
     ("keep_going", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.keep_going = b)
@@ -330,14 +336,23 @@ impl Settings {
 
     /// Whether these settings go together with a search of the user's own.
     pub(crate) fn check_custom(&self) -> Result<(), SettingError> {
-        if !self.quiet_atomics {
+        let (name, problem) = if self.quiet_atomics {
+            (
+                "quiet_atomics",
+                "when an atomic proves to need schedule points the search starts anew, which one of your own cannot: give \
+                 `false`",
+            )
+        } else if self.assume_awaits {
+            (
+                "assume_awaits",
+                "when a loop proves to only wait the search starts anew, which one of your own cannot: give `false`",
+            )
+        } else {
             return Ok(());
-        }
+        };
         Err(SettingError {
-            name: "quiet_atomics".into(),
-            problem: "when an atomic proves to need schedule points the search starts anew, which one of your own cannot: \
-                      give `false`"
-                .into(),
+            name: name.into(),
+            problem: problem.into(),
         })
     }
 

@@ -26,6 +26,7 @@ mod event;
 mod fair;
 mod fiber;
 mod image;
+mod known_loops;
 mod life;
 mod listen;
 mod naming;
@@ -50,7 +51,7 @@ pub(crate) use scope::Scoping;
 pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
 pub(crate) use task_set::TaskSet;
-pub(crate) use var::{Gates, NOBODY, VarKind};
+pub(crate) use var::{Gates, NOBODY, VarKind, Vars};
 pub(crate) use worker::{AwaitedVar, EventLine, Limits, Scene, Trouble, Waiting, Worker};
 
 use crate::environment::Environment;
@@ -70,7 +71,6 @@ use std::any::Any;
 use std::cell::Cell;
 use switch::Home;
 use task::Pending;
-use var::Vars;
 
 thread_local! {
     /// The runtime whose task runs on this thread; null outside any execution.

@@ -25,6 +25,7 @@
 //! in the heap and are never parked. A report says when tasks were parked.
 
 use super::event::Event;
+use super::known_loops::KnownLoops;
 use super::naming::{site_name, var_name};
 use super::task::Pending;
 use super::task_set::TaskSet;
@@ -98,12 +99,19 @@ pub(super) struct Spins {
     parks: u32,
     failed_iterations: u32,
     unseen_change: bool,
+    /// Loops that are assumed to only wait; `None` if none are.
+    known: Option<Box<KnownLoops>>,
+    /// Rounds in the step under way that are to be void: whose, and from which event on.
+    void_rounds: Vec<(u32, usize)>,
 }
 
 impl Spins {
-    pub(super) fn new(on: bool) -> Spins {
+    /// With `known`, the rounds of loops with these hashes are assumed to only wait.
+    pub(super) fn new(on: bool, known: Option<Vec<u64>>) -> Spins {
         Spins {
             on,
+            known: known.map(|known| Box::new(KnownLoops::new(known))),
+            void_rounds: Vec::new(),
             rounds: Vec::new(),
             parked: TaskSet::default(),
             looked: 0,
@@ -122,7 +130,9 @@ impl Spins {
         for rounds in &mut self.rounds {
             rounds.surroundings = None;
             rounds.ends = false;
+            rounds.first_event = 0;
         }
+        self.void_rounds.clear();
         self.parked.clear();
         self.looked = 0;
         self.released.clear();
@@ -146,6 +156,21 @@ impl Spins {
     /// Whether nobody can go on but tasks that were parked, which have their last rounds.
     pub(super) fn in_last_rounds(&self) -> bool {
         self.last_rounds
+    }
+
+    /// The loops that are assumed to only wait, if any are.
+    pub(super) fn known(&self) -> Option<&KnownLoops> {
+        self.known.as_deref()
+    }
+
+    /// The execution is over: what it showed of loops is known from the next one on. Whether there was anything.
+    pub(super) fn adopt_learned(&mut self) -> bool {
+        self.known.as_deref_mut().is_some_and(KnownLoops::adopt)
+    }
+
+    /// A round that the step under way made void, if there is one more: whose, and from which event on.
+    pub(super) fn next_void_round(&mut self) -> Option<(u32, usize)> {
+        self.void_rounds.pop()
     }
 
     /// Whether the yield of the last step is to count as none. Says so once.
@@ -226,7 +251,7 @@ impl Engine {
     fn end_round(self, access: Access) {
         let rt = self.rt();
         let task = rt.current;
-        let Some(first) = rt.round_in_vain(task) else {
+        let Some(first) = rt.round_in_vain(task, access) else {
             return;
         };
         rt.iteration_failed(task, first);
@@ -241,15 +266,28 @@ impl Engine {
 }
 
 impl Runtime {
-    /// A round of the task is over. Its first event, if it was in vain and the next one would be too.
-    fn round_in_vain(&mut self, task: u32) -> Option<usize> {
+    /// A round of the task is over, with this yield. Its first event, if it was in vain and the next one would be too.
+    fn round_in_vain(&mut self, task: u32, access: Access) -> Option<usize> {
         let events = self.events.as_slice();
         let rounds = &mut self.spins.rounds[task as usize];
-        let first = std::mem::replace(&mut rounds.first_event, events.len());
-        if !rounds.came_back {
+        let begin = std::mem::replace(&mut rounds.first_event, events.len());
+        let own = |event: &&Event| event.task == task;
+        let assumed = match self.spins.known.as_deref() {
+            Some(known) if access.op == SyncVarOp::Yield => {
+                let backwards = events[begin..].iter().rev().filter(own);
+                known.round(backwards.take_while(|event| only_looks(event)))
+            }
+            _ => None,
+        };
+        let first = if rounds.came_back {
+            begin
+        } else if let Some(length) = assumed {
+            let mut numbered = events.iter().enumerate().rev();
+            numbered.by_ref().filter(|(_, event)| own(event)).nth(length - 1)?.0
+        } else {
             rounds.vain = 0;
             return None;
-        }
+        };
         let awaited = &mut rounds.awaited;
         awaited.clear();
         for event in &events[first..] {
@@ -274,18 +312,36 @@ impl Runtime {
                 }
             }
         }
-        if awaited.iter().any(|awaited| awaited.changed) {
-            self.spins.failed_iterations += 1;
-            self.spins.void_yield = self.last == task;
+        if awaited.is_empty() {
             return None;
         }
-        (!awaited.is_empty()).then_some(first)
+        if rounds.came_back
+            && access.op == SyncVarOp::Yield
+            && let Some(known) = self.spins.known.as_deref_mut()
+        {
+            known.learn(events[first..].iter().rev().filter(own));
+        }
+        if awaited.iter().any(|awaited| awaited.changed) {
+            self.spins.void_yield = self.last == task;
+            if assumed.is_some() {
+                self.iteration_failed(task, first);
+            } else {
+                self.spins.failed_iterations += 1;
+            }
+            return None;
+        }
+        Some(first)
     }
 
     /// A round of this task, whose events begin with number `first_event` of the execution, counts as not having
     /// happened. (Monitors have been told of them.)
     fn iteration_failed(&mut self, task: u32, first_event: usize) {
-        self.events.void(task, first_event);
+        if self.spins.known.is_some() && self.steps >= self.observe_from && !self.spins.last_rounds {
+            // Steps before may belong to it: the trace takes up the round first, and then takes it out.
+            self.spins.void_rounds.push((task, first_event));
+        } else {
+            self.events.void(task, first_event);
+        }
     }
 
     /// Disables a task until something that its last round read changes.

@@ -39,6 +39,7 @@ pub(crate) struct Limits {
     pub(crate) awaits: bool,
 }
 
+
 /// What an execution was, in the engine's own terms.
 pub(crate) struct Executed {
     pub(crate) steps: u64,
@@ -57,6 +58,8 @@ pub(crate) struct Executed {
     pub(crate) failed_iterations: u32,
     /// Whether parked tasks went on because of what is not compared.
     pub(crate) unseen_change: bool,
+    /// Whether it showed that a loop only waits which is assumed to from now on: the search has to start anew.
+    pub(crate) learned: bool,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
     pub(crate) trouble: Option<Box<Trouble>>,
 }
@@ -81,6 +84,8 @@ pub(crate) struct Scene {
     pub(crate) events: Vec<EventLine>,
     pub(crate) current: String,
     pub(crate) choices: Vec<Choice>,
+    /// The loops that were assumed to only wait.
+    pub(crate) known_loops: Vec<u64>,
 }
 
 /// A task that waits.
@@ -128,14 +133,18 @@ pub(crate) struct Worker {
 type Remake = Box<dyn Fn() -> Box<dyn Strategy>>;
 
 impl Worker {
+    /// With `known_loops`, loops that were seen to only wait are assumed to from their first round on: those of these
+    /// hashes, and those that executions show.
     pub(crate) fn new(
         strategy: Box<dyn Strategy>,
         environment: Environment,
         limits: Limits,
+        known_loops: Option<Vec<u64>>,
         listeners: Listeners,
     ) -> Worker {
         let listening = listeners.interests();
         let asks_always = strategy.asks_always();
+        let assuming = known_loops.is_some();
         let detail = if asks_always {
             Detail::Races
         } else {
@@ -166,7 +175,7 @@ impl Worker {
                 timed: TaskSet::default(),
                 drowsy: TaskSet::default(),
                 fair: Fairness::new(limits.fair_yields),
-                spins: Spins::new(limits.awaits),
+                spins: Spins::new(limits.awaits, known_loops),
                 candidates: Vec::new(),
                 scoped: false,
                 heeds_scope: strategy.heeds_scope(),
@@ -184,7 +193,7 @@ impl Worker {
                 decided: 0,
                 asks_always,
                 strategy,
-                trace: Trace::new(detail),
+                trace: if assuming { Trace::with_voids(detail) } else { Trace::new(detail) },
                 observe_from: 0,
                 ask_from: 0,
                 also: Vec::new(),
@@ -290,9 +299,14 @@ impl Worker {
     pub(crate) fn restart(&mut self, strategy: Box<dyn Strategy>) {
         let rt = &mut *self.runtime;
         rt.asks_always = strategy.asks_always();
-        rt.trace = Trace::new(rt.trace.detail());
+        rt.trace = rt.trace.anew();
         rt.plan = Plan::default();
         rt.strategy = strategy;
+    }
+
+    /// How many loops are assumed to only wait.
+    pub(crate) fn known_loops(&self) -> usize {
+        self.runtime.spins.known().map_or(0, |known| known.known().len())
     }
 
     /// The strategy, to ask what else there is to say of it.
@@ -376,6 +390,7 @@ impl Engine {
             parked: rt.spins.parks(),
             failed_iterations: rt.spins.failed_iterations(),
             unseen_change: rt.spins.unseen_change(),
+            learned: rt.spins.adopt_learned(),
             trouble,
         }
     }
@@ -416,7 +431,7 @@ impl Runtime {
         self.looked_after = 0;
         self.prescribed = self.plan.choices().len();
         self.decided = 0;
-        self.trace.rewind(self.plan.kept());
+        self.trace.rewind(self.plan.kept(), &self.vars, &self.tasks);
         let known = self.trace.steps();
         self.events.clear(known.last().map_or(0, |step| step.events_end));
         let nothing = self.trace.detail() == Detail::Nothing;
@@ -576,6 +591,7 @@ impl Runtime {
             events,
             current,
             choices,
+            known_loops: self.spins.known().map_or(Vec::new(), |known| known.known().to_vec()),
         }
     }
 }

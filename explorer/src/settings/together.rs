@@ -70,6 +70,17 @@ const REFUSED: &[Refused] = &[
         "a random walk is uniform over choices, of which it would take some away as it goes; give `false`",
     ),
     (
+        "assume_awaits",
+        |s| s.assume_awaits && !s.awaits,
+        "without `awaits` no loop is seen to only wait: leave one of the two out",
+    ),
+    (
+        "assume_awaits",
+        |s| s.assume_awaits && s.quiet_atomics,
+        "both start the search anew when they learn something, and neither knows what the other took for granted before: \
+         give one of the two",
+    ),
+    (
         "priority",
         |s| s.priority.is_some() && s.strategy != StrategyKind::BestFirst,
         "only the strategy `best-first` has priorities",
@@ -208,6 +219,15 @@ mod tests {
             (
                 "quiet_atomics=true strategy=random",
                 Some(("quiet_atomics", "uniform over choices")),
+            ),
+            ("assume_awaits=true reduction=dpor", None),
+            (
+                "assume_awaits=true awaits=false",
+                Some(("assume_awaits", "without `awaits`")),
+            ),
+            (
+                "assume_awaits=true quiet_atomics=true",
+                Some(("assume_awaits", "start the search anew")),
             ),
             ("reduction=dpor preemptions=2", Some(("reduction", "sleep sets"))),
             (

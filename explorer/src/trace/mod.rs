@@ -20,13 +20,15 @@ mod mix;
 mod order;
 mod race;
 mod set;
+mod voids;
 
 pub(crate) use access::{Class, Key, Touch, conflict};
 pub(crate) use blocked::{Blocked, Ending};
 pub(crate) use race::Race;
 pub(crate) use set::Fingerprints;
+use voids::Voids;
 
-use crate::runtime::{Event, Gates, StepEnd};
+use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
 use intermezzo_sdk::SyncVarOp;
 use mix::{mix, mix_wide};
 use smallvec::SmallVec;
@@ -121,6 +123,8 @@ pub struct Trace {
     /// How the last execution ended, and who could not go on then.
     ending: Ending,
     blocked: Vec<Blocked>,
+    /// What is needed to take out rounds that count as not having happened, if any may.
+    voids: Option<Box<Voids>>,
 }
 
 impl Trace {
@@ -129,6 +133,22 @@ impl Trace {
         Trace {
             detail,
             ..Trace::default()
+        }
+    }
+
+    /// As `new`, and steps can be made void.
+    pub(crate) fn with_voids(detail: Detail) -> Trace {
+        Trace {
+            voids: Some(Box::default()),
+            ..Trace::new(detail)
+        }
+    }
+
+    /// A trace of the same kind that holds nothing.
+    pub(crate) fn anew(&self) -> Trace {
+        Trace {
+            voids: self.voids.is_some().then(Box::default),
+            ..Trace::new(self.detail)
         }
     }
 
@@ -155,6 +175,9 @@ impl Trace {
     /// What a step touched, or could have: the ends of tasks that wait for its own come with whichever step is the last.
     pub(crate) fn could_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let mut touches = SmallVec::from_slice(self.touches(step));
+        if self.voids.is_some() {
+            touches.extend(self.void_touches(step, false));
+        }
         if self.ends_are_seen {
             self.add_ends(step, &mut touches);
         }
@@ -197,6 +220,9 @@ impl Trace {
                 .take(1)
                 .for_each(|touch: &mut Touch| touch.class = Class::Write);
         }
+        if self.voids.is_some() {
+            touches.extend(self.void_touches(step, true));
+        }
         touches
     }
 
@@ -207,21 +233,32 @@ impl Trace {
     }
 
     /// Takes back all steps in which, or after which, anything but the first `choices` choices was decided.
-    pub(crate) fn rewind(&mut self, choices: usize) {
+    /// Rounds of loops that had not failed by then are put back; for that there are the last execution's variables and
+    /// tasks.
+    pub(crate) fn rewind(&mut self, choices: usize, vars: &Vars, tasks: &[Task]) {
         while self.steps.last().is_some_and(|step| step.choices_end > choices) {
             self.take_back();
+        }
+        if self.voids.is_some() {
+            self.put_back_rounds(vars, tasks);
         }
     }
 
     /// Takes back all steps.
     pub(crate) fn clear(&mut self) {
-        while !self.steps.is_empty() {
-            self.take_back();
+        *self = self.anew();
+    }
+
+    /// Takes back the last step, for good.
+    fn take_back(&mut self) {
+        self.take_back_step();
+        if let Some(voids) = &mut self.voids {
+            voids.take_back();
         }
     }
 
     /// Takes back the last step.
-    fn take_back(&mut self) {
+    fn take_back_step(&mut self) {
         let step = self.steps.pop().expect("a step to take back");
         let (followed, touches) = (step.followed as usize, step.touches as usize);
         for touch in self.followed[followed..]
@@ -247,6 +284,20 @@ impl Trace {
 
     /// A step is over: adds it.
     pub(crate) fn add(&mut self, end: &StepEnd<'_>) {
+        self.add_step(end);
+        for touch in &self.touches[self.steps.last().map_or(0, |step| step.touches as usize)..] {
+            if let Some(var) = touch.key.var() {
+                self.gates[var as usize] = end.vars[var].gates;
+            }
+        }
+        if self.voids.is_some() {
+            self.record(end);
+        }
+    }
+
+    /// Adds a step; what it did to gates is not known then.
+    #[inline(always)]
+    fn add_step(&mut self, end: &StepEnd<'_>) {
         let fingerprint = self.fingerprint();
         let index = self.steps.len() as u32;
         self.steps.push(Step {
@@ -270,11 +321,6 @@ impl Trace {
         if self.detail >= Detail::Races && self.entries.len() as u32 > self.steps[index as usize].entries + 1
         {
             self.make_whole(index);
-        }
-        for touch in &self.touches[self.steps[index as usize].touches as usize..] {
-            if let Some(var) = touch.key.var() {
-                self.gates[var as usize] = end.vars[var].gates;
-            }
         }
     }
 

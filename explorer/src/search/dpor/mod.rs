@@ -70,6 +70,7 @@ pub(crate) struct Dpor {
     fresh: usize,
     cut: Option<Cut>,
     redundant: u64,
+    blocked: u64,
     /// Whether a preemption beyond the bound was left out.
     left_out: bool,
     sequences: Sequences,
@@ -88,14 +89,15 @@ impl Dpor {
             fresh: 0,
             cut: None,
             redundant: 0,
+            blocked: 0,
             left_out: false,
             sequences: Sequences::default(),
         }
     }
 
-    /// The execution is not gone on with.
-    fn cut(&mut self, point: &ChoicePoint<'_>) {
-        self.redundant += 1;
+    /// The execution is not gone on with: because of a round in vain, if `blocked`.
+    fn cut(&mut self, point: &ChoicePoint<'_>, blocked: bool) {
+        *if blocked { &mut self.blocked } else { &mut self.redundant } += 1;
         self.cut = Some(Cut {
             steps: self.nodes.len(),
             choices: point.choices,
@@ -112,8 +114,10 @@ impl Dpor {
         let mut unasked = false;
         let sleeping = self.sleepers.len();
         if depth > 1 {
-            if !self.is_bounded() {
-                self.inherit_sleep(depth - 1, trace);
+            if !self.is_bounded() && !self.inherit_sleep(depth - 1, trace) {
+                self.sleepers.truncate(sleeping);
+                self.cut(point, true);
+                return 0;
             }
             self.wake_unasked(depth - 1, trace);
         }
@@ -144,9 +148,10 @@ impl Dpor {
         };
         let alternative = guided.or_else(|| awake(false)).or_else(|| awake(true));
         let Some(alternative) = alternative else {
+            let blocked = self.sleepers[sleeping..].iter().any(|sleeper| sleeper.over_void);
             self.candidates.truncate(candidates);
             self.sleepers.truncate(sleeping);
-            self.cut(point);
+            self.cut(point, blocked);
             return 0;
         };
         node.task = listed[alternative].task;
@@ -175,7 +180,13 @@ impl Dpor {
     }
 
     /// Those who sleep before a step, and touch nothing that it does, sleep after it.
-    fn inherit_sleep(&mut self, depth: usize, trace: &Trace) {
+    ///
+    /// False if the step ended a round in vain, and without that somebody's step was taken who slept: what the execution
+    /// shows is seen elsewhere.
+    fn inherit_sleep(&mut self, depth: usize, trace: &Trace) -> bool {
+        if trace.void_rounds().last().is_some_and(|round| round.at == depth) {
+            return self.inherit_over_void(depth, trace);
+        }
         let node = &self.nodes[depth];
         let touched = trace.touches(depth);
         for at in node.sleepers..self.sleepers.len() {
@@ -185,6 +196,44 @@ impl Dpor {
                 self.sleepers.push(sleeper);
             }
         }
+        true
+    }
+
+    /// A round that ended with this step was in vain: whom its operations woke sleeps on. Sleep sets along the way are left
+    /// as they are, for should the search go back to them the round is not over.
+    fn inherit_over_void(&mut self, depth: usize, trace: &Trace) -> bool {
+        let mut from = depth;
+        // A round that is void may have begun within another.
+        for round in trace.void_rounds().iter().rev() {
+            if round.at >= from {
+                from = from.min(round.from);
+            }
+        }
+        let from = from.max(1);
+        let mut asleep: Vec<Sleeper> = Vec::new();
+        for step in from..=depth {
+            let node = &self.nodes[step];
+            let end = self.nodes.get(step + 1).map_or(self.sleepers.len(), |next| next.sleepers);
+            for sleeper in &self.sleepers[node.sleepers..end] {
+                if asleep.iter().all(|known| known.task != sleeper.task) {
+                    asleep.push(sleeper.clone());
+                }
+            }
+            let void = trace.is_void(step);
+            if !void && asleep.iter().any(|sleeper| sleeper.task == node.task) {
+                return false;
+            }
+            let touched = trace.touches(step);
+            asleep.retain(|sleeper| sleeper.task != node.task && !conflict(&sleeper.touches, touched));
+            if void {
+                let woken = trace.could_touch(step);
+                for sleeper in &mut asleep {
+                    sleeper.over_void |= conflict(&sleeper.touches, &woken);
+                }
+            }
+        }
+        self.sleepers.extend(asleep);
+        true
     }
 
     /// A step is done. Where somebody waited who could have gone on unasked, and that does not commute with the step,
@@ -353,6 +402,7 @@ impl Dpor {
             self.sleepers.push(Sleeper {
                 task: node.task,
                 touches: std::mem::take(&mut node.touches),
+                over_void: false,
             });
             let from = node.sleepers;
             while let Some(task) = node.next_pending() {
@@ -429,6 +479,12 @@ impl Strategy for Dpor {
                 (1..self.nodes.len()).for_each(|depth| self.try_all(depth));
             }
         }
+        // A round that proved to be in vain, or is no longer over, takes part in the races of all steps since.
+        for round in trace.void_rounds().iter().rev() {
+            if round.at >= self.fresh {
+                self.fresh = self.fresh.min(round.from);
+            }
+        }
         match self.insertion {
             Insertion::Bounded(_) => self.try_conflicting(trace),
             _ => self.reverse_races(trace, plan.choices()),
@@ -437,7 +493,13 @@ impl Strategy for Dpor {
             debug_assert_eq!(cut.steps, self.nodes.len(), "a cut execution has no nodes beyond");
             plan.truncate(cut.choices);
         }
-        self.backtrack(plan, trace)
+        let more = self.backtrack(plan, trace);
+        for round in trace.void_rounds().iter().rev() {
+            if round.at >= self.fresh {
+                self.fresh = self.fresh.min(round.from);
+            }
+        }
+        more
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
@@ -463,6 +525,10 @@ impl Strategy for Dpor {
 
     fn redundant(&self) -> u64 {
         self.redundant
+    }
+
+    fn blocked(&self) -> u64 {
+        self.blocked
     }
 
     fn reduction(&self) -> &'static str {

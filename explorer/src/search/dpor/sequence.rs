@@ -85,7 +85,9 @@ impl Sequences {
         self.sequence.depth = earlier;
         (self.sequence.blocked, self.sequence.reversed) = (None, None);
         self.sequence.planned.clear();
-        let independent = (earlier + 1..steps).filter(|&step| !trace.precedes(earlier, step));
+        // A round in vain leads to nothing.
+        let independent =
+            (earlier + 1..steps).filter(|&step| !trace.is_void(step) && !trace.precedes(earlier, step));
         self.sequence.planned.extend(independent.map(|step| Planned {
             task: trace.steps()[step].task,
             step: Some(step),

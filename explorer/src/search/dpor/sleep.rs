@@ -11,6 +11,8 @@ pub(super) type Touches = SmallVec<[Touch; 2]>;
 pub(super) struct Sleeper {
     pub(super) task: u32,
     pub(super) touches: Touches,
+    /// Whether it would have been woken, had a round of a loop not been in vain.
+    pub(super) over_void: bool,
 }
 
 /// What the unasked waking of a task touches that waits for this key: besides that, what is left of the environment's

@@ -251,7 +251,7 @@ impl Engine {
     fn end_round(self, access: Access) {
         let rt = self.rt();
         let task = rt.current;
-        let Some(first) = rt.round_in_vain(task, access) else {
+        let Some(first) = rt.round_in_vain(task) else {
             return;
         };
         rt.iteration_failed(task, first);
@@ -266,14 +266,15 @@ impl Engine {
 }
 
 impl Runtime {
-    /// A round of the task is over, with this yield. Its first event, if it was in vain and the next one would be too.
-    fn round_in_vain(&mut self, task: u32, access: Access) -> Option<usize> {
+    /// A round of the task is over. Its first event, if it was in vain and the next one would be too.
+    fn round_in_vain(&mut self, task: u32) -> Option<usize> {
         let events = self.events.as_slice();
         let rounds = &mut self.spins.rounds[task as usize];
         let begin = std::mem::replace(&mut rounds.first_event, events.len());
         let own = |event: &&Event| event.task == task;
         let assumed = match self.spins.known.as_deref() {
-            Some(known) if access.op == SyncVarOp::Yield => {
+            // A yield by which time passed has done something.
+            Some(known) if rounds.surroundings.is_some_and(|then| then.clock == self.clock) => {
                 let backwards = events[begin..].iter().rev().filter(own);
                 known.round(backwards.take_while(|event| only_looks(event)))
             }
@@ -316,7 +317,6 @@ impl Runtime {
             return None;
         }
         if rounds.came_back
-            && access.op == SyncVarOp::Yield
             && let Some(known) = self.spins.known.as_deref_mut()
         {
             known.learn(events[first..].iter().rev().filter(own));

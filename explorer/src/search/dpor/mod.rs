@@ -201,8 +201,18 @@ impl Dpor {
 
     /// A round that ended with this step was in vain: whom its operations woke sleeps on. Sleep sets along the way are left
     /// as they are, for should the search go back to them the round is not over.
+    ///
+    /// Without the round the task is where it was when that began. What can come from there is seen elsewhere if somebody
+    /// else was tried there before, or if the search went on from there after such a round already.
     fn inherit_over_void(&mut self, depth: usize, trace: &Trace) -> bool {
         let mut from = depth;
+        if let Some(round) = trace.void_rounds().last() {
+            let began = &mut self.nodes[round.from];
+            if began.tried || began.went_on {
+                return false;
+            }
+            began.went_on = (round.from..=depth).all(|step| trace.is_void(step));
+        }
         // A round that is void may have begun within another.
         for round in trace.void_rounds().iter().rev() {
             if round.at >= from {
@@ -264,6 +274,31 @@ impl Dpor {
             }
         }
         self.nodes[depth].pending.extend(branches);
+    }
+
+    /// A round that is made void, or put back, takes part in the order of all steps since: they are to be looked at anew.
+    fn refresh(&mut self, trace: &Trace) {
+        for round in trace.void_rounds().iter().rev() {
+            if round.at >= self.fresh {
+                self.fresh = self.fresh.min(round.from);
+            }
+        }
+    }
+
+    /// Sees to what the last execution's rounds in vain could have been. Its first operation may as well come later, when
+    /// the task goes round again; but with that where it is the others could have come later and shown something else.
+    fn follow_void_rounds(&mut self, trace: &Trace) {
+        for round in trace.void_rounds() {
+            if round.at < self.fresh || self.is_bounded() {
+                continue;
+            }
+            for step in round.from + 1..(round.at + 1).min(self.nodes.len()) {
+                if trace.is_void(step) && self.nodes[step].task == self.nodes[round.from].task {
+                    self.try_all(step);
+                }
+            }
+        }
+        self.refresh(trace);
     }
 
     /// Sees to it that every race that the last execution showed first is reversed.
@@ -404,6 +439,7 @@ impl Dpor {
                 touches: std::mem::take(&mut node.touches),
                 over_void: false,
             });
+            (node.tried, node.went_on) = (true, false);
             let from = node.sleepers;
             while let Some(task) = node.next_pending() {
                 if self.sleepers[from..].iter().any(|sleeper| sleeper.task == task) {
@@ -479,12 +515,7 @@ impl Strategy for Dpor {
                 (1..self.nodes.len()).for_each(|depth| self.try_all(depth));
             }
         }
-        // A round that proved to be in vain, or is no longer over, takes part in the races of all steps since.
-        for round in trace.void_rounds().iter().rev() {
-            if round.at >= self.fresh {
-                self.fresh = self.fresh.min(round.from);
-            }
-        }
+        self.follow_void_rounds(trace);
         match self.insertion {
             Insertion::Bounded(_) => self.try_conflicting(trace),
             _ => self.reverse_races(trace, plan.choices()),
@@ -494,11 +525,8 @@ impl Strategy for Dpor {
             plan.truncate(cut.choices);
         }
         let more = self.backtrack(plan, trace);
-        for round in trace.void_rounds().iter().rev() {
-            if round.at >= self.fresh {
-                self.fresh = self.fresh.min(round.from);
-            }
-        }
+        // Rounds that are no longer over are put back.
+        self.refresh(trace);
         more
     }
 

@@ -31,6 +31,10 @@ pub(super) struct Node {
     /// preemptions there have been.
     pub(super) preempts: bool,
     pub(super) preemptions: u32,
+    /// Whether somebody else was tried here before `task`.
+    pub(super) tried: bool,
+    /// Whether `task` began a round here that was in vain, and the search went on from there as if it had not.
+    pub(super) went_on: bool,
     /// What the step touched with other values of the choices that it makes.
     pub(super) touches: Touches,
     /// What is to be tried after this step, for values that it may choose.
@@ -50,6 +54,8 @@ impl Node {
             choice,
             preempts: false,
             preemptions: 0,
+            tried: false,
+            went_on: false,
             touches: Touches::new(),
             sequences: Vec::new(),
             pending: Vec::new(),

@@ -281,7 +281,8 @@ impl Runtime {
             _ => None,
         };
         let first = if rounds.came_back {
-            begin
+            // What others did before the round's own first event has nothing to do with it.
+            begin + events[begin..].iter().position(|event| event.task == task)?
         } else if let Some(length) = assumed {
             let mut numbered = events.iter().enumerate().rev();
             numbered.by_ref().filter(|(_, event)| own(event)).nth(length - 1)?.0

@@ -98,6 +98,7 @@ impl Dpor {
     /// The execution is not gone on with: because of a round in vain, if `blocked`.
     fn cut(&mut self, point: &ChoicePoint<'_>, blocked: bool) {
         *if blocked { &mut self.blocked } else { &mut self.redundant } += 1;
+        if std::env::var("DBG").is_ok() { print!(" CUT{}", if blocked {"b"} else {""}); }
         self.cut = Some(Cut {
             steps: self.nodes.len(),
             choices: point.choices,

@@ -284,7 +284,9 @@ mod tests {
                 "reduction" => "dpor",
                 "priority" => "rare",
                 "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
-                "awaits" | "assume_awaits" | "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
+                "awaits" | "assume_awaits" | "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => {
+                    "false"
+                }
                 _ => "70000",
             };
             let given = parse(&[&format!("{}={value}", flag(name))]).unwrap();

@@ -126,7 +126,9 @@ fn assumed_note(loops: usize, restarts: u32, given_up: u64) -> String {
     let restarts = match restarts {
         0 => String::new(),
         1 => format!("; the search started anew once, after {given_up} executions that are not counted"),
-        times => format!("; the search started anew {times} times, after {given_up} executions that are not counted"),
+        times => format!(
+            "; the search started anew {times} times, after {given_up} executions that are not counted"
+        ),
     };
     format!(
         "assume_awaits: {loops} assumed to only wait from the first round on, for a later round was seen to{restarts}; what \
@@ -511,7 +513,10 @@ impl Explorer {
         let mut gave_way = false;
         let mut restarts = settings.reduction == Reduction::Dpor && !unreduced;
         let ended = loop {
-            if settings.executions.is_some_and(|most| given_up + report.executions >= most) {
+            if settings
+                .executions
+                .is_some_and(|most| given_up + report.executions >= most)
+            {
                 break Some(format!(
                     "the limit of {} executions was reached",
                     given_up + report.executions
@@ -543,6 +548,10 @@ impl Explorer {
                 traces = Fingerprints::new(configured::table_bytes(&settings));
                 looked_at = (0, 0);
                 (complete, failed_iterations) = (0, 0);
+                if restarts {
+                    (restarts, gave_way) = (false, true);
+                    report.note(NO_WAKEUP_TREES);
+                }
                 worker.restart(if gave_way {
                     Box::new(search::Dpor::new(search::Insertion::First))
                 } else {
@@ -607,7 +616,11 @@ impl Explorer {
         }
         let last_words = worker.shut_down();
         if !last_words.is_empty() {
-            report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new(), Vec::new())));
+            report.take_findings(judge::reported(
+                last_words,
+                &[],
+                &schedule(Vec::new(), Vec::new()),
+            ));
         }
         report.redundant = worker.redundant();
         report.blocked = worker.strategy().blocked();

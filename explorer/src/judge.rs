@@ -21,7 +21,10 @@ pub(crate) fn diverged(stop: &Stop) -> bool {
 }
 
 /// The findings of an execution.
-pub(crate) fn findings(trouble: Trouble, schedule: impl Fn(Vec<Choice>, Vec<u64>) -> Schedule) -> Vec<Finding> {
+pub(crate) fn findings(
+    trouble: Trouble,
+    schedule: impl Fn(Vec<Choice>, Vec<u64>) -> Schedule,
+) -> Vec<Finding> {
     let Trouble {
         stop,
         scene,

@@ -32,6 +32,9 @@ enum Line {
     Twice(usize, usize),
 }
 
+/// How many programs are compared.
+const PROGRAMS: usize = 100;
+
 type Program = Vec<Vec<Line>>;
 type Outcome = Vec<Vec<usize>>;
 
@@ -205,6 +208,15 @@ fn outcome(vars: &[usize], told: impl Iterator<Item = Vec<usize>>) -> Outcome {
 
 /// What exploring it shows: outcomes, whether there is a livelock. `None` if it takes too long.
 fn explored(program: &Program, reduction: Reduction, assume: bool) -> Option<(BTreeSet<Outcome>, bool)> {
+    explored_and_counted(program, reduction, assume).map(|(shown, _)| shown)
+}
+
+/// As `explored`, and how many traces there are.
+fn explored_and_counted(
+    program: &Program,
+    reduction: Reduction,
+    assume: bool,
+) -> Option<((BTreeSet<Outcome>, bool), Option<u64>)> {
     let outcomes = Mutex::new(BTreeSet::new());
     // Fairness would leave out what a task does that is never let go: it is not what is compared here.
     let explorer = Explorer::new()
@@ -253,7 +265,8 @@ fn explored(program: &Program, reduction: Reduction, assume: bool) -> Option<(BT
             .all(|finding| finding.message.starts_with("no task can go on")),
         "parked, not given up: {program:?}: {report}"
     );
-    Some((outcomes.into_inner().unwrap(), !kinds.is_empty()))
+    let shown = (outcomes.into_inner().unwrap(), !kinds.is_empty());
+    Some((shown, report.traces()))
 }
 
 /// Multiplication with a carry: even enough, and the same everywhere.
@@ -289,13 +302,13 @@ impl Dice {
 }
 
 /// Compares so many programs.
-fn compare(programs: usize, reduction: Reduction, assume: bool) {
+fn compare(programs: usize, reduction: Reduction) {
     let mut dice = Dice(0x696e_7465_726d_657a);
     let (mut compared, mut livelocks, mut several) = (0, 0, 0);
     for _ in 0..programs {
         let program = dice.program();
         let (outcomes, livelock) = model(&program);
-        let Some((seen, found)) = explored(&program, reduction, assume) else {
+        let Some((seen, found)) = explored(&program, reduction, false) else {
             continue;
         };
         assert_eq!((&seen, found), (&outcomes, livelock), "{program:?}");
@@ -311,27 +324,41 @@ fn compare(programs: usize, reduction: Reduction, assume: bool) {
 
 #[test]
 fn outcomes_are_those_of_the_model() {
-    compare(100, Reduction::None, false);
+    compare(PROGRAMS, Reduction::None);
 }
 
 #[test]
 fn reductions_leave_no_outcome_out() {
     for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
-        compare(100, reduction, false);
+        compare(PROGRAMS, reduction);
     }
 }
 
-/// Loops seen to wait are assumed to from their first round on: that takes no outcome away.
+/// Loops seen to wait are assumed to from their first round on: that takes no outcome away, and all searches agree on the
+/// traces.
 #[test]
-fn outcomes_with_loops_assumed_to_wait() {
-    for reduction in [
-        Reduction::None,
-        Reduction::Caching,
-        Reduction::SourceDpor,
-        Reduction::Dpor,
-    ] {
-        compare(100, reduction, true);
+fn outcomes_and_traces_with_loops_assumed_to_wait() {
+    let mut dice = Dice(0x696e_7465_726d_657a);
+    let (mut compared, mut several) = (0, 0);
+    for _ in 0..PROGRAMS {
+        let program = dice.program();
+        let Some(all) = explored_and_counted(&program, Reduction::None, true) else {
+            continue;
+        };
+        assert_eq!(all.0, model(&program), "{program:?}");
+        for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
+            let Some(reduced) = explored_and_counted(&program, reduction, true) else {
+                continue;
+            };
+            assert_eq!(reduced, all, "{program:?}, {reduction:?}");
+            compared += 1;
+        }
+        several += usize::from(all.1 > Some(1));
     }
+    assert!(
+        2 * compared > 3 * PROGRAMS && 3 * several > PROGRAMS,
+        "{compared} {several}"
+    );
 }
 
 /// Here a change has to come in the middle of a round that would be in vain without it.
@@ -350,7 +377,11 @@ fn rounds_that_would_be_in_vain_are_gone_on_with_later() {
             for reduction in Reduction::ALL.map(|(_, reduction)| reduction) {
                 if reduction != Reduction::Bpor {
                     let expected = Some(model(&program));
-                    assert_eq!(explored(&program, reduction, true), expected, "{program:?}, {reduction:?}");
+                    assert_eq!(
+                        explored(&program, reduction, true),
+                        expected,
+                        "{program:?}, {reduction:?}"
+                    );
                 }
             }
         }

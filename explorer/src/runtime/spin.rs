@@ -285,7 +285,11 @@ impl Runtime {
             begin + events[begin..].iter().position(|event| event.task == task)?
         } else if let Some(length) = assumed {
             let mut numbered = events.iter().enumerate().rev();
-            numbered.by_ref().filter(|(_, event)| own(event)).nth(length - 1)?.0
+            numbered
+                .by_ref()
+                .filter(|(_, event)| own(event))
+                .nth(length - 1)?
+                .0
         } else {
             rounds.vain = 0;
             return None;

@@ -39,7 +39,6 @@ pub(crate) struct Limits {
     pub(crate) awaits: bool,
 }
 
-
 /// What an execution was, in the engine's own terms.
 pub(crate) struct Executed {
     pub(crate) steps: u64,
@@ -193,7 +192,11 @@ impl Worker {
                 decided: 0,
                 asks_always,
                 strategy,
-                trace: if assuming { Trace::with_voids(detail) } else { Trace::new(detail) },
+                trace: if assuming {
+                    Trace::with_voids(detail)
+                } else {
+                    Trace::new(detail)
+                },
                 observe_from: 0,
                 ask_from: 0,
                 also: Vec::new(),
@@ -591,7 +594,10 @@ impl Runtime {
             events,
             current,
             choices,
-            known_loops: self.spins.known().map_or(Vec::new(), |known| known.known().to_vec()),
+            known_loops: self
+                .spins
+                .known()
+                .map_or(Vec::new(), |known| known.known().to_vec()),
         }
     }
 }

@@ -99,7 +99,9 @@ impl TryFrom<String> for LoopHash {
         if String::from(hash) == digits {
             Ok(hash)
         } else {
-            Err(format!("`{digits}` is no loop: 16 lower-case hexadecimal digits are"))
+            Err(format!(
+                "`{digits}` is no loop: 16 lower-case hexadecimal digits are"
+            ))
         }
     }
 }
@@ -222,7 +224,17 @@ pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> Strin
         member("finding", &indented(&finding))
     });
     let checksum = member("checksum", &compact(&covered.checksum()));
-    let Covered([program, environment, steps, fair_yields, awaits, known_loops, choices]) = covered;
+    let Covered(
+        [
+            program,
+            environment,
+            steps,
+            fair_yields,
+            awaits,
+            known_loops,
+            choices,
+        ],
+    ) = covered;
 
     let members = [
         Some(format),

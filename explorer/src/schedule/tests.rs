@@ -144,7 +144,11 @@ impl Arbitrary for Any {
         if bool::arbitrary(g) {
             schedule.fair_yields = u32::arbitrary(g);
             schedule.awaits = bool::arbitrary(g);
-            schedule.known_loops = if bool::arbitrary(g) { Vec::arbitrary(g) } else { Vec::new() };
+            schedule.known_loops = if bool::arbitrary(g) {
+                Vec::arbitrary(g)
+            } else {
+                Vec::new()
+            };
         }
         Any(schedule)
     }

@@ -304,7 +304,13 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     }
     loops.awaits = mask & NO_AWAITS == 0;
     if mask & KNOWN_LOOPS != 0 {
-        let others = within(None, "the number of loops, less 1,", reader.varint()?, 0, LOOPS_MAX)?;
+        let others = within(
+            None,
+            "the number of loops, less 1,",
+            reader.varint()?,
+            0,
+            LOOPS_MAX,
+        )?;
         for _ in 0..=others {
             let low = reader.bits(32)?;
             loops.known_loops.push(reader.bits(32)? << 32 | low);

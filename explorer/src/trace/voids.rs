@@ -184,7 +184,9 @@ impl Trace {
     pub(super) fn void_touches(&self, step: usize, might: bool) -> impl Iterator<Item = Touch> {
         self.void_events(step).filter_map(move |event| {
             let class = match event.op {
-                SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed if might => {
+                SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
+                    if might =>
+                {
                     Class::Write
                 }
                 op => Class::of(op, event.var, false)?,

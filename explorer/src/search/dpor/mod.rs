@@ -97,8 +97,11 @@ impl Dpor {
 
     /// The execution is not gone on with: because of a round in vain, if `blocked`.
     fn cut(&mut self, point: &ChoicePoint<'_>, blocked: bool) {
-        *if blocked { &mut self.blocked } else { &mut self.redundant } += 1;
-        if std::env::var("DBG").is_ok() { print!(" CUT{}", if blocked {"b"} else {""}); }
+        *if blocked {
+            &mut self.blocked
+        } else {
+            &mut self.redundant
+        } += 1;
         self.cut = Some(Cut {
             steps: self.nodes.len(),
             choices: point.choices,
@@ -224,7 +227,10 @@ impl Dpor {
         let mut asleep: Vec<Sleeper> = Vec::new();
         for step in from..=depth {
             let node = &self.nodes[step];
-            let end = self.nodes.get(step + 1).map_or(self.sleepers.len(), |next| next.sleepers);
+            let end = self
+                .nodes
+                .get(step + 1)
+                .map_or(self.sleepers.len(), |next| next.sleepers);
             for sleeper in &self.sleepers[node.sleepers..end] {
                 if asleep.iter().all(|known| known.task != sleeper.task) {
                     asleep.push(sleeper.clone());
@@ -286,19 +292,36 @@ impl Dpor {
         }
     }
 
-    /// Sees to what the last execution's rounds in vain could have been. Its first operation may as well come later, when
-    /// the task goes round again; but with that where it is the others could have come later and shown something else.
-    fn follow_void_rounds(&mut self, trace: &Trace) {
+    /// Sees to what the last execution's rounds in vain could have been. A round's first operation may as well come later,
+    /// when the task goes round again; but with that where it is the others could have come later, and shown something else.
+    fn follow_void_rounds(&mut self, trace: &Trace, choices: &[Choice]) {
+        let steps = self.nodes.len().min(trace.steps().len());
+        let mut sequences = std::mem::take(&mut self.sequences);
         for round in trace.void_rounds() {
-            if round.at < self.fresh || self.is_bounded() {
+            if round.at >= steps || self.is_bounded() {
                 continue;
             }
-            for step in round.from + 1..(round.at + 1).min(self.nodes.len()) {
-                if trace.is_void(step) && self.nodes[step].task == self.nodes[round.from].task {
+            let task = self.nodes[round.from].task;
+            for step in (round.from + 1..=round.at).filter(|&step| trace.is_void(step)) {
+                if self.nodes[step].task != task {
+                    continue;
+                }
+                let touches = trace.could_touch(step);
+                let conflicts = |&later: &usize| {
+                    trace.steps()[later].task != task && conflict(&touches, &trace.could_touch(later))
+                };
+                if let Some(later) = (step + 1..steps).find(conflicts) {
+                    if later >= self.fresh || round.at >= self.fresh {
+                        let sequence = sequences.reversing(trace, step, later, later + 1);
+                        self.insert(trace, choices, step, sequence);
+                    }
+                } else if self.cut.is_some() && round.at >= self.fresh {
+                    // What would have come is not known.
                     self.try_all(step);
                 }
             }
         }
+        self.sequences = sequences;
         self.refresh(trace);
     }
 
@@ -516,7 +539,7 @@ impl Strategy for Dpor {
                 (1..self.nodes.len()).for_each(|depth| self.try_all(depth));
             }
         }
-        self.follow_void_rounds(trace);
+        self.follow_void_rounds(trace, plan.choices());
         match self.insertion {
             Insertion::Bounded(_) => self.try_conflicting(trace),
             _ => self.reverse_races(trace, plan.choices()),

@@ -206,8 +206,11 @@ fn outcome(vars: &[usize], told: impl Iterator<Item = Vec<usize>>) -> Outcome {
     std::iter::once(vars.to_vec()).chain(told).collect()
 }
 
-/// What exploring it shows: outcomes, whether there is a livelock. `None` if it takes too long.
-fn explored(program: &Program, reduction: Reduction, assume: bool) -> Option<(BTreeSet<Outcome>, bool)> {
+/// What exploring a program shows: its outcomes, and whether there is a livelock.
+type Shown = (BTreeSet<Outcome>, bool);
+
+/// What exploring it shows. `None` if it takes too long.
+fn explored(program: &Program, reduction: Reduction, assume: bool) -> Option<Shown> {
     explored_and_counted(program, reduction, assume).map(|(shown, _)| shown)
 }
 
@@ -216,7 +219,7 @@ fn explored_and_counted(
     program: &Program,
     reduction: Reduction,
     assume: bool,
-) -> Option<((BTreeSet<Outcome>, bool), Option<u64>)> {
+) -> Option<(Shown, Option<u64>)> {
     let outcomes = Mutex::new(BTreeSet::new());
     // Fairness would leave out what a task does that is never let go: it is not what is compared here.
     let explorer = Explorer::new()

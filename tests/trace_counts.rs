@@ -12,16 +12,6 @@ const HAPPENS_BEFORE_COUNTS: &str = include_str!("../corpus/oracle/happens_befor
 /// Most traces of a row that is explored.
 const TRACES_MAX: u64 = if cfg!(debug_assertions) { 3000 } else { u64::MAX };
 
-/// Rows of which optimal reduction is to run each trace once, and does not: how many executions are not blocked, and how
-/// many are redundant. A round of the loop has two operations, and reads what did not keep it waiting before what did: the
-/// second may come later with the first where it was, which is to be tried, and comes to nothing new.
-const NOT_OPTIMAL: [(&str, u64, u64); 4] = [
-    ("peterson-a,seq_cst=1", 7, 2),
-    ("peterson-a,seq_cst=0", 7, 2),
-    ("peterson", 7, 2),
-    ("peterson-sc", 7, 2),
-];
-
 /// A row of a table, by the names of its columns.
 struct Row(BTreeMap<&'static str, String>);
 
@@ -160,11 +150,7 @@ fn optimal_reduction_runs_each_trace_once() {
             }),
             ..Settings::default()
         });
-        let known = NOT_OPTIMAL.iter().find(|(name, ..)| *name == program);
-        let expected = match known {
-            Some(&(_, executions, redundant)) => (executions, Some(traces), redundant),
-            None => (traces + failing_executions(&report), Some(traces), 0),
-        };
+        let expected = (traces + failing_executions(&report), Some(traces), 0);
         let told = report.executions() - report.blocked();
         let counted = (told, report.traces(), report.redundant());
         comparison.note(

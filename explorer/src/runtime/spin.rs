@@ -16,7 +16,8 @@
 //! task's state with each round, so they are never parked.
 //!
 //! The first round of a loop is always played: before it the task's dead stack slots and return addresses are
-//! others than after it (compilers rotate and peel loops), so the two states cannot be told to be one.
+//! others than after it (compilers rotate and peel loops), so the two states cannot be told to be one. Unless the loop is
+//! known, and assumed to only wait (`known_loops.rs`): then its first round counts as not having happened, too.
 //!
 //! **What is not seen**: memory outside the task's own stack. A loop that ends after some rounds because of a
 //! counter in the heap, in a thread-local or in a frame of another task looks like one that waits. When nobody

@@ -166,13 +166,23 @@ impl Trace {
         self.voids.as_ref().map_or(&[], |voids| &voids.rounds)
     }
 
-    /// The void operations of a step.
-    fn void_events(&self, step: usize) -> impl Iterator<Item = &Event> {
+    /// The operations of a step.
+    fn events(&self, step: usize) -> impl Iterator<Item = &Event> {
         let record = self.voids.as_ref().and_then(|voids| voids.records.get(step));
         let events = record.map_or(&[][..], |record| &record.events);
-        events
-            .iter()
-            .filter(|event| event.void && event.var != SyncVar::NONE.0)
+        events.iter().filter(|event| event.var != SyncVar::NONE.0)
+    }
+
+    /// Its void operations.
+    fn void_events(&self, step: usize) -> impl Iterator<Item = &Event> {
+        self.events(step).filter(|event| event.void)
+    }
+
+    /// What a step's task read in it, and which values: void or not, if steps can be made void at all.
+    pub(crate) fn reads(&self, step: usize) -> impl Iterator<Item = (u32, u64)> {
+        let task = self.steps[step].task;
+        let own = self.events(step).filter(move |event| event.task == task);
+        own.map(|event| (event.var, event.read))
     }
 
     /// Whether a step is part of a void round.

@@ -30,7 +30,7 @@ use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Ending, Trace, conflict};
-use node::{Candidate, Node};
+use node::{Candidate, Node, Reads};
 use sequence::{Sequence, Sequences, Values, values};
 use sleep::{Sleeper, Touches};
 use tree::Branch;
@@ -191,6 +191,9 @@ impl Dpor {
         if trace.void_rounds().last().is_some_and(|round| round.at == depth) {
             return self.inherit_over_void(depth, trace);
         }
+        if self.could_wait(depth, trace) {
+            return false;
+        }
         let node = &self.nodes[depth];
         let touched = trace.touches(depth);
         for at in node.sleepers..self.sleepers.len() {
@@ -203,6 +206,31 @@ impl Dpor {
         true
     }
 
+    /// Whether the step belongs to a round that would have been in vain at once, and in which others have then done what
+    /// lets it go on, but nothing that has to come after its beginning: it may as well have begun after that, which is seen
+    /// from where the search went on without it.
+    fn could_wait(&self, depth: usize, trace: &Trace) -> bool {
+        let task = self.nodes[depth].task;
+        let own = |step: &usize| self.nodes[*step].task == task;
+        let began = |step: &usize| self.nodes[*step].went_on.is_some() && !trace.is_void(*step);
+        let Some(from) = (1..depth).rev().filter(own).find(began) else {
+            return false;
+        };
+        let Some(reads) = &self.nodes[from].went_on else {
+            return false;
+        };
+        let told = |var: u32| reads.iter().rev().find(|(read, _)| *read == var);
+        let has_changed = trace
+            .reads(depth)
+            .any(|(var, value)| told(var).is_some_and(|&(_, then)| then != value));
+        let others = || (from + 1..depth).filter(|step| !own(step));
+        let commute = |own: usize| {
+            let touches = trace.could_touch(own);
+            others().all(|other| other < own || !conflict(&touches, &trace.could_touch(other)))
+        };
+        has_changed && others().next().is_some() && (from..depth).filter(own).all(commute)
+    }
+
     /// A round that ended with this step was in vain: whom its operations woke sleeps on. Sleep sets along the way are left
     /// as they are, for should the search go back to them the round is not over.
     ///
@@ -212,10 +240,12 @@ impl Dpor {
         let mut from = depth;
         if let Some(round) = trace.void_rounds().last() {
             let began = &mut self.nodes[round.from];
-            if began.tried || began.went_on {
+            if began.tried || began.went_on.is_some() {
                 return false;
             }
-            began.went_on = (round.from..=depth).all(|step| trace.is_void(step));
+            let at_once = (round.from..=depth).all(|step| trace.is_void(step));
+            let reads: Reads = (round.from..=depth).flat_map(|step| trace.reads(step)).collect();
+            began.went_on = at_once.then_some(reads);
         }
         // A round that is void may have begun within another.
         for round in trace.void_rounds().iter().rev() {
@@ -461,9 +491,9 @@ impl Dpor {
             self.sleepers.push(Sleeper {
                 task: node.task,
                 touches: std::mem::take(&mut node.touches),
-                over_void: false,
+                over_void: trace.is_void(depth),
             });
-            (node.tried, node.went_on) = (true, false);
+            (node.tried, node.went_on) = (true, None);
             let from = node.sleepers;
             while let Some(task) = node.next_pending() {
                 if self.sleepers[from..].iter().any(|sleeper| sleeper.task == task) {

@@ -3,7 +3,11 @@
 use super::sleep::Touches;
 use super::tree::Branch;
 use crate::trace::{Key, Touch};
+use smallvec::SmallVec;
 use std::ops::Range;
+
+/// Variables that a round read, with the values.
+pub(super) type Reads = SmallVec<[(u32, u64); 2]>;
 
 /// Somebody who can take a step.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +37,8 @@ pub(super) struct Node {
     pub(super) preemptions: u32,
     /// Whether somebody else was tried here before `task`.
     pub(super) tried: bool,
-    /// Whether `task` began a round here that was in vain, and the search went on from there as if it had not.
-    pub(super) went_on: bool,
+    /// If `task` began a round here that was in vain, and the search went on from there as if it had not: what it read.
+    pub(super) went_on: Option<Reads>,
     /// What the step touched with other values of the choices that it makes.
     pub(super) touches: Touches,
     /// What is to be tried after this step, for values that it may choose.
@@ -55,7 +59,7 @@ impl Node {
             preempts: false,
             preemptions: 0,
             tried: false,
-            went_on: false,
+            went_on: None,
             touches: Touches::new(),
             sequences: Vec::new(),
             pending: Vec::new(),

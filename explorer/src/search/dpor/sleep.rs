@@ -11,7 +11,7 @@ pub(super) type Touches = SmallVec<[Touch; 2]>;
 pub(super) struct Sleeper {
     pub(super) task: u32,
     pub(super) touches: Touches,
-    /// Whether it would have been woken, had a round of a loop not been in vain.
+    /// Whether a round of a loop in vain has to do with it: the step tried belonged to one, or would have been woken by one.
     pub(super) over_void: bool,
 }
 

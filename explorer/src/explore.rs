@@ -1,8 +1,11 @@
 //! The exploration: set up, run, reported.
 
+mod notes;
+mod results;
+
 use crate::environment::Environment;
 use crate::judge;
-use crate::report::{Coverage, Finding, Report};
+use crate::report::{Coverage, Report};
 use crate::runtime::{Limits, Listeners, Scoping, Worker, crash, panics};
 use crate::schedule::{Schedule, ScheduleError};
 use crate::scope::Scope;
@@ -10,9 +13,11 @@ use crate::search::{self, PrioritySpec, Replay, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::trace::Fingerprints;
 use intermezzo_sdk::Monitor;
+use notes::{NO_WAKEUP_TREES, PARKED, UNFAIR_LEFT_OUT, UNSEEN_CHANGE, assumed_note};
+use results::write_report;
 use std::fmt;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Executions between two looks at the clock, where executions are short.
@@ -20,9 +25,6 @@ const EXECUTIONS_PER_LOOK: u64 = 64;
 
 /// Steps between two looks at the clock, where executions are long.
 const STEPS_PER_LOOK: u64 = 4096;
-
-/// Most different findings that a report lists; more are counted in a note.
-const FINDINGS_MAX: usize = 100;
 
 /// A search, by value: what [`Explorer::strategy`] takes.
 pub struct Strategy(Chosen);
@@ -97,43 +99,6 @@ pub struct Progress {
     pub findings: usize,
     /// Time so far.
     pub elapsed: Duration,
-}
-
-/// What a report notes where fairness kept schedules out.
-const UNFAIR_LEFT_OUT: &str = "fair scheduling: schedules are left out in which a task that yields again and again \
-                               keeps others from running for ever";
-
-/// What a report notes where tasks were parked.
-const PARKED: &str = "awaits: a task whose loop only waits goes on when a variable that it read changes; only variables, \
-                      registers and the task's own stack are compared, so what such a loop does because of other \
-                      memory (a count in the heap, in a thread-local, in a frame of another task) may be missed: \
-                      `awaits=false` plays such loops round by round";
-
-/// What a report notes where wakeup trees were given up.
-const NO_WAKEUP_TREES: &str = "reduction: wakeup trees miss traces where tasks are parked, so the search began again with \
-                               `source-dpor` when the first one was";
-
-/// What a report notes where a parked task went on because of something that is not compared.
-const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
-                             before nobody else can go on is missed: set `awaits=false`";
-
-/// What a report notes where loops were assumed to wait.
-fn assumed_note(loops: usize, restarts: u32, given_up: u64) -> String {
-    let loops = match loops {
-        1 => "one loop is".to_owned(),
-        loops => format!("{loops} loops are"),
-    };
-    let restarts = match restarts {
-        0 => String::new(),
-        1 => format!("; the search started anew once, after {given_up} executions that are not counted"),
-        times => format!(
-            "; the search started anew {times} times, after {given_up} executions that are not counted"
-        ),
-    };
-    format!(
-        "assume_awaits: {loops} assumed to only wait from the first round on, for a later round was seen to{restarts}; what \
-         such a loop does before its state repeats may be missed"
-    )
 }
 
 /// What is called now and then while an exploration runs.
@@ -640,61 +605,5 @@ impl Explorer {
         }
         report.settle(coverage, complete, began.elapsed());
         report
-    }
-}
-
-/// Writes a report into a directory, for the command line that asked for it, over no file that is there: tests
-/// of different binaries may have the same name. A report that cannot be written is missing there, which the
-/// reader of the directory notices; the test's own outcome stands.
-fn write_report(directory: &Path, report: &Report) {
-    use std::io::Write;
-    let _ = std::fs::create_dir_all(directory);
-    let plain = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
-    let name: String = report.program().chars().map(plain).collect();
-    for number in 1..1000 {
-        let file = if number == 1 {
-            format!("{name}.json")
-        } else {
-            format!("{name}.{number}.json")
-        };
-        match std::fs::File::create_new(directory.join(file)) {
-            Ok(mut file) => return drop(file.write_all(report.to_json().as_bytes())),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(_) => return,
-        }
-    }
-}
-
-impl Report {
-    /// The search starts anew: what it found stays, what it counted does not.
-    fn forget_counts(&mut self) {
-        (self.executions, self.steps, self.context_switches) = (0, 0, 0);
-        (self.max_steps, self.max_tasks) = (0, 0);
-    }
-
-    /// Adds what an execution showed; what is known already is counted.
-    fn take_findings(&mut self, found: Vec<Finding>) {
-        if !found.is_empty() {
-            self.first_failure.get_or_insert(self.executions);
-        }
-        for finding in found {
-            let same = |known: &Finding| known.kind == finding.kind && known.message == finding.message;
-            match self.findings.iter().position(same) {
-                Some(known) => self.findings[known].count += 1,
-                None if self.findings.len() < FINDINGS_MAX => self.findings.push(finding),
-                None => {
-                    self.note(&format!(
-                        "more than {FINDINGS_MAX} different findings: the others are left out"
-                    ));
-                }
-            }
-        }
-    }
-
-    /// Adds a note, once.
-    fn note(&mut self, note: &str) {
-        if !self.notes.iter().any(|known| known == note) {
-            self.notes.push(note.to_owned());
-        }
     }
 }

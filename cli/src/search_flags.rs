@@ -84,6 +84,10 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "BOOL", value_parser = setting("awaits"), help_heading = LIMITS,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     awaits: Option<String>,
+    /// Whether a loop that was once seen to only wait is assumed to from its first round on
+    #[arg(long, value_name = "BOOL", value_parser = setting("assume_awaits"), help_heading = LIMITS,
+          num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    assume_awaits: Option<String>,
     /// Most seconds for each exploration, or `none` for no limit
     #[arg(long, value_name = "SECONDS", value_parser = setting("time"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -209,6 +213,7 @@ impl Given for SearchFlags {
             ("steps", &self.steps),
             ("fair_yields", &self.fair_yields),
             ("awaits", &self.awaits),
+            ("assume_awaits", &self.assume_awaits),
             ("seed", &self.seed),
             ("minimise", &self.minimise),
             ("keep_going", &self.keep_going),
@@ -316,7 +321,9 @@ mod tests {
                 "reduction" => "dpor",
                 "priority" => "rare",
                 "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
-                "awaits" | "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
+                "awaits" | "assume_awaits" | "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => {
+                    "false"
+                }
                 "jobs" => "2",
                 _ => "70000",
             };

@@ -326,6 +326,21 @@ impl Explorer {
         self
     }
 
+    /// Whether a loop that was once *seen* to only wait (a round of it came back to where it began, with nothing written)
+    /// is *assumed* to from its first round on, wherever a task does the same operations at the same places. Its failed
+    /// rounds then count as not having happened: there are fewer traces, and fewer executions. Default: off.
+    ///
+    /// A loop is seen to wait in an execution, and the search then starts anew with that known; executions until then are
+    /// mentioned in a note, and counted nowhere else.
+    ///
+    /// What may be missed: what depends on how often such a loop went round *before* its state repeats (a back-off that
+    /// grows up to a limit, a count that no variable holds); and, if a loop's rounds differ and one ends like another,
+    /// changes of what only the longer one reads.
+    pub fn assume_awaits(mut self, on: bool) -> Explorer {
+        self.settings.assume_awaits = on;
+        self
+    }
+
     /// Runs the test so many times before the search, unjudged, for what it sets up once and keeps: a static of
     /// `std`'s `OnceLock`, say, whose first use does more than the later ones. What could go wrong in that first use is
     /// not seen then. Of several workers each does so, one after the other. Default: 0.
@@ -411,6 +426,7 @@ impl Explorer {
         self.settings.environment = schedule.environment;
         self.settings.fair_yields = schedule.fair_yields;
         self.settings.awaits = schedule.awaits;
+        self.settings.assume_awaits = !schedule.known_loops.is_empty();
         self.replay = Some(schedule);
         self
     }

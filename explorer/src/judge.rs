@@ -16,7 +16,10 @@ pub(crate) fn complete(stop: &Stop) -> bool {
 }
 
 /// The findings of an execution.
-pub(crate) fn findings(trouble: Trouble, schedule: impl Fn(Vec<Choice>) -> Schedule) -> Vec<Finding> {
+pub(crate) fn findings(
+    trouble: Trouble,
+    schedule: impl Fn(Vec<Choice>, Vec<u64>) -> Schedule,
+) -> Vec<Finding> {
     let Trouble {
         stop,
         scene,
@@ -30,8 +33,9 @@ pub(crate) fn findings(trouble: Trouble, schedule: impl Fn(Vec<Choice>) -> Sched
         events,
         current,
         choices,
+        known_loops,
     } = scene;
-    let schedule = schedule(choices);
+    let schedule = schedule(choices, known_loops);
     let events: Vec<FindingEvent> = events.iter().map(finding_event).collect();
     let engine = |kind, message, tasks| Finding {
         kind,

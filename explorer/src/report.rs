@@ -234,6 +234,7 @@ pub struct Report {
     pub(crate) coverage: Coverage,
     pub(crate) executions: u64,
     pub(crate) redundant: u64,
+    pub(crate) blocked: u64,
     pub(crate) traces: Option<u64>,
     pub(crate) first_failure: Option<u64>,
     pub(crate) findings: Vec<Finding>,
@@ -268,6 +269,7 @@ impl Report {
             coverage: Coverage::stopped(),
             executions: 0,
             redundant: 0,
+            blocked: 0,
             traces: None,
             first_failure: None,
             findings: Vec::new(),
@@ -325,6 +327,12 @@ impl Report {
     /// How many of the executions showed nothing that another did not show as well, and were run to no purpose.
     pub fn redundant(&self) -> u64 {
         self.redundant
+    }
+
+    /// How many executions came, after a round of a loop that waited in vain, to where nobody could do anything new:
+    /// attempts that had to be made, and are no trace. Only with `assume_awaits` and a partial-order reduction.
+    pub fn blocked(&self) -> u64 {
+        self.blocked
     }
 
     /// How many different traces came to their end without a failure: executions counted up to the order of

@@ -106,6 +106,8 @@ pub struct Settings {
     /// Most executions to make findings' executions smaller, for all findings together: fewest preemptions, then fewest context switches, then
     /// fewest steps. 0 leaves it as it was found.
     pub minimise: u64,
+    /// Whether a loop that was once seen to only wait is assumed to from its first round on.
+    pub assume_awaits: bool,
     /// Whether to go on after a finding.
     pub keep_going: bool,
     /// Seed of the search's own randomness.
@@ -173,6 +175,7 @@ impl Default for Settings {
             warm_up: 0,
             retries: RETRIES,
             minimise: MINIMISE,
+            assume_awaits: false,
             keep_going: false,
             seed: 0,
             cache_bytes: CACHE_BYTES,
@@ -262,6 +265,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ("warm_up", "a number", |s, v| number(v).map(|n| s.warm_up = n)),
     ("retries", "a number", |s, v| number(v).map(|n| s.retries = n)),
     ("minimise", "a number", |s, v| number(v).map(|n| s.minimise = n)),
+    ("assume_awaits", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.assume_awaits = b)
+    }),
     ("keep_going", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.keep_going = b)
     }),
@@ -397,14 +403,15 @@ impl Settings {
         }
     }
 
-    /// The schedule of an execution of this program with these choices.
-    pub(crate) fn schedule(&self, program: &str, choices: Vec<Choice>) -> Schedule {
+    /// The schedule of an execution of this program with these choices, in which these loops were assumed to only wait.
+    pub(crate) fn schedule(&self, program: &str, choices: Vec<Choice>, known_loops: Vec<u64>) -> Schedule {
         Schedule {
             program: program.to_owned(),
             environment: self.environment,
             steps: self.steps,
             fair_yields: self.fair_yields,
             awaits: self.awaits,
+            known_loops,
             choices,
         }
     }

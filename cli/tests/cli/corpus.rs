@@ -90,6 +90,7 @@ fn a_report_has_the_fields_that_others_rely_on() {
     );
     for field in [
         "redundant",
+        "blocked",
         "traces",
         "steps",
         "max_steps",

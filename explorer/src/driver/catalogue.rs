@@ -123,6 +123,7 @@ mod tests {
                 steps: 1,
                 fair_yields: 1,
                 awaits: true,
+                known_loops: Vec::new(),
                 choices: Vec::new(),
             },
             count: 1,

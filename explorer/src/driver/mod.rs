@@ -74,6 +74,10 @@ impl Exploration {
             let problem = "a monitor is attached that tells apart executions which a reduction takes for the same: give `none`";
             return Err(refused("reduction", problem));
         }
+        let known_loops = match &replay {
+            Some(schedule) => Some(schedule.known_loops.clone()).filter(|known| !known.is_empty()),
+            None => settings.assume_awaits.then(Vec::new),
+        };
         let mut strategy = match (replay, custom) {
             (Some(schedule), _) => Box::new(Replay::new(schedule.choices)),
             (None, Some(custom)) => custom,
@@ -131,7 +135,7 @@ impl Exploration {
         }
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
-        let (mut worker, done, last_words) = work(&common, &program, hands, sets, test);
+        let (mut worker, done, last_words) = work(&common, &program, known_loops, hands, sets, test);
 
         let elapsed = common.elapsed();
         let ended = match common.ended() {
@@ -211,10 +215,12 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
 }
 
 /// Has each hand worked with: the first on this thread, others on threads of their own. Returns the first worker, what
-/// there is to say of each, and what the monitors of the others said at last.
+/// there is to say of each, and what the monitors of the others said at last. These loops are known to only wait, if any
+/// are assumed to.
 fn work(
     common: &Common<'_>,
     program: &str,
+    known_loops: Option<Vec<u64>>,
     hands: Vec<Box<dyn Strategy>>,
     sets: Vec<Vec<Box<dyn Monitor>>>,
     test: &(dyn Fn() + Sync),
@@ -229,7 +235,17 @@ fn work(
     let shift = |number, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
         let compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
         let heeds_scope = strategy.heeds_scope();
-        let mut worker = Worker::new(strategy, settings.environment, limits, Listeners::new(monitors));
+        let listeners = Listeners::new(monitors);
+        let mut worker = Worker::new(
+            strategy,
+            settings.environment,
+            limits,
+            known_loops.clone(),
+            listeners,
+        );
+        if common.replaying {
+            worker.assume_only(known_loops.as_deref().unwrap_or_default());
+        }
         if heeds_scope {
             worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());
         }

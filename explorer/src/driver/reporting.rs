@@ -4,7 +4,7 @@ use super::catalogue::FINDINGS_MAX;
 use super::checkpoint::Ending;
 use super::common::{Books, End};
 use super::ledger::Tally;
-use super::shift::Done;
+use super::shift::{Done, GivenUp};
 use crate::estimate::Estimate;
 use crate::judge;
 use crate::minimise::Minimiser;
@@ -83,17 +83,27 @@ impl Outcome<'_> {
         report.context_switches = tally.context_switches;
         report.first_failure = tally.first_failure;
         report.redundant = books.redundant();
+        report.blocked = worker.strategy().blocked();
         report.reduction = worker.strategy().reduction();
         report.estimate = match (ended, done[0].share) {
             (Some(_), Some(share)) => Some(Estimate::new(share, report.executions, elapsed)),
             _ => None,
         };
         note_tally(report, &tally, done.iter().any(|done| done.weakened));
+        let given_up = done[0].given_up;
+        if worker.known_loops() > 0 {
+            report.note(&assumed_note(worker.known_loops(), given_up));
+        }
         let mut later_notes: Vec<String> = tally.scoping.notes(settings);
         later_notes.extend(worker.strategy().notes());
         later_notes.extend(books.unfitted());
         later_notes.extend(worker.quiet_note());
-        let coverage = covered(worker.coverage(ended.is_none()), &tally, ended, settings, own);
+        let coverage = covered(
+            worker.coverage(ended.is_none()),
+            &tally,
+            ended.map(|end| end.reason(settings, given_up.executions + tally.executions)),
+            own,
+        );
         let coverage = tally.departures.covered(coverage, report.reduction != "none");
 
         let (findings, more) = books.catalogue.into_findings();
@@ -117,7 +127,7 @@ impl Outcome<'_> {
         }
         let crashed = matches!(ended, Some(End::ForGood(Ending::Crash | Ending::EarlyCrash)));
         let program = report.program.clone();
-        let schedule = |choices| settings.schedule(&program, choices);
+        let schedule = |choices, loops| settings.schedule(&program, choices, loops);
         if let Some(test) = test
             && !crashed
             && !worker.is_damaged()
@@ -126,7 +136,11 @@ impl Outcome<'_> {
             Minimiser::new(worker, settings, in_order).settle(report, test, &schedule);
         }
         last_words.splice(0..0, worker.shut_down());
-        report.take_findings(judge::reported(last_words, &[], &schedule(Vec::new())));
+        report.take_findings(judge::reported(
+            last_words,
+            &[],
+            &schedule(Vec::new(), Vec::new()),
+        ));
         match traces {
             Some(traces) if traces.overflowed() => {
                 report.note("traces were too many to be told apart in `cache_bytes`: they are not counted");
@@ -142,22 +156,12 @@ impl Outcome<'_> {
 }
 
 /// What was covered: what the search says, and why there is not more.
-fn covered(
-    coverage: Coverage,
-    tally: &Tally,
-    ended: Option<End>,
-    settings: &Settings,
-    own: bool,
-) -> Coverage {
+fn covered(coverage: Coverage, tally: &Tally, ended: Option<String>, own: bool) -> Coverage {
     let mut coverage = tally.scoping.limit(coverage);
     match &mut coverage {
         // Each hand knows of its own.
         Coverage::Sampled { executions } if own => *executions = tally.executions,
-        Coverage::Bounded { reason, .. } => {
-            if let Some(end) = ended {
-                *reason = Some(end.reason(settings, tally.executions));
-            }
-        }
+        Coverage::Bounded { reason, .. } if ended.is_some() => *reason = ended,
         _ => {}
     }
     coverage
@@ -165,6 +169,26 @@ fn covered(
 
 fn too_many() -> String {
     format!("more than {FINDINGS_MAX} different findings: the others are left out")
+}
+
+/// What a report notes where so many loops were assumed to wait.
+fn assumed_note(loops: usize, given_up: GivenUp) -> String {
+    let loops = match loops {
+        1 => "one loop is".to_owned(),
+        loops => format!("{loops} loops are"),
+    };
+    let GivenUp { times, executions } = given_up;
+    let restarts = match times {
+        0 => String::new(),
+        1 => format!("; the search started anew once, after {executions} executions that are not counted"),
+        times => format!(
+            "; the search started anew {times} times, after {executions} executions that are not counted"
+        ),
+    };
+    format!(
+        "assume_awaits: {loops} assumed to only wait from the first round on, for a later round was seen to{restarts}; what \
+         such a loop does before its state repeats may be missed"
+    )
 }
 
 /// What a reader should know of the executions.

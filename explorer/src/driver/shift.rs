@@ -34,6 +34,16 @@ pub(super) struct Shift<'a> {
     /// Executions and steps since the last look at the clock.
     since_look: (u64, u64),
     presence: Presence<'a>,
+    /// Whether the last execution showed that a loop only waits, so that the search has to start anew; and how often it has.
+    learned: bool,
+    given_up: GivenUp,
+}
+
+/// What was run before the search started anew, because a loop proved to only wait.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GivenUp {
+    pub(super) times: u32,
+    pub(super) executions: u64,
 }
 
 /// Whether a worker is one of those who run; told to the others also if it panics.
@@ -72,6 +82,7 @@ pub(super) struct Done {
     pub(super) untried: bool,
     /// How far the search was after its last execution, as far as that can be told.
     pub(super) share: Option<f64>,
+    pub(super) given_up: GivenUp,
 }
 
 impl<'a> Shift<'a> {
@@ -98,6 +109,8 @@ impl<'a> Shift<'a> {
                 common,
                 inside: false,
             },
+            learned: false,
+            given_up: GivenUp::default(),
         }
     }
 
@@ -107,6 +120,9 @@ impl<'a> Shift<'a> {
         self.presence.enter();
         self.warm_up(test);
         while self.goes_on() {
+            if std::mem::take(&mut self.learned) {
+                self.start_anew(planned);
+            }
             if !self.attempts.prepare(&mut self.worker) {
                 self.common.allowed_begins(false);
                 if self.waits() {
@@ -180,11 +196,33 @@ impl<'a> Shift<'a> {
         self.executions += 1;
         self.since_look.0 += 1;
         self.since_look.1 += executed.steps;
+        self.learned = executed.learned;
         if executed.suits > self.planned && !executed.departed {
             self.planned = executed.suits;
             self.worker
                 .restart(configured::weaker(self.common.settings, self.planned));
         }
+    }
+
+    /// Starts the search anew, for one more loop is known: what was run before counts nowhere, but for what was found and
+    /// whether the test always did the same.
+    #[cold]
+    fn start_anew(&mut self, planned: Suits) {
+        self.attempts.forget();
+        self.given_up.times += 1;
+        self.given_up.executions += self.tally.executions;
+        self.tally = Tally {
+            departures: self.tally.departures,
+            first_failure: self.tally.first_failure,
+            ..Tally::default()
+        };
+        self.common.traces.clear();
+        let settings = self.common.settings;
+        self.worker.restart(if self.planned == planned {
+            configured::strategy(settings)
+        } else {
+            configured::weaker(settings, self.planned)
+        });
     }
 
     /// The place in the order of the search of the last execution, or of the one that was prepared.
@@ -209,8 +247,8 @@ impl<'a> Shift<'a> {
         if let Some(trouble) = crashed.and_then(|crashed| crashed.trouble)
             && !over
         {
-            let found = judge::findings(*trouble, |choices| {
-                self.common.settings.schedule(self.program, choices)
+            let found = judge::findings(*trouble, |choices, loops| {
+                self.common.settings.schedule(self.program, choices, loops)
             });
             self.tally.executions += 1;
             self.tally.first_failure = Some(1);
@@ -238,7 +276,7 @@ impl<'a> Shift<'a> {
     fn trouble(&mut self, trouble: Trouble, after: After) {
         let damaged = trouble.damaged;
         let rank = self.rank();
-        let schedule = |choices| self.common.settings.schedule(self.program, choices);
+        let schedule = |choices, loops| self.common.settings.schedule(self.program, choices, loops);
         let mut found = judge::findings(trouble, schedule);
         if after == After::Again {
             // The next attempt may be what it should be.
@@ -341,6 +379,7 @@ impl<'a> Shift<'a> {
             weakened,
             untried: self.attempts.is_due() && self.common.keeping.is_none(),
             share: self.share(),
+            given_up: self.given_up,
         };
         if self.common.keeping.is_some() && self.attempts.is_due() {
             // Who goes on from the checkpoint does not know that it was to be tried again.

@@ -54,7 +54,7 @@ impl<'a> Minimiser<'a> {
         mut self,
         report: &mut Report,
         test: &dyn Fn(),
-        schedule: &dyn Fn(Vec<Choice>) -> Schedule,
+        schedule: &dyn Fn(Vec<Choice>, Vec<u64>) -> Schedule,
     ) {
         let subject = Subject { test, schedule };
         for at in 0..report.findings.len() {
@@ -101,6 +101,7 @@ impl<'a> Minimiser<'a> {
         let mut finding = known[at].clone();
         let failure = Failure::of(&finding);
         let heard = finding.monitor != "engine";
+        self.worker.assume_only(&finding.schedule.known_loops);
         let first = self.replay(&finding, &failure, heard, subject)?;
         let Some(first) = first else {
             let mut shown = 0;

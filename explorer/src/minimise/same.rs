@@ -88,6 +88,7 @@ mod tests {
                 steps: 0,
                 fair_yields: 1,
                 awaits: true,
+                known_loops: Vec::new(),
                 choices: Vec::new(),
             },
             count: 1,

@@ -88,7 +88,7 @@ impl Budget {
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub(super) test: &'a dyn Fn(),
-    pub(super) schedule: &'a dyn Fn(Vec<Choice>) -> Schedule,
+    pub(super) schedule: &'a dyn Fn(Vec<Choice>, Vec<u64>) -> Schedule,
 }
 
 impl Subject<'_> {

@@ -30,6 +30,8 @@ pub(crate) struct Executed {
     pub(crate) unseen_change: bool,
     /// Whether it did something else than was prescribed, or than the execution before under the same choices.
     pub(crate) departed: bool,
+    /// Whether it showed that a loop only waits which is assumed to from now on: the search has to start anew.
+    pub(crate) learned: bool,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
     pub(crate) trouble: Option<Box<Trouble>>,
 }
@@ -54,6 +56,8 @@ pub(crate) struct Scene {
     pub(crate) events: Vec<EventLine>,
     pub(crate) current: String,
     pub(crate) choices: Vec<Choice>,
+    /// The loops that were assumed to only wait.
+    pub(crate) known_loops: Vec<u64>,
 }
 
 /// A task that waits.

@@ -27,6 +27,7 @@ mod executed;
 mod fair;
 mod fiber;
 mod image;
+mod known_loops;
 mod life;
 mod listen;
 mod naming;
@@ -52,7 +53,7 @@ pub(crate) use scope::Scoping;
 pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
 pub(crate) use task_set::TaskSet;
-pub(crate) use var::{Gates, NOBODY, VarKind};
+pub(crate) use var::{Gates, NOBODY, VarKind, Vars};
 pub(crate) use worker::{Limits, Worker};
 
 use crate::environment::Environment;
@@ -72,7 +73,6 @@ use std::any::Any;
 use std::cell::Cell;
 use switch::Home;
 use task::Pending;
-use var::Vars;
 
 thread_local! {
     /// The runtime whose task runs on this thread; null outside any execution.

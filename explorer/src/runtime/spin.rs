@@ -16,7 +16,8 @@
 //! task's state with each round, so they are never parked.
 //!
 //! The first round of a loop is always played: before it the task's dead stack slots and return addresses are
-//! others than after it (compilers rotate and peel loops), so the two states cannot be told to be one.
+//! others than after it (compilers rotate and peel loops), so the two states cannot be told to be one. Unless the loop is
+//! known, and assumed to only wait (`known_loops.rs`): then its first round counts as not having happened, too.
 //!
 //! **What is not seen**: memory outside the task's own stack. A loop that ends after some rounds because of a
 //! counter in the heap, in a thread-local or in a frame of another task looks like one that waits. When nobody
@@ -26,6 +27,7 @@
 
 use super::event::Event;
 use super::executed::AwaitedVar;
+use super::known_loops::KnownLoops;
 use super::naming::{site_name, var_name};
 use super::task::Pending;
 use super::task_set::TaskSet;
@@ -98,12 +100,19 @@ pub(super) struct Spins {
     parks: u32,
     failed_iterations: u32,
     unseen_change: bool,
+    /// Loops that are assumed to only wait; `None` if none are.
+    known: Option<Box<KnownLoops>>,
+    /// Rounds in the step under way that are to be void: whose, and from which event on.
+    void_rounds: Vec<(u32, usize)>,
 }
 
 impl Spins {
-    pub(super) fn new(on: bool) -> Spins {
+    /// With `known`, the rounds of loops with these hashes are assumed to only wait.
+    pub(super) fn new(on: bool, known: Option<Vec<u64>>) -> Spins {
         Spins {
             on,
+            known: known.map(|known| Box::new(KnownLoops::new(known))),
+            void_rounds: Vec::new(),
             rounds: Vec::new(),
             parked: TaskSet::default(),
             looked: 0,
@@ -122,7 +131,9 @@ impl Spins {
         for rounds in &mut self.rounds {
             rounds.surroundings = None;
             rounds.ends = false;
+            rounds.first_event = 0;
         }
+        self.void_rounds.clear();
         self.parked.clear();
         self.looked = 0;
         self.released.clear();
@@ -146,6 +157,28 @@ impl Spins {
     /// Whether nobody can go on but tasks that were parked, which have their last rounds.
     pub(super) fn in_last_rounds(&self) -> bool {
         self.last_rounds
+    }
+
+    /// The loops that are assumed to only wait, if any are.
+    pub(super) fn known(&self) -> Option<&KnownLoops> {
+        self.known.as_deref()
+    }
+
+    /// From now on just the loops of these hashes are, if any are, and none is learned.
+    pub(super) fn assume_only(&mut self, known: &[u64]) {
+        if let Some(loops) = &mut self.known {
+            **loops = KnownLoops::fixed(known.to_vec());
+        }
+    }
+
+    /// The execution is over: what it showed of loops is known from the next one on. Whether there was anything.
+    pub(super) fn adopt_learned(&mut self) -> bool {
+        self.known.as_deref_mut().is_some_and(KnownLoops::adopt)
+    }
+
+    /// A round that the step under way made void, if there is one more: whose, and from which event on.
+    pub(super) fn next_void_round(&mut self) -> Option<(u32, usize)> {
+        self.void_rounds.pop()
     }
 
     /// Whether the yield of the last step is to count as none. Says so once.
@@ -245,11 +278,30 @@ impl Runtime {
     fn round_in_vain(&mut self, task: u32) -> Option<usize> {
         let events = self.events.as_slice();
         let rounds = &mut self.spins.rounds[task as usize];
-        let first = std::mem::replace(&mut rounds.first_event, events.len());
-        if !rounds.came_back {
+        let begin = std::mem::replace(&mut rounds.first_event, events.len());
+        let own = |event: &&Event| event.task == task;
+        let assumed = match self.spins.known.as_deref() {
+            // A yield by which time passed has done something.
+            Some(known) if rounds.surroundings.is_some_and(|then| then.clock == self.clock) => {
+                let backwards = events[begin..].iter().rev().filter(own);
+                known.round(backwards.take_while(|event| only_looks(event)))
+            }
+            _ => None,
+        };
+        let first = if rounds.came_back {
+            // What others did before the round's own first event has nothing to do with it.
+            begin + events[begin..].iter().position(|event| event.task == task)?
+        } else if let Some(length) = assumed {
+            let mut numbered = events.iter().enumerate().rev();
+            numbered
+                .by_ref()
+                .filter(|(_, event)| own(event))
+                .nth(length - 1)?
+                .0
+        } else {
             rounds.vain = 0;
             return None;
-        }
+        };
         let awaited = &mut rounds.awaited;
         awaited.clear();
         for event in &events[first..] {
@@ -274,18 +326,35 @@ impl Runtime {
                 }
             }
         }
-        if awaited.iter().any(|awaited| awaited.changed) {
-            self.spins.failed_iterations += 1;
-            self.spins.void_yield = self.last == task;
+        if awaited.is_empty() {
             return None;
         }
-        (!awaited.is_empty()).then_some(first)
+        if rounds.came_back
+            && let Some(known) = self.spins.known.as_deref_mut()
+        {
+            known.learn(events[first..].iter().rev().filter(own));
+        }
+        if awaited.iter().any(|awaited| awaited.changed) {
+            self.spins.void_yield = self.last == task;
+            if assumed.is_some() {
+                self.iteration_failed(task, first);
+            } else {
+                self.spins.failed_iterations += 1;
+            }
+            return None;
+        }
+        Some(first)
     }
 
     /// A round of this task, whose events begin with number `first_event` of the execution, counts as not having
     /// happened. (Monitors have been told of them.)
     fn iteration_failed(&mut self, task: u32, first_event: usize) {
-        self.events.void(task, first_event);
+        if self.spins.known.is_some() && self.steps >= self.observe_from && !self.spins.last_rounds {
+            // Steps before may belong to it: the trace takes up the round first, and then takes it out.
+            self.spins.void_rounds.push((task, first_event));
+        } else {
+            self.events.void(task, first_event);
+        }
     }
 
     /// Disables a task until something that its last round read changes.

@@ -48,10 +48,13 @@ pub(crate) struct Worker {
 type Remake = Box<dyn Fn() -> Box<dyn Strategy>>;
 
 impl Worker {
+    /// With `known_loops`, loops that were seen to only wait are assumed to from their first round on: those of these
+    /// hashes, and those that executions show.
     pub(crate) fn new(
         strategy: Box<dyn Strategy>,
         environment: Environment,
         limits: Limits,
+        known_loops: Option<Vec<u64>>,
         listeners: Listeners,
     ) -> Worker {
         let listening = listeners.interests();
@@ -81,7 +84,7 @@ impl Worker {
                 timed: TaskSet::default(),
                 drowsy: TaskSet::default(),
                 fair: Fairness::new(limits.fair_yields),
-                spins: Spins::new(limits.awaits),
+                spins: Spins::new(limits.awaits, known_loops.clone()),
                 candidates: Vec::new(),
                 scoped: false,
                 heeds_scope: strategy.heeds_scope(),
@@ -100,7 +103,11 @@ impl Worker {
                 departed: None,
                 asks_always,
                 strategy,
-                trace: Trace::new(detail(asks_always)),
+                trace: if known_loops.is_some() {
+                    Trace::with_voids(detail(asks_always))
+                } else {
+                    Trace::new(detail(asks_always))
+                },
                 observe_from: 0,
                 ask_from: 0,
                 also: Vec::new(),
@@ -241,7 +248,7 @@ impl Worker {
     fn replace_strategy(&mut self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
         let rt = &mut *self.runtime;
         rt.asks_always = strategy.asks_always();
-        rt.trace = Trace::new(detail(rt.asks_always));
+        rt.trace = rt.trace.anew(detail(rt.asks_always));
         rt.plan.truncate(0);
         std::mem::replace(&mut rt.strategy, strategy)
     }
@@ -284,9 +291,19 @@ impl Worker {
     pub(crate) fn restart(&mut self, strategy: Box<dyn Strategy>) {
         let rt = &mut *self.runtime;
         rt.asks_always = strategy.asks_always();
-        rt.trace = Trace::new(rt.trace.detail());
+        rt.trace = rt.trace.anew(rt.trace.detail());
         rt.plan = Plan::default();
         rt.strategy = strategy;
+    }
+
+    /// How many loops are assumed to only wait.
+    pub(crate) fn known_loops(&self) -> usize {
+        self.runtime.spins.known().map_or(0, |known| known.known().len())
+    }
+
+    /// From now on just the loops of these hashes are assumed to only wait, if any are.
+    pub(crate) fn assume_only(&mut self, known_loops: &[u64]) {
+        self.runtime.spins.assume_only(known_loops);
     }
 
     /// The place in the order of the search of the last execution, or of the one that was prepared.
@@ -404,6 +421,7 @@ impl Engine {
             failed_iterations: rt.spins.failed_iterations(),
             unseen_change: rt.spins.unseen_change(),
             departed: rt.departed.is_some(),
+            learned: rt.spins.adopt_learned(),
             trouble,
         }
     }
@@ -445,7 +463,7 @@ impl Runtime {
         self.prescribed = self.plan.choices().len();
         self.decided = 0;
         self.departed = None;
-        self.trace.rewind(self.plan.kept());
+        self.trace.rewind(self.plan.kept(), &self.vars, &self.tasks);
         let known = self.trace.steps();
         self.events.clear(known.last().map_or(0, |step| step.events_end));
         let nothing = self.trace.detail() == Detail::Nothing;
@@ -625,6 +643,10 @@ impl Runtime {
             events,
             current,
             choices,
+            known_loops: self
+                .spins
+                .known()
+                .map_or(Vec::new(), |known| known.known().to_vec()),
         }
     }
 }

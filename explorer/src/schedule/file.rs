@@ -21,9 +21,10 @@
 //! ```
 //!
 //! `finding` may be absent; behind `steps` there may be `"fair_yields": 2`, if not every yield counts, and
-//! `"awaits": false`, if no task is parked. The checksum is the CRC-32 of the members `program`, `environment`,
-//! `steps`, of these two the ones that are not as usual, and `choices`, one after the other, each as it is written here from its opening quotation mark up to, but
-//! without, the comma behind it. It is taken of what was understood, not of the text: a reader may
+//! `"awaits": false`, if no task is parked, and `"known_loops": ["00c0ffee00c0ffee"]`, if loops were assumed to
+//! wait, each as 16 digits. The checksum is the CRC-32 of the members `program`, `environment`, `steps`, of these
+//! three the ones that are not as usual, and `choices`, one after the other, each as it is written here from its
+//! opening quotation mark up to, but without, the comma behind it. It is taken of what was understood, not of the text: a reader may
 //! indent and wrap the file as it likes, but not change what will be replayed.
 //!
 //! Line and column of an error are where the parser stood when it saw it, which for a wrong member is
@@ -68,6 +69,8 @@ struct Contents {
     fair_yields: u32,
     #[serde(default = "parked")]
     awaits: bool,
+    #[serde(default)]
+    known_loops: Vec<LoopHash>,
     choices: Vec<Decision>,
     checksum: String,
 }
@@ -80,6 +83,33 @@ fn every_yield() -> u32 {
 /// What a file says that does not say whether tasks are parked.
 fn parked() -> bool {
     true
+}
+
+/// The hash of a loop, as digits: a number of 64 bits is more than all readers of JSON keep.
+#[derive(Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy)]
+struct LoopHash(u64);
+
+impl TryFrom<String> for LoopHash {
+    type Error = String;
+
+    fn try_from(digits: String) -> Result<LoopHash, String> {
+        let hash = LoopHash(u64::from_str_radix(&digits, 16).unwrap_or_default());
+        if String::from(hash) == digits {
+            Ok(hash)
+        } else {
+            Err(format!(
+                "`{digits}` is no loop: 16 lower-case hexadecimal digits are"
+            ))
+        }
+    }
+}
+
+impl From<LoopHash> for String {
+    fn from(LoopHash(hash): LoopHash) -> String {
+        format!("{hash:016x}")
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -145,9 +175,9 @@ impl Decision {
     }
 }
 
-/// What the checksum covers, as written: `program`, `environment`, `steps`, `fair_yields` and `awaits` if they
-/// are not as usual, `choices`.
-struct Covered([Option<String>; 6]);
+/// What the checksum covers, as written: `program`, `environment`, `steps`, `fair_yields`, `awaits` and `known_loops`
+/// if they are not as usual, `choices`.
+struct Covered([Option<String>; 7]);
 
 impl Covered {
     fn of(schedule: &Schedule) -> Covered {
@@ -161,6 +191,7 @@ impl Covered {
                 .collect();
             format!("[\n{}\n  ]", lines.join(",\n"))
         };
+        let known_loops: Vec<LoopHash> = schedule.known_loops.iter().copied().map(LoopHash).collect();
         Covered([
             Some(member("program", &compact(&schedule.program))),
             Some(member("environment", &indented(&schedule.environment))),
@@ -168,6 +199,7 @@ impl Covered {
             (schedule.fair_yields != every_yield())
                 .then(|| member("fair_yields", &compact(&schedule.fair_yields))),
             (schedule.awaits != parked()).then(|| member("awaits", &compact(&schedule.awaits))),
+            (!known_loops.is_empty()).then(|| member("known_loops", &compact(&known_loops))),
             Some(member("choices", &choices)),
         ])
     }
@@ -192,7 +224,17 @@ pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> Strin
         member("finding", &indented(&finding))
     });
     let checksum = member("checksum", &compact(&covered.checksum()));
-    let Covered([program, environment, steps, fair_yields, awaits, choices]) = covered;
+    let Covered(
+        [
+            program,
+            environment,
+            steps,
+            fair_yields,
+            awaits,
+            known_loops,
+            choices,
+        ],
+    ) = covered;
 
     let members = [
         Some(format),
@@ -202,6 +244,7 @@ pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> Strin
         steps,
         fair_yields,
         awaits,
+        known_loops,
         choices,
         Some(checksum),
     ];
@@ -229,6 +272,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
         steps: contents.steps,
         fair_yields: contents.fair_yields,
         awaits: contents.awaits,
+        known_loops: contents.known_loops.iter().map(|known| known.0).collect(),
         choices: choices.collect::<Result<_, _>>()?,
     };
 

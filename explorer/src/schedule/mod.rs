@@ -47,6 +47,9 @@ pub struct Schedule {
     pub fair_yields: u32,
     /// Whether tasks were parked whose loops only waited, as they are unless set otherwise.
     pub awaits: bool,
+    /// The loops that were assumed to only wait from their first round on, as hashes of their places in the source, in
+    /// ascending order; none unless that was set.
+    pub known_loops: Vec<u64>,
     /// The decisions, in the order in which they were made.
     pub choices: Vec<Choice>,
 }

@@ -47,6 +47,7 @@ fn schedule(program: &str, environment: Environment, choices: Vec<Choice>) -> Sc
         steps: 20_000,
         fair_yields: 1,
         awaits: true,
+        known_loops: Vec::new(),
         choices,
     }
 }
@@ -143,6 +144,11 @@ impl Arbitrary for Any {
         if bool::arbitrary(g) {
             schedule.fair_yields = u32::arbitrary(g);
             schedule.awaits = bool::arbitrary(g);
+            schedule.known_loops = if bool::arbitrary(g) {
+                Vec::arbitrary(g)
+            } else {
+                Vec::new()
+            };
         }
         Any(schedule)
     }

@@ -12,7 +12,7 @@
 //! | the shapes, until there are that many | runs, see below |
 //! | what was taken | gaps and values, see below |
 //! | nothing, up to a whole byte | zero bits |
-//! | if yields or awaits are not as usual: how they differ, see [`YIELDS`] and [`NO_AWAITS`] | a byte, a bit for each; the number of yields as a varint |
+//! | if yields or awaits are not as usual: how they differ, see [`YIELDS`], [`NO_AWAITS`] and [`KNOWN_LOOPS`] | a byte, a bit for each; the number of yields as a varint; how many loops, less 1, as a varint, and each in 64 bits |
 //! | CRC-32 of all of the above | four bytes, lowest first |
 //!
 //! A *shape* is all of a choice but what was taken. Shapes repeat: while the same tasks run, the same
@@ -64,9 +64,14 @@ const ARC_COUNTS: u64 = 1 << 5;
 const SEED: u64 = 1 << 6;
 const STEPS: u64 = 1 << 7;
 
-/// What may be said behind the choices: which yields count, if not each, and that no task is parked.
+/// What may be said behind the choices: which yields count, if not each, that no task is parked, and which loops were
+/// assumed to wait.
 const YIELDS: u64 = 1;
 const NO_AWAITS: u64 = 1 << 1;
+const KNOWN_LOOPS: u64 = 1 << 2;
+
+/// Most loops that a token can say: more than any program has, and few enough to be read.
+const LOOPS_MAX: u64 = 1 << 16;
 
 /// The yields that count, if a token does not say: frozen, as [`BASE`] is.
 const BASE_YIELDS: u32 = 1;
@@ -240,7 +245,11 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
         }
     })?;
     let choices = read_choices(&mut reader)?;
-    let (fair_yields, awaits) = read_loops(&mut reader)?;
+    let Loops {
+        fair_yields,
+        awaits,
+        known_loops,
+    } = read_loops(&mut reader)?;
     match reader.bytes_left() {
         0 => Ok(Schedule {
             program: program.to_owned(),
@@ -248,6 +257,7 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
             steps,
             fair_yields,
             awaits,
+            known_loops,
             choices,
         }),
         bytes => Err(ScheduleError::TrailingData { bytes }),
@@ -257,33 +267,71 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
 /// How loops that yield and wait are treated, if that is not as usual.
 fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
     let other_yields = schedule.fair_yields != BASE_YIELDS;
-    let mask = if other_yields { YIELDS } else { 0 } | if schedule.awaits { 0 } else { NO_AWAITS };
+    let known = &schedule.known_loops;
+    let mask = [
+        (other_yields, YIELDS),
+        (!schedule.awaits, NO_AWAITS),
+        (!known.is_empty(), KNOWN_LOOPS),
+    ]
+    .iter()
+    .fold(0, |mask, (said, bit)| mask | if *said { *bit } else { 0 });
     if mask != 0 {
         writer.fill_byte();
         writer.bits(mask, 8);
         if other_yields {
             writer.varint(schedule.fair_yields.into());
         }
+        if !known.is_empty() {
+            writer.varint(known.len() as u64 - 1);
+            for hash in known {
+                writer.bits(*hash & u64::from(u32::MAX), 32);
+                writer.bits(*hash >> 32, 32);
+            }
+        }
     }
 }
 
-/// Which yields count, and whether tasks are parked.
-fn read_loops(reader: &mut BitReader<'_>) -> Result<(u32, bool), ScheduleError> {
+/// How loops that yield and wait are treated.
+struct Loops {
+    fair_yields: u32,
+    awaits: bool,
+    known_loops: Vec<u64>,
+}
+
+/// Which yields count, whether tasks are parked, and which loops are assumed to wait.
+fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
+    let mut loops = Loops {
+        fair_yields: BASE_YIELDS,
+        awaits: true,
+        known_loops: Vec::new(),
+    };
     let bytes = reader.bytes_left();
     if bytes == 0 {
-        return Ok((BASE_YIELDS, true));
+        return Ok(loops);
     }
     reader.skip_to_byte();
     let mask = reader.bits(8)?;
-    if mask == 0 || mask & !(YIELDS | NO_AWAITS) != 0 {
+    if mask == 0 || mask & !(YIELDS | NO_AWAITS | KNOWN_LOOPS) != 0 {
         return Err(ScheduleError::TrailingData { bytes });
     }
-    let fair_yields = if mask & YIELDS != 0 {
-        within(None, "`fair_yields`", reader.varint()?, 0, u32::MAX.into())? as u32
-    } else {
-        BASE_YIELDS
-    };
-    Ok((fair_yields, mask & NO_AWAITS == 0))
+    if mask & YIELDS != 0 {
+        loops.fair_yields = within(None, "`fair_yields`", reader.varint()?, 0, u32::MAX.into())? as u32;
+    }
+    loops.awaits = mask & NO_AWAITS == 0;
+    if mask & KNOWN_LOOPS != 0 {
+        let others = within(
+            None,
+            "the number of loops, less 1,",
+            reader.varint()?,
+            0,
+            LOOPS_MAX,
+        )?;
+        for _ in 0..=others {
+            let low = reader.bits(32)?;
+            loops.known_loops.push(reader.bits(32)? << 32 | low);
+        }
+    }
+    Ok(loops)
 }
 
 fn write_environment(environment: &Environment, steps: u64, writer: &mut BitWriter) {

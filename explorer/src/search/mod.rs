@@ -97,6 +97,11 @@ pub trait Strategy: Send {
         0
     }
 
+    /// How many of the executions so far had to be begun and showed nothing, because a loop waited in vain.
+    fn blocked(&self) -> u64 {
+        0
+    }
+
     /// The reduction at work, for reports: `"none"`, `"dpor"`.
     fn reduction(&self) -> &'static str {
         "none"

@@ -123,6 +123,28 @@ const REFUSED: &[Refused] = &[
         "which atomics have proved to need schedule points is not in a checkpoint: give `none`, or `quiet_atomics` `false`",
     ),
     (
+        "jobs",
+        |s| s.jobs > 1 && s.assume_awaits,
+        "when a loop proves to only wait the search starts anew, which several workers do not do together: give 1, or \
+         `assume_awaits` `false`",
+    ),
+    (
+        "checkpoint",
+        |s| s.checkpoint.is_some() && s.assume_awaits,
+        "which loops have proved to only wait is not in a checkpoint: give `none`, or `assume_awaits` `false`",
+    ),
+    (
+        "assume_awaits",
+        |s| s.assume_awaits && !s.awaits,
+        "without `awaits` no loop is seen to only wait: leave one of the two out",
+    ),
+    (
+        "assume_awaits",
+        |s| s.assume_awaits && s.quiet_atomics,
+        "both start the search anew when they learn something, and neither knows what the other took for granted before: \
+         give one of the two",
+    ),
+    (
         "priority",
         |s| s.priority.is_some() && s.strategy != StrategyKind::BestFirst,
         "only the strategy `best-first` has priorities",
@@ -135,6 +157,11 @@ const REFUSED_TO_CUSTOM: &[Refused] = &[
         "quiet_atomics",
         |s| s.quiet_atomics,
         "when an atomic proves to need schedule points the search starts anew, which one of your own cannot: give `false`",
+    ),
+    (
+        "assume_awaits",
+        |s| s.assume_awaits,
+        "when a loop proves to only wait the search starts anew, which one of your own cannot: give `false`",
     ),
     (
         "jobs",
@@ -332,6 +359,20 @@ mod tests {
             (
                 "checkpoint=a quiet_atomics=true",
                 Some(("checkpoint", "which atomics")),
+            ),
+            ("jobs=2 assume_awaits=true", Some(("jobs", "starts anew"))),
+            (
+                "checkpoint=a assume_awaits=true",
+                Some(("checkpoint", "which loops")),
+            ),
+            ("assume_awaits=true reduction=dpor", None),
+            (
+                "assume_awaits=true awaits=false",
+                Some(("assume_awaits", "without `awaits`")),
+            ),
+            (
+                "assume_awaits=true quiet_atomics=true",
+                Some(("assume_awaits", "start the search anew")),
             ),
             ("reduction=dpor preemptions=2", Some(("reduction", "sleep sets"))),
             (

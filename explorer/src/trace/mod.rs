@@ -20,13 +20,15 @@ mod mix;
 mod order;
 mod race;
 mod set;
+mod voids;
 
 pub(crate) use access::{Class, Key, Touch, conflict};
 pub(crate) use blocked::{Blocked, Ending};
 pub(crate) use race::Race;
 pub(crate) use set::{Fingerprints, Saved};
+use voids::Voids;
 
-use crate::runtime::{Event, Gates, StepEnd};
+use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
 use intermezzo_sdk::SyncVarOp;
 use mix::{mix, mix_wide};
 use smallvec::SmallVec;
@@ -159,6 +161,8 @@ pub struct Trace {
     /// How the last execution ended, and who could not go on then.
     ending: Ending,
     blocked: Vec<Blocked>,
+    /// What is needed to take out rounds that count as not having happened, if any may.
+    voids: Option<Box<Voids>>,
 }
 
 impl Trace {
@@ -167,6 +171,22 @@ impl Trace {
         Trace {
             detail,
             ..Trace::default()
+        }
+    }
+
+    /// As `new`, and steps can be made void.
+    pub(crate) fn with_voids(detail: Detail) -> Trace {
+        Trace {
+            voids: Some(Box::default()),
+            ..Trace::new(detail)
+        }
+    }
+
+    /// A trace that holds nothing and works out so much; steps can be made void if they can here.
+    pub(crate) fn anew(&self, detail: Detail) -> Trace {
+        Trace {
+            voids: self.voids.is_some().then(Box::default),
+            ..Trace::new(detail)
         }
     }
 
@@ -188,6 +208,15 @@ impl Trace {
             .get(step + 1)
             .map_or(self.touches.len(), |next| next.touches as usize);
         &self.touches[self.steps[step].touches as usize..end]
+    }
+
+    /// What a step touched, also where that counts as not having happened.
+    pub(crate) fn could_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
+        let mut touches = SmallVec::from_slice(self.touches(step));
+        if self.voids.is_some() {
+            touches.extend(self.void_touches(step, false));
+        }
+        touches
     }
 
     /// Whether a key is of a variable that no task had come to before a step: in another execution with the same beginning
@@ -246,6 +275,9 @@ impl Trace {
                 .take(1)
                 .for_each(|touch: &mut Touch| touch.class = Class::Write);
         }
+        if self.voids.is_some() {
+            touches.extend(self.void_touches(step, true));
+        }
         touches
     }
 
@@ -256,9 +288,14 @@ impl Trace {
     }
 
     /// Takes back all steps in which, or after which, anything but the first `choices` choices was decided.
-    pub(crate) fn rewind(&mut self, choices: usize) {
+    /// Rounds of loops that had not failed by then are put back; for that there are the last execution's variables and
+    /// tasks.
+    pub(crate) fn rewind(&mut self, choices: usize, vars: &Vars, tasks: &[Task]) {
         while self.steps.last().is_some_and(|step| step.choices_end > choices) {
             self.take_back();
+        }
+        if self.voids.is_some() {
+            self.put_back_rounds(vars, tasks);
         }
     }
 
@@ -267,10 +304,21 @@ impl Trace {
         while !self.steps.is_empty() {
             self.take_back();
         }
+        if let Some(voids) = &mut self.voids {
+            **voids = Voids::default();
+        }
+    }
+
+    /// Takes back the last step, for good.
+    fn take_back(&mut self) {
+        self.take_back_step();
+        if let Some(voids) = &mut self.voids {
+            voids.take_back();
+        }
     }
 
     /// Takes back the last step.
-    fn take_back(&mut self) {
+    fn take_back_step(&mut self) {
         let step = self.steps.pop().expect("a step to take back");
         let (followed, touches) = (step.followed as usize, step.touches as usize);
         for touch in self.followed[followed..]
@@ -296,6 +344,20 @@ impl Trace {
 
     /// A step is over: adds it.
     pub(crate) fn add(&mut self, end: &StepEnd<'_>) {
+        self.add_step(end);
+        for touch in &self.touches[self.steps.last().map_or(0, |step| step.touches as usize)..] {
+            if let Some(var) = touch.key.var() {
+                self.gates[var as usize] = end.vars[var].gates;
+            }
+        }
+        if self.voids.is_some() {
+            self.record(end);
+        }
+    }
+
+    /// Adds a step; what it did to gates is not known then.
+    #[inline(always)]
+    fn add_step(&mut self, end: &StepEnd<'_>) {
         let fingerprint = self.fingerprint();
         let index = self.steps.len() as u32;
         self.steps.push(Step {
@@ -319,11 +381,6 @@ impl Trace {
         }
         if std::mem::take(&mut self.joined_late) {
             self.make_whole(index);
-        }
-        for touch in &self.touches[self.steps[index as usize].touches as usize..] {
-            if let Some(var) = touch.key.var() {
-                self.gates[var as usize] = end.vars[var].gates;
-            }
         }
     }
 

@@ -102,7 +102,7 @@ impl Trace {
         };
         a.task == b.task
             || begins && self.known(a.stands, knew)
-            || conflict(self.touches(earlier), self.touches(later))
+            || conflict(&self.could_touch(earlier), &self.could_touch(later))
     }
 
     /// Whether a step has to come before a later one, in every execution of the trace: it belongs to the same task, or

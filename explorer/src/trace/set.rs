@@ -58,6 +58,13 @@ impl<V> Fingerprints<V> {
         self.count.load(Ordering::Relaxed)
     }
 
+    /// Forgets all; nobody else must be at it.
+    pub(crate) fn clear(&self) {
+        self.known.clear();
+        self.count.store(0, Ordering::Relaxed);
+        self.full.store(false, Ordering::Relaxed);
+    }
+
     /// Whether some had no room.
     pub(crate) fn overflowed(&self) -> bool {
         self.full.load(Ordering::Relaxed)

@@ -64,6 +64,7 @@ impl Identity {
             steps,
             fair_yields,
             awaits,
+            assume_awaits,
             warm_up,
             retries,
             minimise: _,
@@ -81,7 +82,8 @@ impl Identity {
                 && depth.is_none()
                 && depth_step.is_none()
                 && priority.is_none()
-                && !quiet_atomics,
+                && !quiet_atomics
+                && !assume_awaits,
             "such searches are not kept"
         );
         let settings: [(&str, String); 16] = [

@@ -30,7 +30,7 @@ use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Ending, Trace, conflict};
-use node::{Candidate, Node};
+use node::{Candidate, Node, Reads};
 use sequence::{Sequence, Sequences, Values, values};
 use sleep::{Sleeper, Touches};
 use tree::Branch;
@@ -61,6 +61,9 @@ struct Planned {
     /// Of the last node.
     sequences: Vec<Branch>,
     redundant: u64,
+    blocked: u64,
+    /// The nodes from which it has gone on since after a round in vain.
+    gone_on: Vec<usize>,
 }
 
 /// A search that runs one execution for each trace, or few.
@@ -81,6 +84,7 @@ pub(crate) struct Dpor {
     cut: Option<Cut>,
     planned: Planned,
     redundant: u64,
+    blocked: u64,
     /// Whether a preemption beyond the bound was left out.
     left_out: bool,
     sequences: Sequences,
@@ -100,14 +104,19 @@ impl Dpor {
             cut: None,
             planned: Planned::default(),
             redundant: 0,
+            blocked: 0,
             left_out: false,
             sequences: Sequences::default(),
         }
     }
 
-    /// The execution is not gone on with.
-    fn cut(&mut self, point: &ChoicePoint<'_>) {
-        self.redundant += 1;
+    /// The execution is not gone on with: because of a round in vain, if `blocked`.
+    fn cut(&mut self, point: &ChoicePoint<'_>, blocked: bool) {
+        *if blocked {
+            &mut self.blocked
+        } else {
+            &mut self.redundant
+        } += 1;
         self.cut = Some(Cut {
             steps: self.nodes.len(),
             choices: point.choices,
@@ -124,8 +133,10 @@ impl Dpor {
         let mut unasked = false;
         let sleeping = self.sleepers.len();
         if depth > 1 {
-            if !self.is_bounded() {
-                self.inherit_sleep(depth - 1, trace);
+            if !self.is_bounded() && !self.inherit_sleep(depth - 1, trace) {
+                self.sleepers.truncate(sleeping);
+                self.cut(point, true);
+                return 0;
             }
             self.wake_unasked(depth - 1, trace);
         }
@@ -156,9 +167,10 @@ impl Dpor {
         };
         let alternative = guided.or_else(|| awake(false)).or_else(|| awake(true));
         let Some(alternative) = alternative else {
+            let blocked = self.sleepers[sleeping..].iter().any(|sleeper| sleeper.over_void);
             self.candidates.truncate(candidates);
             self.sleepers.truncate(sleeping);
-            self.cut(point);
+            self.cut(point, blocked);
             return 0;
         };
         node.task = listed[alternative].task;
@@ -187,7 +199,16 @@ impl Dpor {
     }
 
     /// Those who sleep before a step, and touch nothing that it does, sleep after it.
-    fn inherit_sleep(&mut self, depth: usize, trace: &Trace) {
+    ///
+    /// False if the step ended a round in vain, and without that somebody's step was taken who slept: what the execution
+    /// shows is seen elsewhere.
+    fn inherit_sleep(&mut self, depth: usize, trace: &Trace) -> bool {
+        if trace.void_rounds().last().is_some_and(|round| round.at == depth) {
+            return self.inherit_over_void(depth, trace);
+        }
+        if self.could_wait(depth, trace) {
+            return false;
+        }
         let node = &self.nodes[depth];
         let touched = trace.touches(depth);
         for at in node.sleepers..self.sleepers.len() {
@@ -197,6 +218,85 @@ impl Dpor {
                 self.sleepers.push(sleeper);
             }
         }
+        true
+    }
+
+    /// Whether the step belongs to a round that would have been in vain at once, and in which others have then done what
+    /// lets it go on, but nothing that has to come after its beginning: it may as well have begun after that, which is seen
+    /// from where the search went on without it.
+    fn could_wait(&self, depth: usize, trace: &Trace) -> bool {
+        let task = self.nodes[depth].task;
+        let own = |step: &usize| self.nodes[*step].task == task;
+        let began = |step: &usize| self.nodes[*step].went_on.is_some() && !trace.is_void(*step);
+        let Some(from) = (1..depth).rev().filter(own).find(began) else {
+            return false;
+        };
+        let Some(reads) = &self.nodes[from].went_on else {
+            return false;
+        };
+        let told = |var: u32| reads.iter().rev().find(|(read, _)| *read == var);
+        let has_changed = trace
+            .reads(depth)
+            .any(|(var, value)| told(var).is_some_and(|&(_, then)| then != value));
+        let others = || (from + 1..depth).filter(|step| !own(step));
+        let commute = |own: usize| {
+            let touches = trace.could_touch(own);
+            others().all(|other| other < own || !conflict(&touches, &trace.could_touch(other)))
+        };
+        has_changed && others().next().is_some() && (from..depth).filter(own).all(commute)
+    }
+
+    /// A round that ended with this step was in vain: whom its operations woke sleeps on. Sleep sets along the way are left
+    /// as they are, for should the search go back to them the round is not over.
+    ///
+    /// Without the round the task is where it was when that began. What can come from there is seen elsewhere if somebody
+    /// else was tried there before, or if the search went on from there after such a round already.
+    fn inherit_over_void(&mut self, depth: usize, trace: &Trace) -> bool {
+        let mut from = depth;
+        if let Some(round) = trace.void_rounds().last() {
+            let began = &mut self.nodes[round.from];
+            if began.tried > 0 || began.went_on.is_some() {
+                return false;
+            }
+            let at_once = (round.from..=depth).all(|step| trace.is_void(step));
+            let reads: Reads = (round.from..=depth).flat_map(|step| trace.reads(step)).collect();
+            began.went_on = at_once.then_some(reads);
+            self.planned.gone_on.push(round.from);
+        }
+        // A round that is void may have begun within another.
+        for round in trace.void_rounds().iter().rev() {
+            if round.at >= from {
+                from = from.min(round.from);
+            }
+        }
+        let from = from.max(1);
+        let mut asleep: Vec<Sleeper> = Vec::new();
+        for step in from..=depth {
+            let node = &self.nodes[step];
+            let end = self
+                .nodes
+                .get(step + 1)
+                .map_or(self.sleepers.len(), |next| next.sleepers);
+            for sleeper in &self.sleepers[node.sleepers..end] {
+                if asleep.iter().all(|known| known.task != sleeper.task) {
+                    asleep.push(sleeper.clone());
+                }
+            }
+            let void = trace.is_void(step);
+            if !void && asleep.iter().any(|sleeper| sleeper.task == node.task) {
+                return false;
+            }
+            let touched = trace.touches(step);
+            asleep.retain(|sleeper| sleeper.task != node.task && !conflict(&sleeper.touches, touched));
+            if void {
+                let woken = trace.could_touch(step);
+                for sleeper in &mut asleep {
+                    sleeper.over_void |= conflict(&sleeper.touches, &woken);
+                }
+            }
+        }
+        self.sleepers.extend(asleep);
+        true
     }
 
     /// A step is done. Where somebody waited who could have gone on unasked, and that does not commute with the step,
@@ -230,6 +330,48 @@ impl Dpor {
             }
         }
         self.nodes[depth].pending.extend(branches);
+    }
+
+    /// A round that is made void, or put back, takes part in the order of all steps since: they are to be looked at anew.
+    fn refresh(&mut self, trace: &Trace) {
+        for round in trace.void_rounds().iter().rev() {
+            if round.at >= self.fresh {
+                self.fresh = self.fresh.min(round.from);
+            }
+        }
+    }
+
+    /// Sees to what the last execution's rounds in vain could have been. A round's first operation may as well come later,
+    /// when the task goes round again; but with that where it is the others could have come later, and shown something else.
+    fn follow_void_rounds(&mut self, trace: &Trace, choices: &[Choice]) {
+        let steps = self.nodes.len().min(trace.steps().len());
+        let mut sequences = std::mem::take(&mut self.sequences);
+        for round in trace.void_rounds() {
+            if round.at >= steps || self.is_bounded() {
+                continue;
+            }
+            let task = self.nodes[round.from].task;
+            for step in (round.from + 1..=round.at).filter(|&step| trace.is_void(step)) {
+                if self.nodes[step].task != task {
+                    continue;
+                }
+                let touches = trace.could_touch(step);
+                let conflicts = |&later: &usize| {
+                    trace.steps()[later].task != task && conflict(&touches, &trace.could_touch(later))
+                };
+                if let Some(later) = (step + 1..steps).find(conflicts) {
+                    if later >= self.fresh || round.at >= self.fresh {
+                        let sequence = sequences.reversing(trace, step, later, later + 1);
+                        self.insert(trace, choices, step, sequence);
+                    }
+                } else if self.cut.is_some() && round.at >= self.fresh {
+                    // What would have come is not known.
+                    self.try_all(step);
+                }
+            }
+        }
+        self.sequences = sequences;
+        self.refresh(trace);
     }
 
     /// Sees to it that every race that the last execution showed first is reversed.
@@ -351,7 +493,7 @@ impl Dpor {
                     let depth = self.nodes.len() - 1;
                     let node = &mut self.nodes[depth];
                     if depth > 0 && depth < trace.steps().len() {
-                        node.add_touches(trace.touches(depth));
+                        node.add_touches(&trace.could_touch(depth));
                     }
                     plan.take(at, last.taken + 1);
                     let begin = depth
@@ -369,12 +511,14 @@ impl Dpor {
             }
             let depth = self.nodes.len() - 1;
             let node = &mut self.nodes[depth];
-            node.add_touches(trace.touches(depth));
+            node.add_touches(&trace.could_touch(depth));
             // With a bound nobody sleeps on: these are just those that were tried here.
             self.sleepers.push(Sleeper {
                 task: node.task,
                 touches: std::mem::take(&mut node.touches),
+                over_void: trace.is_void(depth),
             });
+            node.went_on = None;
             let from = node.sleepers;
             while let Some(task) = node.next_pending() {
                 if self.sleepers[from..].iter().any(|sleeper| sleeper.task == task) {
@@ -450,6 +594,7 @@ impl Strategy for Dpor {
                 (1..self.nodes.len()).for_each(|depth| self.try_all(depth));
             }
         }
+        self.follow_void_rounds(trace, plan.choices());
         match self.insertion {
             Insertion::Bounded(_) => self.try_conflicting(trace),
             _ => self.reverse_races(trace, plan.choices()),
@@ -459,12 +604,16 @@ impl Strategy for Dpor {
             plan.truncate(cut.choices);
         }
         let more = self.backtrack(plan, trace);
+        // Rounds that are no longer over are put back.
+        self.refresh(trace);
         self.planned.nodes = self.nodes.len();
         self.planned.values.clone_from(&self.values);
         if let Some(last) = self.nodes.last() {
             self.planned.sequences.clone_from(&last.sequences);
         }
         self.planned.redundant = self.redundant;
+        self.planned.blocked = self.blocked;
+        self.planned.gone_on.clear();
         more
     }
 
@@ -476,7 +625,13 @@ impl Strategy for Dpor {
         if let Some(last) = self.nodes.last_mut() {
             last.sequences.clone_from(&self.planned.sequences);
         }
+        for depth in self.planned.gone_on.drain(..) {
+            if let Some(node) = self.nodes.get_mut(depth) {
+                node.went_on = None;
+            }
+        }
         self.redundant = self.planned.redundant;
+        self.blocked = self.planned.blocked;
         self.cut = None;
     }
 
@@ -534,6 +689,10 @@ impl Strategy for Dpor {
 
     fn redundant(&self) -> u64 {
         self.redundant
+    }
+
+    fn blocked(&self) -> u64 {
+        self.blocked
     }
 
     fn reduction(&self) -> &'static str {

@@ -3,7 +3,11 @@
 use super::sleep::Touches;
 use super::tree::Branch;
 use crate::trace::{Key, Touch};
+use smallvec::SmallVec;
 use std::ops::Range;
+
+/// Variables that a round read, with the values.
+pub(super) type Reads = SmallVec<[(u32, u64); 2]>;
 
 /// Somebody who can take a step.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +35,8 @@ pub(super) struct Node {
     /// preemptions there have been.
     pub(super) preempts: bool,
     pub(super) preemptions: u32,
+    /// If `task` began a round here that was in vain, and the search went on from there as if it had not: what it read.
+    pub(super) went_on: Option<Reads>,
     /// What the step touched with other values of the choices that it makes.
     pub(super) touches: Touches,
     /// What is to be tried after this step, for values that it may choose.
@@ -52,6 +58,7 @@ impl Node {
             choice,
             preempts: false,
             preemptions: 0,
+            went_on: None,
             touches: Touches::new(),
             sequences: Vec::new(),
             tried: 0,

@@ -99,7 +99,9 @@ impl Sequences {
         self.sequence.depth = earlier;
         (self.sequence.blocked, self.sequence.reversed) = (None, None);
         self.sequence.planned.clear();
-        let independent = (earlier + 1..steps).filter(|&step| !trace.precedes(earlier, step));
+        // A round in vain leads to nothing.
+        let independent =
+            (earlier + 1..steps).filter(|&step| !trace.is_void(step) && !trace.precedes(earlier, step));
         self.sequence.planned.extend(independent.map(|step| Planned {
             task: trace.steps()[step].task,
             step: Some(step),
@@ -164,7 +166,7 @@ impl Sequence {
         match (planned.step, self.blocked) {
             // What failed in it may succeed before the race.
             (Some(step), _) if self.reversed == Some(step) => trace.might_touch(step),
-            (Some(step), _) => Touches::from_slice(trace.touches(step)),
+            (Some(step), _) => trace.could_touch(step),
             (None, Some(blocked)) => Touches::from_slice(&[blocked.touch]),
             (None, None) => Touches::new(),
         }
@@ -207,7 +209,7 @@ impl Sequence {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
             None => {
                 let commutes = self.planned.iter().all(|planned| match planned.step {
-                    Some(step) if self.reversed != Some(step) => !conflict(touches, trace.touches(step)),
+                    Some(step) if self.reversed != Some(step) => !conflict(touches, &trace.could_touch(step)),
                     _ => !conflict(touches, &self.touches(trace, planned)),
                 });
                 commutes.then_some(None)
@@ -231,6 +233,6 @@ impl Sequence {
         (self.depth..trace.steps().len())
             .filter(|&step| trace.steps()[step].task == task)
             .nth(done)
-            .map(|step| Touches::from_slice(trace.touches(step)))
+            .map(|step| trace.could_touch(step))
     }
 }

@@ -11,6 +11,8 @@ pub(super) type Touches = SmallVec<[Touch; 2]>;
 pub(super) struct Sleeper {
     pub(super) task: u32,
     pub(super) touches: Touches,
+    /// Whether a round of a loop in vain has to do with it: the step tried belonged to one, or would have been woken by one.
+    pub(super) over_void: bool,
 }
 
 /// What the unasked waking of a task touches that waits for this key: besides that, what is left of the environment's

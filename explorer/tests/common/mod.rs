@@ -32,7 +32,7 @@ impl Monitor for Collect {
         Interests::SYNC_ACCESSES
     }
     fn reduction_compatible(&self) -> bool {
-        false
+        true
     }
     fn on_execution_end(&mut self, execution: &Execution<'_>, _: &mut Context<'_>) {
         use SyncVarOp::{Choice, TaskBegin, TaskEnd, TaskFork, TaskJoin};

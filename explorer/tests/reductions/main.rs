@@ -220,7 +220,8 @@ fn explorer((reduction, bound): Case, environment: Environment) -> Explorer {
         .program("random program")
         .environment(environment)
         .reduction(reduction)
-        .keep_going(true);
+        .keep_going(true)
+        .minimise(0);
     match bound {
         Some(bound) => explorer.preemptions(bound),
         None => explorer,

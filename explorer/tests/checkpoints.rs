@@ -1,6 +1,9 @@
 //! Searches that are stopped and go on: what comes of them is what comes of one that was never stopped; and what is no
 //! checkpoint of theirs is refused, and left alone.
 
+mod common;
+
+use common::{counter, told};
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{
@@ -16,8 +19,11 @@ use std::time::Duration;
 struct Directory(PathBuf);
 
 impl Directory {
+    /// One of its own for whoever asks: tests run beside each other, some with the same name for theirs.
     fn new(name: &str) -> Directory {
-        let path = std::env::temp_dir().join(format!("intermezzo-checkpoints-{name}-{}", std::process::id()));
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let (process, made) = (std::process::id(), MADE.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(format!("intermezzo-checkpoints-{name}-{process}-{made}"));
         fs::create_dir_all(&path).unwrap();
         Directory(path)
     }
@@ -31,19 +37,6 @@ impl Drop for Directory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
-}
-
-fn counter() {
-    let n = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                n.fetch_add(1, SeqCst);
-                n.fetch_add(1, SeqCst);
-            });
-        }
-    });
-    assert_eq!(n.into_inner(), 6);
 }
 
 /// Loses updates; and its lock makes tasks wait, which costs nothing under a bound.
@@ -62,17 +55,6 @@ fn lost_updates() {
         }
     });
     assert_eq!(n.into_inner(), 3);
-}
-
-/// The report without what may differ: the time, the estimate, and the traces where several workers ran some beyond
-/// the first finding.
-fn told(report: &Report) -> String {
-    let mut told: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
-    let map = told.as_object_mut().unwrap();
-    for key in ["elapsed_seconds", "estimate", "traces"] {
-        map.remove(key);
-    }
-    told.to_string()
 }
 
 fn explorer(program: &str, bound: Option<u32>) -> Explorer {

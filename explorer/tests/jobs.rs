@@ -2,40 +2,15 @@
 
 mod common;
 
-use common::{Collect, counted};
+use common::{Collect, counted, counter, told};
 use intermezzo_explorer::search::{ChoicePoint, Plan};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_explorer::{
-    Coverage, Environment, ExploreError, Explorer, Report, Strategy, choose, search, thread, trace::Trace,
+    Coverage, Environment, ExploreError, Explorer, Strategy, choose, search, thread, trace::Trace,
 };
 use intermezzo_sdk::{Context, Execution, Interests, Monitor};
 use std::time::Duration;
-
-/// The report without what may differ: the time, the estimate, and the traces where several workers ran some beyond
-/// the first finding.
-fn told(report: &Report) -> String {
-    let mut told: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
-    let map = told.as_object_mut().unwrap();
-    for key in ["elapsed_seconds", "estimate", "traces"] {
-        map.remove(key);
-    }
-    told.to_string()
-}
-
-/// Two increments of each of three tasks.
-fn counter() {
-    let n = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                n.fetch_add(1, SeqCst);
-                n.fetch_add(1, SeqCst);
-            });
-        }
-    });
-    assert_eq!(n.into_inner(), 6);
-}
 
 /// Loses updates, in several ways.
 fn lost_updates() {

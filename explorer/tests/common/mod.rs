@@ -1,5 +1,9 @@
 //! What several suites share.
 
+#![allow(dead_code, reason = "not every suite uses all of it")]
+
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{Report, thread};
 use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarOp};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -18,7 +22,6 @@ impl Collect {
     }
 
     /// A monitor that notes what it sees there too.
-    #[allow(dead_code, reason = "not every suite has several workers")]
     pub(crate) fn into(seen: Seen) -> Collect {
         Collect(seen)
     }
@@ -52,4 +55,29 @@ pub(crate) fn counted(seen: &[Vec<u32>]) -> BTreeMap<Vec<u32>, u32> {
         *counts.entry(path.clone()).or_default() += 1;
     }
     counts
+}
+
+/// The report without what may differ: the time, the estimate, and the traces where several workers ran some beyond
+/// the first finding.
+pub(crate) fn told(report: &Report) -> String {
+    let mut told: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+    let map = told.as_object_mut().unwrap();
+    for key in ["elapsed_seconds", "estimate", "traces"] {
+        map.remove(key);
+    }
+    told.to_string()
+}
+
+/// Two increments of each of three tasks.
+pub(crate) fn counter() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                n.fetch_add(1, SeqCst);
+                n.fetch_add(1, SeqCst);
+            });
+        }
+    });
+    assert_eq!(n.into_inner(), 6);
 }

@@ -12,7 +12,7 @@
 
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
-use crate::runtime::{Body, Engine, Gates, Object, Site, VarKind};
+use crate::runtime::{Body, DataAccess, Engine, Gates, Memory, Object, Site, VarKind};
 use std::cmp::Ordering;
 use std::fmt;
 use std::panic::Location;
@@ -33,11 +33,18 @@ impl<T: ?Sized> Object<Data<T>> {
     fn access(&self, is_write: bool, site: Site) -> *mut T {
         match Engine::current() {
             Some(engine) => {
+                let (var, body) = self.inside(engine, site);
                 // SAFETY: the body is in place as long as `self` is.
-                let data = unsafe { &raw mut (*self.inside(engine, site).1).0 };
+                let data = unsafe { &raw mut (*body).0 };
                 // SAFETY: as above.
                 let size = unsafe { std::mem::size_of_val(&*data) };
-                engine.data_access(data.cast::<u8>().addr(), size, is_write, site);
+                engine.data_access(DataAccess {
+                    memory: Memory::Var(var),
+                    offset: 0,
+                    size,
+                    is_write,
+                    site,
+                });
                 data
             }
             None => self.place(site),

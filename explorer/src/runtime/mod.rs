@@ -47,7 +47,7 @@ pub(crate) use dispatch::Candidates;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
-pub(crate) use listen::{Listeners, Reported};
+pub(crate) use listen::{DataAccess, Listeners, Memory, Reported};
 pub(crate) use object::{Body, Object};
 pub(crate) use scope::Scoping;
 pub(crate) use stop::{PanicNote, Stop};
@@ -197,6 +197,10 @@ pub(crate) struct Runtime {
     listeners: Listeners,
 }
 
+/// For whom something is to be done right before a visible operation, and right after it.
+const BEFORE: Interests = Interests::SCHEDULE_POINTS.and(Interests::ENABLED_SETS);
+const AFTER: Interests = Interests::SYNC_ACCESSES.and(Interests::ENABLED_SETS);
+
 /// The runtime of the execution that the caller is part of.
 #[derive(Clone, Copy)]
 pub(crate) struct Engine(*mut Runtime);
@@ -252,7 +256,7 @@ impl Engine {
         rt.enabled.insert(current);
         self.dispatch();
         let rt = self.rt();
-        if rt.listening.intersects(Interests::SCHEDULE_POINTS) {
+        if rt.listening.intersects(BEFORE) {
             rt.tell_schedule_point();
         }
     }
@@ -264,7 +268,7 @@ impl Engine {
         let Access { op, order, var, site } = access;
         let wake = self.pass(op, order, var, site, var, gates, true, patience);
         let rt = self.rt();
-        if wake == Wake::Ready && !rt.teardown && rt.listening.intersects(Interests::SCHEDULE_POINTS) {
+        if wake == Wake::Ready && !rt.teardown && rt.listening.intersects(BEFORE) {
             rt.tell_schedule_point();
         }
         wake
@@ -419,7 +423,7 @@ impl Engine {
             order: access.order,
             void: false,
         });
-        if rt.listening.intersects(Interests::SYNC_ACCESSES) {
+        if rt.listening.intersects(AFTER) {
             rt.tell_last_access();
         }
     }

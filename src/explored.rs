@@ -8,5 +8,7 @@ pub use intermezzo_explorer::{
 };
 pub use intermezzo_explorer::{any_bool, choose, event, is_exploring, preemptions_off, preemptions_on};
 pub use intermezzo_explorer::{cell, future, hint, rand, schedule, search, sync, task, thread, time, trace};
+/// The monitors that ship with it.
+pub use intermezzo_monitors as monitors;
 /// The Monitor contract: what a listener on executions is told, and what it may say.
 pub use intermezzo_sdk as sdk;

@@ -11,6 +11,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("intermezzo-explorer", &["intermezzo-sdk"]),
     ("intermezzo-monitors", &["intermezzo-sdk"]),
     (
+        "intermezzo-refinement",
+        &["intermezzo-explorer", "intermezzo-sdk"],
+    ),
+    (
         "intermezzo",
         &[
             "intermezzo-macros",

@@ -1,0 +1,218 @@
+//! Histories: which operations ran when, and what they returned.
+
+use std::fmt;
+
+/// One operation of a history: a call, and its return if it came.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Operation<C, R> {
+    /// Who called: a thread, or a client. It has one operation at a time.
+    pub process: u32,
+    /// What was called, with its arguments.
+    pub call: C,
+    /// What it returned; `None` if it never did, or nobody knows: then it may have happened, at any time, or not.
+    pub returned: Option<R>,
+    /// When it was called. Only the order of times counts.
+    pub called_at: u64,
+    /// When it returned; [`Operation::NEVER`] if it did not.
+    pub returned_at: u64,
+}
+
+impl<C, R> Operation<C, R> {
+    /// The time of a return that never came.
+    pub const NEVER: u64 = u64::MAX;
+
+    /// Whether it never returned.
+    pub fn is_pending(&self) -> bool {
+        self.returned.is_none()
+    }
+
+    /// Whether it had returned before the other was called.
+    pub fn precedes(&self, other: &Self) -> bool {
+        self.returned_at < other.called_at
+    }
+}
+
+/// Operations in the order in which they were called.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct History<C, R> {
+    operations: Vec<Operation<C, R>>,
+}
+
+/// Why operations are no history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HistoryError {
+    /// An operation returned before it was called, or at the same time. Its place in the list given.
+    ReturnBeforeCall(usize),
+    /// A process called while an operation of its own had not returned. The places of the two in the list given.
+    Overlap(usize, usize),
+    /// An operation has a time of return and no value, or a value and no time. Its place in the list given.
+    HalfReturned(usize),
+}
+
+impl fmt::Display for HistoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HistoryError::ReturnBeforeCall(at) => {
+                write!(
+                    f,
+                    "operation {at} returns before it is called: give it a later time of return"
+                )
+            }
+            HistoryError::Overlap(first, second) => write!(
+                f,
+                "operation {second} begins while operation {first} of the same process runs: give them different \
+                 processes, or the first no return"
+            ),
+            HistoryError::HalfReturned(at) => write!(
+                f,
+                "operation {at} has either a value and no time of return, or a time and no value: give both or none"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for HistoryError {}
+
+impl<C, R> Default for History<C, R> {
+    fn default() -> Self {
+        History {
+            operations: Vec::new(),
+        }
+    }
+}
+
+impl<C, R> History<C, R> {
+    /// A history of these operations, in whatever order they are given. An operation that returns when another is
+    /// called overlaps it.
+    ///
+    /// # Errors
+    /// They are no history, see [`HistoryError`]. A process whose operation is pending may call again: it is the
+    /// next life of a client that gave up.
+    pub fn new(operations: Vec<Operation<C, R>>) -> Result<History<C, R>, HistoryError> {
+        for (at, operation) in operations.iter().enumerate() {
+            if operation.returned.is_some() != (operation.returned_at != Operation::<C, R>::NEVER) {
+                return Err(HistoryError::HalfReturned(at));
+            }
+            if operation.returned_at <= operation.called_at {
+                return Err(HistoryError::ReturnBeforeCall(at));
+            }
+        }
+        let mut order: Vec<usize> = (0..operations.len()).collect();
+        order.sort_by_key(|&at| operations[at].called_at);
+        let mut last_of = std::collections::HashMap::new();
+        for &at in &order {
+            let operation = &operations[at];
+            if let Some(last) = last_of.insert(operation.process, at) {
+                let before: &Operation<C, R> = &operations[last];
+                if !before.is_pending() && before.returned_at > operation.called_at {
+                    return Err(HistoryError::Overlap(last, at));
+                }
+            }
+        }
+        let mut operations = operations;
+        operations.sort_by_key(|operation| operation.called_at);
+        Ok(History { operations })
+    }
+
+    /// A history that is written down event by event.
+    pub fn recorder() -> Recorder<C, R> {
+        Recorder {
+            operations: Vec::new(),
+            now: 0,
+        }
+    }
+
+    /// The operations, in the order in which they were called.
+    pub fn operations(&self) -> &[Operation<C, R>] {
+        &self.operations
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// The same operations with other calls and returns.
+    pub fn map<C2, R2>(
+        self,
+        mut call: impl FnMut(C) -> C2,
+        mut returned: impl FnMut(R) -> R2,
+    ) -> History<C2, R2> {
+        let operations = self.operations.into_iter().map(|operation| Operation {
+            process: operation.process,
+            call: call(operation.call),
+            returned: operation.returned.map(&mut returned),
+            called_at: operation.called_at,
+            returned_at: operation.returned_at,
+        });
+        History {
+            operations: operations.collect(),
+        }
+    }
+
+    /// The operations for which this holds, as a history.
+    pub fn filter(&self, keep: impl Fn(&Operation<C, R>) -> bool) -> History<C, R>
+    where
+        C: Clone,
+        R: Clone,
+    {
+        History {
+            operations: self
+                .operations
+                .iter()
+                .filter(|operation| keep(operation))
+                .cloned()
+                .collect(),
+        }
+    }
+}
+
+/// An operation that a [`Recorder`] was told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Called(usize);
+
+/// Writes a history down as it happens: each event comes after the one before.
+#[derive(Clone, Debug)]
+pub struct Recorder<C, R> {
+    operations: Vec<Operation<C, R>>,
+    now: u64,
+}
+
+impl<C, R> Recorder<C, R> {
+    /// A process calls.
+    pub fn call(&mut self, process: u32, call: C) -> Called {
+        self.now += 1;
+        self.operations.push(Operation {
+            process,
+            call,
+            returned: None,
+            called_at: self.now,
+            returned_at: Operation::<C, R>::NEVER,
+        });
+        Called(self.operations.len() - 1)
+    }
+
+    /// An operation returns.
+    ///
+    /// # Panics
+    /// It has returned before.
+    pub fn returned(&mut self, called: Called, value: R) {
+        self.now += 1;
+        let operation = &mut self.operations[called.0];
+        assert!(operation.returned.is_none(), "an operation returns once");
+        operation.returned = Some(value);
+        operation.returned_at = self.now;
+    }
+
+    /// What was written down. Operations that have not returned are pending.
+    pub fn history(self) -> History<C, R> {
+        History {
+            operations: self.operations,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! A set of keys. Each key is a part of its own.
+
+use crate::specification::Sequential;
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, Hash};
+use std::marker::PhantomData;
+
+/// An operation of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Call<K> {
+    /// Puts a key in.
+    Insert(K),
+    /// Takes a key out.
+    Remove(K),
+    /// Looks whether a key is there.
+    Contains(K),
+}
+
+impl<K> Call<K> {
+    /// The key that it is about.
+    pub fn key(&self) -> &K {
+        match self {
+            Call::Insert(key) | Call::Remove(key) | Call::Contains(key) => key,
+        }
+    }
+}
+
+/// A set of keys. Each operation returns whether it found the set changed by it, or the key there.
+#[derive(Clone, Copy, Debug)]
+pub struct Set<K>(PhantomData<fn() -> K>);
+
+impl<K> Set<K> {
+    /// An empty set.
+    pub fn new() -> Set<K> {
+        Set(PhantomData)
+    }
+}
+
+impl<K> Default for Set<K> {
+    fn default() -> Self {
+        Set::new()
+    }
+}
+
+impl<K: Clone + Ord + Hash> Sequential for Set<K> {
+    type Call = Call<K>;
+    type Return = bool;
+    type State = BTreeSet<K>;
+
+    fn initial(&self) -> BTreeSet<K> {
+        BTreeSet::new()
+    }
+
+    fn apply(&self, state: &mut BTreeSet<K>, call: &Call<K>) -> Option<bool> {
+        Some(match call {
+            Call::Insert(key) => state.insert(key.clone()),
+            Call::Remove(key) => state.remove(key),
+            Call::Contains(key) => state.contains(key),
+        })
+    }
+
+    fn part(&self, call: &Call<K>) -> Option<u64> {
+        Some(part_of(call.key()))
+    }
+}
+
+/// The part of a key: the same in every process. Two keys with one part are only checked together.
+pub(super) fn part_of<K: Hash>(key: &K) -> u64 {
+    std::hash::BuildHasherDefault::<std::hash::DefaultHasher>::default().hash_one(key)
+}

@@ -1,0 +1,3 @@
+//! Is a history linearizable?
+
+pub mod long;

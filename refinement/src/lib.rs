@@ -4,6 +4,7 @@
 //! respect to a [`Specification`](specification::Specification) if each operation can be given a moment between its
 //! call and its return at which, one after the other, they would have returned just that (Herlihy & Wing, TOPLAS 1990).
 
+pub mod check;
 pub mod history;
 pub mod specification;
 pub mod specs;

@@ -1,0 +1,55 @@
+//! When each operation may take effect: between which moments.
+
+use super::Same;
+use crate::history::Operation;
+
+/// From when and until when an operation may take effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Interval {
+    pub(super) from: u64,
+    /// `None` for one that may never do so.
+    pub(super) until: Option<u64>,
+}
+
+/// The intervals of operations, which are in the order of their calls.
+///
+/// `late` says which of them may take effect after they have returned: at any time, but they do.
+pub(super) fn intervals<C, R>(
+    operations: &[&Operation<C, R>],
+    same: Same,
+    late: impl Fn(&C) -> bool,
+) -> Vec<Interval> {
+    let own = operations.iter().map(|operation| Interval {
+        from: operation.called_at,
+        until: (!operation.is_pending()).then_some(operation.returned_at),
+    });
+    let mut intervals: Vec<Interval> = own.collect();
+    if same == Same::Quiescent {
+        widen_to_quiet_moments(&mut intervals);
+    }
+    for (interval, operation) in intervals.iter_mut().zip(operations) {
+        if interval.until.is_some() && late(&operation.call) {
+            interval.until = Some(u64::MAX);
+        }
+    }
+    intervals
+}
+
+/// Between two moments at which none is under way, any order will do.
+fn widen_to_quiet_moments(intervals: &mut [Interval]) {
+    let mut first = 0;
+    while first < intervals.len() {
+        let from = intervals[first].from;
+        let mut until = 0;
+        let mut end = first;
+        while end < intervals.len() && (end == first || intervals[end].from <= until) {
+            until = until.max(intervals[end].until.unwrap_or(u64::MAX));
+            end += 1;
+        }
+        for interval in &mut intervals[first..end] {
+            interval.from = from;
+            interval.until = interval.until.map(|_| until);
+        }
+        first = end;
+    }
+}

@@ -1,0 +1,112 @@
+//! The search for an order that keeps each process's own order and no other: sequential consistency.
+//!
+//! As the general search, with a candidate for each process. An operation that never returned may have happened or not;
+//! it is the last of its process, or is followed by a next life that need not come after it.
+
+use super::bits::Bits;
+use super::states::{Reached, StateId, States};
+use super::{Verdict, Violation};
+use crate::history::Operation;
+use crate::specification::{Next, Specification};
+use std::collections::BTreeMap;
+
+/// A branch: the operation placed, the state after it, and how many were placed before.
+struct Branch {
+    operation: usize,
+    state: StateId,
+    depth: usize,
+}
+
+/// Searches depth first.
+pub(super) fn search<S: Specification>(
+    specification: &S,
+    operations: &[&Operation<S::Call, S::Return>],
+    states_max: u64,
+) -> Verdict<S::State> {
+    let before = predecessors(operations);
+    let needed = operations
+        .iter()
+        .filter(|operation| !operation.is_pending())
+        .count();
+    let mut states = States::new();
+    let mut reached = Reached::default();
+    let initial = states.number(specification.initial());
+    let mut placed: Vec<usize> = Vec::new();
+    let mut is_placed = vec![false; operations.len()];
+    let mut branches: Vec<Branch> = Vec::new();
+    let mut state = initial;
+    let mut longest: Option<(Vec<usize>, StateId, Vec<usize>)> = None;
+    loop {
+        let completed = placed.iter().filter(|&&at| !operations[at].is_pending()).count();
+        if completed == needed {
+            return Verdict::Allowed { order: placed };
+        }
+        let candidates = candidates(&before, &is_placed);
+        let depth = placed.len();
+        let branches_before = branches.len();
+        for &operation in candidates.iter().rev() {
+            let Operation { call, returned, .. } = operations[operation];
+            let found = match specification.next(states.get(state), call, returned.as_ref()) {
+                Next::None => Vec::new(),
+                Next::One(next) => vec![next],
+                Next::Any(several) => several,
+            };
+            branches.extend(found.into_iter().rev().map(|next| Branch {
+                operation,
+                state: states.number(next),
+                depth,
+            }));
+        }
+        let is_longer = longest
+            .as_ref()
+            .is_none_or(|(order, ..)| placed.len() > order.len());
+        if branches.len() == branches_before && is_longer {
+            longest = Some((placed.clone(), state, candidates));
+        }
+        state = loop {
+            let Some(branch) = branches.pop() else {
+                let (longest, state, stuck) = longest.unwrap_or_default();
+                return Verdict::Violation(Violation {
+                    longest,
+                    state: states.take(state),
+                    stuck,
+                    part: Vec::new(),
+                });
+            };
+            for operation in placed.drain(branch.depth..) {
+                is_placed[operation] = false;
+            }
+            placed.push(branch.operation);
+            is_placed[branch.operation] = true;
+            let mut done = Bits::new(operations.len());
+            placed.iter().for_each(|&operation| done.insert(operation));
+            if reached.insert(&done, branch.state) {
+                break branch.state;
+            }
+        };
+        if reached.len() > states_max {
+            return Verdict::Unknown {
+                states: reached.len(),
+            };
+        }
+    }
+}
+
+/// The operation of the same process that comes before each, if it returned.
+fn predecessors<C, R>(operations: &[&Operation<C, R>]) -> Vec<Option<usize>> {
+    let mut last: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut before = Vec::with_capacity(operations.len());
+    for (at, operation) in operations.iter().enumerate() {
+        before.push(last.get(&operation.process).copied());
+        if !operation.is_pending() {
+            last.insert(operation.process, at);
+        }
+    }
+    before
+}
+
+/// Who may come next.
+fn candidates(before: &[Option<usize>], is_placed: &[bool]) -> Vec<usize> {
+    let may = |at: &usize| !is_placed[*at] && before[*at].is_none_or(|earlier| is_placed[earlier]);
+    (0..before.len()).filter(may).collect()
+}

@@ -6,5 +6,6 @@
 
 pub mod check;
 pub mod history;
+pub mod recorded;
 pub mod specification;
 pub mod specs;

@@ -4,6 +4,7 @@
 //! that differ by little.
 
 pub mod counter;
+pub mod key_value;
 pub mod priority_queue;
 pub mod queue;
 pub mod register;

@@ -193,7 +193,10 @@ impl<V: Clone + Eq + Hash> Container<V> {
 
     fn value(&self, put: Placed, taken: Option<Placed>, looks: (u32, u32)) -> Result<Value, Long> {
         let (mut first, mut last) = (put, put);
-        for &at in taken.iter().chain(&self.looks[looks.0 as usize..looks.1 as usize]) {
+        for &at in taken
+            .iter()
+            .chain(&self.looks[looks.0 as usize..looks.1 as usize])
+        {
             if at.ret < put.call {
                 return Err(Long::Violation(Violation::new(
                     format!(
@@ -248,7 +251,11 @@ impl<V> Container<V> {
     where
         V: Clone,
     {
-        let kept = self.values.iter().zip(&self.names).filter(|(value, _)| keep(value));
+        let kept = self
+            .values
+            .iter()
+            .zip(&self.names)
+            .filter(|(value, _)| keep(value));
         let (values, names) = kept.map(|(value, name)| (value.clone(), name.clone())).unzip();
         Container {
             values,

@@ -69,10 +69,7 @@ pub(super) fn never_empty<V>(container: &Container<V>) -> Option<Violation> {
             full.id,
             told(&chain)
         ),
-        chain
-            .iter()
-            .flat_map(|value| value.operations())
-            .chain([full.id]),
+        chain.iter().flat_map(|value| value.operations()).chain([full.id]),
     ))
 }
 

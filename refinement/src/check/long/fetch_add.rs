@@ -112,10 +112,13 @@ fn fill(steps: &[Step], pending: &[Pending]) -> Result<Vec<Step>, Long> {
                 return Err(Long::NotApplicable("pending additions are of different amounts"));
             }
             let left = pending.len() - filled.len();
-            if pending.is_empty() || missing % amount != 0 || missing / amount > left as u64 {
+            if pending.is_empty() || !missing.is_multiple_of(amount) || missing / amount > left as u64 {
                 let found = previous.into_iter().chain([step]).map(|step| step.at.id);
                 return Err(Long::Violation(Violation::new(
-                    format!("{} comes after additions of {sum}, and no others can make up for it", step.told()),
+                    format!(
+                        "{} comes after additions of {sum}, and no others can make up for it",
+                        step.told()
+                    ),
                     found.chain(pending.iter().map(|pending| pending.at.id)),
                 )));
             }

@@ -24,6 +24,7 @@ pub mod register;
 pub mod set;
 pub mod stack;
 
+use super::{Same, Verdict};
 use crate::history::History;
 use crate::specification::Specification;
 
@@ -63,3 +64,34 @@ pub trait CheckLong: Specification {
 }
 
 const MISFIT: &str = "an operation answers what its kind never answers";
+
+/// What [`check`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decided<S> {
+    /// The operations can be put in order.
+    Linearizable,
+    /// They cannot.
+    Violation(Violation),
+    /// The history is not of a kind that is checked fast: what the general checker says.
+    General(Verdict<S>),
+}
+
+impl<S> Decided<S> {
+    /// Whether the history is linearizable.
+    pub fn is_linearizable(&self) -> bool {
+        match self {
+            Decided::Linearizable => true,
+            Decided::Violation(_) => false,
+            Decided::General(verdict) => verdict.is_allowed(),
+        }
+    }
+}
+
+/// Whether a history is linearizable: fast if it can be, else by the general checker.
+pub fn check<S: CheckLong>(specification: &S, history: &History<S::Call, S::Return>) -> Decided<S::State> {
+    match specification.check_long(history) {
+        Long::Linearizable => Decided::Linearizable,
+        Long::Violation(violation) => Decided::Violation(violation),
+        Long::NotApplicable(_) => Decided::General(super::check(specification, history, Same::Linearizable)),
+    }
+}

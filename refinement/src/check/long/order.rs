@@ -92,9 +92,7 @@ pub(super) fn cycle(values: &[Bounds]) -> Option<Vec<(usize, Before)>> {
         for ascending in [&mut by_there, &mut by_front] {
             ascending.skip(&gone);
         }
-        let Some(there) = by_there.first() else {
-            return None;
-        };
+        let there = by_there.first()?;
         while let Some(&value) = by_put.order.get(next)
             && values[value as usize].put < values[there].there
         {

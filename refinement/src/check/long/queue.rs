@@ -80,10 +80,19 @@ fn out_of_order<V>(container: &Container<V>) -> Option<Violation> {
         let last = container.findings(next).max_by_key(|found| found.call);
         operations.extend(value.operations());
         operations.extend(found.iter().chain(&last).map(|found| found.id));
-        reasons.push(reason(value, next, why, found.map(|found| found.id), last.map(|last| last.id)));
+        reasons.push(reason(
+            value,
+            next,
+            why,
+            found.map(|found| found.id),
+            last.map(|last| last.id),
+        ));
     }
     Some(Violation::new(
-        format!("first in, first out: {}; none can be the first", reasons.join("; ")),
+        format!(
+            "first in, first out: {}; none can be the first",
+            reasons.join("; ")
+        ),
         operations,
     ))
 }
@@ -93,10 +102,15 @@ fn reason(value: &Value, next: &Value, why: Before, found: Option<u32>, last: Op
     let (put, after) = (value.put.id, next.put.id);
     let because = match (why, found, last) {
         (Before::Put, ..) => {
-            format!("it is there by the return of #{}, before #{after} is called", value.bounds[0])
+            format!(
+                "it is there by the return of #{}, before #{after} is called",
+                value.bounds[0]
+            )
         }
         (Before::Front, Some(found), Some(last)) if next.taken.is_some() => {
-            format!("#{found} finds it at the front and returns before #{last} is called, which finds the latter")
+            format!(
+                "#{found} finds it at the front and returns before #{last} is called, which finds the latter"
+            )
         }
         (Before::Front, found, _) => format!(
             "it is at the front by the return of #{}, and nobody takes the latter",

@@ -159,7 +159,11 @@ fn overlap(zones: &[Zone]) -> Option<Violation> {
     for pair in forward.windows(2) {
         if pair[1].first.0 < pair[0].last.0 {
             return Some(Violation::new(
-                format!("the register holds two values at once: {}; {}", pair[0].told(), pair[1].told()),
+                format!(
+                    "the register holds two values at once: {}; {}",
+                    pair[0].told(),
+                    pair[1].told()
+                ),
                 pair.iter().flat_map(|zone| zone.operations()),
             ));
         }

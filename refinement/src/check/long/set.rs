@@ -96,7 +96,10 @@ impl Key {
             (None, Some(pending)) => match self.violated(insert, Some(pending)) {
                 None => Long::Linearizable,
                 Some(_) => Long::Violation(Violation {
-                    why: format!("{}; nor does it help to remove it by #{}", violation.why, pending.id),
+                    why: format!(
+                        "{}; nor does it help to remove it by #{}",
+                        violation.why, pending.id
+                    ),
                     operations: self.all(),
                 }),
             },

@@ -22,7 +22,9 @@ use std::hash::Hash;
 /// Whether a stack's history is linearizable, in n log n.
 pub fn check<V: Clone + Eq + Hash>(_stack: &Stack<V>, history: &History<Call<V>, Return<V>>) -> Long {
     match Container::read(history, step) {
-        Ok(container) => container.decide(|container| cover::never_empty(container).or_else(|| stuck(container))),
+        Ok(container) => {
+            container.decide(|container| cover::never_empty(container).or_else(|| stuck(container)))
+        }
         Err(decided) => decided,
     }
 }

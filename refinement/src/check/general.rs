@@ -21,6 +21,7 @@ pub struct Checker<'a, S: Specification> {
     same: Same,
     states_max: u64,
     late: Box<dyn Fn(&S::Call) -> bool + 'a>,
+    ends: Option<Box<dyn Fn(&S::State) -> bool + 'a>>,
 }
 
 impl<'a, S: Specification> Checker<'a, S> {
@@ -34,6 +35,7 @@ impl<'a, S: Specification> Checker<'a, S> {
             same: Same::Linearizable,
             states_max: Self::STATES_MAX,
             late: Box::new(|_| false),
+            ends: None,
         }
     }
 
@@ -55,6 +57,14 @@ impl<'a, S: Specification> Checker<'a, S> {
         }
     }
 
+    /// Only orders count that lead to a state for which this holds. The object is then checked as a whole.
+    pub fn ends(self, ends: impl Fn(&S::State) -> bool + 'a) -> Self {
+        Checker {
+            ends: Some(Box::new(ends)),
+            ..self
+        }
+    }
+
     /// Checks a history.
     pub fn check(&self, history: &History<S::Call, S::Return>) -> Verdict<S::State> {
         let mut order = Vec::new();
@@ -72,7 +82,9 @@ impl<'a, S: Specification> Checker<'a, S> {
         let mut parts: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (at, operation) in history.operations().iter().enumerate() {
             match self.specification.part(&operation.call) {
-                Some(part) if self.same == Same::Linearizable => parts.entry(part).or_default().push(at),
+                Some(part) if self.same == Same::Linearizable && self.ends.is_none() => {
+                    parts.entry(part).or_default().push(at)
+                }
                 _ => return vec![(0..history.len()).collect()],
             }
         }
@@ -82,10 +94,16 @@ impl<'a, S: Specification> Checker<'a, S> {
     fn check_part(&self, history: &History<S::Call, S::Return>, part: &[usize]) -> Verdict<S::State> {
         let operations: Vec<_> = part.iter().map(|&at| &history.operations()[at]).collect();
         let ended = match self.same {
-            Same::Sequential => process_order::search(self.specification, &operations, self.states_max),
+            Same::Sequential => process_order::search(
+                self.specification,
+                &operations,
+                self.ends.as_deref(),
+                self.states_max,
+            ),
             _ => {
                 let intervals = intervals(&operations, self.same, &self.late);
-                Search::new(self.specification, &operations, &intervals).run(self.states_max)
+                let ends = self.ends.as_deref();
+                Search::new(self.specification, &operations, &intervals, ends).run(self.states_max)
             }
         };
         let places = |own: Vec<usize>| own.into_iter().map(|at| part[at]).collect();
@@ -124,10 +142,15 @@ struct Placed {
     others: Vec<StateId>,
 }
 
+/// In which states an order may end.
+pub(super) type Ends<'a, S> = &'a dyn Fn(&<S as Specification>::State) -> bool;
+
 /// The search for an order.
 struct Search<'a, S: Specification> {
     specification: &'a S,
     operations: &'a [&'a Operation<S::Call, S::Return>],
+    /// In which states an order may end.
+    may_end: Option<Ends<'a, S>>,
     entries: Vec<Entry>,
     /// The entry of each operation's end, if it has one.
     ends: Vec<Option<u32>>,
@@ -154,6 +177,7 @@ impl<'a, S: Specification> Search<'a, S> {
         specification: &'a S,
         operations: &'a [&'a Operation<S::Call, S::Return>],
         intervals: &[Interval],
+        may_end: Option<Ends<'a, S>>,
     ) -> Search<'a, S> {
         // At one moment, beginnings come first: such operations overlap.
         let mut moments: Vec<(u64, bool, u32)> = Vec::new();
@@ -186,6 +210,7 @@ impl<'a, S: Specification> Search<'a, S> {
         Search {
             specification,
             operations,
+            may_end,
             entries,
             ends,
             states,
@@ -199,10 +224,12 @@ impl<'a, S: Specification> Search<'a, S> {
 
     fn run(mut self, states_max: u64) -> Verdict<S::State> {
         let mut at = self.entries[HEAD as usize].after;
-        // Nothing that has to happen is left once no end is met on the way through the list.
-        while at != HEAD {
-            let entry = self.entries[at as usize];
-            let next = if entry.is_end {
+        loop {
+            // Nothing that has to happen is left once no end is met on the way through the list.
+            if at == HEAD && self.may_end.is_none_or(|may| may(self.states.get(self.state))) {
+                return Verdict::Allowed { order: self.order() };
+            }
+            let next = if at == HEAD || self.entries[at as usize].is_end {
                 self.note_longest(at);
                 match self.take_back() {
                     Some(next) => next,
@@ -218,7 +245,6 @@ impl<'a, S: Specification> Search<'a, S> {
             }
             at = next;
         }
-        Verdict::Allowed { order: self.order() }
     }
 
     /// The operations placed so far.

@@ -104,6 +104,10 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("minimise"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     minimise: Option<String>,
+    /// Lets an execution end with tasks that wait for ever
+    #[arg(long, value_name = "BOOL", value_parser = setting("deadlocks_allowed"), help_heading = LIMITS,
+          num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    deadlocks_allowed: Option<String>,
     /// Goes on after a finding
     #[arg(long, value_name = "BOOL", value_parser = setting("keep_going"), help_heading = SEARCH,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -216,6 +220,7 @@ impl Given for SearchFlags {
             ("assume_awaits", &self.assume_awaits),
             ("seed", &self.seed),
             ("minimise", &self.minimise),
+            ("deadlocks_allowed", &self.deadlocks_allowed),
             ("keep_going", &self.keep_going),
             ("jobs", &self.jobs),
             ("checkpoint", &self.checkpoint),
@@ -321,9 +326,8 @@ mod tests {
                 "reduction" => "dpor",
                 "priority" => "rare",
                 "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
-                "awaits" | "assume_awaits" | "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => {
-                    "false"
-                }
+                "awaits" | "assume_awaits" | "deadlocks_allowed" | "keep_going" | "quiet_atomics"
+                | "notify_any" | "arc_counts" => "false",
                 "jobs" => "2",
                 _ => "70000",
             };

@@ -341,6 +341,13 @@ impl Explorer {
         self
     }
 
+    /// Whether an execution may end with tasks that wait for ever: it is then an end like any other, and no finding.
+    /// Default: it may not.
+    pub fn deadlocks_allowed(mut self, allowed: bool) -> Explorer {
+        self.settings.deadlocks_allowed = allowed;
+        self
+    }
+
     /// Runs the test so many times before the search, unjudged, for what it sets up once and keeps: a static of
     /// `std`'s `OnceLock`, say, whose first use does more than the later ones. What could go wrong in that first use is
     /// not seen then. Of several workers each does so, one after the other. Default: 0.

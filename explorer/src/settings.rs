@@ -108,6 +108,8 @@ pub struct Settings {
     pub minimise: u64,
     /// Whether a loop that was once seen to only wait is assumed to from its first round on.
     pub assume_awaits: bool,
+    /// Whether an execution may end with tasks that wait for ever: it is then no finding.
+    pub deadlocks_allowed: bool,
     /// Whether to go on after a finding.
     pub keep_going: bool,
     /// Seed of the search's own randomness.
@@ -176,6 +178,7 @@ impl Default for Settings {
             retries: RETRIES,
             minimise: MINIMISE,
             assume_awaits: false,
+            deadlocks_allowed: false,
             keep_going: false,
             seed: 0,
             cache_bytes: CACHE_BYTES,
@@ -267,6 +270,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ("minimise", "a number", |s, v| number(v).map(|n| s.minimise = n)),
     ("assume_awaits", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.assume_awaits = b)
+    }),
+    ("deadlocks_allowed", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.deadlocks_allowed = b)
     }),
     ("keep_going", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.keep_going = b)

@@ -115,6 +115,10 @@ pub enum SyncVarOp {
     DataRead,
     /// A plain memory access that was made a schedule point: a write.
     DataWrite,
+    /// An operation of an object under test begins; `written` is its number.
+    OperationCall,
+    /// An operation of an object under test is over; `written` is its number.
+    OperationReturn,
 }
 
 impl SyncVarOp {
@@ -133,6 +137,7 @@ impl SyncVarOp {
                 | TimeOut
                 | Choice
                 | DataWrite
+                | OperationReturn
         )
     }
 
@@ -157,6 +162,7 @@ impl SyncVarOp {
                 | Choice
                 | CountRead
                 | DataRead
+                | OperationCall
         )
     }
 
@@ -232,6 +238,8 @@ impl SyncVarOp {
             CountRead => "read count",
             DataRead => "read",
             DataWrite => "write",
+            OperationCall => "call",
+            OperationReturn => "return",
         }
     }
 }

@@ -231,6 +231,7 @@ fn work(
         stack_bytes: settings.stack_bytes,
         fair_yields: settings.fair_yields,
         awaits: settings.awaits,
+        deadlocks_allowed: settings.deadlocks_allowed,
     };
     let shift = |number, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
         let compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());

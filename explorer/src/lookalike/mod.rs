@@ -9,6 +9,7 @@ pub mod cell;
 pub mod future;
 mod gated;
 pub mod hint;
+mod operation;
 mod preemption;
 pub mod rand;
 pub mod sync;
@@ -16,6 +17,7 @@ pub mod task;
 pub mod thread;
 pub mod time;
 
+pub use operation::Operations;
 pub use preemption::{preemptions_off, preemptions_on};
 
 use crate::runtime::{Access, Engine};

@@ -30,6 +30,7 @@ pub(crate) enum VarKind {
     Count,
     Cell,
     Waker,
+    Operations,
 }
 
 impl VarKind {
@@ -48,6 +49,7 @@ impl VarKind {
             VarKind::Count => "count",
             VarKind::Cell => "cell",
             VarKind::Waker => "waker",
+            VarKind::Operations => "operations",
         }
     }
 }

@@ -72,6 +72,9 @@ impl Class {
             AtomicStore | AtomicRmw | LockAcquire | LockTryAcquire | LockRelease => Class::Write,
             SharedAcquire | SharedTryAcquire | SharedRelease => Class::Share,
             CountUp | CountDown | Unpark => Class::Add,
+            // Two calls commute, and two returns: what counts is which operations were over when another began.
+            OperationCall => Class::Share,
+            OperationReturn => Class::Add,
             // Whichever step it happens in, a task ends once.
             TaskEnd => Class::Add,
             // All have arrived when the first passes; who was notified is settled by the notification.

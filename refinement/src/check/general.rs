@@ -21,6 +21,7 @@ pub struct Checker<'a, S: Specification> {
     same: Same,
     states_max: u64,
     late: Box<dyn Fn(&S::Call) -> bool + 'a>,
+    ends: Option<Box<dyn Fn(&S::State) -> bool + 'a>>,
 }
 
 impl<'a, S: Specification> Checker<'a, S> {
@@ -34,6 +35,7 @@ impl<'a, S: Specification> Checker<'a, S> {
             same: Same::Linearizable,
             states_max: Self::STATES_MAX,
             late: Box::new(|_| false),
+            ends: None,
         }
     }
 
@@ -51,6 +53,14 @@ impl<'a, S: Specification> Checker<'a, S> {
     pub fn late(self, late: impl Fn(&S::Call) -> bool + 'a) -> Self {
         Checker {
             late: Box::new(late),
+            ..self
+        }
+    }
+
+    /// Only orders count that lead to a state for which this holds. The object is then checked as a whole.
+    pub fn ends(self, ends: impl Fn(&S::State) -> bool + 'a) -> Self {
+        Checker {
+            ends: Some(Box::new(ends)),
             ..self
         }
     }
@@ -87,7 +97,9 @@ impl<'a, S: Specification> Checker<'a, S> {
         let mut parts: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (at, operation) in history.operations().iter().enumerate() {
             match self.specification.part(&operation.call) {
-                Some(part) if self.same == Same::Linearizable => parts.entry(part).or_default().push(at),
+                Some(part) if self.same == Same::Linearizable && self.ends.is_none() => {
+                    parts.entry(part).or_default().push(at)
+                }
                 _ => return vec![(0..history.len()).collect()],
             }
         }
@@ -102,10 +114,13 @@ impl<'a, S: Specification> Checker<'a, S> {
     ) -> Verdict<S::State> {
         let operations: Vec<_> = part.iter().map(|&at| &history.operations()[at]).collect();
         let ended = match self.same {
-            Same::Sequential => process_order::search(self.specification, &operations, states_max),
+            Same::Sequential => {
+                process_order::search(self.specification, &operations, self.ends.as_deref(), states_max)
+            }
             _ => {
                 let intervals = intervals(&operations, self.same, &self.late);
-                Search::new(self.specification, &operations, &intervals).run(states_max)
+                let ends = self.ends.as_deref();
+                Search::new(self.specification, &operations, &intervals, ends).run(states_max)
             }
         };
         let places = |own: Vec<usize>| own.into_iter().map(|at| part[at]).collect();
@@ -144,10 +159,15 @@ struct Placed {
     others: Vec<StateId>,
 }
 
+/// In which states an order may end.
+pub(super) type Ends<'a, S> = &'a dyn Fn(&<S as Specification>::State) -> bool;
+
 /// The search for an order.
 struct Search<'a, S: Specification> {
     specification: &'a S,
     operations: &'a [&'a Operation<S::Call, S::Return>],
+    /// In which states an order may end.
+    may_end: Option<Ends<'a, S>>,
     entries: Vec<Entry>,
     /// The entry of each operation's end, if it has one.
     ends: Vec<Option<u32>>,
@@ -174,6 +194,7 @@ impl<'a, S: Specification> Search<'a, S> {
         specification: &'a S,
         operations: &'a [&'a Operation<S::Call, S::Return>],
         intervals: &[Interval],
+        may_end: Option<Ends<'a, S>>,
     ) -> Search<'a, S> {
         // At one moment, beginnings come first: such operations overlap.
         let mut moments: Vec<(u64, bool, u32)> = Vec::new();
@@ -206,6 +227,7 @@ impl<'a, S: Specification> Search<'a, S> {
         Search {
             specification,
             operations,
+            may_end,
             entries,
             ends,
             states,
@@ -219,10 +241,12 @@ impl<'a, S: Specification> Search<'a, S> {
 
     fn run(mut self, states_max: u64) -> Verdict<S::State> {
         let mut at = self.entries[HEAD as usize].after;
-        // Nothing that has to happen is left once no end is met on the way through the list.
-        while at != HEAD {
-            let entry = self.entries[at as usize];
-            let next = if entry.is_end {
+        loop {
+            // Nothing that has to happen is left once no end is met on the way through the list.
+            if at == HEAD && self.may_end.is_none_or(|may| may(self.states.get(self.state))) {
+                return Verdict::Allowed { order: self.order() };
+            }
+            let next = if at == HEAD || self.entries[at as usize].is_end {
                 self.note_longest(at);
                 match self.take_back() {
                     Some(next) => next,
@@ -238,7 +262,6 @@ impl<'a, S: Specification> Search<'a, S> {
             }
             at = next;
         }
-        Verdict::Allowed { order: self.order() }
     }
 
     /// The operations placed so far.

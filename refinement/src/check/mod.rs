@@ -62,6 +62,18 @@ pub struct Violation<S> {
     pub part: Vec<usize>,
 }
 
+impl<S> Violation<S> {
+    /// The same without the state.
+    pub(crate) fn without_state(self) -> Violation<()> {
+        Violation {
+            longest: self.longest,
+            state: (),
+            stuck: self.stuck,
+            part: self.part,
+        }
+    }
+}
+
 /// Checks a history. Parts are checked one after the other if every operation has one.
 ///
 /// # Panics

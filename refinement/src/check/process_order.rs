@@ -4,6 +4,7 @@
 //! it is the last of its process, or is followed by a next life that need not come after it.
 
 use super::bits::Bits;
+use super::general::Ends;
 use super::states::{Reached, StateId, States};
 use super::{Verdict, Violation};
 use crate::history::Operation;
@@ -21,6 +22,7 @@ struct Branch {
 pub(super) fn search<S: Specification>(
     specification: &S,
     operations: &[&Operation<S::Call, S::Return>],
+    may_end: Option<Ends<'_, S>>,
     states_max: u64,
 ) -> Verdict<S::State> {
     let before = predecessors(operations);
@@ -38,7 +40,7 @@ pub(super) fn search<S: Specification>(
     let mut longest: Option<(Vec<usize>, StateId, Vec<usize>)> = None;
     loop {
         let completed = placed.iter().filter(|&&at| !operations[at].is_pending()).count();
-        if completed == needed {
+        if completed == needed && may_end.is_none_or(|may| may(states.get(state))) {
             return Verdict::Allowed { order: placed };
         }
         let candidates = candidates(&before, &is_placed);

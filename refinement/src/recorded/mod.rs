@@ -36,7 +36,7 @@ pub enum Outcome {
     /// It is.
     Linearizable,
     /// It is not.
-    NotLinearizable(Failure),
+    NotLinearizable(Refutation),
     /// Too many states were looked at.
     Unknown {
         /// How many.
@@ -46,7 +46,7 @@ pub enum Outcome {
 
 /// Why a history is not linearizable. Operations are places in [`Judgement::history`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Failure {
+pub struct Refutation {
     /// In words, if there are any; `#3` is the operation at place 3.
     pub why: Option<String>,
     /// Of `concerned`, as many as can be put in order.
@@ -95,7 +95,7 @@ where
     let fast = !matches!(long, Long::NotApplicable(_));
     let outcome = match long {
         Long::Linearizable => Outcome::Linearizable,
-        Long::Violation(violation) => Outcome::NotLinearizable(Failure {
+        Long::Violation(violation) => Outcome::NotLinearizable(Refutation {
             why: Some(violation.why),
             ..stuck(specification, &typed, violation.operations)
         }),
@@ -111,7 +111,7 @@ where
 fn outcome<S>(verdict: Verdict<S>) -> Outcome {
     match verdict {
         Verdict::Allowed { .. } => Outcome::Linearizable,
-        Verdict::Violation(violation) => Outcome::NotLinearizable(Failure {
+        Verdict::Violation(violation) => Outcome::NotLinearizable(Refutation {
             why: None,
             longest: violation.longest,
             stuck: violation.stuck,
@@ -126,7 +126,7 @@ fn stuck<S: Specification>(
     specification: &S,
     history: &History<S::Call, S::Return>,
     concerned: Vec<usize>,
-) -> Failure
+) -> Refutation
 where
     S::Call: Clone,
     S::Return: Clone,
@@ -138,15 +138,15 @@ where
     let verdict = Checker::new(specification).states_max(STATES_MAX).check(&alone);
     let places = |own: Vec<usize>| own.into_iter().map(|at| concerned[at]).collect();
     match outcome(verdict) {
-        Outcome::NotLinearizable(failure) => Failure {
-            longest: places(failure.longest),
-            stuck: places(failure.stuck),
+        Outcome::NotLinearizable(refuted) => Refutation {
+            longest: places(refuted.longest),
+            stuck: places(refuted.stuck),
             why: None,
             concerned,
         },
-        _ => Failure {
+        _ => Refutation {
             concerned,
-            ..Failure::default()
+            ..Refutation::default()
         },
     }
 }

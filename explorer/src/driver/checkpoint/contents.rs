@@ -68,6 +68,7 @@ impl Identity {
             warm_up,
             retries,
             minimise: _,
+            deadlocks_allowed,
             keep_going,
             seed,
             cache_bytes,
@@ -86,7 +87,7 @@ impl Identity {
                 && !assume_awaits,
             "such searches are not kept"
         );
-        let settings: [(&str, String); 16] = [
+        let settings: [(&str, String); 17] = [
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
             (
@@ -100,6 +101,7 @@ impl Identity {
             ("awaits", awaits.to_string()),
             ("warm_up", warm_up.to_string()),
             ("retries", retries.to_string()),
+            ("deadlocks_allowed", deadlocks_allowed.to_string()),
             ("keep_going", keep_going.to_string()),
             ("seed", seed.to_string()),
             ("cache_bytes", cache_bytes.to_string()),

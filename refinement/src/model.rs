@@ -1,0 +1,163 @@
+//! Models of objects, given by what each operation means for them.
+
+use crate::check::general::Checker;
+use crate::check::{Verdict, Violation};
+use crate::history::History;
+use crate::judge::Judge;
+use crate::operation::Argument;
+use crate::scenario::Step;
+use crate::specification::{Next, Specification};
+use std::collections::HashMap;
+use std::fmt::{Debug, Write};
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// A model, with the type of its states taken away.
+pub(crate) trait Model: Send + Sync {
+    /// Whether the history of completed operations is allowed, if after it this operation is to wait.
+    fn check(
+        &self,
+        judge: &Judge,
+        completed: &History<u32, Arc<str>>,
+        waits: Option<u32>,
+    ) -> Result<(), Violation<()>>;
+}
+
+/// What an operation may do with a state: new states, each with what was returned.
+type Outcomes<M> = Box<dyn Fn(&M, &Argument) -> Vec<(M, String)> + Send + Sync>;
+
+/// When an operation has to wait.
+type Waits<M> = Box<dyn Fn(&M, &Argument) -> bool + Send + Sync>;
+
+/// What operations mean for a model with states of type `M`.
+pub(crate) struct Meanings<M> {
+    pub(crate) initial: Box<dyn Fn() -> M + Send + Sync>,
+    /// By operation.
+    outcomes: HashMap<usize, Outcomes<M>>,
+    waits: HashMap<usize, Waits<M>>,
+}
+
+impl<M: Clone + 'static> Meanings<M> {
+    pub(crate) fn new(initial: impl Fn() -> M + Send + Sync + 'static) -> Meanings<M> {
+        Meanings {
+            initial: Box::new(initial),
+            outcomes: HashMap::new(),
+            waits: HashMap::new(),
+        }
+    }
+
+    /// An operation does this with the model.
+    pub(crate) fn means<V: 'static, R: Debug>(
+        &mut self,
+        operation: usize,
+        apply: impl Fn(&mut M, &V) -> R + Send + Sync + 'static,
+    ) {
+        self.may(operation, move |state, value| {
+            let mut state = state.clone();
+            let returned = apply(&mut state, value);
+            vec![(state, returned)]
+        });
+    }
+
+    /// An operation may do any of these with the model.
+    pub(crate) fn may<V: 'static, R: Debug>(
+        &mut self,
+        operation: usize,
+        outcomes: impl Fn(&M, &V) -> Vec<(M, R)> + Send + Sync + 'static,
+    ) {
+        let texts = move |state: &M, argument: &Argument| {
+            let all = outcomes(state, argument.value::<V>());
+            let in_words = |(state, returned): (M, R)| {
+                let mut text = String::new();
+                write!(text, "{returned:?}").expect("a string takes everything");
+                (state, text)
+            };
+            all.into_iter().map(in_words).collect()
+        };
+        self.outcomes.insert(operation, Box::new(texts));
+    }
+
+    /// An operation has to wait in states for which this holds.
+    pub(crate) fn waits<V: 'static>(
+        &mut self,
+        operation: usize,
+        when: impl Fn(&M, &V) -> bool + Send + Sync + 'static,
+    ) {
+        self.waits.insert(
+            operation,
+            Box::new(move |state, argument| when(state, argument.value::<V>())),
+        );
+    }
+
+    /// Whether it is said what the operation means.
+    pub(crate) fn has(&self, operation: usize) -> bool {
+        self.outcomes.contains_key(&operation)
+    }
+}
+
+/// The operations of a scenario, by place, as the specification that the meanings make.
+struct OfScenario<'a, M> {
+    meanings: &'a Meanings<M>,
+    steps: Vec<&'a Step>,
+}
+
+impl<M: Clone + Eq + Hash> Specification for OfScenario<'_, M> {
+    type Call = u32;
+    type Return = Arc<str>;
+    type State = M;
+
+    fn initial(&self) -> M {
+        (self.meanings.initial)()
+    }
+
+    fn next(&self, state: &M, place: &u32, returned: Option<&Arc<str>>) -> Next<M> {
+        if self.blocks(state, place) {
+            return Next::None;
+        }
+        let step = self.steps[*place as usize];
+        let outcomes = self.meanings.outcomes[&step.operation](state, &step.argument);
+        let fits = |text: &str| returned.is_none_or(|returned| **returned == *text);
+        let fit = outcomes.into_iter().filter(|(_, text)| fits(text));
+        let mut states: Vec<M> = fit.map(|(state, _)| state).collect();
+        match states.len() {
+            0 => Next::None,
+            1 => Next::One(states.remove(0)),
+            _ => Next::Any(states),
+        }
+    }
+
+    fn blocks(&self, state: &M, place: &u32) -> bool {
+        let step = self.steps[*place as usize];
+        let when = self.meanings.waits.get(&step.operation);
+        when.is_some_and(|when| when(state, &step.argument))
+    }
+}
+
+impl<M: Clone + Eq + Hash + Send + Sync + 'static> Model for Meanings<M> {
+    fn check(
+        &self,
+        judge: &Judge,
+        completed: &History<u32, Arc<str>>,
+        waits: Option<u32>,
+    ) -> Result<(), Violation<()>> {
+        let specification = OfScenario {
+            meanings: self,
+            steps: judge.scenario.steps().collect(),
+        };
+        let mut checker = Checker::new(&specification)
+            .same(judge.same)
+            .late(|place| judge.late[*place as usize]);
+        if let Some(place) = waits {
+            let specification = &specification;
+            checker = checker.ends(move |state| specification.blocks(state, &place));
+        }
+        match checker.check(completed) {
+            Verdict::Allowed { .. } => Ok(()),
+            Verdict::Violation(violation) => Err(violation.without_state()),
+            // No scenario is that large.
+            Verdict::Unknown { states } => {
+                panic!("a history of {} operations has {states} states", completed.len())
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What an object was observed to do when its operations ran one at a time.
+
+use crate::check::Same;
+use crate::run::record::{Mark, TextId};
+use crate::scenario::Place;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What became of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Outcome {
+    /// It was not called.
+    Absent,
+    /// It was called and waits for ever.
+    Waits,
+    /// It returned this.
+    Returned(TextId),
+}
+
+/// What became of each operation, by place.
+pub(crate) type Outcomes = Vec<Outcome>;
+
+/// When operations were called and when they returned.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Brackets {
+    /// By place; `u32::MAX` for what did not happen.
+    called: Vec<u32>,
+    returned: Vec<u32>,
+}
+
+/// Not in this history.
+const NEVER: u32 = u32::MAX;
+
+impl Brackets {
+    /// Those of a history of so many places, and what became of each operation. What has not returned waits.
+    pub(crate) fn of(marks: &[Mark], places: usize) -> (Brackets, Outcomes) {
+        let mut brackets = Brackets {
+            called: vec![NEVER; places],
+            returned: vec![NEVER; places],
+        };
+        let mut outcomes = vec![Outcome::Absent; places];
+        for (mark, now) in marks.iter().zip(0..) {
+            match *mark {
+                Mark::Call(place) => {
+                    brackets.called[place.index()] = now;
+                    outcomes[place.index()] = Outcome::Waits;
+                }
+                Mark::Return(place, text) => {
+                    brackets.returned[place.index()] = now;
+                    outcomes[place.index()] = Outcome::Returned(text);
+                }
+            }
+        }
+        (brackets, outcomes)
+    }
+
+    /// Whether `a` had returned before `b` was called.
+    fn precedes(&self, a: usize, b: usize) -> bool {
+        self.returned[a] != NEVER && self.called[b] != NEVER && self.returned[a] < self.called[b]
+    }
+
+    /// Whether there was a moment between `a` and `b` at which no operation was under way.
+    fn apart(&self, a: usize, b: usize) -> bool {
+        let places = 0..self.called.len();
+        let quiet = |now: u32| {
+            places
+                .clone()
+                .all(|other| self.called[other] >= now || self.returned[other] < now)
+        };
+        self.precedes(a, b)
+            && places.clone().any(|other| {
+                let now = self.called[other];
+                now != NEVER && self.returned[a] < now && now <= self.called[b] && quiet(now)
+            })
+    }
+
+    /// Whether this order of operations may be told from that one's: some operation came before another here and not
+    /// there. Operations in `among` count.
+    fn keeps(&self, observed: &Brackets, same: Same, among: &[usize]) -> bool {
+        let ordered = |a, b| match same {
+            Same::Linearizable => self.precedes(a, b),
+            Same::Quiescent => self.apart(a, b),
+            // Within a task, it cannot be otherwise.
+            Same::Sequential => false,
+        };
+        among.iter().all(|&a| {
+            among
+                .iter()
+                .all(|&b| a == b || !ordered(a, b) || observed.precedes(a, b))
+        })
+    }
+}
+
+/// The same operations in the same order came to different outcomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Undetermined {
+    /// The operations before, in order.
+    pub(crate) before: Vec<(Place, TextId)>,
+    /// The operation, and two things that became of it.
+    pub(crate) operation: Place,
+    pub(crate) outcomes: [Outcome; 2],
+}
+
+/// The observations of a scenario.
+#[derive(Default)]
+pub(crate) struct Observations {
+    places: usize,
+    /// For what became of the operations, how they were observed to come to that.
+    observed: BTreeMap<Outcomes, BTreeSet<Brackets>>,
+    /// What became of an operation after others, in order: for objects whose operations come one at a time.
+    outcomes: BTreeMap<(Vec<(Place, TextId)>, Place), Outcome>,
+    /// Whether any operation was observed to wait.
+    pub(crate) some_wait: bool,
+}
+
+impl Observations {
+    /// None, of a scenario with so many operations.
+    pub(crate) fn new(places: usize) -> Observations {
+        Observations {
+            places,
+            ..Observations::default()
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.observed.values().map(BTreeSet::len).sum()
+    }
+
+    /// Adds a history in which operations came one at a time, and every beginning of it.
+    ///
+    /// # Errors
+    /// The object is not determined: the same operations came to something else before.
+    pub(crate) fn add_serial(&mut self, marks: &[Mark]) -> Result<(), Undetermined> {
+        let mut before = Vec::new();
+        self.add(&[]);
+        for at in (0..marks.len()).step_by(2) {
+            let Mark::Call(place) = marks[at] else {
+                unreachable!("one at a time, each returns before the next is called")
+            };
+            let outcome = match marks.get(at + 1) {
+                Some(Mark::Return(_, text)) => Outcome::Returned(*text),
+                _ => Outcome::Waits,
+            };
+            let key = (before.clone(), place);
+            let known = *self.outcomes.entry(key).or_insert(outcome);
+            if known != outcome {
+                return Err(Undetermined {
+                    before,
+                    operation: place,
+                    outcomes: [known, outcome],
+                });
+            }
+            match outcome {
+                Outcome::Returned(text) => before.push((place, text)),
+                _ => self.some_wait = true,
+            }
+            self.add(&marks[..marks.len().min(at + 2)]);
+        }
+        Ok(())
+    }
+
+    /// Adds a history.
+    pub(crate) fn add(&mut self, marks: &[Mark]) {
+        let (brackets, outcomes) = Brackets::of(marks, self.places);
+        self.observed.entry(outcomes).or_default().insert(brackets);
+    }
+
+    /// Whether a history was observed, up to the order of what may come in any.
+    ///
+    /// Of operations that wait, each has to be observed to wait after all that returned, alone (Burckhardt et al.,
+    /// PLDI 2010): that others wait too cannot be seen.
+    pub(crate) fn allow(&self, marks: &[Mark], same: Same) -> bool {
+        let (brackets, outcomes) = Brackets::of(marks, self.places);
+        let waiting: Vec<usize> = places_of(&outcomes, |outcome| outcome == Outcome::Waits);
+        let returned: Vec<usize> = places_of(&outcomes, |outcome| matches!(outcome, Outcome::Returned(_)));
+        let seen = |outcomes: &Outcomes| {
+            let observed = self.observed.get(outcomes);
+            observed.is_some_and(|all| all.iter().any(|one| brackets.keeps(one, same, &returned)))
+        };
+        if waiting.is_empty() {
+            return seen(&outcomes);
+        }
+        waiting.iter().all(|&alone| {
+            let mut outcomes = outcomes.clone();
+            for &other in waiting.iter().filter(|&&other| other != alone) {
+                outcomes[other] = Outcome::Absent;
+            }
+            seen(&outcomes)
+        })
+    }
+}
+
+fn places_of(outcomes: &[Outcome], which: impl Fn(Outcome) -> bool) -> Vec<usize> {
+    let all = outcomes.iter().enumerate();
+    all.filter(|(_, outcome)| which(**outcome))
+        .map(|(place, _)| place)
+        .collect()
+}

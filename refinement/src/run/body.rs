@@ -1,0 +1,118 @@
+//! What an execution of a scenario does.
+
+use super::record::{Mark, Record, Texts};
+use crate::operation::Operation;
+use crate::scenario::{Place, Scenario, Step};
+use intermezzo_explorer::sync::mpsc;
+use intermezzo_explorer::{Operations, choose, thread};
+
+/// An object under test, and what is done with it.
+pub(crate) struct Body<'a, T> {
+    pub(crate) make: &'a (dyn Fn() -> T + Send + Sync),
+    pub(crate) operations: &'a [Operation<T>],
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) texts: &'a Texts,
+}
+
+impl<T: Sync> Body<'_, T> {
+    /// All tasks at once. With `any_length`, each does any number of its operations: then every moment at which all that
+    /// have begun wait is the end of some execution.
+    pub(crate) fn concurrent(&self, any_length: bool) {
+        Record::begin();
+        let lengths: Vec<usize> = self.scenario.tasks.iter().map(Vec::len).collect();
+        let chosen: Vec<usize> = match any_length {
+            true => lengths
+                .iter()
+                .map(|&length| length - choose(length + 1))
+                .collect(),
+            false => lengths.clone(),
+        };
+        let whole = chosen == lengths;
+        Record::with(|record| record.cut_short = !whole);
+        let object = (self.make)();
+        let marks = Operations::new();
+        self.perform_all(&object, &self.scenario.init, 0);
+        let first = self.scenario.first_places();
+        thread::scope(|scope| {
+            let tasks = self.scenario.tasks.iter().zip(&chosen).zip(&first);
+            for ((steps, &length), &first) in tasks.filter(|((_, length), _)| **length > 0) {
+                let (object, marks) = (&object, &marks);
+                scope.spawn(move || {
+                    for (step, place) in steps[..length].iter().zip(first..) {
+                        marks.call(u64::from(place));
+                        self.perform(object, step, Place(place));
+                        marks.returned(u64::from(place));
+                    }
+                });
+            }
+        });
+        if whole {
+            self.perform_all(&object, &self.scenario.post, first[self.scenario.tasks.len()]);
+        }
+    }
+
+    /// One operation at a time, in any order: each task waits for its turn.
+    pub(crate) fn serial(&self) {
+        Record::begin();
+        let object = (self.make)();
+        self.perform_all(&object, &self.scenario.init, 0);
+        let first = self.scenario.first_places();
+        let (done, any_done) = mpsc::channel();
+        thread::scope(|scope| {
+            let mut turns = Vec::new();
+            let mut tasks = Vec::new();
+            for (steps, &first) in self.scenario.tasks.iter().zip(&first) {
+                let (turn, my_turn) = mpsc::channel::<()>();
+                let (object, done) = (&object, &done);
+                tasks.push(scope.spawn(move || {
+                    for (step, place) in steps.iter().zip(first..) {
+                        // The other end is there as long as operations are left; and so is whoever is told.
+                        let _ = my_turn.recv();
+                        self.perform(object, step, Place(place));
+                        let _ = done.send(());
+                    }
+                    // Dropped by whoever joins: here it would be one more operation, beside those of others.
+                    my_turn
+                }));
+                turns.push((steps.len(), turn));
+            }
+            let mut waiting: Vec<usize> = (0..turns.len()).filter(|&task| turns[task].0 > 0).collect();
+            while !waiting.is_empty() {
+                let (left, turn) = &mut turns[waiting[choose(waiting.len())]];
+                *left -= 1;
+                let _ = turn.send(());
+                let _ = any_done.recv();
+                waiting.retain(|&task| turns[task].0 > 0);
+            }
+            for task in tasks {
+                // A panic is on record.
+                let _ = task.join();
+            }
+        });
+        self.perform_all(&object, &self.scenario.post, first[self.scenario.tasks.len()]);
+    }
+
+    fn perform_all(&self, object: &T, steps: &[Step], first: u32) {
+        for (step, place) in steps.iter().zip(first..) {
+            self.perform(object, step, Place(place));
+        }
+    }
+
+    fn perform(&self, object: &T, step: &Step, place: Place) {
+        Record::with(|record| record.marks.push(Mark::Call(place)));
+        let under_way = UnderWay;
+        let mut text = Record::take_buffer();
+        self.operations[step.operation].run(object, &step.argument, &mut text);
+        std::mem::forget(under_way);
+        Record::returned(place, self.texts, text);
+    }
+}
+
+/// An operation that has not returned: dropped only by a panic.
+struct UnderWay;
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        Record::with(|record| record.panicked = true);
+    }
+}

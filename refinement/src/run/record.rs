@@ -1,0 +1,99 @@
+//! What operations did in one execution, in the order in which it happened.
+
+use crate::scenario::Place;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What an operation returned, by the number of its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TextId(pub(crate) u32);
+
+/// Texts, each kept once. Shared by all executions of a scenario.
+#[derive(Default)]
+pub(crate) struct Texts(Mutex<(HashMap<Arc<str>, TextId>, Vec<Arc<str>>)>);
+
+impl Texts {
+    /// The number of a text.
+    pub(crate) fn number(&self, text: &str) -> TextId {
+        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (numbers, texts) = &mut *inner;
+        if let Some(&known) = numbers.get(text) {
+            return known;
+        }
+        let (text, number): (Arc<str>, _) = (text.into(), TextId(texts.len() as u32));
+        texts.push(Arc::clone(&text));
+        numbers.insert(text, number);
+        number
+    }
+
+    /// The text of a number.
+    pub(crate) fn text(&self, number: TextId) -> Arc<str> {
+        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&inner.1[number.0 as usize])
+    }
+}
+
+/// The beginning of an operation, or its end with what it returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Mark {
+    Call(Place),
+    Return(Place, TextId),
+}
+
+impl Mark {
+    /// The same history, written down in one of its possible ways: only what comes between a return and a call counts,
+    /// so calls without a return between them are sorted, and returns without a call.
+    pub(crate) fn normalise(marks: &mut [Mark]) {
+        let runs = marks.chunk_by_mut(|a, b| matches!(a, Mark::Call(_)) == matches!(b, Mark::Call(_)));
+        runs.for_each(<[Mark]>::sort_unstable);
+    }
+}
+
+/// The record of the execution that runs on this thread.
+#[derive(Default)]
+pub(crate) struct Record {
+    pub(crate) marks: Vec<Mark>,
+    /// Whether tasks were told to do only some of their operations.
+    pub(crate) cut_short: bool,
+    /// Whether an operation panicked.
+    pub(crate) panicked: bool,
+    text: String,
+}
+
+thread_local! {
+    /// All tasks of an exploration's worker run on its one thread.
+    static RECORD: RefCell<Record> = RefCell::default();
+}
+
+impl Record {
+    /// A new execution begins.
+    pub(crate) fn begin() {
+        RECORD.with_borrow_mut(|record| {
+            record.marks.clear();
+            (record.cut_short, record.panicked) = (false, false);
+        });
+    }
+
+    /// Changes the record of the execution that runs.
+    pub(crate) fn with<R>(change: impl FnOnce(&mut Record) -> R) -> R {
+        RECORD.with_borrow_mut(change)
+    }
+
+    /// A buffer for a text, to be given back.
+    pub(crate) fn take_buffer() -> String {
+        RECORD.with_borrow_mut(|record| {
+            record.text.clear();
+            std::mem::take(&mut record.text)
+        })
+    }
+
+    /// An operation has returned what is in the buffer.
+    pub(crate) fn returned(place: Place, texts: &Texts, buffer: String) {
+        let number = texts.number(&buffer);
+        RECORD.with_borrow_mut(|record| {
+            record.marks.push(Mark::Return(place, number));
+            record.text = buffer;
+        });
+    }
+}

@@ -1,0 +1,65 @@
+//! What is tried, and how much of it.
+
+use crate::check::Same;
+use intermezzo_explorer::Explorer;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// What an object is compared with when it is compared with itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Granularity {
+    /// Its operations one at a time. One that waits is the end of the execution.
+    #[default]
+    Serial,
+    /// Its operations without preemption, but where one has to wait, others go on.
+    Coarse,
+    /// Everything it does: nothing is refused then. For sets of observations to be kept and compared.
+    All,
+}
+
+/// How to explore a scenario.
+type Configure = Arc<dyn Fn(Explorer) -> Explorer + Send + Sync>;
+
+/// See the builder's methods of the same names.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) threads: RangeInclusive<usize>,
+    pub(crate) ops: RangeInclusive<usize>,
+    pub(crate) init: RangeInclusive<usize>,
+    pub(crate) post: RangeInclusive<usize>,
+    pub(crate) scenarios: usize,
+    pub(crate) executions: u64,
+    pub(crate) serial_executions: u64,
+    pub(crate) seed: u64,
+    pub(crate) same: Same,
+    pub(crate) granularity: Granularity,
+    pub(crate) explorer: Option<Configure>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            threads: 2..=3,
+            ops: 1..=2,
+            init: 0..=2,
+            post: 0..=1,
+            scenarios: 60,
+            executions: 20_000,
+            serial_executions: 50_000,
+            seed: 0,
+            same: Same::Linearizable,
+            granularity: Granularity::Serial,
+            explorer: None,
+        }
+    }
+}
+
+impl Settings {
+    /// The explorer for executions with all tasks at once, as the test wants it.
+    pub(crate) fn configure(&self, explorer: Explorer) -> Explorer {
+        match &self.explorer {
+            Some(configure) => configure(explorer),
+            None => explorer,
+        }
+    }
+}

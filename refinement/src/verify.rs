@@ -1,0 +1,234 @@
+//! One scenario checked: what its operations do one at a time, and then whether all that they do at once is that.
+
+use crate::failure::{Failure, Told};
+use crate::judge::{Against, HistoryMonitor, Judge};
+use crate::model::Model;
+use crate::observations::{Observations, Outcome, Undetermined};
+use crate::operation::Operation;
+use crate::run::body::Body;
+use crate::run::record::{Mark, Record, Texts};
+use crate::scenario::{Description, Scenario};
+use crate::settings::{Granularity, Settings};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Report};
+use intermezzo_sdk as sdk;
+use sdk::{Context, Execution, FindingKind, Interests, Monitor};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What is tested: an object, its operations, and how.
+pub(crate) struct Subject<T> {
+    pub(crate) make: Box<dyn Fn() -> T + Send + Sync>,
+    pub(crate) operations: Vec<Operation<T>>,
+    pub(crate) names: Arc<Vec<String>>,
+    pub(crate) settings: Settings,
+    /// What it is compared with, if not with itself; and whether any of its operations may wait.
+    pub(crate) model: Option<(Arc<dyn Model>, bool)>,
+}
+
+/// What a scenario came to.
+pub(crate) struct Checked {
+    pub(crate) executions: u64,
+    pub(crate) traces: u64,
+    pub(crate) histories: u64,
+    pub(crate) observations: usize,
+    /// Why not every execution was run, if not.
+    pub(crate) short: Option<String>,
+    pub(crate) failure: Option<Failure>,
+}
+
+/// Takes what a mutex holds, whoever panicked.
+pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T: Sync> Subject<T> {
+    /// Checks a scenario.
+    pub(crate) fn check(&self, scenario: &Scenario) -> Checked {
+        let texts = Arc::new(Texts::default());
+        let body = Body {
+            make: &*self.make,
+            operations: &self.operations,
+            scenario,
+            texts: &texts,
+        };
+        let mut checked = Checked {
+            executions: 0,
+            traces: 0,
+            histories: 0,
+            observations: 0,
+            short: None,
+            failure: None,
+        };
+        let (against, some_wait) = match &self.model {
+            Some((model, some_wait)) => (Against::Model(Arc::clone(model)), *some_wait),
+            None => match self.observe(&body, &mut checked) {
+                Some(observations) => {
+                    checked.observations = observations.len();
+                    let some_wait = observations.some_wait;
+                    (Against::Itself(observations), some_wait)
+                }
+                None => return checked,
+            },
+        };
+        let late = scenario.steps().map(|step| self.operations[step.operation].late);
+        let judge = Arc::new(Judge {
+            scenario: scenario.clone(),
+            calls: scenario
+                .describe(&self.names)
+                .calls()
+                .map(str::to_owned)
+                .collect(),
+            texts: Arc::clone(&texts),
+            against,
+            same: self.settings.same,
+            late: late.collect(),
+            histories: Mutex::default(),
+            refused: Mutex::default(),
+        });
+        let explorer = Explorer::new()
+            .program("refinement")
+            .reduction(Reduction::Dpor)
+            .executions(self.settings.executions);
+        let listening = Arc::clone(&judge);
+        let explorer = self
+            .settings
+            .configure(explorer)
+            .deadlocks_allowed(true)
+            .monitor_with(move || HistoryMonitor {
+                judge: Arc::clone(&listening),
+                judged: HashMap::new(),
+            });
+        let report = explorer.explore(|| body.concurrent(some_wait));
+        checked.executions += report.executions();
+        checked.traces += report.traces().unwrap_or(0);
+        checked.histories = *held(&judge.histories);
+        checked.short = checked.short.take().or(not_whole(&report));
+        checked.failure = report.findings().first().map(|finding| {
+            let marks = held(&judge.refused).get(&finding.message).cloned();
+            self.failure(&judge, finding, marks)
+        });
+        checked
+    }
+
+    /// What the object does one operation at a time. `None` if that failed: then the failure is in `checked`.
+    fn observe(&self, body: &Body<'_, T>, checked: &mut Checked) -> Option<Observations> {
+        let watched = Arc::new(Mutex::new(Observations::new(body.scenario.len())));
+        let serial = self.settings.granularity == Granularity::Serial;
+        let explorer = Explorer::new()
+            .program("observations")
+            .environment(Environment::calm())
+            .executions(self.settings.serial_executions)
+            .minimise(0)
+            .deadlocks_allowed(true)
+            .monitor(ObservationMonitor {
+                observations: Arc::clone(&watched),
+                serial,
+                scenario: body.scenario.describe(&self.names),
+            });
+        let report = explorer.explore(|| match self.settings.granularity {
+            Granularity::Serial => body.serial(),
+            Granularity::Coarse => intermezzo_explorer::preemptions_off(|| body.concurrent(false)),
+            Granularity::All => body.concurrent(false),
+        });
+        checked.executions += report.executions();
+        let observations = std::mem::take(&mut *held(&watched));
+        if let Some(finding) = report.findings().first() {
+            let scenario = body.scenario.describe(&self.names);
+            checked.failure = Some(Failure::new(finding, scenario, Told::default()));
+            return None;
+        }
+        if let Some(why) = not_whole(&report) {
+            checked.short = Some(format!(
+                "what operations do one at a time was not all observed: {why}"
+            ));
+            // What was not observed would be taken for wrong.
+            return None;
+        }
+        Some(observations)
+    }
+
+    fn failure(&self, judge: &Judge, finding: &Finding, marks: Option<Vec<Mark>>) -> Failure {
+        let scenario = judge.scenario.describe(&self.names);
+        let told = match marks {
+            None => Told::default(),
+            Some(marks) => Told::new(judge, &marks, self.model.as_ref().map(|(model, _)| &**model)),
+        };
+        Failure::new(finding, scenario, told)
+    }
+}
+
+/// Why not every execution was run, if not.
+fn not_whole(report: &Report) -> Option<String> {
+    match report.coverage() {
+        Coverage::Exhaustive => None,
+        _ if !report.findings().is_empty() => None,
+        Coverage::Bounded {
+            reason: Some(reason), ..
+        } => Some(reason.clone()),
+        Coverage::Bounded {
+            preemptions: Some(most),
+            ..
+        } => Some(format!("every execution with at most {most} preemptions")),
+        Coverage::Bounded { .. } => Some("a bound of the search".into()),
+        Coverage::Sampled { executions } => Some(format!("{executions} executions drawn")),
+    }
+}
+
+/// In words: the same operations, and two things that the last came to.
+fn in_words(undetermined: &Undetermined, scenario: &Description) -> String {
+    let calls: Vec<&str> = scenario.calls().collect();
+    let before: Vec<&str> = undetermined
+        .before
+        .iter()
+        .map(|(place, _)| calls[place.index()])
+        .collect();
+    let before = match before.is_empty() {
+        true => "as the first operation".to_owned(),
+        false => format!("after {}, one at a time,", before.join(", ")),
+    };
+    let waits = undetermined.outcomes.contains(&Outcome::Waits);
+    let what = match waits {
+        true => "once waits and once does not",
+        false => "returns different things",
+    };
+    format!(
+        "{before} {} {what}: what it does depends on more than the operations before it, so it is no specification of \
+         itself",
+        calls[undetermined.operation.index()]
+    )
+}
+
+/// Hears of each execution's end, and keeps what was observed.
+struct ObservationMonitor {
+    observations: Arc<Mutex<Observations>>,
+    serial: bool,
+    scenario: Description,
+}
+
+impl Monitor for ObservationMonitor {
+    fn name(&self) -> &str {
+        "refinement"
+    }
+    fn interests(&self) -> Interests {
+        Interests::NONE
+    }
+    fn reduction_compatible(&self) -> bool {
+        false
+    }
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        let stuck = !execution.complete && cx.enabled().is_empty();
+        let Some(marks) = Record::with(|record| (!record.panicked).then(|| record.marks.clone())) else {
+            return;
+        };
+        if !execution.complete && !stuck {
+            return;
+        }
+        let mut observations = held(&self.observations);
+        if !self.serial {
+            observations.add(&marks);
+        } else if let Err(undetermined) = observations.add_serial(&marks) {
+            let words = in_words(&undetermined, &self.scenario);
+            cx.report(sdk::Report::new(FindingKind::NondeterministicSpec, words));
+        }
+    }
+}

@@ -153,7 +153,7 @@ where
     }
     println!("{}: {counts:?}", object.name);
     assert!(
-        counts.linearizable > histories / 10 && counts.violations > histories / 10,
+        counts.linearizable > histories / 10 && counts.violations > histories / 20,
         "{}: both kinds come up: {counts:?}",
         object.name
     );

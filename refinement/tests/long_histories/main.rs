@@ -3,6 +3,7 @@
 //! `CHECKED_HISTORIES` says how many histories of each object are compared, `CHECKED_SEED` where to begin.
 
 mod agreement;
+mod long;
 mod orders;
 mod told;
 

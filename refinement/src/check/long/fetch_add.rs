@@ -71,7 +71,7 @@ impl Step {
     }
 
     fn told(&self) -> String {
-        format!("#{}, which found a sum of {},", self.at.id, self.before)
+        format!("#{} found a sum of {}", self.at.id, self.before)
     }
 }
 
@@ -98,7 +98,7 @@ fn fill(steps: &[Step], pending: &[Pending]) -> Result<Vec<Step>, Long> {
         {
             return Err(Long::Violation(Violation::new(
                 format!(
-                    "{} and {} which added {} to it, cannot be in either order",
+                    "{}, and {} and added {} to it: they can come in neither order",
                     step.told(),
                     previous.told(),
                     previous.adds
@@ -116,7 +116,7 @@ fn fill(steps: &[Step], pending: &[Pending]) -> Result<Vec<Step>, Long> {
                 let found = previous.into_iter().chain([step]).map(|step| step.at.id);
                 return Err(Long::Violation(Violation::new(
                     format!(
-                        "{} comes after additions of {sum}, and no others can make up for it",
+                        "{}, but the additions before it come to {sum}, and no others can make up for it",
                         step.told()
                     ),
                     found.chain(pending.iter().map(|pending| pending.at.id)),
@@ -149,7 +149,7 @@ fn late(steps: &[Step]) -> Option<Violation> {
         {
             return Some(Violation::new(
                 format!(
-                    "{} returned before the call of {} and that must come first",
+                    "{} and returned before the call of the one that must come first: {}",
                     step.told(),
                     earlier.told()
                 ),

@@ -32,7 +32,7 @@ impl<'a> Forms<'a> {
 
     /// The next form and its line; `None` at the end of the text.
     pub(super) fn next(&mut self) -> Result<Option<(Form, usize)>, FormatError> {
-        self.skip_blank()?;
+        self.skip_blank(0)?;
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -55,7 +55,7 @@ impl<'a> Forms<'a> {
     }
 
     /// Steps over spaces, commas, comments, and forms that are marked as left out.
-    fn skip_blank(&mut self) -> Result<(), FormatError> {
+    fn skip_blank(&mut self, depth: usize) -> Result<(), FormatError> {
         loop {
             let blank = |at: char| at.is_whitespace() || at == ',';
             let end = self.rest.find(|at| !blank(at)).unwrap_or(self.rest.len());
@@ -65,7 +65,7 @@ impl<'a> Forms<'a> {
                 self.advance(end);
             } else if self.rest.starts_with("#_") {
                 self.advance(2);
-                self.form(0)?;
+                self.form(depth + 1)?;
             } else {
                 return Ok(());
             }
@@ -76,10 +76,7 @@ impl<'a> Forms<'a> {
         if depth > DEPTH_MAX {
             return Err(self.wrong("fewer forms within forms"));
         }
-        // Not by way of `skip_blank` for the form after `#_`, whose depth counts.
-        while let Some(rest) = self.rest.strip_prefix([' ', '\t', ',']) {
-            self.rest = rest;
-        }
+        self.skip_blank(depth)?;
         match self.rest.chars().next() {
             None => Err(self.wrong("a form")),
             Some('(') => self.list(')', 1, depth),
@@ -90,7 +87,6 @@ impl<'a> Forms<'a> {
             Some('#') => {
                 self.advance(1);
                 self.word()?;
-                self.skip_blank()?;
                 self.form(depth + 1)
             }
             Some(_) => self.word().map(Form::Value),
@@ -101,7 +97,7 @@ impl<'a> Forms<'a> {
     fn until(&mut self, close: char, depth: usize) -> Result<Vec<(Form, usize)>, FormatError> {
         let mut forms = Vec::new();
         loop {
-            self.skip_blank()?;
+            self.skip_blank(depth)?;
             if self.rest.starts_with(close) {
                 self.advance(close.len_utf8());
                 return Ok(forms);

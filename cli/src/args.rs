@@ -33,6 +33,16 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CorpusCommand,
     },
+    /// Recorded histories of concurrent objects
+    History {
+        #[command(subcommand)]
+        command: HistoryCommand,
+    },
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum HistoryCommand {
+    Check(CheckArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -135,6 +145,39 @@ With a name, the exit code is the verdict's: 0 pass, 1 findings, 3 inconclusive.
 each program whether what came of it is what must; the exit code is 0 if that is so for all, and 1 if not.
 
 JSON: the report; without a name, an array of { name, expected, met, report }.";
+
+/// Says whether a recorded history is linearizable
+///
+/// Each operation must be given a moment between its call and its return such that, one after the other, the operations
+/// of the object would have returned just that.
+#[derive(Args, Debug)]
+#[command(after_help = CHECK_HELP)]
+pub(crate) struct CheckArgs {
+    /// The history
+    pub(crate) file: PathBuf,
+    /// What it is a history of: register (cas-register), queue, stack, priority-queue, set, counter, map (kv). May be
+    /// left out if the file says so
+    #[arg(long, value_name = "NAME")]
+    pub(crate) spec: Option<String>,
+    /// How it is written: jepsen, edn, calls, json; guessed if it is left out
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<String>,
+    /// Prints one JSON value on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const CHECK_HELP: &str = "\
+Formats:
+  jepsen  INFO  jepsen.util - 0  :invoke  :write  4     :info is an unknown outcome, :fail did not happen
+  edn     {:process 0, :type :invoke, :f :append, :key \"a\", :value \"x\"}
+  calls   [1] call push(a)  and  [1] return empty       # @object stack says what it is
+  json    intermezzo-history/1
+
+Exit codes: 0 linearizable, 1 not linearizable, 2 the file is no such history, 3 inconclusive.
+
+JSON: { file, format, spec, operations, verdict: \"linearizable\" | \"not_linearizable\" | \"inconclusive\", checker,
+why?, longest?, stuck?, concerned? }, the last three arrays of operations.";
 
 /// The arguments as if the binary had been called by its own name: cargo puts the word `intermezzo` first.
 pub(crate) fn without_subcommand_word(args: impl Iterator<Item = OsString>) -> Vec<OsString> {

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod corpus;
+mod history;
 mod project;
 mod replay;
 mod usage;

@@ -58,9 +58,9 @@ fn measure<S: CheckLong>(
 fn exponent(points: &[(f64, f64)]) -> f64 {
     let count = points.len() as f64;
     let logarithms: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
-    let (x, y) = logarithms
-        .iter()
-        .fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
+    let (x, y) = logarithms.iter().fold((0.0, 0.0), |(x, y), point| {
+        (x + point.0 / count, y + point.1 / count)
+    });
     let products = logarithms.iter().map(|point| (point.0 - x) * (point.1 - y));
     let squares = logarithms.iter().map(|point| (point.0 - x).powi(2));
     products.sum::<f64>() / squares.sum::<f64>()
@@ -74,7 +74,12 @@ fn main() {
     let priority_queue = priority_queue::PriorityQueue::new();
     measure(criterion, "priority queue", &priority_queue, made::priority_queue);
     measure(criterion, "set", &set::Set::new(), made::set);
-    measure(criterion, "register", &register::Register(u64::MAX), made::register);
+    measure(
+        criterion,
+        "register",
+        &register::Register(u64::MAX),
+        made::register,
+    );
     measure(criterion, "counter", &counter::Counter(0), made::counter);
     criterion.final_summary();
 }

@@ -35,7 +35,10 @@ fn judges<S: CheckLong>(
     match specification.check_long(&swapped) {
         Long::Violation(violation) => {
             assert!(violation.operations.len() < 20, "{violation:?}");
-            let part = violation.operations.iter().map(|&at| swapped.operations()[at].clone());
+            let part = violation
+                .operations
+                .iter()
+                .map(|&at| swapped.operations()[at].clone());
             let part = History::new(part.collect()).expect("a part of a history is one");
             assert!(!check(specification, &part).is_linearizable(), "{violation:?}");
         }
@@ -72,7 +75,9 @@ fn sets() {
     let decided = check(&set::Set::new(), &history);
     assert!(matches!(decided, Decided::Linearizable), "{decided:?}");
     let mut operations = history.operations().to_vec();
-    let removals = operations.iter_mut().filter(|operation| matches!(operation.call, set::Call::Remove(_)));
+    let removals = operations
+        .iter_mut()
+        .filter(|operation| matches!(operation.call, set::Call::Remove(_)));
     let failed = removals.filter(|operation| operation.returned == Some(false));
     let last = failed.last().expect("some key was removed twice");
     last.returned = Some(true);
@@ -82,9 +87,11 @@ fn sets() {
 
 #[test]
 fn registers() {
-    judges(&register::Register(u64::MAX), made::register(OPERATIONS), |operation| {
-        operation.call == register::Call::Read
-    });
+    judges(
+        &register::Register(u64::MAX),
+        made::register(OPERATIONS),
+        |operation| operation.call == register::Call::Read,
+    );
 }
 
 #[test]

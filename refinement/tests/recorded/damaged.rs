@@ -34,8 +34,36 @@ fn files() -> [(Format, String); 4] {
 /// The text with some of its parts left out, repeated, swapped or replaced.
 fn damaged(text: &str, random: &mut Xoshiro256PlusPlus) -> String {
     const PIECES: &[&str] = &[
-        "[", "]", "(", "{", "}", "\"", "\\", "#", "#_", "#{", ";", ":", ":info", ":fail", "nil", "-1", "99999999999999999999",
-        "ä", "\u{1F980}", "\0", "\t", "\n", "call", "return", "push(", "cas", "NaN", "null", "read", "[[[[",
+        "[",
+        "]",
+        "(",
+        "{",
+        "}",
+        "\"",
+        "\\",
+        "#",
+        "#_",
+        "#{",
+        ";",
+        ":",
+        ":info",
+        ":fail",
+        "nil",
+        "-1",
+        "99999999999999999999",
+        "ä",
+        "\u{1F980}",
+        "\0",
+        "\t",
+        "\n",
+        "call",
+        "return",
+        "push(",
+        "cas",
+        "NaN",
+        "null",
+        "read",
+        "[[[[",
     ];
     let mut text: Vec<char> = text.chars().collect();
     for _ in 0..random.random_range(1..6) {
@@ -55,9 +83,17 @@ fn damaged(text: &str, random: &mut Xoshiro256PlusPlus) -> String {
                 text.splice(to..to, copy);
             }
             _ => {
-                let mut lines: Vec<String> = text.iter().collect::<String>().lines().map(str::to_owned).collect();
+                let mut lines: Vec<String> = text
+                    .iter()
+                    .collect::<String>()
+                    .lines()
+                    .map(str::to_owned)
+                    .collect();
                 if !lines.is_empty() {
-                    let (one, other) = (random.random_range(0..lines.len()), random.random_range(0..lines.len()));
+                    let (one, other) = (
+                        random.random_range(0..lines.len()),
+                        random.random_range(0..lines.len()),
+                    );
                     lines.swap(one, other);
                 }
                 text = lines.join("\n").chars().collect();
@@ -90,7 +126,10 @@ fn damaged_files_are_judged_or_refused() {
         }
     }
     println!("{judged} judged, {refused} refused");
-    assert!(judged > 100 && refused > 1000, "{judged} judged, {refused} refused");
+    assert!(
+        judged > 100 && refused > 1000,
+        "{judged} judged, {refused} refused"
+    );
 }
 
 #[test]
@@ -101,6 +140,9 @@ fn forms_within_forms_have_an_end() {
     }
     let text = format!("[0] call push({})", "[".repeat(100_000));
     assert!(Format::Calls.read(&text).is_err());
-    let json = format!("{{\"format\": \"intermezzo-history/1\", \"events\": {}", "[".repeat(100_000));
+    let json = format!(
+        "{{\"format\": \"intermezzo-history/1\", \"events\": {}",
+        "[".repeat(100_000)
+    );
     assert!(Format::Json.read(&json).is_err());
 }

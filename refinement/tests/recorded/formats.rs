@@ -68,7 +68,10 @@ fn one_history_in_all_formats() {
         assert_eq!(found.outcome, expected.outcome, "{format}");
     }
     assert_eq!(Format::guess(Path::new("etcd.log"), JEPSEN), Format::Jepsen);
-    assert_eq!(Format::Calls.read(CALLS).expect("events").1.as_deref(), Some("register"));
+    assert_eq!(
+        Format::Calls.read(CALLS).expect("events").1.as_deref(),
+        Some("register")
+    );
 }
 
 #[test]

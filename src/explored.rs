@@ -10,5 +10,7 @@ pub use intermezzo_explorer::{any_bool, choose, event, is_exploring, preemptions
 pub use intermezzo_explorer::{cell, future, hint, rand, schedule, search, sync, task, thread, time, trace};
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
+/// Is a concurrent object what its sequential self is?
+pub use intermezzo_refinement as refinement;
 /// The Monitor contract: what a listener on executions is told, and what it may say.
 pub use intermezzo_sdk as sdk;

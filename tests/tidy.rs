@@ -20,6 +20,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "intermezzo-macros",
             "intermezzo-explorer",
             "intermezzo-monitors",
+            "intermezzo-refinement",
             "intermezzo-sdk",
         ],
     ),

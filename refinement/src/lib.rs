@@ -32,6 +32,10 @@ mod verify;
 pub use arguments::{AnyOf, Arguments, Fresh, Numbered, OneOf, Source, any, fresh, one_of};
 pub use check::Same;
 pub use failure::Failure;
+pub use observations::{
+    Difference, OBSERVATIONS_FORMAT, Observation, ObservationError, ObservationSet, ObservedOutcome,
+    ObservedScenario,
+};
 pub use operation::Argument;
 pub use pin::{Pin, PinTask};
 pub use refine::{Modelled, Refinement, RefinementReport, refine};

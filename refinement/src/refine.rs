@@ -6,11 +6,12 @@ use crate::failure::Failure;
 use crate::generate;
 use crate::minimise;
 use crate::model::{Meanings, Model};
+use crate::observations::ObservationSet;
 use crate::operation::Operation;
 use crate::pin::Pin;
-use crate::scenario::Scenario;
+use crate::scenario::{Description, Scenario};
 use crate::settings::{Granularity, Settings};
-use crate::verify::Subject;
+use crate::verify::{Checked, Subject};
 use intermezzo_explorer::{Explorer, Verdict};
 use std::fmt::{self, Debug};
 use std::hash::Hash;
@@ -26,6 +27,7 @@ pub fn refine<T: Sync + 'static>(make: impl Fn() -> T + Send + Sync + 'static) -
             names: Arc::default(),
             settings: Settings::default(),
             model: None,
+            observed: None,
         },
         pinned: Vec::new(),
     }
@@ -172,6 +174,37 @@ impl<T: Sync + 'static> Refinement<T> {
         self
     }
 
+    /// The object is compared with these observations of an earlier run, in the scenarios that they are of. Others are not
+    /// tried, and a report says so.
+    pub fn against(mut self, observed: ObservationSet) -> Self {
+        self.subject.observed = Some(observed);
+        self
+    }
+
+    /// What the object does one operation at a time, in each scenario, to be kept.
+    ///
+    /// # Errors
+    /// It does what it may not even so, or is not determined, or not everything could be observed: the report says which.
+    ///
+    /// # Panics
+    /// The test has no operations.
+    pub fn observe(self) -> Result<ObservationSet, Box<RefinementReport>> {
+        let Refinement { subject, pinned } = self;
+        let mut set = ObservationSet::default();
+        for scenario in scenarios(&subject, pinned) {
+            match subject.observe_apart(&scenario) {
+                Ok(observed) if set.find(&observed.scenario).is_some() => {}
+                Ok(observed) => set.scenarios.push(observed),
+                Err(checked) => {
+                    let mut report = RefinementReport::default();
+                    report.take(*checked, || scenario.describe(&subject.names));
+                    return Err(Box::new(report));
+                }
+            }
+        }
+        Ok(set)
+    }
+
     /// The object is compared with a model: what each operation means for it comes next.
     pub fn spec<M: Clone + Eq + Hash + Send + Sync + 'static>(
         self,
@@ -199,25 +232,11 @@ impl<T: Sync + 'static> Refinement<T> {
     /// The test has no operations.
     pub fn run(self) -> RefinementReport {
         let Refinement { subject, pinned } = self;
-        assert!(
-            !subject.operations.is_empty(),
-            "the test has no operations: give some with `op`"
-        );
         let mut report = RefinementReport::default();
-        let drawn = generate::scenarios(&subject.operations, &subject.settings);
-        for scenario in pinned.into_iter().chain(drawn) {
+        for scenario in scenarios(&subject, pinned) {
             let checked = subject.check(&scenario);
-            report.scenarios += 1;
-            report.executions += checked.executions;
-            report.traces += checked.traces;
-            report.histories += checked.histories;
-            report.observations += checked.observations;
-            if let Some(why) = checked.short {
-                report
-                    .short
-                    .push(format!("{why}: {}", one_line(&scenario, &subject.names)));
-            }
-            if let Some(failure) = checked.failure {
+            report.take(checked, || scenario.describe(&subject.names));
+            if let Some(failure) = report.failure.take() {
                 let (scenario, failure, tried) = minimise::minimise(&subject, scenario, failure);
                 report.minimising = tried;
                 report.pin = Some(crate::pin::lines(&scenario, &subject.names));
@@ -229,18 +248,20 @@ impl<T: Sync + 'static> Refinement<T> {
     }
 }
 
+/// All scenarios of a test: those pinned, and then those drawn.
+fn scenarios<T>(subject: &Subject<T>, pinned: Vec<Scenario>) -> impl Iterator<Item = Scenario> + use<T> {
+    assert!(
+        !subject.operations.is_empty(),
+        "the test has no operations: give some with `op`"
+    );
+    let drawn = generate::scenarios(&subject.operations, &subject.settings);
+    pinned.into_iter().chain(drawn)
+}
+
 /// The range, from at least this on.
 fn at_least(least: usize, range: RangeInclusive<usize>) -> RangeInclusive<usize> {
     let start = (*range.start()).max(least);
     start..=(*range.end()).max(start)
-}
-
-fn one_line(scenario: &Scenario, names: &[String]) -> String {
-    scenario
-        .describe(names)
-        .to_string()
-        .trim_end()
-        .replace('\n', " | ")
 }
 
 /// A test against a model.
@@ -367,6 +388,20 @@ pub struct RefinementReport {
 }
 
 impl RefinementReport {
+    /// Takes in what a scenario came to.
+    fn take(&mut self, checked: Checked, scenario: impl Fn() -> Description) {
+        self.scenarios += 1;
+        self.executions += checked.executions;
+        self.traces += checked.traces;
+        self.histories += checked.histories;
+        self.observations += checked.observations;
+        let short = checked
+            .short
+            .map(|why| format!("{why}: {}", scenario().one_line()));
+        self.short.extend(short);
+        self.failure = checked.failure;
+    }
+
     /// `Fail` if the object did what it may not; `Inconclusive` if no scenario was compared in full.
     pub fn verdict(&self) -> Verdict {
         match &self.failure {

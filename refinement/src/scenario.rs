@@ -98,6 +98,11 @@ pub struct Description {
 }
 
 impl Description {
+    /// The scenario in one line.
+    pub fn one_line(&self) -> String {
+        self.to_string().trim_end().replace('\n', " | ")
+    }
+
     /// The operations in the order of their places.
     pub fn calls(&self) -> impl Iterator<Item = &str> {
         let tasks = self.tasks.iter().flatten();

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Told};
 use crate::judge::{Against, HistoryMonitor, Judge};
 use crate::model::Model;
-use crate::observations::{Observations, Outcome, Undetermined};
+use crate::observations::{ObservationSet, Observations, ObservedScenario, Outcome, Undetermined};
 use crate::operation::Operation;
 use crate::run::body::Body;
 use crate::run::record::{Mark, Record, Texts};
@@ -23,9 +23,12 @@ pub(crate) struct Subject<T> {
     pub(crate) settings: Settings,
     /// What it is compared with, if not with itself; and whether any of its operations may wait.
     pub(crate) model: Option<(Arc<dyn Model>, bool)>,
+    /// What was observed of it before, if it is compared with that.
+    pub(crate) observed: Option<ObservationSet>,
 }
 
 /// What a scenario came to.
+#[derive(Default)]
 pub(crate) struct Checked {
     pub(crate) executions: u64,
     pub(crate) traces: u64,
@@ -51,17 +54,10 @@ impl<T: Sync> Subject<T> {
             scenario,
             texts: &texts,
         };
-        let mut checked = Checked {
-            executions: 0,
-            traces: 0,
-            histories: 0,
-            observations: 0,
-            short: None,
-            failure: None,
-        };
+        let mut checked = Checked::default();
         let (against, some_wait) = match &self.model {
             Some((model, some_wait)) => (Against::Model(Arc::clone(model)), *some_wait),
-            None => match self.observe(&body, &mut checked) {
+            None => match self.expected(&body, &mut checked) {
                 Some(observations) => {
                     checked.observations = observations.len();
                     let some_wait = observations.some_wait;
@@ -98,7 +94,7 @@ impl<T: Sync> Subject<T> {
                 judge: Arc::clone(&listening),
                 judged: HashMap::new(),
             });
-        let report = explorer.explore(|| body.concurrent(some_wait));
+        let report = explorer.explore(|| body.concurrent(some_wait, false));
         checked.executions += report.executions();
         checked.traces += report.traces().unwrap_or(0);
         checked.histories = *held(&judge.histories);
@@ -108,6 +104,40 @@ impl<T: Sync> Subject<T> {
             self.failure(&judge, finding, marks)
         });
         checked
+    }
+
+    /// What the object does one operation at a time, to be kept.
+    ///
+    /// # Errors
+    /// It could not be observed; what the attempt came to.
+    pub(crate) fn observe_apart(&self, scenario: &Scenario) -> Result<ObservedScenario, Box<Checked>> {
+        let texts = Texts::default();
+        let body = Body {
+            make: &*self.make,
+            operations: &self.operations,
+            scenario,
+            texts: &texts,
+        };
+        let mut checked = Checked::default();
+        match self.observe(&body, &mut checked) {
+            Some(observations) => {
+                let scenario = scenario.describe(&self.names);
+                Ok(ObservedScenario::of(scenario, &observations, &texts))
+            }
+            None => Err(Box::new(checked)),
+        }
+    }
+
+    /// What the object is compared with if not with a model: what is known of it, or else what is observed now.
+    fn expected(&self, body: &Body<'_, T>, checked: &mut Checked) -> Option<Observations> {
+        let Some(known) = &self.observed else {
+            return self.observe(body, checked);
+        };
+        let found = known.find(&body.scenario.describe(&self.names));
+        if found.is_none() {
+            checked.short = Some("there are no observations of this scenario".into());
+        }
+        found.map(|found| found.observations(body.texts))
     }
 
     /// What the object does one operation at a time. `None` if that failed: then the failure is in `checked`.
@@ -127,8 +157,8 @@ impl<T: Sync> Subject<T> {
             });
         let report = explorer.explore(|| match self.settings.granularity {
             Granularity::Serial => body.serial(),
-            Granularity::Coarse => intermezzo_explorer::preemptions_off(|| body.concurrent(false)),
-            Granularity::All => body.concurrent(false),
+            Granularity::Coarse => body.concurrent(false, true),
+            Granularity::All => body.concurrent(false, false),
         });
         checked.executions += report.executions();
         let observations = std::mem::take(&mut *held(&watched));
@@ -137,7 +167,10 @@ impl<T: Sync> Subject<T> {
             checked.failure = Some(Failure::new(finding, scenario, Told::default()));
             return None;
         }
-        if let Some(why) = not_whole(&report) {
+        // That no operation was preempted is what was wanted.
+        let coarse = self.settings.granularity == Granularity::Coarse;
+        let whole = coarse && report.executions() < self.settings.serial_executions;
+        if let Some(why) = not_whole(&report).filter(|_| !whole) {
             checked.short = Some(format!(
                 "what operations do one at a time was not all observed: {why}"
             ));

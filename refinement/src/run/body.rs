@@ -4,7 +4,7 @@ use super::record::{Mark, Record, Texts};
 use crate::operation::Operation;
 use crate::scenario::{Place, Scenario, Step};
 use intermezzo_explorer::sync::mpsc;
-use intermezzo_explorer::{Operations, choose, thread};
+use intermezzo_explorer::{Operations, choose, preemptions_off, thread};
 
 /// An object under test, and what is done with it.
 pub(crate) struct Body<'a, T> {
@@ -15,9 +15,9 @@ pub(crate) struct Body<'a, T> {
 }
 
 impl<T: Sync> Body<'_, T> {
-    /// All tasks at once. With `any_length`, each does any number of its operations: then every moment at which all that
+    /// All tasks at once; if `coarse`, no operation is preempted. With `any_length`, each does any number of its operations: then every moment at which all that
     /// have begun wait is the end of some execution.
-    pub(crate) fn concurrent(&self, any_length: bool) {
+    pub(crate) fn concurrent(&self, any_length: bool, coarse: bool) {
         Record::begin();
         let lengths: Vec<usize> = self.scenario.tasks.iter().map(Vec::len).collect();
         let chosen: Vec<usize> = match any_length {
@@ -40,7 +40,10 @@ impl<T: Sync> Body<'_, T> {
                 scope.spawn(move || {
                     for (step, place) in steps[..length].iter().zip(first..) {
                         marks.call(u64::from(place));
-                        self.perform(object, step, Place(place));
+                        match coarse {
+                            true => preemptions_off(|| self.perform(object, step, Place(place))),
+                            false => self.perform(object, step, Place(place)),
+                        }
                         marks.returned(u64::from(place));
                     }
                 });

@@ -1,5 +1,12 @@
 //! What an object was observed to do when its operations ran one at a time.
 
+mod set;
+
+pub use set::{
+    Difference, OBSERVATIONS_FORMAT, Observation, ObservationError, ObservationSet, ObservedOutcome,
+    ObservedScenario,
+};
+
 use crate::check::Same;
 use crate::run::record::{Mark, TextId};
 use crate::scenario::Place;

@@ -162,6 +162,9 @@ pub(crate) struct CheckArgs {
     /// How it is written: jepsen, edn, calls, json; guessed if it is left out
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
+    /// Gives up after so many states, of each key if there are keys
+    #[arg(long, value_name = "N", default_value_t = intermezzo::refinement::recorded::STATES_MAX)]
+    pub(crate) states: u64,
     /// Prints one JSON value on stdout
     #[arg(long)]
     pub(crate) json: bool,

@@ -41,7 +41,7 @@ struct SaidRefuted<'a> {
 #[derive(Serialize)]
 struct SaidOperation {
     place: usize,
-    process: u32,
+    process: u64,
     call: String,
     returned: Option<String>,
     called_in: String,
@@ -74,7 +74,7 @@ pub(crate) fn run(args: CheckArgs) -> Result<Exit, Problem> {
     let (events, said) = format.read(&text).map_err(wrong)?;
     let object = object(args.spec.as_deref().or(said.as_deref()), &args.file)?;
     let recorded = Recorded::pair(events).map_err(wrong)?;
-    let judgement = judge(&recorded, object).map_err(wrong)?;
+    let judgement = judge(&recorded, object, args.states).map_err(wrong)?;
     if args.json {
         output::json(&said_of(&args.file, format, object, &judgement))?;
     } else {
@@ -149,7 +149,7 @@ fn said_operation(history: &History<Named, Answer>, at: usize) -> SaidOperation 
     let operation = &history.operations()[at];
     SaidOperation {
         place: at,
-        process: operation.process,
+        process: operation.call.process,
         call: operation.call.to_string(),
         returned: operation.returned.as_ref().map(answer),
         called_in: operation.call.called.to_string(),
@@ -171,7 +171,8 @@ fn told(object: Object, judgement: &Judgement) -> String {
     match &judgement.outcome {
         Outcome::Linearizable => {}
         Outcome::Unknown { states } => text.push_str(&format!(
-            "After {states} states neither an order was found nor that there is none: check a shorter part of it\n"
+            "After {states} states neither an order was found nor that there is none: --states allows \
+             more, and a shorter part of it needs fewer\n"
         )),
         Outcome::NotLinearizable(refuted) => refuted_told(&mut text, &judgement.history, refuted),
     }
@@ -191,9 +192,8 @@ fn refuted_told(text: &mut String, history: &History<Named, Answer>, refuted: &R
     }
     // Without a search for an order there is nothing to be told of how far it got.
     let (longest, stuck) = (&refuted.longest, &refuted.stuck);
-    let shown: Vec<usize> = if stuck.is_empty() {
-        refuted.concerned.iter().copied().take(SHOWN_MAX).collect()
-    } else {
+    let mut shown: Vec<usize> = Vec::new();
+    if !stuck.is_empty() {
         let last = &longest[longest.len().saturating_sub(SHOWN_MAX)..];
         text.push_str(&match longest.len() {
             0 => "\nNone of the operations can be the first.\n".to_owned(),
@@ -210,8 +210,21 @@ fn refuted_told(text: &mut String, history: &History<Named, Answer>, refuted: &R
         if first.len() < stuck.len() {
             text.push_str(&format!("and {} more\n", stuck.len() - first.len()));
         }
-        last.iter().chain(&first).copied().collect()
-    };
+        shown.extend(last.iter().chain(&first));
+    }
+    if stuck.is_empty() || concerned <= SHOWN_MAX {
+        let others = refuted.concerned.iter().copied().filter(|at| !shown.contains(at));
+        let others: Vec<usize> = others.take(SHOWN_MAX).collect();
+        if !others.is_empty() {
+            text.push_str(if stuck.is_empty() {
+                "\nThe operations:\n"
+            } else {
+                "\nThe others:\n"
+            });
+            push_operations(text, history, &others);
+            shown.extend(others);
+        }
+    }
     text.push_str("\nWhen they ran, time to the right:\n");
     let rows: Vec<(String, &Operation<Named, Answer>)> = shown
         .iter()

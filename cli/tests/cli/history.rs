@@ -48,7 +48,27 @@ fn a_linearizable_history() {
 #[test]
 fn a_history_that_is_not_linearizable() {
     let ran = check("queue.log", QUEUE, &[]).ends_with(1);
-    insta::assert_snapshot!(ran.stdout, @"");
+    insta::assert_snapshot!(ran.stdout, @r#"
+    not linearizable: 4 operations of a queue
+
+    first in, first out: the value of #1 is before that of #0, as #2 finds it at the front and returns before #3 is called, which finds the latter; the value of #0 is before that of #1, as it is there by the return of #0, before #1 is called; none can be the first
+
+    The longest order:
+      #0  process 1  enqueue("a") -> nil  line 2 to line 3
+      #1  process 2  enqueue("b") -> nil  line 4 to line 5
+
+    Then one of these would have to come, and none of them can:
+      #2  process 3  dequeue() -> "b"  line 6 to line 7
+
+    The others:
+      #3  process 4  dequeue() -> "a"  line 8 to line 9
+
+    When they ran, time to the right:
+      #0  |-|
+      #1      |-|
+      #2          |-|
+      #3              |-|
+    "#);
     let json = check("queue.log", QUEUE, &["--json"]).ends_with(1).json();
     assert_eq!(json["verdict"], "not_linearizable");
     assert_eq!(json["stuck"][0]["call"], "dequeue()");
@@ -68,13 +88,46 @@ INFO  jepsen.util - 0\t:invoke\t:read\tnil
 INFO  jepsen.util - 0\t:ok\t:read\t1
 ";
     let ran = check("etcd.log", text, &["--spec", "cas-register"]).ends_with(1);
-    insta::assert_snapshot!(ran.stdout, @"");
+    insta::assert_snapshot!(ran.stdout, @"
+    not linearizable: 4 operations of a register
+
+    The longest order:
+      #0  process 0  write(1) -> 1          line 1 to line 2
+      #1  process 1  cas([1, 2]) -> [1, 2]  line 3 to line 4
+      #2  process 2  write(3) -> unknown    line 5
+
+    Then one of these would have to come, and none of them can:
+      #3  process 0  read() -> 1  line 7 to line 8
+
+    When they ran, time to the right:
+      #0  |-|
+      #1      |-|
+      #2          |----->
+      #3            |-|
+    ");
+}
+
+#[test]
+fn a_search_that_is_given_up() {
+    // Without distinct values, the general checker: all orders of the pushes end with the wrong value on top.
+    let pushes: String = (0..12)
+        .map(|at| format!("[{at}] call push({})\n", at % 11))
+        .collect();
+    let returns: String = (0..12).map(|at| format!("[{at}] return\n")).collect();
+    let text = format!("{pushes}{returns}[12] call pop\n[12] return 99\n");
+    let ran = check("stack.log", &text, &["--spec", "stack", "--states", "1000"]).ends_with(3);
+    assert!(
+        ran.stdout
+            .starts_with("inconclusive: 13 operations of a stack\nAfter 10"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
 fn what_cannot_be_checked() {
     check("queue.log", "[1] call enqueue(1)\n", &[]).refused(&["does not say what", "--spec"]);
-    check("queue.log", QUEUE, &["--spec", "queeu"]).refused(&["queeu", "did you mean `queue`?"]);
+    check("queue.log", QUEUE, &["--spec", "quue"]).refused(&["quue", "did you mean `queue`?"]);
     check("queue.log", QUEUE, &["--format", "jsn"]).refused(&["jsn", "did you mean `json`?"]);
     check("queue.log", "[1] return 3\n", &["--spec", "queue"]).refused(&[
         "line 1",

@@ -5,9 +5,9 @@ mod object;
 
 pub use object::Object;
 
+use crate::check::Verdict;
 use crate::check::general::Checker;
 use crate::check::long::{CheckLong, Long};
-use crate::check::{Same, Verdict, check};
 use crate::history::formats::{Answer, FormatError, Named, Recorded, Value};
 use crate::history::{History, Operation};
 use crate::specification::Specification;
@@ -57,21 +57,32 @@ pub struct Refutation {
     pub concerned: Vec<usize>,
 }
 
-/// Judges a history as one of this object, which begins empty: a register with nil, a counter with 0.
+/// How many states are looked at if nobody says otherwise.
+pub const STATES_MAX: u64 = Checker::<Counter>::STATES_MAX;
+
+/// Judges a history as one of this object, which begins empty: a register with nil, a counter with 0. Gives up after so
+/// many states, of each part if the object has parts.
 ///
 /// # Errors
 /// The object has no such operation, or it does not return such a value.
-pub fn judge(recorded: &Recorded, object: Object) -> Result<Judgement, FormatError> {
+pub fn judge(recorded: &Recorded, object: Object, states_max: u64) -> Result<Judgement, FormatError> {
     match object {
-        Object::Register => fast(recorded, &Register(Value::Nil), meaning::register),
-        Object::Queue => fast(recorded, &Queue::unbounded(), meaning::queue),
-        Object::Stack => fast(recorded, &Stack::new(), meaning::stack),
-        Object::PriorityQueue => fast(recorded, &PriorityQueue::new(), meaning::priority_queue),
-        Object::Set => fast(recorded, &Set::new(), meaning::set),
-        Object::Counter => fast(recorded, &Counter::default(), meaning::counter),
+        Object::Register => fast(recorded, &Register(Value::Nil), meaning::register, states_max),
+        Object::Queue => fast(recorded, &Queue::unbounded(), meaning::queue, states_max),
+        Object::Stack => fast(recorded, &Stack::new(), meaning::stack, states_max),
+        Object::PriorityQueue => fast(
+            recorded,
+            &PriorityQueue::new(),
+            meaning::priority_queue,
+            states_max,
+        ),
+        Object::Set => fast(recorded, &Set::new(), meaning::set, states_max),
+        Object::Counter => fast(recorded, &Counter::default(), meaning::counter, states_max),
         Object::KeyValue => {
             let Typed { kept, typed } = meant(recorded, meaning::key_value)?;
-            let verdict = check(&KeyValue::new(), &typed, Same::Linearizable);
+            let verdict = Checker::new(&KeyValue::new())
+                .states_max(states_max)
+                .check(&typed);
             Ok(Judgement {
                 history: kept,
                 outcome: outcome(verdict),
@@ -85,6 +96,7 @@ fn fast<S: CheckLong>(
     recorded: &Recorded,
     specification: &S,
     meaning: meaning::Meaning<S::Call, S::Return>,
+    states_max: u64,
 ) -> Result<Judgement, FormatError>
 where
     S::Call: Clone,
@@ -99,7 +111,7 @@ where
             why: Some(violation.why),
             ..stuck(specification, &typed, violation.operations)
         }),
-        Long::NotApplicable(_) => outcome(check(specification, &typed, Same::Linearizable)),
+        Long::NotApplicable(_) => outcome(Checker::new(specification).states_max(states_max).check(&typed)),
     };
     Ok(Judgement {
         history: kept,
@@ -132,10 +144,10 @@ where
     S::Return: Clone,
 {
     // Enough for the few operations that a violation mostly is about; without, its words have to do.
-    const STATES_MAX: u64 = 100_000;
+    const STATES_ALONE_MAX: u64 = 100_000;
     let operations = concerned.iter().map(|&at| history.operations()[at].clone());
     let alone = History::new(operations.collect()).expect("a part of a history is one");
-    let verdict = Checker::new(specification).states_max(STATES_MAX).check(&alone);
+    let verdict = Checker::new(specification).states_max(STATES_ALONE_MAX).check(&alone);
     let places = |own: Vec<usize>| own.into_iter().map(|at| concerned[at]).collect();
     match outcome(verdict) {
         Outcome::NotLinearizable(refuted) => Refutation {

@@ -1,7 +1,7 @@
 //! Files that are damaged: an error or a verdict, never a panic.
 
 use intermezzo_refinement::history::formats::{Format, Recorded, write_json};
-use intermezzo_refinement::recorded::{Object, judge};
+use intermezzo_refinement::recorded::{Object, STATES_MAX, judge};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -114,7 +114,7 @@ fn damaged_files_are_judged_or_refused() {
             let said = format
                 .read(&text)
                 .and_then(|(events, _)| Recorded::pair(events))
-                .and_then(|recorded| judge(&recorded, object));
+                .and_then(|recorded| judge(&recorded, object, STATES_MAX));
             match said {
                 Ok(_) => judged += 1,
                 Err(error) => {

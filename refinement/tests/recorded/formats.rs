@@ -1,13 +1,13 @@
 //! The formats: the same history in each of them, and what is said of files that are none.
 
 use intermezzo_refinement::history::formats::{Format, Recorded, write_json};
-use intermezzo_refinement::recorded::{Judgement, Object, Outcome, judge};
+use intermezzo_refinement::recorded::{Judgement, Object, Outcome, STATES_MAX, judge};
 use std::path::Path;
 
 fn judged(text: &str, format: Format, object: Object) -> Result<Judgement, String> {
     let (events, _) = format.read(text).map_err(|error| error.to_string())?;
     let recorded = Recorded::pair(events).map_err(|error| error.to_string())?;
-    judge(&recorded, object).map_err(|error| error.to_string())
+    judge(&recorded, object, STATES_MAX).map_err(|error| error.to_string())
 }
 
 /// A write of 1, during which 1 is read and then nil again; and one that nobody knows of.

@@ -2,7 +2,7 @@
 //! where they are, else `../shared/oracle/histories` beside the workspace. Where they are not, the tests say so.
 
 use intermezzo_refinement::history::formats::{Format, Recorded};
-use intermezzo_refinement::recorded::{Judgement, Object, Outcome, judge};
+use intermezzo_refinement::recorded::{Judgement, Object, Outcome, STATES_MAX, judge};
 use std::path::{Path, PathBuf};
 
 /// The folder, if it is there.
@@ -29,7 +29,7 @@ fn judged(path: &Path, object: Option<Object>) -> Judgement {
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let object = object.unwrap_or_else(|| told.expect("the file tells").parse().expect("an object"));
     let recorded = Recorded::pair(events).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    judge(&recorded, object).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    judge(&recorded, object, STATES_MAX).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -64,9 +64,7 @@ fn key_value_stores() {
     let Some(folder) = folder() else { return };
     let files = files(&folder.join("kv"));
     for path in &files {
-        let started = std::time::Instant::now();
         let judgement = judged(path, Some(Object::KeyValue));
-        println!("{} {:?}", name(path), started.elapsed());
         let linearizable = judgement.outcome == Outcome::Linearizable;
         assert_eq!(
             linearizable,

@@ -60,7 +60,7 @@ impl Format {
         let first = lines.find(|line| !line.is_empty() && !line.starts_with(['#', ';']));
         match first {
             Some(line) if line.starts_with("{\"") || line == "{" => Format::Json,
-            Some(line) if line.starts_with('{') || line.starts_with("[{") => Format::Edn,
+            Some(line) if line.starts_with('{') || line.starts_with("[{") || line == "[" => Format::Edn,
             Some(line) if line.starts_with('[') => Format::Calls,
             _ => Format::Jepsen,
         }

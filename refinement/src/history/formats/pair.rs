@@ -10,6 +10,8 @@ use std::fmt;
 /// What was called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
+    /// Who called, by the number in the file.
+    pub process: u64,
     /// The operation's name.
     pub name: String,
     /// What part of the object it is about, if that is not among the arguments.
@@ -85,6 +87,7 @@ impl Recorded {
                 operations.push(Operation {
                     process,
                     call: Named {
+                        process: event.process,
                         name: event.name,
                         key: event.key,
                         value: event.value,

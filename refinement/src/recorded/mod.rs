@@ -147,7 +147,9 @@ where
     const STATES_ALONE_MAX: u64 = 100_000;
     let operations = concerned.iter().map(|&at| history.operations()[at].clone());
     let alone = History::new(operations.collect()).expect("a part of a history is one");
-    let verdict = Checker::new(specification).states_max(STATES_ALONE_MAX).check(&alone);
+    let verdict = Checker::new(specification)
+        .states_max(STATES_ALONE_MAX)
+        .check(&alone);
     let places = |own: Vec<usize>| own.into_iter().map(|at| concerned[at]).collect();
     match outcome(verdict) {
         Outcome::NotLinearizable(refuted) => Refutation {

@@ -59,7 +59,10 @@ fn one_history_in_all_formats() {
     let Outcome::NotLinearizable(refutation) = &expected.outcome else {
         panic!("the value is lost: {expected:?}")
     };
-    assert_eq!(refutation.stuck, [2, 3, 4]);
+    assert_eq!(
+        (&refutation.longest[..], &refutation.stuck[..]),
+        (&[0, 1, 2, 3][..], &[4][..])
+    );
     let (events, _) = Format::Jepsen.read(JEPSEN).expect("events");
     let json = write_json(&events, Some("register"));
     for (text, format) in [(EDN, Format::Edn), (CALLS, Format::Calls), (&json, Format::Json)] {

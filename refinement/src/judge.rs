@@ -8,7 +8,7 @@ use crate::run::record::{Mark, Record, Texts};
 use crate::scenario::Scenario;
 use intermezzo_sdk as sdk;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What histories are compared with.
@@ -134,14 +134,12 @@ impl Monitor for HistoryMonitor {
         if !execution.complete && !stuck {
             return;
         }
-        let Some(marks) = Record::with(|record| {
-            (!record.panicked).then(|| {
-                Mark::normalise(&mut record.marks);
-                std::mem::take(&mut record.marks)
-            })
-        }) else {
-            return;
-        };
+        let marks = Record::with(|record| match record.panicked {
+            true => None,
+            false => Some(std::mem::take(&mut record.marks)),
+        });
+        let Some(mut marks) = marks else { return };
+        Mark::normalise(&mut marks);
         let allowed = match self.judged.get(&marks) {
             Some(&allowed) => allowed,
             None => {

@@ -12,7 +12,7 @@ use crate::settings::{Granularity, Settings};
 use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Report};
 use intermezzo_sdk as sdk;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What is tested: an object, its operations, and how.

@@ -58,7 +58,10 @@ pub(crate) struct Record {
     pub(crate) cut_short: bool,
     /// Whether an operation panicked.
     pub(crate) panicked: bool,
-    text: String,
+    buffer: String,
+    /// What the operation at each place returned last, and its number: mostly what it returns now. (An exploration has
+    /// threads of its own, so the numbers are of its scenario.)
+    last: Vec<Option<(String, TextId)>>,
 }
 
 thread_local! {
@@ -83,17 +86,29 @@ impl Record {
     /// A buffer for a text, to be given back.
     pub(crate) fn take_buffer() -> String {
         RECORD.with_borrow_mut(|record| {
-            record.text.clear();
-            std::mem::take(&mut record.text)
+            record.buffer.clear();
+            std::mem::take(&mut record.buffer)
         })
     }
 
     /// An operation has returned what is in the buffer.
     pub(crate) fn returned(place: Place, texts: &Texts, buffer: String) {
-        let number = texts.number(&buffer);
         RECORD.with_borrow_mut(|record| {
+            let known = record.last.get(place.index()).and_then(Option::as_ref);
+            let number = match known {
+                Some((text, number)) if *text == buffer => *number,
+                _ => record.remember(place, texts.number(&buffer), &buffer),
+            };
             record.marks.push(Mark::Return(place, number));
-            record.text = buffer;
+            record.buffer = buffer;
         });
+    }
+
+    fn remember(&mut self, place: Place, number: TextId, text: &str) -> TextId {
+        if self.last.len() <= place.index() {
+            self.last.resize(place.index() + 1, None);
+        }
+        self.last[place.index()] = Some((text.to_owned(), number));
+        number
     }
 }

@@ -9,10 +9,10 @@ use crate::run::body::Body;
 use crate::run::record::{Mark, Record, Texts};
 use crate::scenario::{Description, Scenario};
 use crate::settings::{Granularity, Settings};
+use hashbrown::HashMap;
 use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Report};
 use intermezzo_sdk as sdk;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};
-use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What is tested: an object, its operations, and how.

@@ -2,6 +2,8 @@
 //!
 //! The exponents are of processor time, the least of three runs each, fitted by least squares in logarithms.
 
+#![allow(clippy::print_stdout, reason = "the exponents are what this bench is for")]
+
 use criterion::{BatchSize, Criterion, Throughput};
 use intermezzo_refinement::check::long::{CheckLong, Long};
 use intermezzo_refinement::history::History;

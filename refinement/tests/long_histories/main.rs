@@ -2,6 +2,8 @@
 //!
 //! `CHECKED_HISTORIES` says how many histories of each object are compared, `CHECKED_SEED` where to begin.
 
+#![allow(clippy::print_stdout, reason = "figures for whoever runs the tests by hand")]
+
 mod agreement;
 mod long;
 mod orders;

@@ -10,7 +10,6 @@ use super::cover::{self, Gaps, chain, told};
 use super::{CheckLong, Long, Violation};
 use crate::history::History;
 use crate::specs::priority_queue::{Call, PriorityQueue, Return};
-use std::cmp::Reverse;
 use std::hash::Hash;
 
 /// Whether a priority queue's history is linearizable, in n log n.
@@ -42,16 +41,17 @@ fn step<V: Clone>(call: &Call<V>, returned: Option<&Return<V>>) -> Step<V> {
 }
 
 /// A value that is taken though at every moment something greater must be there.
-fn overlooked<V: Ord>(container: &Container<V>) -> Option<Violation> {
-    let mut order: Vec<usize> = (0..container.values.len()).collect();
-    order.sort_unstable_by_key(|&at| Reverse(&container.names[at]));
+fn overlooked<V: Clone + Ord>(container: &Container<V>) -> Option<Violation> {
+    // Beside their places, as sorting then stays within the caches.
+    let mut order: Vec<(V, usize)> = container.names.iter().cloned().zip(0..).collect();
+    order.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
     let mut gaps = Gaps::new(container.moments);
-    for (greater, &at) in order.iter().enumerate() {
-        let value = &container.values[at];
+    for (greater, (_, at)) in order.iter().enumerate() {
+        let value = &container.values[*at];
         if let Some(taken) = value.taken
             && !gaps.has_free(value.until, taken.ret)
         {
-            let greater = order[..greater].iter().map(|&at| &container.values[at]);
+            let greater = order[..greater].iter().map(|(_, at)| &container.values[*at]);
             let chain = chain(greater, value.until, taken.ret);
             return Some(Violation::new(
                 format!(

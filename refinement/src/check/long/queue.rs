@@ -1,7 +1,12 @@
 //! Long histories of queues: nothing is found empty that is not, and the values have an order.
 //!
-//! See [`super::order`] for the order. A pending dequeue may have taken any value that is still there: decided if
-//! it makes no difference.
+//! The order is looked for as a whole (`order.rs`): with an operation that looks at the front, comparing pairs of values is
+//! not enough. Values in an order are enqueued as early as it allows, and each found at the front as early as it
+//! allows. A gap in which no value must be there separates those that must be gone before it from those that must come
+//! after it, and nothing orders the latter before the former: so an empty queue there and the order do not disturb each
+//! other.
+//!
+//! A pending dequeue may have taken any value that is still there: decided if it makes no difference.
 
 use super::container::{Container, Step, Value};
 use super::order::{Before, Bounds, cycle};

@@ -167,6 +167,12 @@ impl Trace {
         }
     }
 
+    /// Whether rounds can come to count as not having happened at all.
+    #[inline(always)]
+    pub(crate) fn has_voids(&self) -> bool {
+        self.voids.is_some()
+    }
+
     /// The rounds that count as not having happened, in the order in which they failed.
     pub(crate) fn void_rounds(&self) -> &[VoidRound] {
         self.voids.as_ref().map_or(&[], |voids| &voids.rounds)

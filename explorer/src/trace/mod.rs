@@ -32,6 +32,7 @@ use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
 use intermezzo_sdk::SyncVarOp;
 use mix::{mix, mix_wide};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// No entry.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -230,10 +231,20 @@ impl Trace {
     }
 
     /// What a step touched, also where that counts as not having happened.
-    pub(crate) fn could_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
-        let mut touches = SmallVec::from_slice(self.touches(step));
+    #[inline(always)]
+    pub(crate) fn could_touch(&self, step: usize) -> Cow<'_, [Touch]> {
+        let touches = Cow::Borrowed(self.touches(step));
         if self.voids.is_some() {
-            touches.extend(self.void_touches(step, false));
+            return self.with_void_touches(step, touches);
+        }
+        touches
+    }
+
+    #[inline(never)]
+    fn with_void_touches<'a>(&'a self, step: usize, mut touches: Cow<'a, [Touch]>) -> Cow<'a, [Touch]> {
+        let mut void = self.void_touches(step, false).peekable();
+        if void.peek().is_some() {
+            touches.to_mut().extend(void);
         }
         touches
     }

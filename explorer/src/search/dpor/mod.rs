@@ -34,7 +34,7 @@ use crate::trace::{Ending, Trace, conflict};
 use node::{Candidate, Node};
 use sequence::{Sequence, Sequences, Values, values};
 use sleep::{Sleeper, Touches};
-use tree::Branch;
+use tree::Tree;
 
 /// Which of the reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ struct Planned {
     nodes: usize,
     values: Values,
     /// Of the last node.
-    sequences: Vec<Branch>,
+    sequences: Tree,
     redundant: u64,
     blocked: u64,
     /// The nodes from which it has gone on since after a round in vain.
@@ -77,7 +77,9 @@ pub(crate) struct Dpor {
     candidates: Vec<Candidate>,
     sleepers: Vec<Sleeper>,
     /// What to do next, if the step just decided belongs to a sequence.
-    guide: Vec<Branch>,
+    guide: Tree,
+    /// Trees that are no longer needed, for the room that they have.
+    spare: Vec<Tree>,
     /// The values that the step under way has chosen.
     values: Values,
     /// The first step of the last execution that was not in the one before.
@@ -99,7 +101,8 @@ impl Dpor {
             nodes: Vec::new(),
             candidates: Vec::new(),
             sleepers: Vec::new(),
-            guide: Vec::new(),
+            guide: Tree::default(),
+            spare: Vec::new(),
             values: Values::new(),
             fresh: 0,
             cut: None,
@@ -155,7 +158,9 @@ impl Dpor {
                 .any(|sleeper| sleeper.task == task)
         };
         let listed = &self.candidates[candidates..];
-        node.pending = std::mem::take(&mut self.guide);
+        if !self.guide.is_empty() {
+            node.pending = std::mem::replace(&mut self.guide, self.spare.pop().unwrap_or_default());
+        }
         let guided = std::iter::from_fn(|| node.next_pending())
             .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
         // Without a sequence to follow, or where what it wants next was done on the way, anything goes; who could go on
@@ -187,14 +192,8 @@ impl Dpor {
 
     /// The step that is over has chosen its values: what is to be tried after them comes next.
     fn follow_values(&mut self) {
-        self.guide.clear();
-        if let Some(node) = self.nodes.last_mut()
-            && let Some(branch) = node
-                .sequences
-                .iter_mut()
-                .find(|branch| branch.values == self.values)
-        {
-            self.guide = std::mem::take(&mut branch.children);
+        if let Some(node) = self.nodes.last_mut() {
+            node.sequences.take_after(&self.values, &mut self.guide);
         }
         self.values.clear();
     }
@@ -236,23 +235,25 @@ impl Dpor {
         let end = end.max(node.sleepers);
         let asleep = &self.sleepers[node.sleepers..end];
         let touched = trace.touches(depth);
-        let mut branches: Vec<Branch> = Vec::new();
+        let mut woken: Vec<(u32, Touches)> = Vec::new();
         for candidate in &self.candidates[node.candidates.clone()] {
             let Some(key) = candidate.waits_for else {
                 continue;
             };
             let tried = candidate.task == node.task
                 || asleep.iter().any(|sleeper| sleeper.task == candidate.task)
-                || node.pending.iter().any(|branch| branch.task == candidate.task);
+                || node.pending.begins_with(candidate.task);
             let touches = sleep::unasked(key);
             // Within a bound, what it costs depends on where it is.
             if !tried
                 && (self.is_bounded() || conflict(&touches, touched) || conflict(&touches, &node.touches))
             {
-                branches.push(Branch::leaf(candidate.task, Touches::from_slice(&touches)));
+                woken.push((candidate.task, Touches::from_slice(&touches)));
             }
         }
-        self.nodes[depth].pending.extend(branches);
+        for (task, touches) in woken {
+            self.nodes[depth].pending.add_leaf(task, touches);
+        }
     }
 
     /// Sees to it that every race that the last execution showed first is reversed.
@@ -309,7 +310,10 @@ impl Dpor {
                         .is_some()
                 };
                 if !asleep.iter().any(seen) {
-                    tree::insert(&mut node.pending, trace, choices, sequence);
+                    if node.pending.has_no_room() {
+                        node.pending = self.spare.pop().unwrap_or_default();
+                    }
+                    node.pending.insert(trace, choices, sequence);
                 }
             }
             // A sleeper that merely commutes with the sequence is no reason here: what it leads to may itself rely on
@@ -318,15 +322,16 @@ impl Dpor {
                 let sequence = sequence.keep_needed(trace);
                 let tried = sequence.begins(trace).any(|task| {
                     task == node.task
-                        || node.pending.iter().any(|branch| branch.task == task)
+                        || node.pending.begins_with(task)
                         || asleep.iter().any(|sleeper| sleeper.task == task)
                 });
                 if !tried {
                     let last = sequence.last_task();
                     let able = || sequence.begins(trace).filter(|&task| can_begin(task));
                     let first = able().find(|&task| task == last).or_else(|| able().next());
-                    node.pending
-                        .extend(first.map(|first| Branch::leaf(first, Touches::new())));
+                    if let Some(first) = first {
+                        node.pending.add_leaf(first, Touches::new());
+                    }
                 }
             }
         }
@@ -344,9 +349,9 @@ impl Dpor {
             let task = candidate.task;
             let tried = task == node.task
                 || asleep.iter().any(|sleeper| sleeper.task == task)
-                || node.pending.iter().any(|branch| branch.task == task);
+                || node.pending.begins_with(task);
             if !tried {
-                node.pending.push(Branch::leaf(task, Touches::new()));
+                node.pending.add_leaf(task, Touches::new());
             }
         }
     }
@@ -443,6 +448,9 @@ impl Dpor {
         let node = self.nodes.pop().expect("a node to leave");
         self.candidates.truncate(node.candidates.start);
         self.sleepers.truncate(node.sleepers);
+        let trees = [node.pending, node.sequences].into_iter();
+        self.spare
+            .extend(trees.filter(|tree| !tree.has_no_room()).map(Tree::emptied));
     }
 
     /// Takes nodes off the path that come after the step which makes the choice `at`, and had no choice of their own.
@@ -534,9 +542,10 @@ impl Strategy for Dpor {
                 .is_some()
             {}
             let (tried, all) = match nodes.peek() {
-                Some(node) if choice.kind == ChoiceKind::Task && node.choice == Some(at) => {
-                    (node.tried, node.tried + 1 + node.pending.len() as u32)
-                }
+                Some(node) if choice.kind == ChoiceKind::Task && node.choice == Some(at) => (
+                    node.tried,
+                    node.tried + 1 + node.pending.first_tasks().count() as u32,
+                ),
                 _ if choice.kind == ChoiceKind::Task => (0, 1),
                 _ => (choice.taken, choice.alternatives),
             };

@@ -2,8 +2,9 @@
 
 use super::sleep::Touches;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::trace::{Blocked, Key, Trace, conflict};
+use crate::trace::{Blocked, Key, Touch, Trace, conflict};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The values that a step chose, in order: mostly none.
@@ -166,7 +167,7 @@ impl Sequence {
         match (planned.step, self.blocked) {
             // What failed in it may succeed before the race.
             (Some(step), _) if self.reversed == Some(step) => trace.might_touch(step),
-            (Some(step), _) => trace.could_touch(step),
+            (Some(step), _) => Touches::from_slice(&trace.could_touch(step)),
             (None, Some(blocked)) => Touches::from_slice(&[blocked.touch]),
             (None, None) => Touches::new(),
         }
@@ -188,7 +189,7 @@ impl Sequence {
     }
 
     /// Whether the step at a place can come first.
-    fn can_be_first(&self, trace: &Trace, place: usize) -> bool {
+    pub(super) fn can_be_first(&self, trace: &Trace, place: usize) -> bool {
         let step = &self.planned[place];
         self.planned[..place]
             .iter()
@@ -229,10 +230,26 @@ impl Sequence {
 
     /// What the next step of a task, which has none in the sequence, touched in the last execution: that is how
     /// variables are numbered there. `done` is how many steps it has taken since the sequence begins.
-    pub(super) fn next_touches(&self, trace: &Trace, task: u32, done: usize) -> Option<Touches> {
+    pub(super) fn next_touches<'a>(
+        &self,
+        trace: &'a Trace,
+        task: u32,
+        done: usize,
+    ) -> Option<Cow<'a, [Touch]>> {
         (self.depth..trace.steps().len())
             .filter(|&step| trace.steps()[step].task == task)
             .nth(done)
             .map(|step| trace.could_touch(step))
+    }
+
+    /// How many steps are left to do.
+    pub(super) fn len(&self) -> usize {
+        self.planned.len()
+    }
+
+    /// The place of the next step of a task, if that was taken in the last execution.
+    pub(super) fn place_of_step(&self, task: u32) -> Option<usize> {
+        let place = self.planned.iter().position(|planned| planned.task == task)?;
+        self.planned[place].step.map(|_| place)
     }
 }

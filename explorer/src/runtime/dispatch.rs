@@ -66,6 +66,29 @@ impl Candidates<'_> {
             }
         }
     }
+
+    /// Goes through the tasks behind all alternatives, in order.
+    #[inline(always)]
+    pub(crate) fn for_each(self, mut each: impl FnMut(TaskId)) {
+        match self {
+            Candidates::None => {}
+            Candidates::List(tasks) => tasks.iter().for_each(|&task| each(TaskId(task))),
+            Candidates::Word {
+                default,
+                others,
+                after,
+            } => {
+                if let Some(default) = default {
+                    each(TaskId(default));
+                }
+                let mut rest = others.rotate_right(after + 1);
+                while rest != 0 {
+                    each(TaskId((rest.trailing_zeros() + after + 1) % 64));
+                    rest &= rest - 1;
+                }
+            }
+        }
+    }
 }
 
 impl Runtime {

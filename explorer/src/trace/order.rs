@@ -126,4 +126,30 @@ impl Trace {
         let begins = a.stands != NONE && a.stands >= a.entries;
         begins && b.stands != NONE && self.known(a.stands, b.stands)
     }
+
+    /// Goes through the steps after `earlier`, of the first `steps` steps, that it need not come before, each with its task:
+    /// those which it does not [precede](Self::precedes).
+    #[inline(always)]
+    pub(crate) fn for_each_independent(
+        &self,
+        earlier: usize,
+        steps: usize,
+        mut each: impl FnMut(usize, u32),
+    ) {
+        let a = &self.steps[earlier];
+        // Its own first entry, if it has one.
+        let begins = self
+            .entries
+            .get(a.stands as usize)
+            .filter(|_| a.stands >= a.entries);
+        let from = earlier + 1;
+        for (number, b) in (from..).zip(&self.steps[from..steps.max(from)]) {
+            let precedes = a.task == b.task
+                || b.stands != NONE
+                    && begins.is_some_and(|begins| self.clocks.of(b.stands, begins.task) >= begins.local);
+            if !precedes {
+                each(number, b.task);
+            }
+        }
+    }
 }

@@ -44,8 +44,8 @@ impl Trace {
         }
     }
 
-    /// As `order`, where not all of that is known to come before.
-    #[inline(always)]
+    /// As `order`, where not all of that is known to come before: apart, to keep the common path short.
+    #[inline(never)]
     fn order_anew(&mut self, step: &Step, by: &Toucher, touch: Touch, group: u32, end: &StepEnd<'_>) {
         if !follows(by.op, by.unasked) {
             let gates = match end.waited {

@@ -197,16 +197,10 @@ impl Trace {
         own.map(|event| (event.var, event.read))
     }
 
-    /// Whether steps can be made void at all.
-    #[inline(always)]
-    pub(crate) fn can_be_void(&self) -> bool {
-        self.voids.is_some()
-    }
-
     /// Whether a step is part of a void round.
     #[inline(always)]
     pub(crate) fn is_void(&self, step: usize) -> bool {
-        self.can_be_void() && self.void_events(step).next().is_some()
+        self.has_voids() && self.void_events(step).next().is_some()
     }
 
     /// What the void operations of a step touched; and would have, had they not failed, if `might`.

@@ -14,9 +14,6 @@ impl Dpor {
     /// lets it go on, but nothing that has to come after its beginning: it may as well have begun after that, which is seen
     /// from where the search went on without it.
     pub(super) fn could_wait(&self, depth: usize, trace: &Trace) -> bool {
-        if !trace.can_be_void() {
-            return false;
-        }
         let task = self.nodes[depth].task;
         let own = |step: &usize| self.nodes[*step].task == task;
         let began = |step: &usize| self.nodes[*step].went_on.is_some() && !trace.is_void(*step);

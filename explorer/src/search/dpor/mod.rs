@@ -31,6 +31,7 @@ use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Ending, Trace, conflict};
+use intermezzo_sdk::TaskId;
 use node::{Candidate, Node};
 use sequence::{Sequence, Sequences, Values, values};
 use sleep::{Sleeper, Touches};
@@ -144,20 +145,27 @@ impl Dpor {
             }
             self.wake_unasked(depth - 1, trace);
         }
-        for alternative in 0..point.alternatives {
-            let task = point.task(alternative).expect("a choice of tasks").0;
+        point.for_each_task(|TaskId(task)| {
             let waits_for = point.waits_for(task);
             unasked |= waits_for.is_some();
             self.candidates.push(Candidate { task, waits_for });
-        }
+        });
         let choice = (point.alternatives > 1).then_some(point.choices);
-        let mut node = Node::new(candidates..self.candidates.len(), sleeping, choice, point.fair);
+        let preemptions = self
+            .nodes
+            .last()
+            .map_or(0, |last| last.preemptions + self.cost(last, last.task));
+        let candidates = candidates..self.candidates.len();
+        let listed = &self.candidates[candidates.clone()];
+        self.nodes
+            .push(Node::new(candidates, sleeping, choice, point.fair));
+        let node = &mut self.nodes[depth];
+        (node.unasked, node.preempts, node.preemptions) = (unasked, point.preempts, preemptions);
         let asleep = |task: u32| {
             self.sleepers[sleeping..]
                 .iter()
                 .any(|sleeper| sleeper.task == task)
         };
-        let listed = &self.candidates[candidates..];
         if !self.guide.is_empty() {
             node.pending = std::mem::replace(&mut self.guide, self.spare.pop().unwrap_or_default());
         }
@@ -174,19 +182,11 @@ impl Dpor {
         let alternative = guided.or_else(|| awake(false)).or_else(|| awake(true));
         let Some(alternative) = alternative else {
             let blocked = self.sleepers[sleeping..].iter().any(|sleeper| sleeper.over_void);
-            self.candidates.truncate(candidates);
-            self.sleepers.truncate(sleeping);
+            self.leave();
             self.cut(point, blocked);
             return 0;
         };
         node.task = listed[alternative].task;
-        node.unasked = unasked;
-        node.preempts = point.preempts;
-        node.preemptions = self
-            .nodes
-            .last()
-            .map_or(0, |last| last.preemptions + self.cost(last, last.task));
-        self.nodes.push(node);
         alternative as u32
     }
 
@@ -448,9 +448,11 @@ impl Dpor {
         let node = self.nodes.pop().expect("a node to leave");
         self.candidates.truncate(node.candidates.start);
         self.sleepers.truncate(node.sleepers);
-        let trees = [node.pending, node.sequences].into_iter();
-        self.spare
-            .extend(trees.filter(|tree| !tree.has_no_room()).map(Tree::emptied));
+        for tree in [node.pending, node.sequences] {
+            if !tree.has_no_room() {
+                self.spare.push(tree.emptied());
+            }
+        }
     }
 
     /// Takes nodes off the path that come after the step which makes the choice `at`, and had no choice of their own.

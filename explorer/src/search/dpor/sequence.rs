@@ -12,10 +12,13 @@ pub(super) type Values = SmallVec<[u32; 2]>;
 
 /// The values among these choices.
 pub(super) fn values(choices: &[Choice], range: Range<usize>) -> Values {
-    let made = choices.get(range).unwrap_or_default().iter();
-    made.filter(|choice| !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue))
-        .map(|choice| choice.taken)
-        .collect()
+    let mut values = Values::new();
+    for choice in choices.get(range).unwrap_or_default() {
+        if !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue) {
+            values.push(choice.taken);
+        }
+    }
+    values
 }
 
 /// One step of a sequence.
@@ -53,10 +56,7 @@ impl Sequences {
         later: usize,
         steps: usize,
     ) -> &mut Sequence {
-        self.without(trace, earlier, steps);
-        self.sequence
-            .planned
-            .retain(|planned| planned.step != Some(later));
+        self.without(trace, earlier, steps, Some(later));
         self.sequence.planned.push(Planned {
             task: trace.steps()[later].task,
             step: Some(later),
@@ -73,7 +73,7 @@ impl Sequences {
         blocked: &Blocked,
         steps: usize,
     ) -> &mut Sequence {
-        self.without(trace, earlier, steps);
+        self.without(trace, earlier, steps, None);
         // What else stands in its way comes later, and what comes after that.
         let mut later: Vec<usize> = Vec::new();
         self.sequence.planned.retain(|planned| {
@@ -96,17 +96,20 @@ impl Sequences {
         &mut self.sequence
     }
 
-    fn without(&mut self, trace: &Trace, earlier: usize, steps: usize) {
+    /// Begins with the steps after `earlier` that need not come after it, but for `later`.
+    fn without(&mut self, trace: &Trace, earlier: usize, steps: usize, later: Option<usize>) {
         self.sequence.depth = earlier;
         (self.sequence.blocked, self.sequence.reversed) = (None, None);
         self.sequence.planned.clear();
-        // A round in vain leads to nothing.
-        let independent =
-            (earlier + 1..steps).filter(|&step| !trace.is_void(step) && !trace.precedes(earlier, step));
-        self.sequence.planned.extend(independent.map(|step| Planned {
-            task: trace.steps()[step].task,
-            step: Some(step),
-        }));
+        trace.for_each_independent(earlier, steps, |step, task| {
+            // A round in vain leads to nothing.
+            if later != Some(step) && !trace.is_void(step) {
+                self.sequence.planned.push(Planned {
+                    task,
+                    step: Some(step),
+                });
+            }
+        });
     }
 }
 

@@ -7,7 +7,7 @@ use crate::trace::Trace;
 use smallvec::SmallVec;
 
 /// A step to be taken, and what is to be tried after it, in order. With nothing to be tried, anything is.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Branch {
     task: u32,
     /// How many branches it is, with all that are to be tried after it. They follow it in the tree's list.
@@ -16,6 +16,17 @@ struct Branch {
     values: Values,
     /// What the step touched in the execution that it was seen in.
     touches: Touches,
+}
+
+impl Clone for Branch {
+    fn clone(&self) -> Branch {
+        Branch {
+            // One copy each: a clone would go number by number.
+            values: Values::from_slice(&self.values),
+            touches: Touches::from_slice(&self.touches),
+            ..*self
+        }
+    }
 }
 
 impl Branch {

@@ -139,6 +139,16 @@ struct Toucher {
     identity: u64,
 }
 
+/// A task, as far as it got.
+#[derive(Clone, Copy, Debug)]
+struct Tracked {
+    /// Its last entry, and how many it has.
+    head: u32,
+    entries: u32,
+    /// What tells it from all others: who created it, as the how-manieth.
+    lineage: u64,
+}
+
 /// A touch of a key, in the key's own list.
 #[derive(Clone, Copy, Debug)]
 struct Touched {
@@ -168,9 +178,7 @@ pub struct Trace {
     keys: Vec<Vec<Touched>>,
     /// Which gates of each variable are open.
     gates: Vec<Gates>,
-    /// The last entry of each task, and what tells a task from all others: who created it, as the how-manieth.
-    heads: Vec<u32>,
-    lineages: Vec<u64>,
+    tasks: Vec<Tracked>,
     clocks: order::Clocks,
     /// Room for the steps that an operation races with.
     found: Vec<usize>,
@@ -365,7 +373,8 @@ impl Trace {
         self.followed.truncate(followed);
         self.touches.truncate(touches);
         for entry in self.entries[step.entries as usize..].iter().rev() {
-            self.heads[entry.task as usize] = entry.before;
+            let task = &mut self.tasks[entry.task as usize];
+            (task.head, task.entries) = (entry.before, entry.local - 1);
         }
         self.entries.truncate(step.entries as usize);
         self.races.truncate(step.races as usize);
@@ -396,7 +405,7 @@ impl Trace {
             events_end: end.events_end,
             choices_end: end.choices,
             races: self.races.len() as u32,
-            stands: self.heads.get(end.task as usize).copied().unwrap_or(NONE),
+            stands: self.head(end.task),
             fingerprint: self.fingerprint(),
         };
         if end.also.is_empty() {
@@ -470,20 +479,16 @@ impl Trace {
             return;
         }
         let entry = self.entries.len() as u32;
-        self.make_room(task, end);
-        let before = self.heads[task as usize];
-        let local = match self.entries.get(before as usize) {
-            Some(before) => before.local + 1,
-            None => 1,
-        };
+        let tracked = self.track(task, end);
+        let (before, local) = (tracked.head, tracked.entries + 1);
+        (tracked.head, tracked.entries) = (entry, local);
         let by = Toucher {
             entry,
             task,
             op,
             unasked,
-            identity: mix(self.lineages[task as usize], u64::from(local)),
+            identity: mix(tracked.lineage, u64::from(local)),
         };
-        self.heads[task as usize] = entry;
         let key = Key::of(op, if class.is_some() { event.var } else { 0 });
         self.entries.push(Entry {
             task,
@@ -503,8 +508,9 @@ impl Trace {
         if self.detail >= Detail::Races {
             self.clocks.add_after(entry, before, task, local);
             if waited_for_all {
-                for head in self.heads.iter().filter(|&&head| head != NONE && head != entry) {
-                    self.clocks.join(entry, *head);
+                let heads = self.tasks.iter().map(|task| task.head);
+                for head in heads.filter(|&head| head != NONE && head != entry) {
+                    self.clocks.join(entry, head);
                 }
             }
         }
@@ -583,19 +589,25 @@ impl Trace {
         self.gates[var]
     }
 
-    /// Room for a task, whose creator is known.
+    /// The last entry of a task, if it has any.
+    fn head(&self, task: u32) -> u32 {
+        self.tasks.get(task as usize).map_or(NONE, |task| task.head)
+    }
+
+    /// A task, whose creator is known.
     #[inline(always)]
-    fn make_room(&mut self, task: u32, end: &StepEnd<'_>) {
-        if task as usize >= self.heads.len() {
+    fn track(&mut self, task: u32, end: &StepEnd<'_>) -> &mut Tracked {
+        if task as usize >= self.tasks.len() {
             self.add_tasks(task);
         }
-        if self.heads[task as usize] == NONE {
+        if self.tasks[task as usize].head == NONE {
             let (parent, ordinal) = end.creator(task);
-            self.lineages[task as usize] = match task {
+            self.tasks[task as usize].lineage = match task {
                 0 => 0,
-                _ => mix(self.lineages[parent as usize], u64::from(ordinal)),
+                _ => mix(self.tasks[parent as usize].lineage, u64::from(ordinal)),
             };
         }
+        &mut self.tasks[task as usize]
     }
 
     #[cold]
@@ -608,8 +620,12 @@ impl Trace {
     #[inline(never)]
     fn add_tasks(&mut self, task: u32) {
         let tasks = task as usize + 1;
-        self.heads.resize(tasks, NONE);
-        self.lineages.resize(tasks, 0);
+        let blank = Tracked {
+            head: NONE,
+            entries: 0,
+            lineage: 0,
+        };
+        self.tasks.resize(tasks, blank);
         self.clocks.widen(tasks, self.entries.len());
     }
 }

@@ -445,14 +445,16 @@ impl Dpor {
 
     /// Takes the last node off the path.
     fn leave(&mut self) {
-        let node = self.nodes.pop().expect("a node to leave");
+        let node = self.nodes.last_mut().expect("a node to leave");
         self.candidates.truncate(node.candidates.start);
         self.sleepers.truncate(node.sleepers);
-        for tree in [node.pending, node.sequences] {
+        for tree in [&mut node.pending, &mut node.sequences] {
             if !tree.has_no_room() {
-                self.spare.push(tree.emptied());
+                tree.clear();
+                self.spare.push(std::mem::take(tree));
             }
         }
+        self.nodes.truncate(self.nodes.len() - 1);
     }
 
     /// Takes nodes off the path that come after the step which makes the choice `at`, and had no choice of their own.

@@ -46,18 +46,22 @@ impl Branch {
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     branches: Vec<Branch>,
+    /// How many of them, from the first, are gone: their steps were taken, and the rest comes after them.
+    gone: usize,
 }
 
 impl Clone for Tree {
     fn clone(&self) -> Tree {
         Tree {
-            branches: self.branches.clone(),
+            branches: self.branches[self.gone..].to_vec(),
+            gone: 0,
         }
     }
 
     /// In the room that there is.
     fn clone_from(&mut self, other: &Tree) {
-        self.branches.clone_from(&other.branches);
+        self.clear();
+        self.branches.extend_from_slice(&other.branches[other.gone..]);
     }
 }
 
@@ -75,12 +79,14 @@ impl Tree {
     /// The places of the branches that may come first.
     fn first(&self) -> impl Iterator<Item = usize> {
         let from = |at: usize| (at < self.branches.len()).then_some(at);
-        std::iter::successors(from(0), move |&at| from(at + self.branches[at].size as usize))
+        std::iter::successors(from(self.gone), move |&at| {
+            from(at + self.branches[at].size as usize)
+        })
     }
 
     /// Whether nothing is to be tried.
     pub(super) fn is_empty(&self) -> bool {
-        self.branches.is_empty()
+        self.gone == self.branches.len()
     }
 
     /// Whether a first branch would need memory.
@@ -88,10 +94,10 @@ impl Tree {
         self.branches.capacity() == 0
     }
 
-    /// A tree of nothing, in the room of this one.
-    pub(super) fn emptied(mut self) -> Tree {
+    /// Nothing is to be tried.
+    pub(super) fn clear(&mut self) {
         self.branches.clear();
-        self
+        self.gone = 0;
     }
 
     /// Adds a step after which anything is to be tried.
@@ -106,13 +112,13 @@ impl Tree {
 
     /// Moves what begins with the task that comes first to `other`, which is emptied before. That task.
     pub(super) fn take_first(&mut self, other: &mut Tree) -> Option<u32> {
-        other.branches.clear();
-        let &Branch { task, size, .. } = self.branches.first()?;
-        if size as usize == self.branches.len() {
+        other.clear();
+        let &Branch { task, size, .. } = self.branches.get(self.gone)?;
+        if self.gone + size as usize == self.branches.len() {
             std::mem::swap(self, other);
             return Some(task);
         }
-        let mut at = 0;
+        let mut at = self.gone;
         while let Some(branch) = self.branches.get(at) {
             let end = at + branch.size as usize;
             if branch.task == task {
@@ -126,11 +132,18 @@ impl Tree {
 
     /// Moves what is to be tried after the first step that chose these values to `other`, which is emptied before.
     pub(super) fn take_after(&mut self, values: &Values, other: &mut Tree) {
-        other.branches.clear();
+        other.clear();
         let found = self.first().find(|&at| self.branches[at].values == *values);
-        if let Some(at) = found {
-            let end = at + std::mem::replace(&mut self.branches[at].size, 1) as usize;
+        let Some(at) = found else {
+            return;
+        };
+        let end = at + self.branches[at].size as usize;
+        if (at, end) == (self.gone, self.branches.len()) {
+            std::mem::swap(self, other);
+            other.gone += 1;
+        } else {
             other.branches.extend(self.branches.drain(at + 1..end));
+            self.branches[at].size = 1;
         }
     }
 
@@ -139,7 +152,7 @@ impl Tree {
         // The branches whose steps have been found to begin the sequence, and their tasks.
         let mut before: SmallVec<[usize; 8]> = SmallVec::new();
         let mut done: SmallVec<[u32; 8]> = SmallVec::new();
-        let (mut at, mut end) = (0, self.branches.len());
+        let (mut at, mut end) = (self.gone, self.branches.len());
         while at < end {
             let branch = &self.branches[at];
             let after = at + branch.size as usize;

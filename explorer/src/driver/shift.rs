@@ -208,6 +208,7 @@ impl<'a> Shift<'a> {
     /// whether the test always did the same.
     #[cold]
     fn start_anew(&mut self, planned: Suits) {
+        self.worker.adopt_learned();
         self.attempts.forget();
         self.given_up.times += 1;
         self.given_up.executions += self.tally.executions;

@@ -34,7 +34,7 @@ pub(crate) struct Executed {
     pub(crate) unseen_change: bool,
     /// Whether it did something else than was prescribed, or than the execution before under the same choices.
     pub(crate) departed: bool,
-    /// Whether it showed that a loop only waits which is assumed to from now on: the search has to start anew.
+    /// Whether it showed that a loop only waits, and can be believed: the search has to start anew with that known.
     pub(crate) learned: bool,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
     pub(crate) trouble: Option<Box<Trouble>>,

@@ -300,6 +300,11 @@ impl Worker {
         self.runtime.spins.known().map_or(0, |known| known.known().len())
     }
 
+    /// The loops that the last execution showed to only wait are assumed to from now on.
+    pub(crate) fn adopt_learned(&mut self) {
+        self.runtime.spins.adopt_learned();
+    }
+
     /// From now on just the loops of these hashes are assumed to only wait, if any are.
     pub(crate) fn assume_only(&mut self, known_loops: &[u64]) {
         self.runtime.spins.assume_only(known_loops);
@@ -420,7 +425,7 @@ impl Engine {
             failed_iterations: rt.spins.failed_iterations(),
             unseen_change: rt.spins.unseen_change(),
             departed: rt.departed.is_some(),
-            learned: rt.spins.adopt_learned(),
+            learned: rt.departed.is_none() && rt.spins.has_learned(),
             trouble,
         }
     }

@@ -359,16 +359,11 @@ impl Trace {
     fn take_back_step(&mut self) {
         let step = self.steps.pop().expect("a step to take back");
         let (followed, touches) = (step.followed as usize, step.touches as usize);
-        for touch in self.followed[followed..]
-            .iter()
-            .rev()
-            .chain(self.touches[touches..].iter().rev())
-        {
-            if let Some(touched) = self.keys[touch.key.index()].pop()
-                && let Some(var) = touch.key.var()
-            {
-                self.gates[var as usize] = touched.gates;
-            }
+        for at in (followed..self.followed.len()).rev() {
+            self.take_back_touch(self.followed[at]);
+        }
+        for at in (touches..self.touches.len()).rev() {
+            self.take_back_touch(self.touches[at]);
         }
         self.followed.truncate(followed);
         self.touches.truncate(touches);
@@ -378,6 +373,16 @@ impl Trace {
         }
         self.entries.truncate(step.entries as usize);
         self.races.truncate(step.races as usize);
+    }
+
+    /// Takes back a touch, the last of its key.
+    #[inline(always)]
+    fn take_back_touch(&mut self, Touch { key, .. }: Touch) {
+        if let Some(touched) = self.keys[key.index()].pop()
+            && let Some(var) = key.var()
+        {
+            self.gates[var as usize] = touched.gates;
+        }
     }
 
     /// A step is over: adds it.

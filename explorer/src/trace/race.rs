@@ -38,8 +38,9 @@ impl Trace {
     pub(super) fn order(&mut self, step: &Step, by: &Toucher, touch: Touch, group: u32, end: &StepEnd<'_>) {
         let list = &self.keys[touch.key.index()];
         let first = list[group as usize - 1].group;
-        let before = &list[first as usize..group as usize];
-        if !before.iter().all(|touched| self.known(touched.entry, by.entry)) {
+        // From the last on: what is not known is mostly there.
+        let mut before = list[first as usize..group as usize].iter().rev();
+        if !before.all(|touched| self.known(touched.entry, by.entry)) {
             self.order_anew(step, by, touch, group, end);
         }
     }

@@ -224,7 +224,7 @@ fn the_panics_of_each_workers_monitor_are_one_finding() {
         panic!("{report}")
     };
     assert_eq!(
-        (finding.kind.as_str(), finding.monitor.as_str()),
+        (&*finding.kind.as_str(), finding.monitor.as_str()),
         ("misuse", "engine")
     );
     assert!(finding.message.contains("the monitor is broken"), "{report}");

@@ -9,9 +9,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("intermezzo-sdk", &[]),
     ("intermezzo-macros", &[]),
     ("intermezzo-explorer", &["intermezzo-sdk"]),
+    ("intermezzo-monitors", &["intermezzo-sdk"]),
     (
         "intermezzo",
-        &["intermezzo-macros", "intermezzo-explorer", "intermezzo-sdk"],
+        &[
+            "intermezzo-macros",
+            "intermezzo-explorer",
+            "intermezzo-monitors",
+            "intermezzo-sdk",
+        ],
     ),
     ("intermezzo-corpus", &["intermezzo"]),
     ("cargo-intermezzo", &["intermezzo", "intermezzo-corpus"]),

@@ -282,7 +282,7 @@ impl Monitor for NoOverlap {
         if let ([(_, first), (_, second), ..], false) = (&self.open[..], self.said) {
             self.said = true;
             let kind = FindingKind::Plugin("overlap".into());
-            cx.report(kind, "two tasks are at it".into(), &[*first, *second]);
+            cx.report(intermezzo_sdk::Report::new(kind, "two tasks are at it").events([*first, *second]));
         }
     }
 }

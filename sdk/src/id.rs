@@ -19,7 +19,7 @@ impl SyncVar {
     pub const NONE: SyncVar = SyncVar(u32::MAX);
 }
 
-/// A place in tracked plain memory, numbered from 0 in order of first use.
+/// A cell or block of tracked plain memory, numbered from 0 in order of first use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location(pub u32);
 
@@ -45,6 +45,13 @@ impl TaskId {
 
 impl SyncVar {
     /// The variable's number as an index into a table with a row per variable.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Location {
+    /// The location's number as an index into a table with a row per location.
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -8,6 +8,9 @@
 //!   on_schedule_point      right before each visible operation
 //!   on_sync_var_access     right after it
 //!   on_data_var_access     at each access to tracked plain memory
+//!   on_allocation          memory begins to be used
+//!   on_release             and is given back
+//!   on_event_attribute     something is known about an event
 //!   on_user_event          when the test says something
 //! on_execution_end
 //! ...                      the next execution
@@ -19,9 +22,10 @@
 //!
 //! # Example
 //!
-//! A monitor that objects to any relaxed store:
+//! A monitor that objects to any relaxed store, and a test of it without any engine:
 //!
 //! ```
+//! use intermezzo_sdk::testing::Script;
 //! use intermezzo_sdk::*;
 //!
 //! struct NoRelaxedStores;
@@ -39,25 +43,44 @@
 //!     fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
 //!         if access.op == SyncVarOp::AtomicStore && access.order == MemoryOrder::Relaxed {
 //!             let variable = cx.var_name(access.var);
-//!             cx.report(
-//!                 FindingKind::Plugin("relaxed-store".into()),
-//!                 format!("a relaxed store to {variable}"),
-//!                 &[access.event],
-//!             );
+//!             let kind = FindingKind::Plugin("relaxed-store".into());
+//!             let report = Report::new(kind, format!("a relaxed store to {variable}"));
+//!             cx.report(report.events([access.event]).suggest("store with Release"));
 //!         }
 //!     }
 //! }
+//!
+//! let mut script = Script::new();
+//! let main = Script::MAIN;
+//! let flag = script.var("flag");
+//! script.store(main, flag, MemoryOrder::Release, 1);
+//! assert!(script.play(&mut NoRelaxedStores).is_empty());
+//! let second = script.store(main, flag, MemoryOrder::Relaxed, 2);
+//! let reports = script.play(&mut NoRelaxedStores);
+//! assert_eq!(reports[0].message, "a relaxed store to flag");
+//! assert_eq!(reports[0].events, [second]);
 //! ```
 
+mod clock;
+mod context;
+mod event;
 mod finding;
 mod id;
 mod monitor;
 mod op;
+mod order;
+mod report;
+pub mod testing;
 
-pub use finding::FindingKind;
-pub use id::{EventId, Location, SiteId, SyncVar, TaskId};
-pub use monitor::{
-    Context, DataVarAccess, Execution, Host, Interests, Monitor, PointKind, Report, SchedulePoint,
+pub use clock::VectorClock;
+pub use context::{Context, Host};
+pub use event::{
+    Allocation, BlockKind, DataVarAccess, EventAttribute, Execution, PointKind, Release, SchedulePoint,
     SyncVarAccess, UserEvent,
 };
+pub use finding::FindingKind;
+pub use id::{EventId, Location, SiteId, SyncVar, TaskId};
+pub use monitor::{Interests, Monitor};
 pub use op::{MemoryOrder, SyncVarOp};
+pub use order::HappensBefore;
+pub use report::{Report, Severity};

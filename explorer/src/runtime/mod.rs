@@ -18,8 +18,10 @@
 //! Runtime` is taken anew after every switch and never held across one.
 
 mod abandon;
+mod blocks;
 mod clock;
 pub(crate) mod crash;
+mod data_points;
 mod dispatch;
 mod endless;
 mod event;
@@ -34,6 +36,7 @@ mod naming;
 mod object;
 pub(crate) mod panics;
 mod quiet;
+mod scene;
 mod scope;
 mod spin;
 mod stop;
@@ -47,8 +50,8 @@ pub(crate) use dispatch::Candidates;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
-pub(crate) use listen::{Listeners, Reported};
-pub(crate) use object::{Body, Object};
+pub(crate) use listen::{DataAccess, Listeners, Owner, Reported};
+pub(crate) use object::{Body, Identity, Object};
 pub(crate) use scope::Scoping;
 pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
@@ -60,6 +63,8 @@ use crate::environment::Environment;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::{Plan, Strategy};
 use crate::trace::{Class, Key, Suits, Touch, Trace};
+use blocks::Blocks;
+use data_points::DataPoints;
 use dispatch::Next;
 use event::Events;
 use fair::Fairness;
@@ -99,6 +104,11 @@ pub(crate) struct Runtime {
     fibers: Vec<Box<Fiber>>,
     vars: Vars,
     statics: Statics,
+    blocks: Blocks,
+    /// Accesses to plain memory that are schedule points; `None` if none is.
+    data_points: Option<Box<DataPoints>>,
+    /// Whether anything is to be done where plain memory is accessed.
+    watches_memory: bool,
 
     /// The task whose code runs; while a switch is under way, the one to run next.
     current: u32,
@@ -197,6 +207,10 @@ pub(crate) struct Runtime {
     listeners: Listeners,
 }
 
+/// For whom something is to be done right before a visible operation, and right after it.
+const BEFORE: Interests = Interests::SCHEDULE_POINTS.and(Interests::ENABLED_SETS);
+const AFTER: Interests = Interests::SYNC_ACCESSES.and(Interests::ENABLED_SETS);
+
 /// The runtime of the execution that the caller is part of.
 #[derive(Clone, Copy)]
 pub(crate) struct Engine(*mut Runtime);
@@ -252,7 +266,7 @@ impl Engine {
         rt.enabled.insert(current);
         self.dispatch();
         let rt = self.rt();
-        if rt.listening.intersects(Interests::SCHEDULE_POINTS) {
+        if rt.listening.intersects(BEFORE) {
             rt.tell_schedule_point();
         }
     }
@@ -264,7 +278,7 @@ impl Engine {
         let Access { op, order, var, site } = access;
         let wake = self.pass(op, order, var, site, var, gates, true, patience);
         let rt = self.rt();
-        if wake == Wake::Ready && !rt.teardown && rt.listening.intersects(Interests::SCHEDULE_POINTS) {
+        if wake == Wake::Ready && !rt.teardown && rt.listening.intersects(BEFORE) {
             rt.tell_schedule_point();
         }
         wake
@@ -332,6 +346,9 @@ impl Engine {
             }
             if patience.spurious {
                 rt.drowsy.insert(current);
+            }
+            if rt.listening.intersects(Interests::ATTRIBUTES) {
+                rt.tell_status(current, "blocked");
             }
         }
         self.dispatch();
@@ -419,7 +436,7 @@ impl Engine {
             order: access.order,
             void: false,
         });
-        if rt.listening.intersects(Interests::SYNC_ACCESSES) {
+        if rt.listening.intersects(AFTER) {
             rt.tell_last_access();
         }
     }

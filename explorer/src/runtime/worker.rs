@@ -1,7 +1,9 @@
 //! A worker: one runtime on one OS thread, which runs one execution after the other.
 
 use super::abandon::serve;
+use super::blocks::Blocks;
 use super::clock::TICK;
+use super::data_points::DataPoints;
 use super::event::Events;
 use super::fair::Fairness;
 use super::fiber::Fiber;
@@ -18,8 +20,9 @@ use crate::environment::Environment;
 use crate::report::Coverage;
 use crate::scope::Scope;
 use crate::search::{Plan, Rank, Strategy};
+use crate::sites::Sites;
 use crate::trace::{Detail, Ending, Suits, Trace};
-use intermezzo_sdk::SyncVarOp;
+use intermezzo_sdk::{Interests, SyncVarOp};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -70,6 +73,9 @@ impl Worker {
                 fibers: Vec::new(),
                 vars: Vars::default(),
                 statics: Statics::default(),
+                blocks: Blocks::default(),
+                data_points: None,
+                watches_memory: false,
                 current: 0,
                 running: 0,
                 home: Home::default(),
@@ -142,6 +148,25 @@ impl Worker {
     pub(crate) fn quiet_atomics(&mut self, remake: impl Fn() -> Box<dyn Strategy> + 'static) {
         self.runtime.quiet = Some(Box::default());
         self.remake = Some(Box::new(remake));
+    }
+
+    /// Makes accesses to plain memory schedule points at the places given; and, if it `learns`, at those of the data races
+    /// that monitors report.
+    pub(crate) fn data_points(&mut self, given: Sites, learns: bool) {
+        let any = learns || !given.is_empty();
+        self.runtime.data_points = any.then(|| Box::new(DataPoints::new(given, learns)));
+    }
+
+    /// From now on just accesses at places of these hashes are schedule points.
+    pub(crate) fn data_points_only(&mut self, places: &[u64]) {
+        let any = !places.is_empty();
+        self.runtime.data_points = any.then(|| Box::new(DataPoints::only(places)));
+    }
+
+    /// At how many places races have made accesses schedule points.
+    pub(crate) fn learned_points(&self) -> usize {
+        let points = self.runtime.data_points.iter();
+        points.map(|points| points.learned()).sum()
     }
 
     /// Which entries of the scopes fitted nothing yet.
@@ -391,12 +416,14 @@ impl Engine {
         if rt.listeners.any() {
             rt.tell_end(complete);
         }
+        let learned_points = rt.learn_data_points();
         let quiet = complete
             && rt.panics.iter().all(|note| note.joined || !note.escaped)
             && rt.listeners.reported.is_empty();
         let scene = if quiet { None } else { Some(rt.scene()) };
         rt.clear_away(!rt.damaged);
         let rt = self.rt();
+        rt.free_blocks(rt.damaged);
         let trouble = if quiet && !rt.damaged {
             None
         } else {
@@ -425,7 +452,7 @@ impl Engine {
             failed_iterations: rt.spins.failed_iterations(),
             unseen_change: rt.spins.unseen_change(),
             departed: rt.departed.is_some(),
-            learned: rt.departed.is_none() && rt.spins.has_learned(),
+            learned: rt.departed.is_none() && rt.spins.has_learned() || learned_points,
             trouble,
         }
     }
@@ -439,11 +466,18 @@ impl Runtime {
         self.created = 0;
         self.live = 0;
         self.vars.clear();
+        self.watches_memory = self.watches_memory();
+        if let Some(points) = &mut self.data_points {
+            points.begin();
+            self.listeners.forget();
+        }
         self.current = 0;
         self.running = 0;
         self.last = 0;
         self.yielded = false;
-        self.scoped = self.preemptible.is_some() || self.quiet.is_some();
+        // Who hears of preemptions hears of them where decisions are made elaborately.
+        let heard = self.listening.intersects(Interests::ATTRIBUTES);
+        self.scoped = self.preemptible.is_some() || self.quiet.is_some() || heard;
         self.elaborate = self.scoped;
         self.closed.clear();
         self.scoping = Scoping::default();

@@ -4,8 +4,8 @@ use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering};
 use intermezzo_explorer::{Environment, Explorer, event, thread};
 use intermezzo_sdk::{
-    Context, EventId, Execution, FindingKind, Interests, Monitor, SchedulePoint, SyncVarAccess, SyncVarOp,
-    TaskId, UserEvent,
+    Context, EventId, Execution, FindingKind, Interests, Monitor, Report, SchedulePoint, SyncVarAccess,
+    SyncVarOp, TaskId, UserEvent,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex as StdMutex};
@@ -42,7 +42,7 @@ impl Monitor for YieldUnderLock {
                     cx.site_name(access.site)
                 );
                 let kind = FindingKind::Plugin("yield-under-lock".into());
-                cx.report(kind, message, &[access.event, *taken]);
+                cx.report(Report::new(kind, message).events([access.event, *taken]));
             }
             _ => {}
         }
@@ -79,7 +79,7 @@ fn a_monitors_finding_is_reported_and_replays() {
     assert!(
         finding
             .message
-            .starts_with("main yields at explorer/tests/monitors.rs:"),
+            .starts_with("main yields at explorer/tests/monitor_contract/calls.rs:"),
         "{report}"
     );
     for _ in 0..100 {
@@ -170,7 +170,7 @@ fn calls_come_in_the_order_of_the_contract() {
     assert_eq!(calls(Interests::ALL), expected);
     assert_eq!(
         calls(Interests::NONE),
-        ["begin 1", "end 1 0 true", "shutdown"],
+        ["begin 1", "end 1 5 true", "shutdown"],
         "nothing else is wanted"
     );
     let points: Vec<_> = expected

@@ -1,0 +1,86 @@
+//! The engine as a monitor sees it.
+
+use super::super::Runtime;
+use super::super::naming::{lineage, site_name, task_name, var_name};
+use super::super::task::Status;
+use super::record::{Memory, Named, Record};
+use intermezzo_sdk::{EventId, Host, Location, Report, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
+
+/// The engine, for the length of one call.
+pub(super) struct View<'a> {
+    pub(super) rt: &'a Runtime,
+    pub(super) record: &'a mut Record,
+    /// What the monitor reports.
+    pub(super) reports: &'a mut Vec<Report>,
+}
+
+impl Host for View<'_> {
+    fn report(&mut self, report: Report) {
+        self.reports.push(report);
+    }
+
+    fn task_name(&self, task: TaskId) -> String {
+        task_name(self.rt, task.0)
+    }
+
+    fn var_name(&self, var: SyncVar) -> String {
+        var_name(self.rt, var.0)
+    }
+
+    fn location_name(&self, location: Location) -> String {
+        let Some(Named {
+            memory,
+            user,
+            ordinal,
+        }) = self.record.memory(location)
+        else {
+            return String::new();
+        };
+        match memory {
+            Memory::Var(var) => var_name(self.rt, var),
+            Memory::Block(block) => self.rt.block_name(block),
+            Memory::Granule(_) => format!("memory {}.{ordinal}", lineage(self.rt, user)),
+        }
+    }
+
+    fn site_name(&self, site: SiteId) -> String {
+        self.record.site(site).map_or_else(|| "unknown".into(), site_name)
+    }
+
+    fn accesses(&self) -> &[SyncVarAccess] {
+        self.record.accesses()
+    }
+
+    fn enabled(&self) -> Vec<TaskId> {
+        self.rt.enabled.iter().map(TaskId).collect()
+    }
+
+    fn disabled(&self) -> Vec<TaskId> {
+        let present = (0..self.rt.created).filter(|&task| self.rt.is_present(task));
+        let stuck = present.filter(|&task| !self.rt.enabled.contains(task));
+        stuck.map(TaskId).collect()
+    }
+
+    fn enabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.record.enabled_at(step)
+    }
+
+    fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.record.disabled_at(step)
+    }
+
+    fn happens_before(&mut self, a: EventId, b: EventId) -> bool {
+        self.record.order().before(a, b)
+    }
+
+    fn clock(&mut self, event: EventId) -> Option<&VectorClock> {
+        self.record.order().clock(event)
+    }
+}
+
+impl Runtime {
+    /// Whether a task has been created and has not ended.
+    pub(super) fn is_present(&self, task: u32) -> bool {
+        self.tasks[task as usize].status != Status::Ended
+    }
+}

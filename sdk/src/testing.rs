@@ -1,0 +1,593 @@
+//! Executions written by hand, for tests of monitors without an engine.
+
+use crate::{
+    Allocation, BlockKind, Context, DataVarAccess, EventAttribute, EventId, Execution, HappensBefore, Host,
+    Interests, Location, MemoryOrder, Monitor, PointKind, Release, Report, SchedulePoint, SiteId, SyncVar,
+    SyncVarAccess, SyncVarOp, TaskId, UserEvent, VectorClock,
+};
+
+/// One thing that happens in a [`Script`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A visible operation: told as a schedule point, and then as an access.
+    Sync(SyncVarAccess),
+    /// An access to plain memory.
+    Data(DataVarAccess),
+    /// Memory begins to be used.
+    Allocation(Allocation),
+    /// Memory is given back.
+    Release(Release),
+    /// The test says something.
+    User {
+        /// The last visible operation of the same task.
+        after: EventId,
+        /// The text.
+        text: String,
+    },
+    /// Something about an event.
+    Attribute {
+        /// The event.
+        event: EventId,
+        /// The attribute.
+        name: String,
+        /// Its value.
+        value: String,
+    },
+}
+
+/// An execution, written down event by event. It can be played to any number of monitors.
+///
+/// It is not checked: a lock can be taken twice. There is a task to begin with, [`Script::MAIN`]; all others are
+/// created by [`fork`](Script::fork). A source place is named by the how-manieth entry of the script it is.
+#[derive(Clone, Debug)]
+pub struct Script {
+    events: Vec<Event>,
+    /// How many visible operations each task has done, and whether it has ended.
+    tasks: Vec<(u32, bool)>,
+    vars: Vec<String>,
+    locations: Vec<String>,
+    complete: bool,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Script::new()
+    }
+}
+
+impl Script {
+    /// The task that runs the test's body.
+    pub const MAIN: TaskId = TaskId(0);
+
+    /// An execution in which the test's body has begun and nothing else.
+    pub fn new() -> Script {
+        let mut script = Script {
+            events: Vec::new(),
+            tasks: Vec::new(),
+            vars: Vec::new(),
+            locations: Vec::new(),
+            complete: true,
+        };
+        script.begin();
+        script
+    }
+
+    /// A new task's first event. Its variable comes with it: the two have the same place in their tables only for
+    /// the first task.
+    fn begin(&mut self) -> TaskId {
+        let task = TaskId(self.tasks.len() as u32);
+        self.tasks.push((0, false));
+        let var = self.task_var(task);
+        self.sync(task, SyncVarOp::TaskBegin, var, MemoryOrder::None, 0, 0);
+        task
+    }
+
+    fn task_var(&mut self, task: TaskId) -> SyncVar {
+        let name = format!("task {}", task.0);
+        match self.vars.iter().position(|known| *known == name) {
+            Some(at) => SyncVar(at as u32),
+            None => self.var(&name),
+        }
+    }
+
+    /// A variable of that name: of what kind, its operations say.
+    pub fn var(&mut self, name: &str) -> SyncVar {
+        self.vars.push(name.to_owned());
+        SyncVar(self.vars.len() as u32 - 1)
+    }
+
+    /// A cell of that name.
+    pub fn location(&mut self, name: &str) -> Location {
+        self.locations.push(name.to_owned());
+        Location(self.locations.len() as u32 - 1)
+    }
+
+    /// The last visible operation of the task.
+    pub fn last(&self, task: TaskId) -> EventId {
+        let (index, _) = self.tasks[task.index()];
+        EventId { task, index }
+    }
+
+    /// The place of the next entry.
+    fn here(&self) -> SiteId {
+        SiteId(self.events.len() as u32)
+    }
+
+    /// Any visible operation. What `read` and `written` hold is told at [`SyncVarAccess`].
+    ///
+    /// # Panics
+    /// There is no such task.
+    pub fn sync(
+        &mut self,
+        task: TaskId,
+        op: SyncVarOp,
+        var: SyncVar,
+        order: MemoryOrder,
+        read: u64,
+        written: u64,
+    ) -> EventId {
+        self.tasks[task.index()].0 += 1;
+        let event = self.last(task);
+        self.events.push(Event::Sync(SyncVarAccess {
+            event,
+            var,
+            op,
+            order,
+            read,
+            written,
+            site: self.here(),
+        }));
+        event
+    }
+
+    /// A load of an atomic, and the value it returns.
+    pub fn load(&mut self, task: TaskId, var: SyncVar, order: MemoryOrder, read: u64) -> EventId {
+        self.sync(task, SyncVarOp::AtomicLoad, var, order, read, 0)
+    }
+
+    /// A store to an atomic.
+    pub fn store(&mut self, task: TaskId, var: SyncVar, order: MemoryOrder, written: u64) -> EventId {
+        self.sync(task, SyncVarOp::AtomicStore, var, order, 0, written)
+    }
+
+    /// A read-modify-write of an atomic.
+    pub fn rmw(
+        &mut self,
+        task: TaskId,
+        var: SyncVar,
+        order: MemoryOrder,
+        read: u64,
+        written: u64,
+    ) -> EventId {
+        self.sync(task, SyncVarOp::AtomicRmw, var, order, read, written)
+    }
+
+    /// A fence.
+    pub fn fence(&mut self, task: TaskId, order: MemoryOrder) -> EventId {
+        self.sync(task, SyncVarOp::Fence, SyncVar::NONE, order, 0, 0)
+    }
+
+    /// An operation without values or ordering: of a lock, say.
+    pub fn operation(&mut self, task: TaskId, op: SyncVarOp, var: SyncVar) -> EventId {
+        self.sync(task, op, var, MemoryOrder::None, 0, 0)
+    }
+
+    /// A lock is taken.
+    pub fn lock(&mut self, task: TaskId, var: SyncVar) -> EventId {
+        self.operation(task, SyncVarOp::LockAcquire, var)
+    }
+
+    /// A lock is given back.
+    pub fn unlock(&mut self, task: TaskId, var: SyncVar) -> EventId {
+        self.operation(task, SyncVarOp::LockRelease, var)
+    }
+
+    /// A task creates another, which begins.
+    pub fn fork(&mut self, task: TaskId) -> TaskId {
+        let child = TaskId(self.tasks.len() as u32);
+        let var = self.task_var(child);
+        let number = u64::from(child.0);
+        self.sync(task, SyncVarOp::TaskFork, var, MemoryOrder::None, number, 0);
+        self.begin()
+    }
+
+    /// A task ends.
+    pub fn end(&mut self, task: TaskId) -> EventId {
+        let var = self.task_var(task);
+        let event = self.operation(task, SyncVarOp::TaskEnd, var);
+        self.tasks[task.index()].1 = true;
+        event
+    }
+
+    /// A task has waited for the end of another, which ends now if it has not.
+    pub fn join(&mut self, task: TaskId, child: TaskId) -> EventId {
+        if !self.tasks[child.index()].1 {
+            self.end(child);
+        }
+        let var = self.task_var(child);
+        self.sync(
+            task,
+            SyncVarOp::TaskJoin,
+            var,
+            MemoryOrder::None,
+            u64::from(child.0),
+            0,
+        )
+    }
+
+    fn data(&mut self, task: TaskId, location: Location, bytes: (u32, u32), is_write: bool) -> &mut Self {
+        let access = DataVarAccess {
+            after: self.last(task),
+            location,
+            offset: bytes.0,
+            size: bytes.1,
+            is_write,
+            order: MemoryOrder::None,
+            var: SyncVar::NONE,
+            site: self.here(),
+        };
+        self.push(Event::Data(access))
+    }
+
+    /// The first eight bytes of a cell are read.
+    pub fn read(&mut self, task: TaskId, location: Location) -> &mut Self {
+        self.data(task, location, (0, 8), false)
+    }
+
+    /// The first eight bytes of a cell are written.
+    pub fn write(&mut self, task: TaskId, location: Location) -> &mut Self {
+        self.data(task, location, (0, 8), true)
+    }
+
+    /// So many bytes of a cell, from this one on, are read.
+    pub fn read_part(&mut self, task: TaskId, location: Location, offset: u32, size: u32) -> &mut Self {
+        self.data(task, location, (offset, size), false)
+    }
+
+    /// So many bytes of a cell, from this one on, are written.
+    pub fn write_part(&mut self, task: TaskId, location: Location, offset: u32, size: u32) -> &mut Self {
+        self.data(task, location, (offset, size), true)
+    }
+
+    /// A block of that name and size begins to be used.
+    pub fn allocate(&mut self, task: TaskId, name: &str, kind: BlockKind, size: u64) -> Location {
+        let location = self.location(name);
+        let allocation = Allocation {
+            after: self.last(task),
+            location,
+            kind,
+            size,
+            var: SyncVar::NONE,
+            site: self.here(),
+        };
+        self.push(Event::Allocation(allocation));
+        location
+    }
+
+    /// A block or cell is given back.
+    pub fn release(&mut self, task: TaskId, location: Location) -> &mut Self {
+        let release = Release {
+            after: self.last(task),
+            location,
+            site: self.here(),
+        };
+        self.push(Event::Release(release))
+    }
+
+    /// The test says something.
+    pub fn say(&mut self, task: TaskId, text: &str) -> &mut Self {
+        let after = self.last(task);
+        self.push(Event::User {
+            after,
+            text: text.to_owned(),
+        })
+    }
+
+    /// Any entry.
+    pub fn push(&mut self, event: Event) -> &mut Self {
+        self.events.push(event);
+        self
+    }
+
+    /// The execution did not come to its end.
+    pub fn incomplete(&mut self) -> &mut Self {
+        self.complete = false;
+        self
+    }
+
+    /// The entries so far.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Plays it to a monitor as the only execution; what the monitor reports, in order.
+    pub fn play(&self, monitor: &mut dyn Monitor) -> Vec<Report> {
+        Script::play_all([self], monitor)
+    }
+
+    /// Plays executions to a monitor one after the other, and shuts it down; what the monitor reports, in order.
+    pub fn play_all<'a>(
+        scripts: impl IntoIterator<Item = &'a Script>,
+        monitor: &mut dyn Monitor,
+    ) -> Vec<Report> {
+        let mut reports = Vec::new();
+        let nothing = Script::new();
+        for (script, number) in scripts.into_iter().zip(1..) {
+            Stage::new(script, &mut reports).play(monitor, number);
+        }
+        monitor.on_shutdown(&mut Context::new(&mut Stage::new(&nothing, &mut reports)));
+        reports
+    }
+}
+
+/// A script as it is played: the engine's part.
+struct Stage<'a> {
+    script: &'a Script,
+    reports: &'a mut Vec<Report>,
+    accesses: Vec<SyncVarAccess>,
+    /// Who is there now, and who was before each access.
+    now: Vec<TaskId>,
+    before: Vec<Vec<TaskId>>,
+    order: HappensBefore,
+}
+
+impl<'a> Stage<'a> {
+    fn new(script: &'a Script, reports: &'a mut Vec<Report>) -> Stage<'a> {
+        Stage {
+            script,
+            reports,
+            accesses: Vec::new(),
+            now: vec![Script::MAIN],
+            before: Vec::new(),
+            order: HappensBefore::new(),
+        }
+    }
+
+    fn play(mut self, monitor: &mut dyn Monitor, number: u64) {
+        let interests = monitor.interests();
+        monitor.on_execution_begin(&Execution {
+            number,
+            accesses: &[],
+            complete: false,
+        });
+        for event in &self.script.events {
+            self.tell(monitor, interests, event);
+        }
+        let accesses = self.accesses.clone();
+        let execution = Execution {
+            number,
+            accesses: &accesses,
+            complete: self.script.complete,
+        };
+        monitor.on_execution_end(&execution, &mut Context::new(&mut self));
+    }
+
+    fn tell(&mut self, monitor: &mut dyn Monitor, interests: Interests, event: &Event) {
+        let wants = |interest| interests.intersects(interest);
+        match event {
+            Event::Sync(access) => self.perform(monitor, interests, access),
+            Event::Data(access) if wants(Interests::DATA_ACCESSES) => {
+                monitor.on_data_var_access(access, &mut Context::new(self));
+            }
+            Event::Allocation(allocation) if wants(Interests::ALLOCATIONS) => {
+                monitor.on_allocation(allocation, &mut Context::new(self));
+            }
+            Event::Release(release) if wants(Interests::ALLOCATIONS) => {
+                monitor.on_release(release, &mut Context::new(self));
+            }
+            Event::User { after, text } if wants(Interests::USER_EVENTS) => {
+                let event = UserEvent { after: *after, text };
+                monitor.on_user_event(&event, &mut Context::new(self));
+            }
+            Event::Attribute { event, name, value } if wants(Interests::ATTRIBUTES) => {
+                let attribute = EventAttribute {
+                    event: *event,
+                    name,
+                    value,
+                };
+                monitor.on_event_attribute(&attribute, &mut Context::new(self));
+            }
+            _ => {}
+        }
+    }
+
+    fn perform(&mut self, monitor: &mut dyn Monitor, interests: Interests, access: &SyncVarAccess) {
+        let choice = access.op == SyncVarOp::Choice;
+        let next = SchedulePoint {
+            kind: if choice {
+                PointKind::Choice
+            } else {
+                PointKind::Access
+            },
+            event: access.event,
+            var: access.var,
+            op: access.op,
+            site: access.site,
+        };
+        if interests.intersects(Interests::SCHEDULE_POINTS) {
+            monitor.on_schedule_point(&next, &mut Context::new(self));
+        }
+        self.before.push(self.now.clone());
+        match (access.op, access.other_task()) {
+            (SyncVarOp::TaskFork, Some(child)) => self.now.push(child),
+            (SyncVarOp::TaskEnd, _) => self.now.retain(|task| *task != access.event.task),
+            _ => {}
+        }
+        self.accesses.push(*access);
+        if interests.intersects(Interests::SYNC_ACCESSES) {
+            let mut cx = Context::new(self);
+            match access.other_var() {
+                SyncVar::NONE => monitor.on_sync_var_access(access, &mut cx),
+                other => monitor.on_aggregate_sync_var_access(access, &[access.var, other], &mut cx),
+            }
+        }
+    }
+
+    fn ordered(&mut self) -> &HappensBefore {
+        for access in &self.accesses[self.order.len()..] {
+            self.order.add(access);
+        }
+        &self.order
+    }
+}
+
+impl Host for Stage<'_> {
+    fn report(&mut self, report: Report) {
+        self.reports.push(report);
+    }
+    fn task_name(&self, task: TaskId) -> String {
+        match task {
+            Script::MAIN => "main".into(),
+            other => format!("task {}", other.0),
+        }
+    }
+    fn var_name(&self, var: SyncVar) -> String {
+        let known = self.script.vars.get(var.index());
+        known.cloned().unwrap_or_else(|| "no variable".into())
+    }
+    fn location_name(&self, location: Location) -> String {
+        let known = self.script.locations.get(location.index());
+        known.cloned().unwrap_or_else(|| "unknown memory".into())
+    }
+    fn site_name(&self, site: SiteId) -> String {
+        format!("script:{}", site.0)
+    }
+    fn accesses(&self) -> &[SyncVarAccess] {
+        &self.accesses
+    }
+    fn enabled(&self) -> Vec<TaskId> {
+        self.now.clone()
+    }
+    fn disabled(&self) -> Vec<TaskId> {
+        Vec::new()
+    }
+    fn enabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.before.get(step).cloned()
+    }
+    fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.before.get(step).map(|_| Vec::new())
+    }
+    fn happens_before(&mut self, a: EventId, b: EventId) -> bool {
+        self.ordered().before(a, b)
+    }
+    fn clock(&mut self, event: EventId) -> Option<&VectorClock> {
+        self.ordered();
+        self.order.clock(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Notes what it hears, and asks about it.
+    #[derive(Default)]
+    struct Curious(Vec<String>);
+
+    impl Monitor for Curious {
+        fn name(&self) -> &str {
+            "curious"
+        }
+        fn interests(&self) -> Interests {
+            Interests::ALL
+        }
+        fn reduction_compatible(&self) -> bool {
+            false
+        }
+        fn on_schedule_point(&mut self, next: &SchedulePoint, cx: &mut Context<'_>) {
+            self.0.push(format!("{} of {:?}", next.op, cx.enabled()));
+        }
+        fn on_aggregate_sync_var_access(
+            &mut self,
+            _: &SyncVarAccess,
+            vars: &[SyncVar],
+            cx: &mut Context<'_>,
+        ) {
+            self.0.push(
+                vars.iter()
+                    .map(|var| cx.var_name(*var))
+                    .collect::<Vec<_>>()
+                    .join("+"),
+            );
+        }
+        fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
+            self.0.push(cx.location_name(access.location));
+        }
+        fn on_user_event(&mut self, event: &UserEvent<'_>, _: &mut Context<'_>) {
+            self.0.push(event.text.into());
+        }
+        fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+            self.0.push(format!(
+                "end {} {}",
+                execution.accesses.len(),
+                cx.accesses().len()
+            ));
+        }
+        fn on_shutdown(&mut self, _: &mut Context<'_>) {
+            self.0.push("shutdown".into());
+        }
+    }
+
+    #[test]
+    fn a_script_is_played_like_an_execution() {
+        let mut script = Script::new();
+        let (mutex, condvar) = (script.var("mutex"), script.var("condvar"));
+        let cell = script.location("cell");
+        let child = script.fork(Script::MAIN);
+        script.write(child, cell).say(child, "written");
+        let released = u64::from(mutex.0);
+        script.sync(
+            child,
+            SyncVarOp::CondvarWait,
+            condvar,
+            MemoryOrder::None,
+            0,
+            released,
+        );
+        script.join(Script::MAIN, child);
+        let mut curious = Curious::default();
+        assert!(script.play(&mut curious).is_empty());
+        assert_eq!(
+            curious.0,
+            [
+                "begin of [TaskId(0)]",
+                "spawn of [TaskId(0)]",
+                "begin of [TaskId(0), TaskId(1)]",
+                "cell",
+                "written",
+                "wait of [TaskId(0), TaskId(1)]",
+                "condvar+mutex",
+                "end of [TaskId(0), TaskId(1)]",
+                "join of [TaskId(0)]",
+                "end 6 6",
+                "shutdown",
+            ]
+        );
+    }
+
+    /// Two reads are not ordered; what a write comes before, and what comes before it, is.
+    #[test]
+    fn the_order_is_that_of_conflicts() {
+        let mut script = Script::new();
+        let (main, relaxed) = (Script::MAIN, MemoryOrder::Relaxed);
+        let x = script.var("x");
+        let (a, b) = (script.fork(main), script.fork(main));
+        let first = script.load(a, x, relaxed, 0);
+        let second = script.load(b, x, relaxed, 0);
+        let third = script.store(a, x, relaxed, 1);
+        let joined = script.join(main, b);
+        let mut order = HappensBefore::new();
+        for event in script.events() {
+            let Event::Sync(access) = event else {
+                unreachable!("only visible operations were written down")
+            };
+            order.add(access);
+        }
+        assert!(!order.before(first, second) && !order.before(second, first));
+        assert!(order.before(second, third) && !order.before(third, second));
+        assert!(order.before(second, joined) && !order.before(third, joined));
+        let unknown = EventId { task: b, index: 9 };
+        assert!(!order.before(unknown, third) && !order.before(third, unknown));
+        assert_eq!(order.clock(unknown), None);
+    }
+}

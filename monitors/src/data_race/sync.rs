@@ -202,7 +202,8 @@ impl<K: Knowledge> Synchronisation<K> {
             SharedRelease => var.shared.join(known),
             ChannelSend => send(known, var, access),
             ChannelReceive => match (access.read, var.numbered.find(access.read)) {
-                (0, _) => known.join(&var.given),
+                // Nobody is left; else the receiver only says that it waits.
+                (0, _) if access.written == 0 => known.join(&var.given),
                 (_, Some(at)) => {
                     let message = &mut var.numbered.entries[at];
                     known.join(&message.given);
@@ -312,7 +313,8 @@ fn close<K: Knowledge>(known: &mut K, var: &mut Var<K>, access: &SyncVarAccess) 
     }
     // The receiver drops the messages that it did not take.
     let Numbered { entries, used } = &var.numbered;
-    for message in &entries[..*used] {
+    let first = used.saturating_sub(access.read as usize);
+    for message in &entries[first..*used] {
         known.join(&message.given);
     }
     var.shared.join(known);

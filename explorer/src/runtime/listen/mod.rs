@@ -113,6 +113,8 @@ impl Runtime {
     }
 
     pub(super) fn tell_shutdown(&mut self) {
+        // The last execution may have been one that no monitor heard of.
+        self.listeners.record().clear();
         self.tell(None, |monitor, cx| monitor.on_shutdown(cx));
     }
 

@@ -2,6 +2,7 @@
 
 use crate::cells::{Shared, slot_of};
 use crate::model::{BARRIER, Pair};
+use crate::noting::{Notes, Noting};
 use crate::program::{ATOMICS, Access, CELLS, Hold, Program, Step};
 use intermezzo::monitors::DataRaces;
 use intermezzo::sdk::FindingKind;
@@ -9,7 +10,7 @@ use intermezzo::sync::atomic::{AtomicU8, fence};
 use intermezzo::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use intermezzo::sync::{Arc, Barrier, Mutex, MutexGuard, Once, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use intermezzo::thread::{self, Thread};
-use intermezzo::{Environment, Explorer, Reduction, Report, Settings};
+use intermezzo::{Environment, Explorer, Reduction, Settings};
 use std::collections::BTreeSet;
 use std::sync::Mutex as Plain;
 
@@ -193,7 +194,7 @@ fn possessions(program: &Program) -> Vec<Own> {
 }
 
 /// Every execution of the program, but for those that the reduction leaves out.
-pub(crate) fn explore(program: &Program, reduction: Reduction) -> (Report, BTreeSet<Pair>) {
+fn explorer(reduction: Reduction) -> Explorer {
     let settings = Settings {
         environment: Environment::calm(),
         keep_going: true,
@@ -201,14 +202,33 @@ pub(crate) fn explore(program: &Program, reduction: Reduction) -> (Report, BTree
         reduction,
         ..Settings::default()
     };
-    let explorer = Explorer::with_settings(settings).program("data race");
-    let report = explorer.monitor(DataRaces::new()).explore(|| execute(program));
+    Explorer::with_settings(settings).program("data race")
+}
+
+/// The races that the monitor tells the engine.
+pub(crate) fn found(program: &Program, reduction: Reduction) -> BTreeSet<Pair> {
+    let report = explorer(reduction)
+        .monitor(DataRaces::new())
+        .explore(|| execute(program));
     let races = report
         .findings()
         .iter()
         .filter(|finding| finding.kind == FindingKind::DataRace);
-    let races = races.map(|finding| places(&finding.message)).collect();
-    (report, races)
+    races.map(|finding| places(&finding.message)).collect()
+}
+
+/// The races that the monitor would tell the engine.
+pub(crate) fn noted(program: &Program, reduction: Reduction) -> BTreeSet<Pair> {
+    let notes = Notes::default();
+    let monitor = Noting(DataRaces::new(), notes.clone());
+    let report = explorer(reduction).monitor(monitor).explore(|| execute(program));
+    let unexpected = report
+        .findings()
+        .iter()
+        .find(|finding| finding.kind != FindingKind::Deadlock);
+    assert!(unexpected.is_none(), "{report}");
+    let notes = notes.lock().unwrap();
+    notes.iter().map(|message| places(message)).collect()
 }
 
 /// The slots of the two places that a message names.

@@ -1,5 +1,5 @@
 //! The monitor of data races against an independent model: on random small programs both name the same pairs of
-//! places, whatever the reduction.
+//! places, execution by execution, whatever the reduction.
 //!
 //! `RACE_PROGRAMS`, a number, sets how many programs are compared; `RACE_SEED` which; `RACE_STEPS` about how many steps
 //! their tasks take together; `RACE_INTERLEAVINGS` how many interleavings a program has at most.
@@ -11,12 +11,13 @@ mod program;
 mod run;
 
 use intermezzo::Reduction;
-use model::{Pair, judge};
+use model::{Outcomes, judge};
 use program::{Draw, Program};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use run::{found, noted};
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 
 /// How many programs are compared, and which, unless said otherwise.
 const PROGRAMS: u64 = 10_000;
@@ -40,8 +41,8 @@ fn variable(name: &str, default: u64) -> u64 {
 /// Of so many programs one is explored once more, for the findings of the report.
 const REPORTED: u64 = 16;
 
-/// How what the monitor says differs from the races that there are.
-fn objection(races: &BTreeSet<Pair>, found: &BTreeSet<Pair>) -> Option<String> {
+/// How what the monitor says differs from the races that there are: missed, and wrong.
+fn difference<T: Ord + Clone + Debug>(races: &BTreeSet<T>, found: &BTreeSet<T>) -> Option<String> {
     let missed: Vec<_> = races.difference(found).collect();
     let wrong: Vec<_> = found.difference(races).collect();
     let differs = !missed.is_empty() || !wrong.is_empty();
@@ -49,15 +50,25 @@ fn objection(races: &BTreeSet<Pair>, found: &BTreeSet<Pair>) -> Option<String> {
 }
 
 /// What is wrong with what the monitor says of a program.
-fn objections(program: &Program, number: u64, races: &BTreeSet<Pair>) -> Vec<String> {
-    let mut objections = Vec::new();
+fn objections(program: &Program, number: u64, outcomes: &Outcomes) -> Vec<String> {
+    let (mut objections, union) = (Vec::new(), outcomes.union());
+    let mut object = |what: &str, difference: Option<String>| {
+        objections.extend(difference.map(|difference| format!("{what}: {difference}")));
+    };
     for reduction in REDUCTIONS {
-        let wrong = objection(races, &noted(program, reduction));
-        objections.extend(wrong.map(|wrong| format!("{reduction:?}: {wrong}")));
+        let found = noted(program, reduction);
+        let complete = difference(&outcomes.complete, &found.complete);
+        object(&format!("{reduction:?}, complete"), complete);
+        // A reduction gives executions up in the middle, too.
+        let stuck = match reduction {
+            Reduction::None => difference(&outcomes.stuck, &found.stuck),
+            _ => difference(&outcomes.stuck, &(&found.stuck & &outcomes.stuck)),
+        };
+        object(&format!("{reduction:?}, stuck"), stuck);
+        object(&format!("{reduction:?}"), difference(&union, &found.union()));
     }
     if number % REPORTED == 0 {
-        let wrong = objection(races, &found(program, Reduction::Dpor));
-        objections.extend(wrong.map(|wrong| format!("reported: {wrong}")));
+        object("reported", difference(&union, &found(program, Reduction::Dpor)));
     }
     objections
 }
@@ -80,10 +91,11 @@ fn random_programs_race_as_the_model_says() {
             continue;
         };
         compared += 1;
-        racy += u64::from(!judgement.races.is_empty());
-        pairs += judgement.races.len();
+        let races = judgement.outcomes.union();
+        racy += u64::from(!races.is_empty());
+        pairs += races.len();
         executions += judgement.executions;
-        let objections = objections(&program, compared, &judgement.races);
+        let objections = objections(&program, compared, &judgement.outcomes);
         assert!(
             objections.is_empty(),
             "program {compared}: {objections:#?}\n{program:#?}"

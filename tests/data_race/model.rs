@@ -8,6 +8,28 @@ use std::collections::BTreeSet;
 /// Two accesses that race, by their slots, the lower first.
 pub(crate) type Pair = (usize, usize);
 
+/// The races of an execution.
+pub(crate) type Races = BTreeSet<Pair>;
+
+/// The races of each execution of a program: those that come to their end, and those that do not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outcomes {
+    pub(crate) complete: BTreeSet<Races>,
+    pub(crate) stuck: BTreeSet<Races>,
+}
+
+impl Outcomes {
+    /// The races of all executions together.
+    pub(crate) fn union(&self) -> Races {
+        self.complete
+            .iter()
+            .chain(&self.stuck)
+            .flatten()
+            .copied()
+            .collect()
+    }
+}
+
 /// How many tasks must come to the barrier.
 pub(crate) const BARRIER: usize = 2;
 
@@ -156,7 +178,8 @@ fn synchronises(events: &[Event], a: usize, b: usize) -> bool {
 }
 
 /// The pairs that race in an execution.
-fn races(events: &[Event], found: &mut BTreeSet<Pair>) {
+fn races(events: &[Event]) -> Races {
+    let mut found = Races::new();
     assert!(events.len() <= 128, "a bit for each event");
     let mut before: Vec<u128> = Vec::with_capacity(events.len());
     for b in 0..events.len() {
@@ -180,6 +203,7 @@ fn races(events: &[Event], found: &mut BTreeSet<Pair>) {
             }
         }
     }
+    found
 }
 
 /// Where a task is.
@@ -213,16 +237,16 @@ struct State {
     handles: usize,
 }
 
-/// All that is found out about a program.
+/// What is found out about a program.
 pub(crate) struct Judgement {
-    pub(crate) races: BTreeSet<Pair>,
+    pub(crate) outcomes: Outcomes,
     pub(crate) executions: u64,
 }
 
 struct Search<'a> {
     program: &'a Program,
     events: Vec<Event>,
-    found: BTreeSet<Pair>,
+    outcomes: Outcomes,
     executions: u64,
     most: u64,
 }
@@ -251,13 +275,13 @@ pub(crate) fn judge(program: &Program, most: u64) -> Option<Judgement> {
     let mut search = Search {
         program,
         events: Vec::new(),
-        found: BTreeSet::new(),
+        outcomes: Outcomes::default(),
         executions: 0,
         most,
     };
     search.begin(&mut state);
     search.go_on(state).then_some(Judgement {
-        races: search.found,
+        outcomes: search.outcomes,
         executions: search.executions,
     })
 }
@@ -297,7 +321,8 @@ impl Search<'_> {
         if stuck {
             self.executions += 1;
             let ended = |(task, place): (usize, &Place)| place.step == self.program.tasks[task].len();
-            if state.places.iter().enumerate().all(ended) {
+            let complete = state.places.iter().enumerate().all(ended);
+            if complete {
                 let program = self.program;
                 (0..state.places.len()).for_each(|task| {
                     self.happened(task, What::Ended);
@@ -309,7 +334,11 @@ impl Search<'_> {
                     self.happened(MAIN, What::Plain(*access));
                 }
             }
-            races(&self.events, &mut self.found);
+            let races = races(&self.events);
+            match complete {
+                true => self.outcomes.complete.insert(races),
+                false => self.outcomes.stuck.insert(races),
+            };
             self.events.truncate(so_far);
         }
         self.executions <= self.most

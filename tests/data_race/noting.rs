@@ -8,31 +8,44 @@ use intermezzo::sdk::{
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-/// Messages that were noted.
-pub(crate) type Notes = Arc<Mutex<BTreeSet<String>>>;
+/// What was reported in each execution: the messages, and whether it came to its end.
+pub(crate) type Notes = Arc<Mutex<BTreeSet<(bool, Vec<String>)>>>;
 
-pub(crate) struct Noting<M>(pub(crate) M, pub(crate) Notes);
+pub(crate) struct Noting<M> {
+    inner: M,
+    notes: Notes,
+    /// Of the execution that runs.
+    messages: Vec<String>,
+}
 
 impl<M: Monitor> Noting<M> {
+    pub(crate) fn new(inner: M, notes: Notes) -> Noting<M> {
+        Noting {
+            inner,
+            notes,
+            messages: Vec::new(),
+        }
+    }
+
     /// Calls the inner monitor.
     fn call(&mut self, cx: &mut Context<'_>, call: impl FnOnce(&mut M, &mut Context<'_>)) {
-        let mut host = Overheard(cx, &self.1);
-        call(&mut self.0, &mut Context::new(&mut host));
+        let mut host = Overheard(cx, &mut self.messages);
+        call(&mut self.inner, &mut Context::new(&mut host));
     }
 }
 
 impl<M: Monitor> Monitor for Noting<M> {
     fn name(&self) -> &str {
-        self.0.name()
+        self.inner.name()
     }
     fn interests(&self) -> Interests {
-        self.0.interests()
+        self.inner.interests()
     }
     fn reduction_compatible(&self) -> bool {
-        self.0.reduction_compatible()
+        self.inner.reduction_compatible()
     }
     fn on_execution_begin(&mut self, execution: &Execution<'_>) {
-        self.0.on_execution_begin(execution);
+        self.inner.on_execution_begin(execution);
     }
     fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
         self.call(cx, |inner, cx| inner.on_sync_var_access(access, cx));
@@ -48,15 +61,17 @@ impl<M: Monitor> Monitor for Noting<M> {
     }
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
         self.call(cx, |inner, cx| inner.on_execution_end(execution, cx));
+        let messages = std::mem::take(&mut self.messages);
+        self.notes.lock().unwrap().insert((execution.complete, messages));
     }
 }
 
 /// The engine, but for reports.
-struct Overheard<'a, 'b>(&'a mut Context<'b>, &'a Notes);
+struct Overheard<'a, 'b>(&'a mut Context<'b>, &'a mut Vec<String>);
 
 impl Host for Overheard<'_, '_> {
     fn report(&mut self, report: Report) {
-        self.1.lock().unwrap().insert(report.message);
+        self.1.push(report.message);
     }
     fn task_name(&self, task: TaskId) -> String {
         self.0.task_name(task)

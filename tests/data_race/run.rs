@@ -1,7 +1,7 @@
 //! The same programs for the engine, with the monitor.
 
 use crate::cells::{Shared, slot_of};
-use crate::model::{BARRIER, Pair};
+use crate::model::{BARRIER, Outcomes, Pair, Races};
 use crate::noting::{Notes, Noting};
 use crate::program::{ATOMICS, Access, CELLS, Hold, Program, Step};
 use intermezzo::monitors::DataRaces;
@@ -11,7 +11,6 @@ use intermezzo::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel
 use intermezzo::sync::{Arc, Barrier, Mutex, MutexGuard, Once, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use intermezzo::thread::{self, Thread};
 use intermezzo::{Environment, Explorer, Reduction, Settings};
-use std::collections::BTreeSet;
 use std::sync::Mutex as Plain;
 
 /// What the tasks share.
@@ -206,7 +205,7 @@ fn explorer(reduction: Reduction) -> Explorer {
 }
 
 /// The races that the monitor tells the engine.
-pub(crate) fn found(program: &Program, reduction: Reduction) -> BTreeSet<Pair> {
+pub(crate) fn found(program: &Program, reduction: Reduction) -> Races {
     let report = explorer(reduction)
         .monitor(DataRaces::new())
         .explore(|| execute(program));
@@ -217,18 +216,25 @@ pub(crate) fn found(program: &Program, reduction: Reduction) -> BTreeSet<Pair> {
     races.map(|finding| places(&finding.message)).collect()
 }
 
-/// The races that the monitor would tell the engine.
-pub(crate) fn noted(program: &Program, reduction: Reduction) -> BTreeSet<Pair> {
+/// The races that the monitor would tell the engine of, by execution.
+pub(crate) fn noted(program: &Program, reduction: Reduction) -> Outcomes {
     let notes = Notes::default();
-    let monitor = Noting(DataRaces::new(), notes.clone());
+    let monitor = Noting::new(DataRaces::new(), notes.clone());
     let report = explorer(reduction).monitor(monitor).explore(|| execute(program));
     let unexpected = report
         .findings()
         .iter()
         .find(|finding| finding.kind != FindingKind::Deadlock);
     assert!(unexpected.is_none(), "{report}");
-    let notes = notes.lock().unwrap();
-    notes.iter().map(|message| places(message)).collect()
+    let mut outcomes = Outcomes::default();
+    for (complete, messages) in notes.lock().unwrap().iter() {
+        let races = messages.iter().map(|message| places(message)).collect();
+        match complete {
+            true => outcomes.complete.insert(races),
+            false => outcomes.stuck.insert(races),
+        };
+    }
+    outcomes
 }
 
 /// The slots of the two places that a message names.

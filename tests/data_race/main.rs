@@ -25,7 +25,7 @@ const SEED: u64 = 2026;
 
 /// How many steps tasks take together, and most interleavings: small programs find most, and many of them more.
 const STEPS: u64 = 5;
-const INTERLEAVINGS_MAX: u64 = 60;
+const INTERLEAVINGS_MAX: u64 = 100;
 
 const REDUCTIONS: [Reduction; 3] = [Reduction::None, Reduction::Caching, Reduction::Dpor];
 
@@ -37,6 +37,9 @@ fn variable(name: &str, default: u64) -> u64 {
             .unwrap_or_else(|_| panic!("{name}={text}: give a number"))
     })
 }
+
+/// Of so many programs one has two steps more.
+const LARGER: u64 = 10;
 
 /// Of so many programs one is explored once more, for the findings of the report.
 const REPORTED: u64 = 16;
@@ -84,6 +87,7 @@ fn random_programs_race_as_the_model_says() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(variable("RACE_SEED", SEED));
     let (mut compared, mut racy, mut pairs, mut executions) = (0, 0, 0, 0);
     while compared < programs {
+        let steps = if compared % LARGER == 0 { steps + 2 } else { steps };
         let Some(program) = Draw::new(&mut rng).program(steps as usize) else {
             continue;
         };

@@ -415,10 +415,14 @@ impl Search<'_> {
                     Hold::Shared => state.readers.is_some(),
                     Hold::Exclusive => state.readers == Some(0),
                 };
-                *succeeded = free;
+                if let Step::TryLock(_) = step {
+                    *succeeded = free;
+                } else if !free {
+                    return false;
+                }
                 if !free {
                     self.happened(task, What::Nothing);
-                    return matches!(step, Step::TryLock(_));
+                    return true;
                 }
                 match hold {
                     Hold::Mutex => state.mutex_taken = true,

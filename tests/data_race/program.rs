@@ -131,7 +131,9 @@ impl<'a, R: Rng> Draw<'a, R> {
     /// are places.
     pub(crate) fn program(mut self, most: usize) -> Option<Program> {
         let tasks = if self.one_in(2) { 2 } else { 3 };
-        let themes = [self.of(&THEMES), self.of(&THEMES)];
+        let theme = self.of(&THEMES);
+        let other = if self.one_in(2) { theme } else { self.of(&THEMES) };
+        let themes = [theme, other];
         let mut program = Program {
             rendezvous: self.one_in(2),
             ..Program::default()
@@ -155,7 +157,7 @@ impl<'a, R: Rng> Draw<'a, R> {
         let mut has_end = themes.contains(&Theme::Channel);
         let mut has_handle = themes.contains(&Theme::Handles);
         while visible < most {
-            if self.one_in(2) {
+            if self.one_in(3) {
                 steps.push(Step::Plain(self.access()));
             }
             let before = steps.len();
@@ -167,7 +169,7 @@ impl<'a, R: Rng> Draw<'a, R> {
                 .count()
                 .max(1);
         }
-        if self.one_in(2) {
+        if self.one_in(3) {
             steps.push(Step::Plain(self.access()));
         }
         if has_end {

@@ -53,7 +53,8 @@ pub struct SyncVarAccess {
     pub var: SyncVar,
     /// What it did.
     pub op: SyncVarOp,
-    /// The ordering, for atomics and fences.
+    /// The ordering, for atomics and fences; `Acquire` of a `CountRead` that found its handle to be the only one, and
+    /// gives the value out because of it.
     pub order: MemoryOrder,
     /// What was read, see above.
     pub read: u64,

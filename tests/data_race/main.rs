@@ -10,7 +10,10 @@ mod noting;
 mod program;
 mod run;
 
-use intermezzo::Reduction;
+use cells::Shared;
+use intermezzo::monitors::DataRaces;
+use intermezzo::sync::Arc;
+use intermezzo::{Explorer, Reduction, thread};
 use model::{Outcomes, judge};
 use program::{Draw, Program};
 use rand::SeedableRng;
@@ -108,4 +111,31 @@ fn random_programs_race_as_the_model_says() {
     println!("{compared} programs, {racy} of them racy, {pairs} pairs of places, {executions} interleavings");
     // The drawing is worth something only if it yields both.
     assert!(5 * racy > compared && 5 * (compared - racy) > compared);
+}
+
+#[test]
+fn who_finds_its_handle_the_only_one_knows_what_the_others_did() {
+    let report = Explorer::new().monitor(DataRaces::new()).explore(|| {
+        let mut own = Arc::new(Shared::default());
+        let other = own.clone();
+        thread::scope(|scope| {
+            scope.spawn(move || other.write(0));
+            if let Some(shared) = Arc::get_mut(&mut own) {
+                shared.write(1);
+            }
+        });
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    // To count the handles tells nothing.
+    let report = Explorer::new().monitor(DataRaces::new()).explore(|| {
+        let own = Arc::new(Shared::default());
+        let other = own.clone();
+        thread::scope(|scope| {
+            scope.spawn(move || other.write(0));
+            if Arc::strong_count(&own) == 1 {
+                own.write(1);
+            }
+        });
+    });
+    assert_eq!(report.findings()[0].kind.as_str(), "data_race", "{report}");
 }

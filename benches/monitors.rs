@@ -34,8 +34,8 @@ impl Monitor for Indifferent {
 }
 
 /// Tasks that work on memory of their own, and learn of each other by atomics: what is explored, with its executions.
-const PROGRAM: &str = "tickets-plain,tasks=3";
-const EXECUTIONS: u64 = 1_680;
+const PROGRAM: &str = "tickets-plain,tasks=4";
+const EXECUTIONS: u64 = 2_520;
 
 fn monitored(c: &mut Criterion) {
     let (program, arguments) = parse_full_name(PROGRAM).expect("it is in the corpus");

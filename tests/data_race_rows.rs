@@ -72,6 +72,14 @@ fn programs_race_as_published() {
     assert_eq!(rows_seen, [10, 7], "programs that are right, and wrong");
 }
 
+/// A release sequence of as many read-modify-writes as there are tasks, and memory of each task's own.
+#[test]
+fn who_is_last_knows_what_all_did() {
+    let report = explored("tickets-plain,tasks=3", Reduction::None);
+    assert_eq!(report.executions(), 90, "{report}");
+    assert!(report.verdict().is_pass(), "{report}");
+}
+
 /// What is reported of a program: both ends, and which ordering is missing.
 #[test]
 fn a_report_says_what_would_order_the_accesses() {

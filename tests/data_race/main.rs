@@ -73,7 +73,7 @@ fn objections(program: &Program, number: u64, outcomes: &Outcomes) -> Vec<String
         object(&format!("{reduction:?}, stuck"), stuck);
         object(&format!("{reduction:?}"), difference(&union, &found.union()));
     }
-    if number % REPORTED == 0 {
+    if number.is_multiple_of(REPORTED) {
         object("reported", difference(&union, &found(program, Reduction::Dpor)));
     }
     objections
@@ -90,7 +90,11 @@ fn random_programs_race_as_the_model_says() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(variable("RACE_SEED", SEED));
     let (mut compared, mut racy, mut pairs, mut executions) = (0, 0, 0, 0);
     while compared < programs {
-        let steps = if compared % LARGER == 0 { steps + 2 } else { steps };
+        let steps = if compared.is_multiple_of(LARGER) {
+            steps + 2
+        } else {
+            steps
+        };
         let Some(program) = Draw::new(&mut rng).program(steps as usize) else {
             continue;
         };

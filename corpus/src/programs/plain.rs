@@ -294,8 +294,7 @@ pub(super) const TICKETS: Program = Program {
         in_numbered_tasks(0..values[0], |_| {
             let own = &data[tickets.fetch_add(1, AcqRel)];
             (0..values[1]).for_each(|_| own.set(own.get() + 1));
-            done.fetch_add(1, Release);
-            if done.load(Acquire) as u64 == values[0] {
+            if done.fetch_add(1, AcqRel) as u64 + 1 == values[0] {
                 let sum: u64 = data.iter().map(Plain::get).sum();
                 assert_eq!(sum, values[0] * values[1]);
             }

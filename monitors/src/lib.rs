@@ -1,2 +1,7 @@
-//! The monitors that ship with intermezzo. Each is a file of its own, which says where it comes from, what it does not
+//! The monitors that ship with intermezzo. Each is a module of its own, which says where it comes from, what it does not
 //! see, and whether it is reduction compatible; none uses another.
+
+mod arguments;
+pub mod data_race;
+
+pub use data_race::DataRaces;

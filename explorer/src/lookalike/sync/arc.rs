@@ -231,8 +231,13 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         let turn = this.share.turn(SyncVarOp::CountRead, Location::caller());
-        turn.looked(std::sync::Arc::strong_count(&this.inner));
-        std::sync::Arc::get_mut(&mut this.inner)
+        let strong = std::sync::Arc::strong_count(&this.inner);
+        let value = std::sync::Arc::get_mut(&mut this.inner);
+        match value {
+            Some(_) => turn.alone(),
+            None => turn.looked(strong),
+        }
+        value
     }
 
     /// The value, first made this handle's own: cloned if others keep it alive, or moved away from the weak
@@ -256,7 +261,7 @@ impl<T: ?Sized> Arc<T> {
             T::make_mut(&mut this.inner);
             this.note_place();
         } else {
-            turn.looked(strong);
+            turn.alone();
         }
         if strong != 1 {
             let own = T::cloned(&this.inner);

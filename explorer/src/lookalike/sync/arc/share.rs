@@ -5,7 +5,7 @@
 //! are not recorded either: their counts are not the execution's.
 
 use crate::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
-use intermezzo_sdk::{BlockKind, SyncVar, SyncVarOp};
+use intermezzo_sdk::{BlockKind, MemoryOrder, SyncVar, SyncVarOp};
 use std::collections::BTreeMap;
 use std::panic::RefUnwindSafe;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
@@ -126,6 +126,15 @@ impl Turn {
         if let Some((engine, access)) = &self.0 {
             engine.also_writes(access.var);
         }
+    }
+
+    /// Records that the counts were looked at, and that this handle is the only one: what the others did before
+    /// they went is known now.
+    pub(super) fn alone(mut self) {
+        if let Some((_, access)) = &mut self.0 {
+            access.order = MemoryOrder::Acquire;
+        }
+        self.looked(1);
     }
 
     /// Records that a count was only looked at.

@@ -242,10 +242,9 @@ fn the_buffer_of_a_task_that_is_not_the_loads() {
     assert_eq!(three.stale(), ["r: R x misses p: W x"]);
     let suggestion = three.reports().remove(0).suggestion.expect("one");
     assert!(
-        suggestion.starts_with("put a SeqCst fence between the store by task 1 at"),
+        suggestion.contains("the store by task 1 at") && !suggestion.contains("and one"),
         "{suggestion}"
     );
-    assert!(suggestion.contains("likewise in other tasks"), "{suggestion}");
     is_safe("p: W x\n p: F\n p: R y\n q: W y\n r: R y\n r: R x");
     is_safe("p: W x\n r: R x\n p: R y\n q: W y\n r: R y\n r: R x");
 }

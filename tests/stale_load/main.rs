@@ -2,7 +2,11 @@
 
 mod buffers;
 mod program;
+mod published;
 mod random;
+mod reports;
+#[path = "../tables/mod.rs"]
+mod tables;
 
 use intermezzo::monitors::StaleLoads;
 use intermezzo::{Explorer, Report};

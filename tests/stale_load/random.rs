@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// How many programs, unless the variable says otherwise.
-const PROGRAMS: u64 = 12_000;
+const PROGRAMS: u64 = 10_000;
 const PROGRAMS_VARIABLE: &str = "STALE_LOAD_PROGRAMS";
 /// Most interleavings of a program, unless the variable says otherwise: small programs show most, and many of them more.
 const INTERLEAVINGS_MAX: u64 = 210;

@@ -35,18 +35,19 @@ impl Op {
         }
     }
 
-    fn random(vars: usize, random: &mut impl Rng) -> Op {
+    /// A load or a store, but for twelve of `of`.
+    fn random(vars: usize, of: u32, random: &mut impl Rng) -> Op {
         use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
         let var = random.random_range(0..vars);
         let any = random.random_range(0..3);
-        match random.random_range(0..100) {
-            0..45 => Op::Load(var, [Relaxed, Acquire, SeqCst][any]),
-            45..90 => Op::Store(var, [Relaxed, Release, Relaxed][any]),
-            90..92 => Op::Store(var, SeqCst),
-            92..94 => Op::Swap(var),
-            94..95 => Op::Failed(var),
-            95..98 => Op::Fence(SeqCst),
-            _ => Op::Fence([Acquire, Release, AcqRel][any]),
+        match random.random_range(0..of) {
+            0..2 => Op::Store(var, SeqCst),
+            2..4 => Op::Swap(var),
+            4..6 => Op::Failed(var),
+            6..9 => Op::Fence(SeqCst),
+            9..12 => Op::Fence([Acquire, Release, AcqRel][any]),
+            other if other % 2 == 0 => Op::Load(var, [Relaxed, Acquire, SeqCst][any]),
+            _ => Op::Store(var, [Relaxed, Release, Relaxed][any]),
         }
     }
 }
@@ -56,17 +57,20 @@ pub(crate) type Program = Vec<Vec<Op>>;
 
 /// Two or three tasks of two operations or more, on one to three variables, with no more interleavings than this.
 pub(crate) fn random(interleavings_max: u64, random: &mut impl Rng) -> Program {
-    loop {
-        let lengths: Vec<u64> = (0..random.random_range(2..=3))
-            .map(|_| random.random_range(2..=4))
-            .collect();
+    // Programs of three tasks have many more schedules.
+    let tasks = [2, 2, 2, 3][random.random_range(0..4)];
+    let lengths = loop {
+        let lengths: Vec<u64> = (0..tasks).map(|_| random.random_range(2..=4)).collect();
         if interleavings(&lengths) <= interleavings_max {
-            // One variable is never enough for buffers to show, and two often are.
-            let vars = [1, 2, 2, 2, 2, 2, 3, 3][random.random_range(0..8)];
-            let mut task = |length| (0..length).map(|_| Op::random(vars, random)).collect();
-            return lengths.into_iter().map(&mut task).collect();
+            break lengths;
         }
-    }
+    };
+    // One variable is never enough for buffers to show, and two often are.
+    let vars = [1, 2, 2, 2, 2, 2, 3, 3][random.random_range(0..8)];
+    // Many that are vulnerable, and many that are nearly so.
+    let of = [100, 40][random.random_range(0..2)];
+    let mut task = |length| (0..length).map(|_| Op::random(vars, of, random)).collect();
+    lengths.into_iter().map(&mut task).collect()
 }
 
 /// How many schedules there are for tasks of so many operations: a multinomial coefficient.

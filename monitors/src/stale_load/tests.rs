@@ -1,8 +1,10 @@
 //! Executions written by hand, and which of their loads are stale.
 
 use super::StaleLoads;
-use intermezzo_sdk::testing::Script;
-use intermezzo_sdk::{FindingKind, Location, MemoryOrder, Report, Severity, SyncVar, SyncVarOp, TaskId};
+use intermezzo_sdk::testing::{Event, Script};
+use intermezzo_sdk::{
+    DataVarAccess, FindingKind, Location, MemoryOrder, Report, Severity, SiteId, SyncVar, SyncVarOp, TaskId,
+};
 
 const TASKS: [&str; 3] = ["p", "q", "r"];
 const VARS: [&str; 3] = ["x", "y", "z"];
@@ -19,6 +21,7 @@ const VARS: [&str; 3] = ["x", "y", "z"];
 /// | `yield` | a yield |
 /// | `w`, `r` | plain write, plain read of eight bytes |
 /// | `w4`, `r4` | the same of the last four of them |
+/// | `get` | plain read of the atomic's own memory |
 struct Written {
     script: Script,
     /// The script's entry of each line.
@@ -62,6 +65,19 @@ fn perform(script: &mut Script, task: TaskId, name: &str, var: SyncVar, cell: Lo
         "r" => _ = script.read(task, cell),
         "w4" => _ = script.write_part(task, cell, 4, 4),
         "r4" => _ = script.read_part(task, cell, 4, 4),
+        "get" => {
+            let access = DataVarAccess {
+                after: script.last(task),
+                location: cell,
+                offset: 0,
+                size: 8,
+                is_write: false,
+                order: None,
+                var,
+                site: SiteId(script.events().len() as u32),
+            };
+            script.push(Event::Data(access));
+        }
         other => panic!("no operation is called {other}"),
     }
 }
@@ -282,6 +298,14 @@ fn plain_memory_counts_by_the_byte() {
         stale("p: w x\n p: r4 y\n q: w y\n q: r4 x"),
         ["q: r4 x misses p: w x"]
     );
+}
+
+/// An atomic that is accessed plainly is the same memory.
+#[test]
+fn the_memory_of_an_atomic_is_the_atomic() {
+    let found = stale("p: W x\n p: R y\n q: W y\n q: get x");
+    assert_eq!(found, ["q: get x misses p: W x"]);
+    is_safe("p: W x\n p: R y\n q: get x\n q: W y\n q: get x");
 }
 
 #[test]

@@ -3,5 +3,7 @@
 
 mod arguments;
 pub mod data_race;
+pub mod stale_load;
 
 pub use data_race::DataRaces;
+pub use stale_load::StaleLoads;

@@ -74,6 +74,7 @@ mod tests {
     use super::*;
     use crate::environment::Environment;
     use crate::schedule::Schedule;
+    use intermezzo_sdk::Severity;
 
     fn failure(message: &str) -> Failure {
         Failure::of(&Finding {
@@ -93,6 +94,8 @@ mod tests {
             },
             count: 1,
             replays: None,
+            suggestion: None,
+            severity: Severity::Error,
         })
     }
 

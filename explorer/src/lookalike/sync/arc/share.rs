@@ -97,7 +97,7 @@ impl Turn {
 
     /// Records that a count was only looked at.
     pub(super) fn looked(self, count: usize) {
-        self.did(SyncVarOp::CountRead, count, 0);
+        self.did(SyncVarOp::CountRead, count, count);
     }
 }
 

@@ -72,7 +72,7 @@ fn compare(family: Family, environment: Environment) {
         let program = program::draw(&mut random, family);
         let (seen, _) = explore(&program, environment);
         if let Some(difference) = seen.differences.first() {
-            panic!("program {number} of {family:?}: {program:#?}\n{difference}");
+            panic!("program {number} of {family:?}: {program:?}\n{difference}");
         }
         executions += seen.executions;
         traces += seen.traces();

@@ -95,7 +95,7 @@ fn operation(random: &mut Xoshiro256PlusPlus, family: Family, ops: &mut Vec<Op>)
         (_, 2) => ops.push(Op::Store(which)),
         (_, 3) => ops.push(Op::Clone),
         (_, 4) => ops.push([Op::Yield, Op::Choose][which].clone()),
-        (_, 5..7) => ops.push(Op::Block(vec![Op::Load(which), Op::Store(which)])),
+        (_, 5 | 6) => ops.push(Op::Block(vec![Op::Load(which), Op::Store(which)])),
         _ => {
             let other = random.random_range(0..2);
             ops.push(Op::Block(vec![Op::Store(which), Op::Load(other)]));
@@ -194,8 +194,7 @@ impl<'a> Task<'a> {
             // Nobody may be left to receive it.
             Op::Send => drop(self.sender.send(1)),
             Op::TryReceive => {
-                let received = self.receiver.as_ref().map(|receiver| receiver.try_recv());
-                drop(received);
+                let _received = self.receiver.as_ref().map(|receiver| receiver.try_recv());
             }
             Op::Clone => drop(Arc::clone(self.shared)),
             Op::Yield => thread::yield_now(),

@@ -1,18 +1,19 @@
 //! Publishing events to monitors. Nothing here is reached when nobody listens.
 
+mod memory;
 mod record;
 mod view;
 
-pub(crate) use record::Memory;
+pub(crate) use memory::{DataAccess, Owner};
 
 use super::panics::caught;
 use super::task_set::TaskSet;
-use super::{Engine, Runtime, Site};
+use super::{Engine, Runtime};
 use intermezzo_sdk as sdk;
 use record::{Record, aggregate};
 use sdk::{
-    Context, DataVarAccess, EventId, Execution, FindingKind, Interests, MemoryOrder, Monitor, PointKind,
-    SchedulePoint, SyncVar, SyncVarOp, TaskId, UserEvent,
+    Context, EventAttribute, EventId, Execution, FindingKind, Interests, Monitor, PointKind, SchedulePoint,
+    SyncVar, SyncVarOp, TaskId, UserEvent,
 };
 use view::View;
 
@@ -142,6 +143,8 @@ impl Runtime {
     }
 
     pub(super) fn tell_shutdown(&mut self) {
+        // The search may have taken back events of the last execution.
+        self.listeners.record().clear();
         self.tell(None, "on_shutdown", |monitor, cx| monitor.on_shutdown(cx));
     }
 
@@ -223,46 +226,7 @@ fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
     }
 }
 
-/// An access to tracked plain memory, as a look-alike tells of it.
-pub(crate) struct DataAccess {
-    pub(crate) memory: Memory,
-    pub(crate) offset: usize,
-    pub(crate) size: usize,
-    pub(crate) is_write: bool,
-    pub(crate) site: Site,
-}
-
 impl Engine {
-    /// Publishes an access to tracked plain memory.
-    #[inline]
-    pub(crate) fn data_access(self, access: DataAccess) {
-        if self.rt().listening.intersects(Interests::DATA_ACCESSES) && !self.in_teardown() {
-            self.tell_data_access(access);
-        }
-    }
-
-    #[cold]
-    fn tell_data_access(self, access: DataAccess) {
-        let after = self.last_event();
-        let rt = self.rt();
-        let record = rt.listeners.record();
-        let access = DataVarAccess {
-            after,
-            location: record.location(access.memory),
-            offset: access.offset as u32,
-            size: access.size as u32,
-            is_write: access.is_write,
-            order: MemoryOrder::None,
-            var: SyncVar::NONE,
-            site: record.site_id(access.site),
-        };
-        rt.tell(
-            Some(Interests::DATA_ACCESSES),
-            "on_data_var_access",
-            |monitor, cx| monitor.on_data_var_access(&access, cx),
-        );
-    }
-
     /// Publishes what the test says.
     pub(crate) fn user_event(self, text: &str) {
         if self.rt().listening.intersects(Interests::USER_EVENTS) && !self.in_teardown() {
@@ -272,5 +236,37 @@ impl Engine {
                     monitor.on_user_event(&UserEvent { after, text }, cx);
                 });
         }
+    }
+
+    /// Publishes what the test says of the current task's last event.
+    pub(crate) fn attribute(self, name: &str, value: &str) {
+        if self.rt().listening.intersects(Interests::ATTRIBUTES) && !self.in_teardown() {
+            let event = self.last_event();
+            self.rt().tell_attribute(&EventAttribute { event, name, value });
+        }
+    }
+}
+
+impl Runtime {
+    fn tell_attribute(&mut self, attribute: &EventAttribute<'_>) {
+        self.tell(
+            Some(Interests::ATTRIBUTES),
+            "on_event_attribute",
+            |monitor, cx| monitor.on_event_attribute(attribute, cx),
+        );
+    }
+
+    /// Tells what becomes of the operation that a task wants next.
+    #[cold]
+    pub(super) fn tell_status(&mut self, task: u32, status: &str) {
+        let event = EventId {
+            task: TaskId(task),
+            index: self.tasks[task as usize].events + 1,
+        };
+        self.tell_attribute(&EventAttribute {
+            event,
+            name: "status",
+            value: status,
+        });
     }
 }

@@ -89,14 +89,17 @@ impl Recorder {
     }
 }
 
-/// Variables whose first uses may commute.
-const NAMED_BY_CHANCE: [&str; 4] = ["atomic", "rwlock", "cell", "count"];
+/// Kinds of variables.
+const KINDS: [&str; 12] = [
+    "atomic", "pointer", "mutex", "rwlock", "condvar", "once", "barrier", "channel", "count", "cell",
+    "memory", "block",
+];
 
-/// The message without the names of variables that are so by chance.
+/// The message without what tells variables of one kind apart.
 fn without_names(message: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     for word in message.split(' ') {
-        let named = words.last().is_some_and(|kind| NAMED_BY_CHANCE.contains(kind));
+        let named = words.last().is_some_and(|kind| KINDS.contains(kind));
         words.push(if named { "." } else { word });
     }
     words.join(" ")

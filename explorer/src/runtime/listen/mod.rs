@@ -2,6 +2,8 @@
 
 mod memory;
 mod record;
+#[cfg(test)]
+mod tests;
 mod view;
 
 pub(crate) use memory::{DataAccess, Owner};

@@ -130,7 +130,8 @@ impl Monitor for Statistics {
 
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
         self.tasks.clear();
-        self.last = None;
+        // The test's own body runs first.
+        self.last = Some(TaskId(0));
         (self.events, self.steps, self.switches, self.preemptions) = (0, 0, 0, 0);
     }
 

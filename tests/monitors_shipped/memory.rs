@@ -5,8 +5,8 @@ use intermezzo::alloc::{Layout, Track, alloc, dealloc};
 use intermezzo::monitors::Leaks;
 use intermezzo::sdk::{FindingKind, Severity};
 use intermezzo::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use intermezzo::sync::{Arc, Mutex, Weak, mpsc};
-use intermezzo::{ptr, thread};
+use intermezzo::sync::{Arc, LazyLock, Mutex, Weak, mpsc};
+use intermezzo::{ptr, thread, thread_local};
 
 /// A node that may hold another.
 #[derive(Default)]
@@ -55,6 +55,18 @@ fn shares_that_are_dropped_are_no_leak() {
         drop(tasks);
     };
     nothing(&explore(Leaks::new, shared));
+}
+
+#[test]
+fn what_a_static_holds_is_no_leak() {
+    static KEPT: Mutex<Option<Arc<u32>>> = Mutex::new(None);
+    nothing(&explore(Leaks::new, || *KEPT.lock().unwrap() = Some(Arc::new(1))));
+    static LAZY: LazyLock<Arc<u32>> = LazyLock::new(|| Arc::new(2));
+    nothing(&explore(Leaks::new, || assert_eq!(**LAZY, 2)));
+    thread_local!(static OWN: Track<u32> = Track::new(3));
+    nothing(&explore(Leaks::new, || {
+        OWN.with(|own| assert_eq!(*own.get_ref(), 3))
+    }));
 }
 
 #[test]

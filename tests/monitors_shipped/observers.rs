@@ -89,27 +89,38 @@ fn two_increments() {
 
 #[test]
 fn statistics_agree_with_the_report() {
-    let statistics = Statistics::new();
-    let summary = statistics.summary();
-    let report = Explorer::new()
-        .environment(Environment::calm())
-        .monitor(statistics)
-        .explore(two_increments);
-    let summary = summary.get();
-    assert_eq!(
-        (summary.executions, summary.complete),
-        (report.executions(), report.executions())
-    );
-    assert_eq!(
-        (summary.steps, summary.max_steps),
-        (report.steps(), report.max_steps())
-    );
-    assert_eq!(summary.max_tasks, u64::from(report.max_tasks()));
-    assert_eq!(summary.operations["read-modify-write"], 2 * report.executions());
-    assert!(summary.preemptions > 0 && summary.events > summary.steps);
-    assert_eq!(summary.switches, report.context_switches());
-    assert_eq!(report.findings()[0].message, summary.to_string());
-    assert!(report.verdict().is_pass());
+    let three_tasks = || {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| n.fetch_add(1, Ordering::Relaxed) + n.fetch_add(1, Ordering::Relaxed));
+            }
+        });
+    };
+    for test in [two_increments, three_tasks] {
+        let statistics = Statistics::new();
+        let summary = statistics.summary();
+        let report = Explorer::new()
+            .environment(Environment::calm())
+            .monitor(statistics)
+            .explore(test);
+        let summary = summary.get();
+        assert_eq!(
+            (summary.executions, summary.complete),
+            (report.executions(), report.executions())
+        );
+        assert_eq!(
+            (summary.steps, summary.max_steps),
+            (report.steps(), report.max_steps())
+        );
+        assert_eq!(summary.max_tasks, u64::from(report.max_tasks()));
+        assert_eq!(summary.switches, report.context_switches());
+        assert!(summary.preemptions > 0 && summary.events > summary.steps);
+        let operations = summary.operations["read-modify-write"];
+        assert_eq!(operations % report.executions(), 0, "{report}");
+        assert_eq!(report.findings()[0].message, summary.to_string());
+        assert!(report.verdict().is_pass());
+    }
 }
 
 /// A place to write to, of which the test keeps a share.

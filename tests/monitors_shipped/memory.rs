@@ -97,6 +97,14 @@ fn messages_that_nobody_receives_are_a_warning() {
     assert_eq!(finding.severity, Severity::Warning);
     assert!(finding.message.ends_with("are never received"), "{report}");
     nothing(&explore(Leaks::new, || sends(2)));
+    // Who meets nobody has the message back.
+    let refused = || {
+        let (sender, receiver) = mpsc::sync_channel(0);
+        let task = thread::spawn(move || sender.send(1).unwrap_err());
+        drop(receiver);
+        assert_eq!(task.join().unwrap().0, 1);
+    };
+    nothing(&explore(Leaks::new, refused));
 }
 
 #[test]

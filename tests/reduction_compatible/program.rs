@@ -1,5 +1,6 @@
 //! Random small programs for monitors to judge.
 
+use crate::memory::Memory;
 use intermezzo::atomically;
 use intermezzo::cell::Cell;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -33,6 +34,9 @@ pub(crate) enum Op {
     TryReceive,
     /// Another share of an `Arc`, dropped at once.
     Clone,
+    /// Uses the memory, or gives it back.
+    Touch(bool),
+    Free,
     Yield,
     Choose,
     /// A block meant to be atomic.
@@ -45,6 +49,7 @@ pub(crate) enum Family {
     Locks,
     Atomics,
     Waiting,
+    Memory,
     Mixed,
 }
 
@@ -76,7 +81,9 @@ pub(crate) fn draw(random: &mut Xoshiro256PlusPlus, family: Family) -> Program {
 fn operation(random: &mut Xoshiro256PlusPlus, family: Family, ops: &mut Vec<Op>) {
     let which = random.random_range(0..2);
     let family = match family {
-        Family::Mixed => [Family::Locks, Family::Atomics, Family::Waiting][random.random_range(0..3)],
+        Family::Mixed => {
+            [Family::Locks, Family::Atomics, Family::Waiting, Family::Memory][random.random_range(0..4)]
+        }
         family => family,
     };
     match (family, random.random_range(0..10)) {
@@ -90,6 +97,12 @@ fn operation(random: &mut Xoshiro256PlusPlus, family: Family, ops: &mut Vec<Op>)
         (Family::Waiting, 3..6) => ops.push(Op::Notify),
         (Family::Waiting, 6..8) => ops.push(Op::Send),
         (Family::Waiting, _) => ops.push(Op::TryReceive),
+        (Family::Memory, 0..4) => ops.push(Op::Touch(which == 0)),
+        (Family::Memory, 4 | 5) => ops.push(Op::Free),
+        (Family::Memory, 6) => ops.push(Op::Lock(which)),
+        (Family::Memory, 7) => ops.push(Op::Release),
+        (Family::Memory, 8) => ops.push(Op::Load(which)),
+        (Family::Memory, _) => ops.push(Op::Store(which)),
         (_, 0) => ops.push(Op::Add(which)),
         (_, 1) => ops.push(Op::Load(which)),
         (_, 2) => ops.push(Op::Store(which)),
@@ -109,6 +122,7 @@ struct Shared {
     mutexes: [Mutex<Cell<u32>>; 2],
     lock: RwLock<()>,
     condvar: Condvar,
+    memory: Memory,
 }
 
 /// What a task holds: which mutex, if it is one.
@@ -152,6 +166,7 @@ impl<'a> Task<'a> {
             mutexes,
             lock,
             condvar,
+            memory,
         } = shared;
         match op {
             Op::Load(which) => {
@@ -197,6 +212,9 @@ impl<'a> Task<'a> {
                 let _received = self.receiver.as_ref().map(|receiver| receiver.try_recv());
             }
             Op::Clone => drop(Arc::clone(self.shared)),
+            Op::Touch(true) => memory.write(),
+            Op::Touch(false) => memory.read(),
+            Op::Free => memory.give_back(),
             Op::Yield => thread::yield_now(),
             Op::Choose => {
                 intermezzo::any_bool();
@@ -213,6 +231,7 @@ pub(crate) fn run(program: &Program) {
         mutexes: [Mutex::new(Cell::new(0)), Mutex::new(Cell::new(0))],
         lock: RwLock::new(()),
         condvar: Condvar::new(),
+        memory: Memory::new(),
     });
     let (sender, receiver) = channel();
     let act = |ops: &[Op], shared: &Arc<Shared>, sender, receiver| {

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 
 const SEED: u64 = 0x1a7e;
 /// How many programs of each family are explored.
-const PROGRAMS: u64 = if cfg!(debug_assertions) { 25 } else { 600 };
+const PROGRAMS: u64 = if cfg!(debug_assertions) { 25 } else { 300 };
 /// Most executions of one.
 const EXECUTIONS: u64 = if cfg!(debug_assertions) { 500 } else { 2_000 };
 

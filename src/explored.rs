@@ -4,7 +4,7 @@ pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
     CheckpointError, CheckpointProblem, Coverage, Environment, Estimate, ExploreError, Explorer, Finding,
     FindingEvent, Progress, Reduction, Replays, Report, Schedule, ScheduleError, Scope, SettingError,
-    Settings, Strategy, StrategyKind, Verdict,
+    Settings, Sites, Strategy, StrategyKind, Verdict,
 };
 pub use intermezzo_explorer::{
     alloc, cell, future, hint, ptr, rand, schedule, search, sync, task, thread, time, trace,

@@ -57,6 +57,8 @@ impl Identity {
             preempt_in,
             preempt_not_in,
             quiet_atomics,
+            schedule_points_at,
+            preempt_at_races,
             priority,
             prefixes: _,
             executions: _,
@@ -83,10 +85,11 @@ impl Identity {
                 && depth_step.is_none()
                 && priority.is_none()
                 && !quiet_atomics
+                && !preempt_at_races
                 && !assume_awaits,
             "such searches are not kept"
         );
-        let settings: [(&str, String); 16] = [
+        let settings: [(&str, String); 17] = [
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
             (
@@ -95,6 +98,7 @@ impl Identity {
             ),
             ("preempt_in", preempt_in.to_string()),
             ("preempt_not_in", preempt_not_in.to_string()),
+            ("schedule_points_at", schedule_points_at.to_string()),
             ("steps", steps.to_string()),
             ("fair_yields", fair_yields.to_string()),
             ("awaits", awaits.to_string()),

@@ -10,7 +10,7 @@ pub use intermezzo_explorer::{
     alloc, cell, future, hint, ptr, rand, schedule, search, sync, task, thread, time, trace,
 };
 pub use intermezzo_explorer::{
-    any_bool, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,
+    any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,
 };
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;

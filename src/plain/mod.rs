@@ -31,6 +31,11 @@ pub fn event(_: &str) {}
 /// Tells the monitors something about what was done last: there are none.
 pub fn attribute(_: &str, _: &str) {}
 
+/// Runs this: there is no monitor to tell that it is meant to be atomic.
+pub fn atomically<R>(_name: &str, body: impl FnOnce() -> R) -> R {
+    body()
+}
+
 /// Whether the caller is inside an exploration: never.
 pub fn is_exploring() -> bool {
     false

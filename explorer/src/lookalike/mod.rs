@@ -6,6 +6,7 @@
 //! carry the test's own source places.
 
 pub mod alloc;
+mod block;
 pub mod cell;
 pub mod future;
 mod gated;
@@ -18,6 +19,7 @@ pub mod task;
 pub mod thread;
 pub mod time;
 
+pub use block::atomically;
 pub use preemption::{preemptions_off, preemptions_on};
 
 use crate::runtime::{Access, Engine};

@@ -41,7 +41,7 @@ mod sync;
 #[cfg(test)]
 mod tests;
 
-use crate::arguments;
+use crate::arguments::{self, Argument, SWITCH, switch};
 use intermezzo_sdk::{
     Allocation, Context, DataVarAccess, EventId, Execution, FindingKind, Interests, Location, MemoryOrder,
     Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess, SyncVarOp, VectorClock,
@@ -100,7 +100,13 @@ impl Races {
     }
 }
 
-const OPTIONS: [&str; 1] = ["first_only"];
+const NAME: &str = "data-race";
+
+const ARGUMENTS: [Argument<DataRaces>; 1] = [Argument {
+    name: "first_only",
+    values: SWITCH,
+    set: |monitor, value| switch(&mut monitor.first_only, value),
+}];
 
 impl DataRaces {
     /// Reports all races of an execution, each pair of places once.
@@ -117,12 +123,7 @@ impl DataRaces {
     /// # Errors
     /// There is no such option, or its value cannot be.
     pub fn with_arguments(arguments: &str) -> Result<DataRaces, String> {
-        let mut first_only = false;
-        arguments::parse(arguments, &OPTIONS, |key, value| match key {
-            "first_only" => Some(arguments::yes_or_no(value).map(|yes| first_only = yes)),
-            _ => None,
-        })?;
-        Ok(DataRaces::new().first_only(first_only))
+        arguments::with(DataRaces::new(), NAME, &ARGUMENTS, arguments)
     }
 
     /// Whether to report one race of each execution only: the first by its words. Default: all.
@@ -294,7 +295,7 @@ fn atomic_epoch(access: &SyncVarAccess) -> Option<Epoch> {
 
 impl Monitor for DataRaces {
     fn name(&self) -> &str {
-        "data-race"
+        NAME
     }
 
     fn interests(&self) -> Interests {

@@ -62,6 +62,7 @@ mod order;
 #[cfg(test)]
 mod tests;
 
+use crate::arguments::{self, Argument, SWITCH, switch};
 use intermezzo_sdk::{
     Context, DataVarAccess, EventId, Execution, FindingKind, Interests, Monitor, Report, SiteId,
     SyncVarAccess, TaskId,
@@ -89,6 +90,14 @@ pub struct StaleLoads {
     told: HashSet<[(TaskId, SiteId); 2]>,
 }
 
+const NAME: &str = "stale-load";
+
+const ARGUMENTS: [Argument<StaleLoads>; 1] = [Argument {
+    name: "errors",
+    values: SWITCH,
+    set: |monitor, value| switch(&mut monitor.errors, value),
+}];
+
 impl StaleLoads {
     /// Findings are warnings.
     pub fn new() -> StaleLoads {
@@ -100,28 +109,7 @@ impl StaleLoads {
     /// # Errors
     /// Something is not of that form, or not known; the text says what is.
     pub fn with_arguments(arguments: &str) -> Result<StaleLoads, String> {
-        let mut monitor = StaleLoads::new();
-        let given = arguments
-            .split(',')
-            .map(str::trim)
-            .filter(|pair| !pair.is_empty());
-        for pair in given {
-            match pair
-                .split_once('=')
-                .map(|(key, value)| (key.trim(), value.trim()))
-            {
-                Some(("errors", "true")) => monitor.errors = true,
-                Some(("errors", "false")) => monitor.errors = false,
-                Some(("errors", value)) => return Err(format!("errors={value}: give true or false")),
-                Some((key, _)) => return Err(format!("stale-load has no argument `{key}`: it has errors")),
-                None => {
-                    return Err(format!(
-                        "`{pair}` sets nothing: write key=value, as in errors=true"
-                    ));
-                }
-            }
-        }
-        Ok(monitor)
+        arguments::with(StaleLoads::new(), NAME, &ARGUMENTS, arguments)
     }
 
     fn tell(
@@ -170,7 +158,7 @@ impl StaleLoads {
 
 impl Monitor for StaleLoads {
     fn name(&self) -> &str {
-        "stale-load"
+        NAME
     }
 
     fn interests(&self) -> Interests {

@@ -397,11 +397,14 @@ fn arguments_are_taken_or_refused() {
     let refused = |arguments: &str| StaleLoads::with_arguments(arguments).expect_err(arguments);
     assert_eq!(
         refused("error=true"),
-        "stale-load has no argument `error`: it has errors"
+        "stale-load: there is no argument `error`; there are: errors (true or false)"
     );
-    assert_eq!(refused("errors=yes"), "errors=yes: give true or false");
+    assert_eq!(
+        refused("errors=yes"),
+        "stale-load: errors=yes: give true or false"
+    );
     assert_eq!(
         refused("errors"),
-        "`errors` sets nothing: write key=value, as in errors=true"
+        "stale-load: `errors` is no argument: give `name=value`, with commas between; there are: errors (true or false)"
     );
 }

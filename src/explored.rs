@@ -6,7 +6,9 @@ pub use intermezzo_explorer::{
     FindingEvent, Progress, Reduction, Replays, Report, Schedule, ScheduleError, Scope, SettingError,
     Settings, Strategy, StrategyKind, Verdict,
 };
-pub use intermezzo_explorer::{any_bool, choose, event, is_exploring, preemptions_off, preemptions_on};
+pub use intermezzo_explorer::{
+    any_bool, atomically, choose, event, is_exploring, preemptions_off, preemptions_on,
+};
 pub use intermezzo_explorer::{cell, future, hint, rand, schedule, search, sync, task, thread, time, trace};
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;

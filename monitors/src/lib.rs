@@ -1,2 +1,23 @@
 //! The monitors that ship with intermezzo. Each is a file of its own, which says where it comes from, what it does not
 //! see, and whether it is reduction compatible; none uses another.
+//!
+//! Each can be made by `new`, or by `with_arguments` from a text: `name=value`, with commas between.
+
+mod arguments;
+pub mod atomicity;
+pub mod event_log;
+pub mod happens_before_counter;
+mod held;
+pub mod leak;
+pub mod lock_order;
+pub mod misuse;
+mod order;
+pub mod statistics;
+
+pub use atomicity::Atomicity;
+pub use event_log::EventLog;
+pub use happens_before_counter::HappensBeforeCounter;
+pub use leak::Leaks;
+pub use lock_order::LockOrder;
+pub use misuse::Misuses;
+pub use statistics::Statistics;

@@ -164,6 +164,23 @@ pub struct UserEvent<'a> {
     pub text: &'a str,
 }
 
+impl<'a> UserEvent<'a> {
+    /// What a test says where a block begins that is meant to be atomic: this, and the block's name.
+    pub const BLOCK_BEGINS: &'static str = "atomic begin ";
+    /// What it says where the block ends that began last.
+    pub const BLOCK_ENDS: &'static str = "atomic end";
+
+    /// The name of the block that begins here, if one does.
+    pub fn begins_block(&self) -> Option<&'a str> {
+        self.text.strip_prefix(Self::BLOCK_BEGINS)
+    }
+
+    /// Whether the block ends here that the task began last.
+    pub fn ends_block(&self) -> bool {
+        self.text == Self::BLOCK_ENDS
+    }
+}
+
 /// Something about an event, by name. The engine tells of these, and of whatever the test attaches:
 ///
 /// | name | value |

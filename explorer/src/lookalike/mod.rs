@@ -5,6 +5,7 @@
 //! performs it on plain data, and says what happened. Every function is `#[track_caller]`, so that events
 //! carry the test's own source places.
 
+mod block;
 pub mod cell;
 pub mod future;
 mod gated;
@@ -16,6 +17,7 @@ pub mod task;
 pub mod thread;
 pub mod time;
 
+pub use block::atomically;
 pub use preemption::{preemptions_off, preemptions_on};
 
 use crate::runtime::{Access, Engine};

@@ -2,9 +2,9 @@
 
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
-    CheckpointError, CheckpointProblem, Coverage, Environment, Estimate, ExploreError, Explorer, Finding,
-    FindingEvent, Progress, Reduction, Replays, Report, Schedule, ScheduleError, Scope, SettingError,
-    Settings, Strategy, StrategyKind, Verdict,
+    ByName, CheckpointError, CheckpointProblem, Coverage, Environment, Estimate, ExploreError, Explorer,
+    Finding, FindingEvent, Plugin, PluginError, PluginProblem, Progress, Reduction, Replays, Report,
+    Schedule, ScheduleError, Scope, SettingError, Settings, Strategy, StrategyKind, Tried, Verdict, Wanted,
 };
 pub use intermezzo_explorer::{
     any_bool, atomically, choose, event, is_exploring, preemptions_off, preemptions_on,

@@ -8,12 +8,16 @@
 //! A library that was loaded stays until the process ends. Those that Rust makes are not built to be unloaded:
 //! thread-locals of theirs may have destructors to run.
 
+mod attach;
 mod file;
 mod find;
 mod library;
 mod problem;
 mod trial;
 
+pub use attach::ByName;
+pub(crate) use attach::attach;
+pub(crate) use find::PATH_VARIABLE;
 pub use problem::{PluginError, PluginProblem};
 
 use intermezzo_sdk::abi::{Entry, Foreign};

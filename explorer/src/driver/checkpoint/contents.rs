@@ -75,6 +75,7 @@ impl Identity {
             checkpoint: _,
             checkpoint_every: _,
             stack_bytes,
+            monitors: named,
             environment,
         } = settings;
         debug_assert!(
@@ -86,6 +87,10 @@ impl Identity {
                 && !assume_awaits,
             "such searches are not kept"
         );
+        let mut monitors = monitors.join(", ");
+        for named in named.iter().filter(|named| !named.arguments.is_empty()) {
+            monitors.push_str(&format!("; {named}"));
+        }
         let settings: [(&str, String); 16] = [
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
@@ -105,7 +110,7 @@ impl Identity {
             ("cache_bytes", cache_bytes.to_string()),
             ("stack", stack_bytes.to_string()),
             ("environment", format!("{environment:?}")),
-            ("monitors", monitors.join(", ")),
+            ("monitors", monitors),
         ];
         Ok(Identity {
             program: program.to_owned(),

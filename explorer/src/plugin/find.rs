@@ -35,9 +35,14 @@ fn directories() -> Vec<PathBuf> {
     if let Some(given) = std::env::var_os(PATH_VARIABLE) {
         directories.extend(std::env::split_paths(&given).filter(|given| !given.as_os_str().is_empty()));
     }
-    // A test binary is in target/debug/deps, a library beside it or one level up.
-    if let Ok(program) = std::env::current_exe() {
-        directories.extend(program.ancestors().skip(1).take(2).map(Path::to_owned));
+    if let Ok(program) = std::env::current_exe()
+        && let Some(beside) = program.parent()
+    {
+        // A test binary is in target/debug/deps, a library one level up.
+        if beside.ends_with("deps") {
+            directories.extend(beside.parent().map(Path::to_owned));
+        }
+        directories.push(beside.to_owned());
     }
     let here = std::env::current_dir().unwrap_or_default();
     for directory in here.ancestors() {

@@ -4,11 +4,33 @@ use super::problem::PluginProblem;
 use intermezzo_sdk::abi::{ENTRY, Entry, Foreign};
 use std::path::Path;
 
-/// Loads the library for good, and makes a monitor.
+/// A library that is loaded, and its entry.
+pub(super) struct Loaded {
+    library: libloading::Library,
+    pub(super) entry: Entry,
+}
+
+impl Loaded {
+    /// Leaves it in this process until its end: its thread-locals may have destructors to run.
+    pub(super) fn stay(self) -> Entry {
+        std::mem::forget(self.library);
+        self.entry
+    }
+
+    /// Unloads it, which runs its finalisers.
+    ///
+    /// # Safety
+    /// Nothing of it is used any more.
+    pub(super) unsafe fn close(self) {
+        drop(self.library);
+    }
+}
+
+/// Loads the library.
 ///
 /// # Errors
-/// The loader refuses it, or it gives no monitor.
-pub(super) fn open(path: &Path, arguments: &str) -> Result<(Entry, Foreign), PluginProblem> {
+/// The loader refuses it.
+pub(super) fn open(path: &Path) -> Result<Loaded, PluginProblem> {
     let not_loadable = |error: libloading::Error| {
         // What the loader says is one level down, if anywhere.
         let cause = std::error::Error::source(&error).map(ToString::to_string);
@@ -17,12 +39,13 @@ pub(super) fn open(path: &Path, arguments: &str) -> Result<(Entry, Foreign), Plu
     // SAFETY: the library's initialisers run: that is what loading a plugin means, and the user asked for it.
     let library = unsafe { load(path) }.map_err(not_loadable)?;
     // SAFETY: the name says that it is a function of this type, of this version.
-    let entry = unsafe { library.get::<Entry>(ENTRY) };
-    let entry = entry.map(|entry| *entry).map_err(|_| PluginProblem::NoEntry);
-    // It stays: its thread-locals may have destructors, its threads may run.
-    std::mem::forget(library);
-    let entry = entry?;
-    Ok((entry, make(entry, arguments)?))
+    match unsafe { library.get::<Entry>(ENTRY) }.map(|entry| *entry) {
+        Ok(entry) => Ok(Loaded { library, entry }),
+        Err(_) => {
+            std::mem::forget(library);
+            Err(PluginProblem::NoEntry)
+        }
+    }
 }
 
 /// Makes a monitor.

@@ -78,7 +78,8 @@ impl Plugin {
         let load = || {
             let path = file::look(path)?;
             trial::tried(&path, arguments, false)?;
-            let (entry, monitor) = library::open(&path, arguments)?;
+            let entry = library::open(&path)?.stay();
+            let monitor = library::make(entry, arguments)?;
             Ok(Plugin {
                 path,
                 arguments: arguments.to_owned(),

@@ -36,9 +36,13 @@ pub(super) fn tried(path: &Path, arguments: &str, rehearse: bool) -> Result<Trie
 }
 
 fn answer(path: &Path, arguments: &str, rehearse: bool) -> Answer {
-    let mut monitor = match library::open(path, arguments) {
-        Ok((_, monitor)) => monitor,
+    let loaded = match library::open(path) {
+        Ok(loaded) => loaded,
         Err(PluginProblem::NotLoadable(error)) => return Answer::NotLoadable(error),
+        Err(problem) => return Answer::Refused(problem.to_string()),
+    };
+    let mut monitor = match library::make(loaded.entry, arguments) {
+        Ok(monitor) => monitor,
         Err(problem) => return Answer::Refused(problem.to_string()),
     };
     let mut complaints = Vec::new();
@@ -55,13 +59,22 @@ fn answer(path: &Path, arguments: &str, rehearse: bool) -> Answer {
         );
         complaints.dedup();
     }
-    Answer::Fine(Tried {
+    let tried = Tried {
         name: monitor.name().to_owned(),
         plugin_version: monitor.plugin_version().map(str::to_owned),
         interests: monitor.interests().bits(),
         reduction_compatible: monitor.reduction_compatible(),
         complaints,
-    })
+    };
+    drop(monitor);
+    if elsewhere::IS_ANOTHER_PROCESS {
+        // What runs when the process ends is to be tried out as well.
+        // SAFETY: the monitor is gone, and with it, says the contract, all that runs of it.
+        unsafe { loaded.close() };
+    } else {
+        loaded.stay();
+    }
+    Answer::Fine(tried)
 }
 
 #[cfg(unix)]
@@ -73,11 +86,14 @@ mod elsewhere {
     use std::os::fd::AsRawFd;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
+    /// Whether the question is asked somewhere else.
+    pub(super) const IS_ANOTHER_PROCESS: bool = true;
+
     /// Seconds of processor time for a trial. It takes some milliseconds.
-    const PROCESSOR_SECONDS: libc::rlim_t = 10;
+    const PROCESSOR_SECONDS: libc::rlim_t = 5;
 
     /// Seconds for a trial in which the plugin waits for something.
-    const SECONDS: u32 = 60;
+    const SECONDS: u32 = 20;
 
     /// Most bytes of an answer: complaints are few.
     const ANSWER_BYTES_MAX: u64 = 1 << 20;
@@ -187,6 +203,9 @@ mod elsewhere {
 #[cfg(not(unix))]
 mod elsewhere {
     use super::{Answer, PluginProblem};
+
+    /// Whether the question is asked somewhere else.
+    pub(super) const IS_ANOTHER_PROCESS: bool = false;
 
     /// What this gives: there are no copies of processes here.
     pub(super) fn answer(question: impl FnOnce() -> Answer) -> Result<Answer, PluginProblem> {

@@ -97,7 +97,8 @@ pub struct MonitorTable {
     pub plugin_version: Text,
     /// The plugin's own; may be null.
     pub instance: *mut c_void,
-    /// The monitor is no longer needed. Called once, last of all.
+    /// The monitor is no longer needed. Called once, last of all. When it returns, nothing of the monitor runs any more:
+    /// it ends threads of its own.
     pub destroy: Option<unsafe extern "C" fn(instance: *mut c_void)>,
     /// An execution begins. The engine cannot be asked anything yet.
     pub on_execution_begin:

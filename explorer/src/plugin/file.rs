@@ -11,6 +11,12 @@ use std::path::{Path, PathBuf};
 /// Largest file that is taken for a plugin.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
+/// Most bytes of memory that a library may take up.
+const IMAGE_BYTES_MAX: u64 = 1 << 40;
+
+/// How libraries begin: on Linux and its like, and on Apple's systems, in their two byte orders.
+const MAGIC: [&[u8]; 3] = [b"\x7fELF", b"\xfe\xed\xfa", b"\xcf\xfa\xed\xfe"];
+
 /// Looks at the file, and gives its full path.
 ///
 /// # Errors
@@ -38,7 +44,13 @@ pub(super) fn look(path: &Path) -> Result<PathBuf, PluginProblem> {
 
 fn examine(bytes: &[u8]) -> Result<(), PluginProblem> {
     let damaged = |error: object::Error| PluginProblem::Damaged(error.to_string());
-    let kind = FileKind::parse(bytes).map_err(|_| PluginProblem::NotALibrary(describe(bytes).into()))?;
+    let kind = FileKind::parse(bytes).map_err(|_| {
+        if MAGIC.iter().any(|magic| bytes.starts_with(magic)) {
+            PluginProblem::Damaged("its header is cut off".into())
+        } else {
+            PluginProblem::NotALibrary(describe(bytes).into())
+        }
+    })?;
     if kind == FileKind::Archive {
         let found = "an archive (a static library, or an .rlib)";
         return Err(PluginProblem::NotALibrary(found.into()));
@@ -57,10 +69,33 @@ fn examine(bytes: &[u8]) -> Result<(), PluginProblem> {
             ));
         }
     }
-    for segment in file.segments() {
-        segment.data().map_err(damaged)?;
-    }
+    check_segments(&file)?;
     check_entry(&file)
+}
+
+/// Checks that the parts to be loaded are in the file, and do not lie one over the other in memory: a loader need not
+/// notice, and what it makes of them goes wrong when the process ends.
+fn check_segments(file: &object::File<'_>) -> Result<(), PluginProblem> {
+    let damaged = |what: String| Err(PluginProblem::Damaged(what));
+    let mut end = 0;
+    for segment in file.segments() {
+        if let Err(error) = segment.data() {
+            return damaged(error.to_string());
+        }
+        if file.format() != BinaryFormat::Elf {
+            continue;
+        }
+        let (from, size) = (segment.address(), segment.size());
+        let (_, in_file) = segment.file_range();
+        let Some(to) = from.checked_add(size).filter(|to| *to <= IMAGE_BYTES_MAX) else {
+            return damaged(format!("a part of {size} bytes at {from:#x}"));
+        };
+        if from < end || in_file > size {
+            return damaged(format!("a part of {size} bytes at {from:#x} lies over another"));
+        }
+        end = to;
+    }
+    Ok(())
 }
 
 /// What a file is that holds no machine code.

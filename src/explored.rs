@@ -7,9 +7,11 @@ pub use intermezzo_explorer::{
     Schedule, ScheduleError, Scope, SettingError, Settings, Strategy, StrategyKind, Tried, Verdict, Wanted,
 };
 pub use intermezzo_explorer::{
-    any_bool, atomically, choose, event, is_exploring, preemptions_off, preemptions_on,
+    alloc, cell, future, hint, ptr, rand, schedule, search, sync, task, thread, time, trace,
 };
-pub use intermezzo_explorer::{cell, future, hint, rand, schedule, search, sync, task, thread, time, trace};
+pub use intermezzo_explorer::{
+    any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,
+};
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
 /// The Monitor contract: what a listener on executions is told, and what it may say.

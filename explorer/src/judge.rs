@@ -5,7 +5,7 @@ use crate::runtime::{
     AwaitedVar, Endless, EndlessLoop, EventLine, PanicNote, Reported, Scene, Stop, Trouble, Verdict, Waiting,
 };
 use crate::schedule::{Choice, Schedule};
-use intermezzo_sdk::{FindingKind, MemoryOrder, SyncVarOp};
+use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
 
 /// Whether the execution came to an end of its own.
 pub(crate) fn complete(stop: &Stop) -> bool {
@@ -39,8 +39,10 @@ pub(crate) fn findings(
     let events: Vec<FindingEvent> = events.iter().map(finding_event).collect();
     let engine = |kind, message, tasks| Finding {
         kind,
+        severity: Severity::Error,
         monitor: "engine".into(),
         message,
+        suggestion: None,
         tasks,
         events: events.clone(),
         schedule: schedule.clone(),
@@ -141,8 +143,10 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
         }
         Finding {
             kind: report.kind,
+            severity: report.severity,
             monitor,
             message: report.message,
+            suggestion: report.suggestion,
             tasks,
             events: events.to_vec(),
             schedule: schedule.clone(),

@@ -147,7 +147,7 @@ impl Monitor for HappensBeforeCounter {
 
     fn on_shutdown(&mut self, cx: &mut Context<'_>) {
         let message = format!(
-            "{} complete executions, {} distinct by happens-before",
+            "complete executions: {}, distinct by happens-before: {}",
             self.counts.executions(),
             self.counts.classes()
         );

@@ -146,8 +146,8 @@ impl LockOrder {
     }
 }
 
-/// What each task of the ring holds and wants, beginning with whatever comes first as a text: so it is the same
-/// text wherever the ring was entered.
+/// What each task of the ring holds and wants. It begins with the task whose name comes first: so it is the same text
+/// wherever the ring was entered. Names of variables do not decide that, which may differ between executions of a trace.
 fn describe(ring: &[&Wish], cx: &Context<'_>) -> String {
     let mut parts: Vec<String> = (0..ring.len())
         .map(|at| {
@@ -173,7 +173,8 @@ fn describe(ring: &[&Wish], cx: &Context<'_>) -> String {
             )
         })
         .collect();
-    let first = (0..parts.len()).min_by_key(|at| &parts[*at]).unwrap_or(0);
+    let names = ring.iter().map(|wish| cx.task_name(wish.task)).enumerate();
+    let first = names.min_by_key(|(_, name)| name.clone()).map_or(0, |(at, _)| at);
     parts.rotate_left(first);
     parts.join("; ")
 }

@@ -68,8 +68,8 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} executions, {} of them complete; at most {} tasks; {} steps, at most {} in one execution; {} switches of \
-             task, at most {}; {} preemptions, at most {}; operations:",
+            "executions: {}, complete: {}; most tasks: {}; steps: {}, most in one execution: {}; switches of task: {}, most: {}; \
+             preemptions: {}, most: {}; operations:",
             self.executions,
             self.complete,
             self.max_tasks,

@@ -56,7 +56,7 @@ impl Exploration {
     /// Settings do not go together, or the checkpoint is none of this search.
     pub(crate) fn run(self, test: &(dyn Fn() + Sync)) -> Result<Report, ExploreError> {
         let Exploration {
-            settings,
+            mut settings,
             program,
             body,
             custom,
@@ -70,9 +70,16 @@ impl Exploration {
         let name = if jobs > 1 { "jobs" } else { "checkpoint" };
         let sets = listening::monitors(monitors, jobs, settings.checkpoint.is_some())
             .map_err(|problem| refused(name, problem))?;
-        if own && settings.reduction != Reduction::None && !listening::suit_reductions(&sets) {
-            let problem = "a monitor is attached that tells apart executions which a reduction takes for the same: give `none`";
-            return Err(refused("reduction", problem));
+        let telling_apart = listening::telling_apart(&sets);
+        let mut reduction_note = None;
+        if own
+            && settings.reduction != Reduction::None
+            && let Some(monitor) = &telling_apart
+        {
+            reduction_note = Some(format!(
+                "reduction: off, for the monitor `{monitor}` tells apart executions that it would take for the same"
+            ));
+            settings.reduction = Reduction::None;
         }
         let known_loops = match &replay {
             Some(schedule) => Some(schedule.known_loops.clone()).filter(|known| !known.is_empty()),
@@ -115,8 +122,13 @@ impl Exploration {
             settings.seed,
         );
         let quiet = settings.quiet_atomics && !replaying;
-        if quiet && !sets[0].iter().all(|monitor| monitor.reduction_compatible()) {
-            report.note("quiet atomics: off, for a monitor tells apart what they would take together");
+        if let Some(note) = reduction_note {
+            report.note(&note);
+        }
+        if let Some(monitor) = telling_apart.filter(|_| quiet) {
+            report.note(&format!(
+                "quiet atomics: off, for the monitor `{monitor}` tells apart what they would take together"
+            ));
         }
         let hands = hands(strategy, jobs);
         let common = Common::new(

@@ -214,7 +214,7 @@ fn note_tally(report: &mut Report, tally: &Tally, weakened: bool) {
 impl Report {
     /// Adds what was found after the search; what is known already is counted.
     pub(crate) fn take_findings(&mut self, found: Vec<Finding>) {
-        if !found.is_empty() {
+        if found.iter().any(Finding::is_error) {
             self.first_failure.get_or_insert(self.executions);
         }
         for finding in found {

@@ -58,20 +58,23 @@ impl<'a> Minimiser<'a> {
     ) {
         let subject = Subject { test, schedule };
         for at in 0..report.findings.len() {
-            if matches!(
-                report.findings[at].kind,
-                FindingKind::Crash | FindingKind::Divergence
-            ) {
+            let finding = &report.findings[at];
+            // A misuse by no task is a monitor's, of which none hears any more.
+            if !finding.is_error()
+                || matches!(finding.kind, FindingKind::Crash | FindingKind::Divergence)
+                || finding.kind == FindingKind::Misuse && finding.tasks.is_empty()
+            {
                 continue;
             }
             let known: Vec<Finding> = report.findings.clone();
-            let share = self.executions / (known.len() - at) as u64;
+            let left = known[at..].iter().filter(|finding| finding.is_error()).count();
+            let share = self.executions / left as u64;
             match self.settle_one(&known, at, share, subject) {
                 Ok(settled) => {
                     self.executions = self.executions.saturating_sub(settled.spent);
                     report.findings[at] = settled.finding;
                     if let Some(note) = settled.note {
-                        let which = if known.len() == 1 {
+                        let which = if known.iter().filter(|finding| finding.is_error()).count() == 1 {
                             String::new()
                         } else {
                             format!("finding {}: ", at + 1)

@@ -13,7 +13,7 @@ use super::task::Wake;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::ChoicePoint;
 use crate::trace::{Class, Key, Touch};
-use intermezzo_sdk::TaskId;
+use intermezzo_sdk::{Interests, TaskId};
 
 /// What the task that asked has to do.
 pub(super) enum Next {
@@ -202,7 +202,12 @@ impl Runtime {
                     alternatives as u32,
                     Candidates::List(&listed),
                 ) {
-                    Some(taken) => self.wake(listed[taken as usize]),
+                    Some(taken) => {
+                        if goes_on && taken != 0 && self.listening.intersects(Interests::ATTRIBUTES) {
+                            self.tell_status(self.last, "preempted");
+                        }
+                        self.wake(listed[taken as usize])
+                    }
                     None => Next::Stop,
                 }
             }

@@ -1,6 +1,7 @@
 //! A worker: one runtime on one OS thread, which runs one execution after the other.
 
 use super::abandon::serve;
+use super::blocks::Blocks;
 use super::clock::TICK;
 use super::event::{Event, Events};
 use super::fair::Fairness;
@@ -20,7 +21,7 @@ use crate::report::Coverage;
 use crate::scope::Scope;
 use crate::search::{Plan, Rank, Strategy};
 use crate::trace::{Detail, Ending, Suits, Trace};
-use intermezzo_sdk::{EventId, SyncVarOp, TaskId};
+use intermezzo_sdk::{EventId, Interests, SyncVarOp, TaskId};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -71,6 +72,7 @@ impl Worker {
                 fibers: Vec::new(),
                 vars: Vars::default(),
                 statics: Statics::default(),
+                blocks: Blocks::default(),
                 current: 0,
                 running: 0,
                 home: Home::default(),
@@ -393,6 +395,7 @@ impl Engine {
         let scene = if quiet { None } else { Some(rt.scene()) };
         rt.clear_away(!rt.damaged);
         let rt = self.rt();
+        rt.free_blocks(rt.damaged);
         let trouble = if quiet && !rt.damaged {
             None
         } else {
@@ -439,7 +442,9 @@ impl Runtime {
         self.running = 0;
         self.last = 0;
         self.yielded = false;
-        self.scoped = self.preemptible.is_some() || self.quiet.is_some();
+        // Who hears of preemptions hears of them where decisions are made elaborately.
+        let heard = self.listening.intersects(Interests::ATTRIBUTES);
+        self.scoped = self.preemptible.is_some() || self.quiet.is_some() || heard;
         self.elaborate = self.scoped;
         self.closed.clear();
         self.scoping = Scoping::default();

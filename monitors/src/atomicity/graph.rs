@@ -180,8 +180,8 @@ impl Cycle<'_> {
             .flat_map(|(_, earlier, _, later)| [earlier.event, later.event])
     }
 
-    /// What comes before what, beginning with whatever is first as a text: the same text from wherever the cycle was
-    /// found.
+    /// What comes before what. It begins with whatever comes first by tasks and places: so it is the same text from
+    /// wherever the cycle was found. Names of variables do not decide that, which may differ between executions of a trace.
     pub(super) fn describe(&self, cx: &Context<'_>) -> String {
         let mut parts: Vec<String> = self
             .edges
@@ -191,8 +191,13 @@ impl Cycle<'_> {
                 format!("{earlier} comes before {later}")
             })
             .collect();
-        let first = (0..parts.len()).min_by_key(|at| &parts[*at]).unwrap_or(0);
-        parts.rotate_left(first);
+        let place =
+            |operation: &Operation| (cx.task_name(operation.event.task), cx.site_name(operation.site));
+        let first = (0..parts.len()).min_by_key(|at| {
+            let (_, earlier, _, later) = &self.edges[*at];
+            (place(earlier), place(later))
+        });
+        parts.rotate_left(first.unwrap_or(0));
         parts.join("; ")
     }
 

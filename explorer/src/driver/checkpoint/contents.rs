@@ -5,7 +5,7 @@ use super::super::common::Books;
 use super::super::ledger::Tally;
 use super::Restored;
 use super::error::CheckpointProblem;
-use crate::report::{Finding, FindingEvent};
+use crate::report::{Finding, FindingEvent, severity_from_name, severity_name};
 use crate::schedule::Schedule;
 use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
@@ -217,8 +217,10 @@ struct SavedFinding {
     rank: Rank,
     at: usize,
     kind: String,
+    severity: String,
     monitor: String,
     message: String,
+    suggestion: Option<String>,
     tasks: Vec<String>,
     events: Vec<FindingEvent>,
     schedule: String,
@@ -232,8 +234,10 @@ impl SavedFinding {
             rank: listed.place.0.clone(),
             at: listed.place.1,
             kind: finding.kind.to_string(),
+            severity: severity_name(finding.severity).to_owned(),
             monitor: finding.monitor.clone(),
             message: finding.message.clone(),
+            suggestion: finding.suggestion.clone(),
             tasks: finding.tasks.clone(),
             events: finding.events.clone(),
             schedule: finding.schedule.token(),
@@ -244,12 +248,15 @@ impl SavedFinding {
     fn listed(self) -> Result<Listed, String> {
         let schedule = Schedule::from_token(&self.schedule).map_err(|error| error.to_string())?;
         let kind = FindingKind::from_name(&self.kind).ok_or("a finding of an unknown kind")?;
+        let severity = severity_from_name(&self.severity).ok_or("a finding of an unknown severity")?;
         Ok(Listed {
             place: (self.rank, self.at),
             finding: Finding {
                 kind,
+                severity,
                 monitor: self.monitor,
                 message: self.message,
+                suggestion: self.suggestion,
                 tasks: self.tasks,
                 events: self.events,
                 schedule,

@@ -1,0 +1,11 @@
+//! The Monitor contract as the engine keeps it.
+
+mod attributes;
+mod blocks;
+mod calls;
+mod memory;
+mod order;
+mod panics;
+mod recorder;
+mod severity;
+mod values;

@@ -299,6 +299,9 @@ typedef struct IntermezzoEventId {
   uint32_t index;
 } IntermezzoEventId;
 
+// A place in the source, numbered from 0 in order of first use within an exploration.
+typedef uint32_t IntermezzoSiteId;
+
 // A finding, as its monitor reports it.
 typedef struct IntermezzoFinding {
   // Bytes of this struct.
@@ -316,6 +319,10 @@ typedef struct IntermezzoFinding {
   const struct IntermezzoEventId *events;
   // How many events.
   size_t event_count;
+  // Where in the source what it is about is done, as far as events do not say; may be null if there are none.
+  const IntermezzoSiteId *sites;
+  // How many places.
+  size_t site_count;
 } IntermezzoFinding;
 
 // An object that tasks synchronise through, numbered from 0 in order of first use.
@@ -325,9 +332,6 @@ typedef uint32_t IntermezzoSyncVar;
 
 // A cell or block of tracked plain memory, numbered from 0 in order of first use.
 typedef uint32_t IntermezzoLocation;
-
-// A place in the source, numbered from 0 in order of first use within an exploration.
-typedef uint32_t IntermezzoSiteId;
 
 // A visible operation that has happened. What `read` and `written` hold depends on the operation; both are 0 where
 // nothing is said here:
@@ -340,7 +344,8 @@ typedef uint32_t IntermezzoSiteId;
 // - `CONDVAR_WAKE`, `PARK`: `read` is 1 if nobody caused it
 // - `CHANNEL_SEND`: `written` is the number of the message, from 1 in each channel, or 0 if nobody is left to receive it;
 //   of a rendezvous, `read` is the message that the receiver has taken
-// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if nobody is left to send one
+// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if nobody is left to send one; of a rendezvous,
+//   `written` is 1 if none came: the receiver only says that it waits, or no longer does
 // - `CHANNEL_CLOSE`: `written` is 1 if it was the receiver, 0 for a sender
 // - `BARRIER_ARRIVE`, `BARRIER_PASS`: `read` is the round of the barrier, from 1
 // - `COUNT_UP`, `COUNT_DOWN`, `COUNT_READ`: the counts before and after
@@ -515,7 +520,7 @@ typedef struct IntermezzoAttribute {
   struct IntermezzoText value;
 } IntermezzoAttribute;
 
-// Something the test said.
+// Something the test said. `atomic begin NAME` and `atomic end` are around blocks that are meant to be atomic.
 typedef struct IntermezzoSaid {
   // Bytes of this struct.
   uint32_t size;
@@ -546,7 +551,8 @@ typedef struct IntermezzoMonitorTable {
   struct IntermezzoText plugin_version;
   // The plugin's own; may be null.
   void *instance;
-  // The monitor is no longer needed. Called once, last of all.
+  // The monitor is no longer needed. Called once, last of all. When it returns, nothing of the monitor runs any more:
+  // it ends threads of its own.
   void (*destroy)(void *instance);
   // An execution begins. The engine cannot be asked anything yet.
   void (*on_execution_begin)(void *instance, const struct IntermezzoExecutionInfo *execution);

@@ -100,7 +100,13 @@ impl Monitor for Recorder {
         let last = execution.accesses.last().unwrap().event;
         self.note("on_execution_end", execution, last, cx);
         let report = Report::new(FindingKind::LockOrder, self.log.clone());
-        cx.report(report.warning().events([last, last]).suggest("été"));
+        cx.report(
+            report
+                .warning()
+                .events([last, last])
+                .sites([SiteId(3)])
+                .suggest("été"),
+        );
         cx.report(Report::new(FindingKind::Plugin("own".into()), ""));
     }
 }
@@ -337,6 +343,8 @@ fn a_malformed_report_is_told_as_such() {
         suggestion: Text::NULL,
         events: std::ptr::null(),
         event_count: 0,
+        sites: std::ptr::null(),
+        site_count: 0,
     };
     TABLE.set(MonitorTable {
         on_execution_end: Some(report_given),
@@ -349,7 +357,7 @@ fn a_malformed_report_is_told_as_such() {
         assert_eq!(reports.len(), 1);
         reports.into_iter().next().unwrap()
     };
-    let cases: [(fn(&mut abi::Finding), &str); 7] = [
+    let cases: [(fn(&mut abi::Finding), &str); 8] = [
         (|finding| finding.size = 8, "the struct says that it has 8 bytes"),
         (|finding| finding.severity = 2, "2 is no severity"),
         (
@@ -362,6 +370,7 @@ fn a_malformed_report_is_told_as_such() {
             "its message is a null pointer",
         ),
         (|finding| finding.event_count = 1, "its 1 events cannot be there"),
+        (|finding| finding.site_count = 1, "its 1 places cannot be there"),
         (
             |finding| finding.message.length = usize::MAX,
             "its message is longer than",
@@ -500,5 +509,5 @@ fn layouts_of_version_1_do_not_change() {
         size_of::<HostTable>(),
         size_of::<MonitorTable>(),
     ];
-    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 16, 72, 104, 152]);
+    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 16, 88, 104, 152]);
 }

@@ -8,9 +8,9 @@ use std::cell::Cell;
 use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Most bytes of a text in a finding, and most events: more is a pointer to something else.
+/// Most bytes of a text in a finding, and most events or places: more is a pointer to something else.
 const TEXT_BYTES_MAX: usize = 1 << 20;
-const EVENTS_MAX: usize = 1 << 16;
+const ITEMS_MAX: usize = 1 << 16;
 
 /// What a plugin's [`Call`] points to. It lives as long as the monitor, so that a plugin that asks when its callback
 /// has long returned is told nothing, rather than what happens to be in that memory.
@@ -167,14 +167,27 @@ unsafe fn read_finding(finding: *const Finding) -> Result<Report, String> {
     report.severity =
         severity(finding.severity).ok_or_else(|| format!("{} is no severity", finding.severity))?;
     report.suggestion = text(finding.suggestion, "suggestion")?.map(str::to_owned);
-    if finding.event_count > 0 {
-        if finding.events.is_null() || finding.event_count > EVENTS_MAX {
-            return Err(format!("its {} events cannot be there", finding.event_count));
-        }
-        // SAFETY: the plugin's events are there until it gets its answer.
-        report.events = unsafe { std::slice::from_raw_parts(finding.events, finding.event_count) }.to_vec();
+    // SAFETY: the plugin's events and places are there until it gets its answer.
+    unsafe {
+        report.events = read_list(finding.events, finding.event_count, "events")?;
+        report.sites = read_list(finding.sites, finding.site_count, "places")?;
     }
     Ok(report)
+}
+
+/// A list of a finding.
+///
+/// # Safety
+/// It is null, or so many items are there.
+unsafe fn read_list<T: Clone>(items: *const T, count: usize, what: &str) -> Result<Vec<T>, String> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if items.is_null() || count > ITEMS_MAX {
+        return Err(format!("its {count} {what} cannot be there"));
+    }
+    // SAFETY: says the caller.
+    Ok(unsafe { std::slice::from_raw_parts(items, count) }.to_vec())
 }
 
 unsafe extern "C" fn task_name(call: *mut Call, task: TaskId, text: *mut c_char, capacity: usize) -> usize {

@@ -27,7 +27,8 @@ pub struct Text {
 /// - `CONDVAR_WAKE`, `PARK`: `read` is 1 if nobody caused it
 /// - `CHANNEL_SEND`: `written` is the number of the message, from 1 in each channel, or 0 if nobody is left to receive it;
 ///   of a rendezvous, `read` is the message that the receiver has taken
-/// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if nobody is left to send one
+/// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if nobody is left to send one; of a rendezvous,
+///   `written` is 1 if none came: the receiver only says that it waits, or no longer does
 /// - `CHANNEL_CLOSE`: `written` is 1 if it was the receiver, 0 for a sender
 /// - `BARRIER_ARRIVE`, `BARRIER_PASS`: `read` is the round of the barrier, from 1
 /// - `COUNT_UP`, `COUNT_DOWN`, `COUNT_READ`: the counts before and after
@@ -150,7 +151,7 @@ pub struct Attribute {
     pub value: Text,
 }
 
-/// Something the test said.
+/// Something the test said. `atomic begin NAME` and `atomic end` are around blocks that are meant to be atomic.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Said {
@@ -195,6 +196,10 @@ pub struct Finding {
     pub events: *const EventId,
     /// How many events.
     pub event_count: usize,
+    /// Where in the source what it is about is done, as far as events do not say; may be null if there are none.
+    pub sites: *const SiteId,
+    /// How many places.
+    pub site_count: usize,
 }
 
 /// The size of a struct, as it stands at its beginning.

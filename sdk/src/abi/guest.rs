@@ -106,6 +106,8 @@ impl Host for Guest<'_> {
             suggestion: report.suggestion.as_deref().map_or(Text::NULL, Text::new),
             events: report.events.as_ptr(),
             event_count: report.events.len(),
+            sites: report.sites.as_ptr(),
+            site_count: report.sites.len(),
         };
         // SAFETY: the contract of `Guest::new`; the finding is there until the function returns. What it returns says
         // that the engine has told the user, if it is malformed.

@@ -1,4 +1,4 @@
-//! The monitors that ship with intermezzo. Each is a file of its own, which says where it comes from, what it does not
+//! The monitors that ship with intermezzo. Each is a module of its own, which says where it comes from, what it does not
 //! see, and whether it is reduction compatible; none uses another.
 //!
 //! Each can be made by `new`, or by `with_arguments` from a text: `name=value`, with commas between.
@@ -6,6 +6,7 @@
 mod arguments;
 pub mod atomicity;
 mod by_name;
+pub mod data_race;
 pub mod event_log;
 pub mod happens_before_counter;
 mod held;
@@ -18,6 +19,7 @@ pub mod statistics;
 
 pub use atomicity::Atomicity;
 pub use by_name::{SHIPPED, Shipped, by_name};
+pub use data_race::DataRaces;
 pub use event_log::EventLog;
 pub use happens_before_counter::HappensBeforeCounter;
 pub use leak::Leaks;

@@ -41,7 +41,7 @@ pub struct SchedulePoint {
 /// | `CondvarWake`, `Park` | 1 if nobody caused it | |
 /// | `ChannelSend` | (rendezvous) the message that the receiver has taken | the number of the message, from 1 in each channel; 0 if nobody is left to receive it |
 /// | `ChannelReceive` | the number of the message; 0 if nobody is left to send one | (rendezvous) 1 if none came: the receiver only says that it waits, or no longer does |
-/// | `ChannelClose` | | 1 if it was the receiver, 0 for a sender |
+/// | `ChannelClose` | (receiver) how many messages are dropped with it: the last that were sent | 1 if it was the receiver, 0 for a sender |
 /// | `BarrierArrive`, `BarrierPass` | the round of the barrier, from 1 | |
 /// | `CountUp`, `CountDown`, `CountRead` | the count before | the count after |
 /// | `Choice` | the value chosen | |

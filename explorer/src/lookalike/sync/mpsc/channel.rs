@@ -344,6 +344,7 @@ impl<T> Drop for Receiving<T> {
                 std::mem::take(&mut queue.messages)
             };
             Did {
+                read: unread.len() as u64,
                 written: 1,
                 ..Did::just(SyncVarOp::ChannelClose, unread)
             }

@@ -1,6 +1,8 @@
 //! The monitors by their names, for settings and command lines.
 
-use crate::{Atomicity, HappensBeforeCounter, Leaks, LockOrder, Misuses, Statistics, event_log};
+use crate::{
+    Atomicity, DataRaces, HappensBeforeCounter, Leaks, LockOrder, Misuses, StaleLoads, Statistics, event_log,
+};
 use intermezzo_sdk::Monitor;
 
 /// A monitor that ships with intermezzo.
@@ -26,6 +28,11 @@ pub const SHIPPED: &[Shipped] = &[
         make: |arguments| boxed(Atomicity::with_arguments(arguments)),
     },
     Shipped {
+        name: "data-race",
+        about: "two accesses to memory, one of them a write, that nothing orders",
+        make: |arguments| boxed(DataRaces::with_arguments(arguments)),
+    },
+    Shipped {
         name: "event-log",
         about: "every event, in a line each, to file=PATH",
         make: |arguments| boxed(event_log(arguments)),
@@ -49,6 +56,11 @@ pub const SHIPPED: &[Shipped] = &[
         name: "misuse",
         about: "wrong uses of locks, condition variables, channels and memory",
         make: |arguments| boxed(Misuses::with_arguments(arguments)),
+    },
+    Shipped {
+        name: "stale-load",
+        about: "loads that could return an older value because of store buffers",
+        make: |arguments| boxed(StaleLoads::with_arguments(arguments)),
     },
     Shipped {
         name: "statistics",

@@ -15,6 +15,7 @@ pub mod lock_order;
 mod log_file;
 pub mod misuse;
 mod order;
+pub mod stale_load;
 pub mod statistics;
 
 pub use atomicity::Atomicity;
@@ -26,4 +27,5 @@ pub use leak::Leaks;
 pub use lock_order::LockOrder;
 pub use log_file::{LogFile, event_log};
 pub use misuse::Misuses;
+pub use stale_load::StaleLoads;
 pub use statistics::Statistics;

@@ -13,6 +13,7 @@ mod deadlocks;
 mod fairness;
 mod flanagan;
 mod futex_mutex;
+mod idle_signal;
 mod litmus;
 mod michael_scott_queue;
 mod mutual_exclusion;
@@ -115,6 +116,7 @@ pub(crate) const ALL: &[Program] = &[
     philosophers::FIXED,
     philosophers::TRYING,
     chase_lev_deque::DEQUE,
+    chase_lev_deque::UNFENCED,
     waiting::EVENTS,
     sections::EXAMPLE,
     sections::EXAMPLE3,
@@ -128,6 +130,8 @@ pub(crate) const ALL: &[Program] = &[
     coherence::FR_W_W_W_READS,
     flanagan::FSBENCH_BAD,
     futex_mutex::MUTEX,
+    idle_signal::RELEASED,
+    idle_signal::IN_ORDER,
     synthetic::INC,
     coherence::INC2W,
     synthetic::INDEP,
@@ -152,6 +156,7 @@ pub(crate) const ALL: &[Program] = &[
     rounds::MUTEX_NM,
     rounds::MUTEX2_NM,
     litmus::N6,
+    litmus::N6_SCF,
     sections::ONE_THREAD,
     synthetic::PAR_LENGTH,
     mutual_exclusion::PETERSON,

@@ -161,9 +161,16 @@ fn one_race_or_all() {
 #[test]
 fn arguments_that_cannot_be_say_why() {
     for (arguments, says) in [
-        ("first_only", "`first_only` sets nothing: write key=value"),
-        ("first_only=1", "first_only=1: give `true` or `false`"),
-        ("races=all", "there is no option `races`: there is first_only"),
+        (
+            "first_only",
+            "data-race: `first_only` is no argument: give `name=value`, with commas between; there are: first_only (true or \
+             false)",
+        ),
+        ("first_only=1", "data-race: first_only=1: give true or false"),
+        (
+            "races=all",
+            "data-race: there is no argument `races`; there are: first_only (true or false)",
+        ),
     ] {
         assert_eq!(DataRaces::with_arguments(arguments).unwrap_err(), says);
     }

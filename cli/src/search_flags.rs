@@ -24,8 +24,7 @@ pub(crate) struct LimitFlags {
     #[arg(long, value_name = "N", value_parser = setting("retries"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     retries: Option<String>,
-    /// Attaches a monitor: one that `cargo intermezzo monitor list` lists, or a plugin by name or path
-    /// (`leak`, `./libmine.so:key=value,key=value`). Can be given several times
+    /// Attaches a monitor: of `monitor list`, or a plugin by name or path; can be given several times
     #[arg(long = "monitor", value_name = "NAME[:ARGS]", value_parser = setting("monitors"), help_heading = SEARCH)]
     monitors: Vec<String>,
 }

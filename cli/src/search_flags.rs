@@ -64,6 +64,13 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "BOOL", value_parser = setting("quiet_atomics"), help_heading = SEARCH,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     quiet_atomics: Option<String>,
+    /// Makes accesses to plain memory at these places schedule points: `ring.rs:12`, separated by commas
+    #[arg(long, value_name = "PLACES", value_parser = setting("schedule_points_at"), help_heading = SEARCH)]
+    schedule_points_at: Option<String>,
+    /// Makes the accesses of data races that are found schedule points; takes --keep-going
+    #[arg(long, value_name = "BOOL", value_parser = setting("preempt_at_races"), help_heading = SEARCH,
+          num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    preempt_at_races: Option<String>,
     /// What a best-first search runs next, as in `preemptions,2*rare+deepest`; a wrong name lists all
     #[arg(long, value_name = "LIST", value_parser = setting("priority"), help_heading = SEARCH)]
     priority: Option<String>,
@@ -212,6 +219,8 @@ impl Given for SearchFlags {
             ("preempt_in", self.preempt_in.clone()),
             ("preempt_not_in", self.preempt_not_in.clone()),
             ("quiet_atomics", self.quiet_atomics.clone()),
+            ("schedule_points_at", self.schedule_points_at.clone()),
+            ("preempt_at_races", self.preempt_at_races.clone()),
             ("priority", self.priority.clone()),
             ("prefixes", self.prefixes.clone()),
             ("cache_bytes", self.cache_bytes.clone()),
@@ -331,10 +340,10 @@ mod tests {
                 "strategy" => "random",
                 "reduction" => "dpor",
                 "priority" => "rare",
+                "schedule_points_at" => "queue/ring.rs:12,ring.rs:3:7",
                 "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
-                "awaits" | "assume_awaits" | "keep_going" | "quiet_atomics" | "notify_any" | "arc_counts" => {
-                    "false"
-                }
+                "awaits" | "assume_awaits" | "preempt_at_races" | "keep_going" | "quiet_atomics"
+                | "notify_any" | "arc_counts" => "false",
                 "jobs" => "2",
                 _ => "70000",
             };

@@ -9,6 +9,7 @@ use crate::schedule::{Schedule, ScheduleError};
 use crate::scope::Scope;
 use crate::search::{self, PrioritySpec};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
+use crate::sites::Sites;
 use intermezzo_sdk::Monitor;
 use std::fmt;
 use std::num::NonZero;
@@ -248,6 +249,21 @@ impl Explorer {
         self
     }
 
+    /// Makes accesses to plain memory at these places schedule points: to cells, and by `intermezzo::ptr`. Default: none is
+    /// one, for two that may come in either order are a data race whatever comes of it.
+    pub fn schedule_points_at(mut self, sites: Sites) -> Explorer {
+        self.settings.schedule_points_at = sites;
+        self
+    }
+
+    /// Makes the two accesses of each data race that a monitor reports schedule points, to see what comes of it: the search
+    /// starts anew then, and what was run before is mentioned in a note, and counted nowhere else. That takes
+    /// [`Explorer::keep_going`], since a race is a finding. Default: off.
+    pub fn preempt_at_races(mut self, on: bool) -> Explorer {
+        self.settings.preempt_at_races = on;
+        self
+    }
+
     /// What a best-first search runs next. Default: fewest preemptions, then the rarest operation.
     pub fn priority(mut self, priority: PrioritySpec) -> Explorer {
         self.settings.priority = Some(priority);
@@ -438,6 +454,8 @@ impl Explorer {
         self.settings.fair_yields = schedule.fair_yields;
         self.settings.awaits = schedule.awaits;
         self.settings.assume_awaits = !schedule.known_loops.is_empty();
+        self.settings.schedule_points_at = Sites::default();
+        self.settings.preempt_at_races = false;
         self.replay = Some(schedule);
         self
     }

@@ -4,7 +4,7 @@ use crate::report::{Finding, FindingEvent};
 use crate::runtime::{
     AwaitedVar, Endless, EndlessLoop, EventLine, PanicNote, Reported, Scene, Stop, Trouble, Verdict, Waiting,
 };
-use crate::schedule::{Choice, Schedule};
+use crate::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
 
 /// Whether the execution came to an end of its own.
@@ -18,7 +18,7 @@ pub(crate) fn complete(stop: &Stop) -> bool {
 /// The findings of an execution.
 pub(crate) fn findings(
     trouble: Trouble,
-    schedule: impl Fn(Vec<Choice>, Vec<u64>) -> Schedule,
+    schedule: impl Fn(Vec<Choice>, Premises) -> Schedule,
 ) -> Vec<Finding> {
     let Trouble {
         stop,
@@ -33,9 +33,9 @@ pub(crate) fn findings(
         events,
         current,
         choices,
-        known_loops,
+        premises,
     } = scene;
-    let schedule = schedule(choices, known_loops);
+    let schedule = schedule(choices, premises);
     let events: Vec<FindingEvent> = events.iter().map(finding_event).collect();
     let engine = |kind, message, tasks| Finding {
         kind,

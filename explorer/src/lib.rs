@@ -24,6 +24,7 @@ pub mod schedule;
 mod scope;
 pub mod search;
 mod settings;
+mod sites;
 pub mod trace;
 
 pub use driver::{CheckpointError, CheckpointProblem};
@@ -36,3 +37,4 @@ pub use report::{Coverage, Finding, FindingEvent, Replays, Report, Verdict};
 pub use schedule::{Schedule, ScheduleError};
 pub use scope::Scope;
 pub use settings::{Reduction, SettingError, Settings, StrategyKind, Wanted};
+pub use sites::Sites;

@@ -7,9 +7,10 @@ mod together;
 pub use monitors::Wanted;
 
 use crate::environment::Environment;
-use crate::schedule::{Choice, Schedule};
+use crate::schedule::{Choice, Premises, Schedule};
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
+use crate::sites::Sites;
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -88,6 +89,10 @@ pub struct Settings {
     pub preempt_not_in: Scope,
     /// Whether atomics whose accesses other synchronisation orders have no schedule points.
     pub quiet_atomics: bool,
+    /// Places in the source at which accesses to plain memory are schedule points.
+    pub schedule_points_at: Sites,
+    /// Whether the accesses of data races become schedule points.
+    pub preempt_at_races: bool,
     /// What a best-first search runs next; `None` for its default.
     pub priority: Option<PrioritySpec>,
     /// Most unexplored prefixes that a best-first search keeps.
@@ -170,6 +175,8 @@ impl Default for Settings {
             preempt_in: Scope::default(),
             preempt_not_in: Scope::default(),
             quiet_atomics: false,
+            schedule_points_at: Sites::default(),
+            preempt_at_races: false,
             priority: None,
             prefixes: PREFIXES,
             executions: None,
@@ -246,6 +253,14 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ),
     ("quiet_atomics", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.quiet_atomics = b)
+    }),
+    (
+        "schedule_points_at",
+        "source files with lines, separated by commas (`ring.rs:12`)",
+        |s, v| Sites::parse(v).map(|sites| s.schedule_points_at = sites),
+    ),
+    ("preempt_at_races", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.preempt_at_races = b)
     }),
     ("priority", "priority functions, or `none`", |s, v| {
         optional(v, PrioritySpec::parse).map(|priority| s.priority = priority)
@@ -415,8 +430,12 @@ impl Settings {
         }
     }
 
-    /// The schedule of an execution of this program with these choices, in which these loops were assumed to only wait.
-    pub(crate) fn schedule(&self, program: &str, choices: Vec<Choice>, known_loops: Vec<u64>) -> Schedule {
+    /// The schedule of an execution of this program with these choices, which took this for granted.
+    pub(crate) fn schedule(&self, program: &str, choices: Vec<Choice>, premises: Premises) -> Schedule {
+        let Premises {
+            known_loops,
+            data_points,
+        } = premises;
         Schedule {
             program: program.to_owned(),
             environment: self.environment,
@@ -424,6 +443,7 @@ impl Settings {
             fair_yields: self.fair_yields,
             awaits: self.awaits,
             known_loops,
+            data_points,
             choices,
         }
     }

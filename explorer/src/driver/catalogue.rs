@@ -58,12 +58,12 @@ impl Catalogue {
     /// Adds what the execution at `rank` showed.
     pub(super) fn add(&mut self, rank: &Rank, found: Vec<Finding>) {
         if self.first_only && !found.is_empty() {
-            match self.first() {
-                Some(first) if first < rank => return,
-                Some(first) if first > rank && found.iter().any(Finding::is_error) => {
-                    self.listed.retain(|listed| listed.place.0 < *rank);
-                }
-                _ => {}
+            let first = self.first();
+            if first.is_some_and(|first| first < rank) {
+                return;
+            }
+            if first != Some(rank) && found.iter().any(Finding::is_error) {
+                self.listed.retain(|listed| listed.place.0 < *rank);
             }
         }
         for (at, finding) in found.into_iter().enumerate() {
@@ -143,6 +143,7 @@ mod tests {
                 fair_yields: 1,
                 awaits: true,
                 known_loops: Vec::new(),
+                data_points: Vec::new(),
                 choices: Vec::new(),
             },
             count: 1,

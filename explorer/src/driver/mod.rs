@@ -85,6 +85,9 @@ impl Exploration {
             Some(schedule) => Some(schedule.known_loops.clone()).filter(|known| !known.is_empty()),
             None => settings.assume_awaits.then(Vec::new),
         };
+        let data_points = replay
+            .as_ref()
+            .map_or(Vec::new(), |schedule| schedule.data_points.clone());
         let mut strategy = match (replay, custom) {
             (Some(schedule), _) => Box::new(Replay::new(schedule.choices)),
             (None, Some(custom)) => custom,
@@ -147,7 +150,8 @@ impl Exploration {
         }
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
-        let (mut worker, done, last_words) = work(&common, &program, known_loops, hands, sets, test);
+        let (mut worker, done, last_words) =
+            work(&common, &program, (known_loops, data_points), hands, sets, test);
 
         let elapsed = common.elapsed();
         let ended = match common.ended() {
@@ -228,11 +232,11 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
 
 /// Has each hand worked with: the first on this thread, others on threads of their own. Returns the first worker, what
 /// there is to say of each, and what the monitors of the others said at last. These loops are known to only wait, if any
-/// are assumed to.
+/// are assumed to; at these places a replay has schedule points.
 fn work(
     common: &Common<'_>,
     program: &str,
-    known_loops: Option<Vec<u64>>,
+    (known_loops, data_points): (Option<Vec<u64>>, Vec<u64>),
     hands: Vec<Box<dyn Strategy>>,
     sets: Vec<Vec<Box<dyn Monitor>>>,
     test: &(dyn Fn() + Sync),
@@ -257,6 +261,9 @@ fn work(
         );
         if common.replaying {
             worker.assume_only(known_loops.as_deref().unwrap_or_default());
+            worker.data_points_only(&data_points);
+        } else {
+            worker.data_points(settings.schedule_points_at.clone(), settings.preempt_at_races);
         }
         if heeds_scope {
             worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());

@@ -254,8 +254,8 @@ impl<'a> Shift<'a> {
         if let Some(trouble) = crashed.and_then(|crashed| crashed.trouble)
             && !over
         {
-            let found = judge::findings(*trouble, |choices, loops| {
-                self.common.settings.schedule(self.program, choices, loops)
+            let found = judge::findings(*trouble, |choices, premises| {
+                self.common.settings.schedule(self.program, choices, premises)
             });
             self.tally.executions += 1;
             self.tally.first_failure = Some(1);
@@ -283,7 +283,7 @@ impl<'a> Shift<'a> {
     fn trouble(&mut self, trouble: Trouble, after: After) -> bool {
         let damaged = trouble.damaged;
         let rank = self.rank();
-        let schedule = |choices, loops| self.common.settings.schedule(self.program, choices, loops);
+        let schedule = |choices, premises| self.common.settings.schedule(self.program, choices, premises);
         let mut found = judge::findings(trouble, schedule);
         if after == After::Again {
             // The next attempt may be what it should be.

@@ -17,7 +17,7 @@ mod trial;
 
 use crate::report::{Finding, Replays, Report};
 use crate::runtime::Worker;
-use crate::schedule::{Choice, Schedule};
+use crate::schedule::{Choice, Premises, Schedule};
 use crate::search::Replay;
 use crate::settings::Settings;
 use intermezzo_sdk::FindingKind;
@@ -54,7 +54,7 @@ impl<'a> Minimiser<'a> {
         mut self,
         report: &mut Report,
         test: &dyn Fn(),
-        schedule: &dyn Fn(Vec<Choice>, Vec<u64>) -> Schedule,
+        schedule: &dyn Fn(Vec<Choice>, Premises) -> Schedule,
     ) {
         let subject = Subject { test, schedule };
         for at in 0..report.findings.len() {
@@ -105,6 +105,7 @@ impl<'a> Minimiser<'a> {
         let failure = Failure::of(&finding);
         let heard = finding.monitor != "engine";
         self.worker.assume_only(&finding.schedule.known_loops);
+        self.worker.data_points_only(&finding.schedule.data_points);
         let first = self.replay(&finding, &failure, heard, subject)?;
         let Some(first) = first else {
             let mut shown = 0;

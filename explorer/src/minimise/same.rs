@@ -91,6 +91,7 @@ mod tests {
                 fair_yields: 1,
                 awaits: true,
                 known_loops: Vec::new(),
+                data_points: Vec::new(),
                 choices: Vec::new(),
             },
             count: 1,

@@ -4,7 +4,7 @@ use super::crash::Crash;
 use super::listen::Reported;
 use super::scope::Scoping;
 use super::{PanicNote, Stop};
-use crate::schedule::Choice;
+use crate::schedule::{Choice, Premises};
 use crate::trace::Suits;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
 
@@ -56,8 +56,8 @@ pub(crate) struct Scene {
     pub(crate) events: Vec<EventLine>,
     pub(crate) current: String,
     pub(crate) choices: Vec<Choice>,
-    /// The loops that were assumed to only wait.
-    pub(crate) known_loops: Vec<u64>,
+    /// What was taken for granted.
+    pub(crate) premises: Premises,
 }
 
 /// A task that waits.

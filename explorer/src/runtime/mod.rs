@@ -21,6 +21,7 @@ mod abandon;
 mod blocks;
 mod clock;
 pub(crate) mod crash;
+mod data_points;
 mod dispatch;
 mod endless;
 mod event;
@@ -35,6 +36,7 @@ mod naming;
 mod object;
 pub(crate) mod panics;
 mod quiet;
+mod scene;
 mod scope;
 mod spin;
 mod stop;
@@ -62,6 +64,7 @@ use crate::schedule::{Choice, ChoiceKind};
 use crate::search::{Plan, Strategy};
 use crate::trace::{Class, Key, Suits, Touch, Trace};
 use blocks::Blocks;
+use data_points::DataPoints;
 use dispatch::Next;
 use event::Events;
 use fair::Fairness;
@@ -102,6 +105,10 @@ pub(crate) struct Runtime {
     vars: Vars,
     statics: Statics,
     blocks: Blocks,
+    /// Accesses to plain memory that are schedule points; `None` if none is.
+    data_points: Option<Box<DataPoints>>,
+    /// Whether anything is to be done where plain memory is accessed.
+    watches_memory: bool,
 
     /// The task whose code runs; while a switch is under way, the one to run next.
     current: u32,

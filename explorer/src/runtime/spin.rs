@@ -239,7 +239,8 @@ fn has_value(op: SyncVarOp) -> bool {
 fn only_looks(event: &Event) -> bool {
     match event.op {
         SyncVarOp::AtomicRmw => event.read == event.written,
-        SyncVarOp::Choice | SyncVarOp::TimeOut => false,
+        // Others write plain memory without an event.
+        SyncVarOp::Choice | SyncVarOp::TimeOut | SyncVarOp::DataRead => false,
         op => !op.is_write(),
     }
 }

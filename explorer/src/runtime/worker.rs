@@ -3,25 +3,26 @@
 use super::abandon::serve;
 use super::blocks::Blocks;
 use super::clock::TICK;
-use super::event::{Event, Events};
+use super::data_points::DataPoints;
+use super::event::Events;
 use super::fair::Fairness;
 use super::fiber::Fiber;
 use super::listen::{Listeners, Reported};
-use super::naming::{site_name, task_name, var_name};
 use super::object::{Epochs, Statics};
 use super::scope::{Preemptible, Scoping};
 use super::spin::Spins;
 use super::switch::Home;
-use super::task::{Access, Site, Status, Task};
+use super::task::{Access, Site, Task};
 use super::task_set::TaskSet;
-use super::var::{NOBODY, VarKind, Vars};
-use super::{CURRENT, Engine, EventLine, Executed, Runtime, Scene, Stop, Trouble, Waiting};
+use super::var::{VarKind, Vars};
+use super::{CURRENT, Engine, Executed, Runtime, Stop, Trouble};
 use crate::environment::Environment;
 use crate::report::Coverage;
 use crate::scope::Scope;
 use crate::search::{Plan, Rank, Strategy};
+use crate::sites::Sites;
 use crate::trace::{Detail, Ending, Suits, Trace};
-use intermezzo_sdk::{EventId, Interests, SyncVarOp, TaskId};
+use intermezzo_sdk::{Interests, SyncVarOp};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -73,6 +74,8 @@ impl Worker {
                 vars: Vars::default(),
                 statics: Statics::default(),
                 blocks: Blocks::default(),
+                data_points: None,
+                watches_memory: false,
                 current: 0,
                 running: 0,
                 home: Home::default(),
@@ -145,6 +148,25 @@ impl Worker {
     pub(crate) fn quiet_atomics(&mut self, remake: impl Fn() -> Box<dyn Strategy> + 'static) {
         self.runtime.quiet = Some(Box::default());
         self.remake = Some(Box::new(remake));
+    }
+
+    /// Makes accesses to plain memory schedule points at the places given; and, if it `learns`, at those of the data races
+    /// that monitors report.
+    pub(crate) fn data_points(&mut self, given: Sites, learns: bool) {
+        let any = learns || !given.is_empty();
+        self.runtime.data_points = any.then(|| Box::new(DataPoints::new(given, learns)));
+    }
+
+    /// From now on just accesses at places of these hashes are schedule points.
+    pub(crate) fn data_points_only(&mut self, places: &[u64]) {
+        let any = !places.is_empty();
+        self.runtime.data_points = any.then(|| Box::new(DataPoints::only(places)));
+    }
+
+    /// At how many places races have made accesses schedule points.
+    pub(crate) fn learned_points(&self) -> usize {
+        let points = self.runtime.data_points.iter();
+        points.map(|points| points.learned()).sum()
     }
 
     /// Which entries of the scopes fitted nothing yet.
@@ -389,6 +411,7 @@ impl Engine {
         if rt.listeners.any() {
             rt.tell_end(complete);
         }
+        let learned_points = rt.learn_data_points();
         let quiet = complete
             && rt.panics.iter().all(|note| note.joined || !note.escaped)
             && rt.listeners.reported.is_empty();
@@ -424,7 +447,7 @@ impl Engine {
             failed_iterations: rt.spins.failed_iterations(),
             unseen_change: rt.spins.unseen_change(),
             departed: rt.departed.is_some(),
-            learned: rt.spins.adopt_learned(),
+            learned: rt.spins.adopt_learned() | learned_points,
             trouble,
         }
     }
@@ -438,6 +461,11 @@ impl Runtime {
         self.created = 0;
         self.live = 0;
         self.vars.clear();
+        self.watches_memory = self.watches_memory();
+        if let Some(points) = &mut self.data_points {
+            points.begin();
+            self.listeners.forget();
+        }
         self.current = 0;
         self.running = 0;
         self.last = 0;
@@ -571,87 +599,5 @@ impl Runtime {
             self.elaborate = true;
         }
         Ok(task)
-    }
-
-    fn is_pointer(&self, var: u32) -> bool {
-        (var as usize) < self.vars.count() && self.vars[var].kind == VarKind::Pointer
-    }
-
-    /// What the execution was, in words.
-    fn scene(&mut self) -> Scene {
-        let named = |task: u32| task_name(self, task);
-        let panics = self
-            .panics
-            .iter()
-            .filter(|note| note.escaped)
-            .map(|note| (named(note.task), note.clone()))
-            .collect();
-        let waiting = (0..self.created)
-            .filter(|&task| self.tasks[task as usize].status != Status::Ended)
-            .map(|task| {
-                let access = self.tasks[task as usize].pending.access;
-                let var = (access.var as usize) < self.vars.count();
-                let owner = var
-                    .then(|| &self.vars[access.var])
-                    .filter(|var| var.owner != NOBODY);
-                Waiting {
-                    task: named(task),
-                    op: access.op,
-                    var: var_name(self, access.var),
-                    site: site_name(access.site),
-                    owner: owner
-                        .map(|var| (named(var.owner), var.owned_at.map(site_name).unwrap_or_default())),
-                    awaited: self.awaited_in_words(task),
-                }
-            })
-            .collect();
-        // Addresses differ between processes: they are numbered in order of appearance.
-        let mut addresses: Vec<u64> = vec![0];
-        let mut plain = |event: &Event, value: u64| {
-            if !self.is_pointer(event.var) {
-                return value;
-            }
-            let known = addresses.iter().position(|&address| address == value);
-            known.unwrap_or_else(|| {
-                addresses.push(value);
-                addresses.len() - 1
-            }) as u64
-        };
-        let events = self
-            .telling_events()
-            .iter()
-            .map(|event| EventLine {
-                task: named(event.task),
-                id: EventId {
-                    task: TaskId(event.task),
-                    index: event.index,
-                },
-                op: event.op,
-                order: event.order,
-                var: var_name(self, event.var),
-                read: plain(event, event.read),
-                written: plain(event, event.written),
-                // The test's own body has no place where it was created.
-                site: match event.op {
-                    SyncVarOp::TaskBegin | SyncVarOp::TaskEnd if event.task == 0 => String::new(),
-                    _ => site_name(event.site),
-                },
-                void: event.void,
-            })
-            .collect();
-        let current = named(self.current);
-        let choices = self.choices_with_closed();
-        Scene {
-            panics,
-            waiting,
-            reported: std::mem::take(&mut self.listeners.reported),
-            events,
-            current,
-            choices,
-            known_loops: self
-                .spins
-                .known()
-                .map_or(Vec::new(), |known| known.known().to_vec()),
-        }
     }
 }

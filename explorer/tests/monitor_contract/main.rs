@@ -3,6 +3,7 @@
 mod attributes;
 mod blocks;
 mod calls;
+mod data_points;
 mod memory;
 mod order;
 mod panics;

@@ -120,8 +120,7 @@ pub(crate) fn recorded(
     let (recorder, noted) = Recorder::new(interests);
     let report = explorer.monitor(recorder).minimise(0).explore(test);
     assert!(report.verdict().is_pass(), "{report}");
-    let noted = std::mem::take(&mut *noted.lock().unwrap());
-    noted
+    std::mem::take(&mut *noted.lock().unwrap())
 }
 
 /// The lines of all executions that say this, each once, in order of appearance.

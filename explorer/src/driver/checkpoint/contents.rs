@@ -57,6 +57,8 @@ impl Identity {
             preempt_in,
             preempt_not_in,
             quiet_atomics,
+            schedule_points_at,
+            preempt_at_races,
             priority,
             prefixes: _,
             executions: _,
@@ -84,6 +86,7 @@ impl Identity {
                 && depth_step.is_none()
                 && priority.is_none()
                 && !quiet_atomics
+                && !preempt_at_races
                 && !assume_awaits,
             "such searches are not kept"
         );
@@ -91,7 +94,7 @@ impl Identity {
         for named in named.iter().filter(|named| !named.arguments.is_empty()) {
             monitors.push_str(&format!("; {named}"));
         }
-        let settings: [(&str, String); 16] = [
+        let settings: [(&str, String); 17] = [
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
             (
@@ -100,6 +103,7 @@ impl Identity {
             ),
             ("preempt_in", preempt_in.to_string()),
             ("preempt_not_in", preempt_not_in.to_string()),
+            ("schedule_points_at", schedule_points_at.to_string()),
             ("steps", steps.to_string()),
             ("fair_yields", fair_yields.to_string()),
             ("awaits", awaits.to_string()),

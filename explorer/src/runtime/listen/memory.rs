@@ -5,9 +5,12 @@
 //! told the engine, goes by pieces of eight bytes. An access by address alone that crosses a border between
 //! two locations is published piece by piece.
 
-use super::super::{Engine, Runtime, Site};
+use super::super::{Access, Engine, Runtime, Site, VarKind};
 use super::record::{Memory, Record};
-use intermezzo_sdk::{Allocation, DataVarAccess, EventId, Interests, MemoryOrder, Release, SyncVar, TaskId};
+use crate::trace::{Class, Key};
+use intermezzo_sdk::{
+    Allocation, DataVarAccess, EventId, Interests, MemoryOrder, Release, SyncVar, SyncVarOp, TaskId,
+};
 
 /// For whom something is to be done where memory is accessed.
 const MEMORY: Interests = Interests::DATA_ACCESSES.and(Interests::ALLOCATIONS);
@@ -103,6 +106,26 @@ impl Runtime {
         }
     }
 
+    /// Whether anything is to be done where plain memory is accessed.
+    pub(in super::super) fn watches_memory(&self) -> bool {
+        self.listening.intersects(MEMORY) || self.data_points.is_some()
+    }
+
+    /// The variable of memory that is accessed as a visible operation.
+    fn var_of_memory(&mut self, memory: Memory) -> u32 {
+        if let Memory::Var(var) = memory {
+            return var;
+        }
+        let known = |rt: &Runtime| Some(*rt.data_points.as_ref()?.vars.get(&memory)?);
+        known(self).unwrap_or_else(|| {
+            let var = self.add_var(VarKind::Cell, 0);
+            if let Some(points) = &mut self.data_points {
+                points.vars.insert(memory, var);
+            }
+            var
+        })
+    }
+
     fn tell_piece(&mut self, access: &DataAccess, piece: &Piece, after: EventId) {
         let current = self.current;
         let record = self.listeners.record();
@@ -128,7 +151,7 @@ impl Engine {
     /// Whether somebody wants to hear of memory.
     #[inline]
     fn hears_of_memory(self) -> bool {
-        self.rt().listening.intersects(MEMORY) && !self.in_teardown()
+        self.rt().watches_memory && !self.in_teardown()
     }
 
     /// Whether somebody wants to hear of blocks.
@@ -146,7 +169,6 @@ impl Engine {
 
     #[cold]
     fn tell_data_access(self, access: DataAccess) {
-        let after = self.last_event();
         let rt = self.rt();
         let mut record = std::mem::take(rt.listeners.record());
         let mut pieces = Vec::new();
@@ -163,9 +185,40 @@ impl Engine {
             }
         }
         *rt.listeners.record() = record;
+        if rt
+            .data_points
+            .as_mut()
+            .is_some_and(|points| points.is_point(access.site))
+        {
+            self.take_step(&access, &pieces);
+        }
+        let (rt, after) = (self.rt(), self.last_event());
         for piece in &pieces {
             rt.tell_piece(&access, piece, after);
         }
+    }
+
+    /// Waits for permission to make this access, which is a schedule point, and records it.
+    fn take_step(self, access: &DataAccess, pieces: &[Piece]) {
+        let rt = self.rt();
+        let mut vars: Vec<u32> = pieces
+            .iter()
+            .map(|piece| rt.var_of_memory(piece.memory))
+            .collect();
+        vars.dedup();
+        let Some((&first, others)) = vars.split_first() else {
+            return;
+        };
+        let (op, class) = match access.is_write {
+            true => (SyncVarOp::DataWrite, Class::Write),
+            false => (SyncVarOp::DataRead, Class::Read),
+        };
+        let step = Access::new(op, first, access.site);
+        self.enter(step);
+        for &other in others {
+            self.also_touches(Key::of(op, other), class);
+        }
+        self.commit(step, 0, 0);
     }
 
     /// Notes where a cell or an atomic lies, to a part of which a pointer is given out.

@@ -7,10 +7,11 @@ mod tests;
 mod view;
 
 pub(crate) use memory::{DataAccess, Owner};
+pub(super) use record::Memory;
 
 use super::panics::caught;
 use super::task_set::TaskSet;
-use super::{Engine, Runtime};
+use super::{Engine, Runtime, Site};
 use intermezzo_sdk as sdk;
 use record::{Record, aggregate};
 use sdk::{
@@ -66,6 +67,16 @@ impl Listeners {
 
     fn record(&mut self) -> &mut Record {
         self.record.get_or_insert_default()
+    }
+
+    /// Forgets the last execution.
+    pub(super) fn forget(&mut self) {
+        self.record().clear();
+    }
+
+    /// The source place of that number.
+    pub(super) fn site(&self, site: sdk::SiteId) -> Option<Site> {
+        self.record.as_ref()?.site(site)
     }
 
     /// Whether there is any monitor.
@@ -145,8 +156,9 @@ impl Runtime {
     }
 
     pub(super) fn tell_shutdown(&mut self) {
-        // The search may have taken back events of the last execution.
-        self.listeners.record().clear();
+        // The last execution may have been one that nobody heard of.
+        self.listeners.forget();
+        self.events.clear(0);
         self.tell(None, "on_shutdown", |monitor, cx| monitor.on_shutdown(cx));
     }
 

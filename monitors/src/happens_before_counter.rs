@@ -1,6 +1,7 @@
 //! How many different executions there were, up to the order of what does not conflict.
 //!
-//! **Source.** The measure by which CHESS (Musuvathi et al., OSDI 2008) reports coverage; the fingerprints are our own.
+//! **Source.** Musuvathi & Qadeer, *Partial-order reduction for context-bounded state exploration* (MSR-TR-2007-12), count
+//! executions by their happens-before graphs; the fingerprints are our own.
 //!
 //! **What is computed.** For each complete execution the happens-before order of
 //! [`Context::clock`]: what each event knows of each task, with what it did and what was chosen. Tasks count by who

@@ -48,8 +48,8 @@ pub struct Leaks {
     tasks: bool,
     order: TraceOrder,
     blocks: BTreeMap<Location, Block>,
-    /// Messages that went into each channel and did not come out.
-    messages: BTreeMap<SyncVar, BTreeSet<u64>>,
+    /// Messages that went into each channel and did not come out, by their numbers; when and where they went in.
+    messages: BTreeMap<SyncVar, BTreeMap<u64, (EventId, SiteId)>>,
     /// Tasks created and not joined, by whom and where.
     unjoined: BTreeMap<TaskId, (EventId, SiteId)>,
     /// What was said of the execution that runs.
@@ -96,6 +96,27 @@ impl Leaks {
     /// There is no such argument, or it cannot have that value.
     pub fn with_arguments(arguments: &str) -> Result<Leaks, String> {
         arguments::with(Leaks::new(), NAME, &ARGUMENTS, arguments)
+    }
+
+    /// A message goes in, or comes out.
+    fn pass_message(&mut self, access: &SyncVarAccess) {
+        let left = self.messages.entry(access.var).or_default();
+        match (access.op, access.read, access.written) {
+            (SyncVarOp::ChannelReceive, number, _) => {
+                left.remove(&number);
+            }
+            // Refused. If the sender laid it on the table of a rendezvous just before, it has it back. (A message sent
+            // right before from the same place, and lost with the receiver, is taken for that.)
+            (_, 0, 0) => left.retain(|_, (event, site)| {
+                let just_before = event.task == access.event.task && event.index + 1 == access.event.index;
+                !(just_before && *site == access.site)
+            }),
+            // The sender of a rendezvous hears that its message was taken.
+            (_, _, 0) => {}
+            (_, _, number) => {
+                left.insert(number, (access.event, access.site));
+            }
+        }
     }
 
     /// Reports this once in an execution.
@@ -188,7 +209,8 @@ impl Leaks {
         for (channel, left) in std::mem::take(&mut self.messages) {
             if !left.is_empty() {
                 let message = format!("messages sent to {} are never received", cx.var_name(channel));
-                let report = Report::new(FindingKind::Leak, message).warning();
+                let sent = left.values().map(|(event, _)| *event);
+                let report = Report::new(FindingKind::Leak, message).warning().events(sent);
                 self.tell(
                     report.suggest("receive until the senders are gone, before the receiver is dropped"),
                     cx,
@@ -221,27 +243,8 @@ impl Monitor for Leaks {
 
     fn on_sync_var_access(&mut self, access: &SyncVarAccess, _: &mut Context<'_>) {
         self.order.add(access);
-        let messages = |leaks: &mut Leaks, change: fn(&mut BTreeSet<u64>, u64), number: u64| {
-            if leaks.channels && number > 0 {
-                change(leaks.messages.entry(access.var).or_default(), number);
-            }
-        };
         match access.op {
-            // The second half of a rendezvous says in `read` that the message was taken, and sends nothing.
-            SyncVarOp::ChannelSend if access.read == 0 => messages(
-                self,
-                |left, number| {
-                    left.insert(number);
-                },
-                access.written,
-            ),
-            SyncVarOp::ChannelReceive => messages(
-                self,
-                |left, number| {
-                    left.remove(&number);
-                },
-                access.read,
-            ),
+            SyncVarOp::ChannelSend | SyncVarOp::ChannelReceive if self.channels => self.pass_message(access),
             SyncVarOp::TaskFork if self.tasks => {
                 let created = access.other_task();
                 self.unjoined

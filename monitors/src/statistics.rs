@@ -1,14 +1,15 @@
 //! What an exploration was made of: executions, tasks, steps, switches, operations.
 //!
-//! **What is computed.** A *step* is a visible operation. A *switch* is a visible operation of another task than the
-//! one before; a task's first event, and the end of a task and the join of it, come where the engine puts them, so that the
-//! report's own count of switches, which is of decisions, may differ. A *preemption* is a `status` of `preempted`.
+//! **What is computed.** An *event* is a visible operation; a *step* is one that has a schedule point, where another task
+//! might have gone on: creation, beginning and end of tasks have none. A *switch* is a step of another task than the one
+//! before. A *preemption* is a `status` of `preempted`.
 //!
 //! **Reduction compatible** in that it has no verdict: it reports a summary at the end, as a warning.
 
 use crate::arguments;
 use intermezzo_sdk::{
-    Context, EventAttribute, Execution, FindingKind, Interests, Monitor, Report, SyncVarAccess, TaskId,
+    Context, EventAttribute, Execution, FindingKind, Interests, Monitor, Report, SchedulePoint,
+    SyncVarAccess, TaskId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -22,6 +23,7 @@ pub struct Statistics {
     tasks: BTreeSet<TaskId>,
     last: Option<TaskId>,
     /// Of the execution that runs.
+    events: u64,
     steps: u64,
     switches: u64,
     preemptions: u64,
@@ -49,10 +51,14 @@ pub struct Summary {
     /// Most tasks in one execution.
     pub max_tasks: u64,
     /// Visible operations.
+    pub events: u64,
+    /// Most of them in one execution.
+    pub max_events: u64,
+    /// Visible operations with a schedule point.
     pub steps: u64,
     /// Most of them in one execution.
     pub max_steps: u64,
-    /// Visible operations of another task than the one before.
+    /// Steps of another task than the one before.
     pub switches: u64,
     /// Most of them in one execution.
     pub max_switches: u64,
@@ -68,11 +74,13 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "executions: {}, complete: {}; most tasks: {}; steps: {}, most in one execution: {}; switches of task: {}, most: {}; \
-             preemptions: {}, most: {}; operations:",
+            "executions: {}, complete: {}; most tasks: {}; events: {}, most in one execution: {}; steps: {}, most: {}; \
+             switches of task: {}, most: {}; preemptions: {}, most: {}; operations:",
             self.executions,
             self.complete,
             self.max_tasks,
+            self.events,
+            self.max_events,
             self.steps,
             self.max_steps,
             self.switches,
@@ -113,7 +121,7 @@ impl Monitor for Statistics {
     }
 
     fn interests(&self) -> Interests {
-        Interests::SYNC_ACCESSES | Interests::ATTRIBUTES
+        Interests::SYNC_ACCESSES | Interests::SCHEDULE_POINTS | Interests::ATTRIBUTES
     }
 
     fn reduction_compatible(&self) -> bool {
@@ -122,16 +130,21 @@ impl Monitor for Statistics {
 
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
         self.tasks.clear();
-        self.last = None;
-        (self.steps, self.switches, self.preemptions) = (0, 0, 0);
+        // The test's own body runs first.
+        self.last = Some(TaskId(0));
+        (self.events, self.steps, self.switches, self.preemptions) = (0, 0, 0, 0);
     }
 
-    fn on_sync_var_access(&mut self, access: &SyncVarAccess, _: &mut Context<'_>) {
-        let task = access.event.task;
-        self.tasks.insert(task);
+    fn on_schedule_point(&mut self, next: &SchedulePoint, _: &mut Context<'_>) {
+        let task = next.event.task;
         self.steps += 1;
         self.switches += u64::from(self.last.is_some_and(|last| last != task));
         self.last = Some(task);
+    }
+
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, _: &mut Context<'_>) {
+        self.tasks.insert(access.event.task);
+        self.events += 1;
         let mut summary = self.summary.0.lock().unwrap_or_else(PoisonError::into_inner);
         *summary.operations.entry(access.op.name()).or_default() += 1;
     }
@@ -145,6 +158,8 @@ impl Monitor for Statistics {
         summary.executions += 1;
         summary.complete += u64::from(execution.complete);
         summary.max_tasks = summary.max_tasks.max(self.tasks.len() as u64);
+        summary.events += self.events;
+        summary.max_events = summary.max_events.max(self.events);
         summary.steps += self.steps;
         summary.max_steps = summary.max_steps.max(self.steps);
         summary.switches += self.switches;

@@ -1,8 +1,10 @@
 //! What is never given back, given back twice or used afterwards, written by hand; and the mended twins.
 
 use intermezzo_monitors::Leaks;
-use intermezzo_sdk::testing::Script;
-use intermezzo_sdk::{BlockKind, FindingKind, MemoryOrder, Severity, SyncVarOp};
+use intermezzo_sdk::testing::{Event, Script};
+use intermezzo_sdk::{
+    BlockKind, EventId, FindingKind, MemoryOrder, Severity, SiteId, SyncVarAccess, SyncVarOp,
+};
 
 const MAIN: intermezzo_sdk::TaskId = Script::MAIN;
 
@@ -167,6 +169,25 @@ fn messages_left_in_a_channel_are_worth_a_warning() {
     receive(&mut script, 3);
     script.sync(MAIN, SyncVarOp::ChannelSend, channel, MemoryOrder::None, 3, 0);
     assert!(messages(&script).is_empty());
+    // And one that the sender has back, because the receiver has gone: told from one place.
+    let mut script = Script::new();
+    let rendezvous = script.var("rendezvous");
+    for (event, written) in [(2, 1), (3, 0)] {
+        script.push(Event::Sync(SyncVarAccess {
+            event: EventId {
+                task: MAIN,
+                index: event,
+            },
+            var: rendezvous,
+            op: SyncVarOp::ChannelSend,
+            order: MemoryOrder::None,
+            read: 0,
+            written,
+            site: SiteId(1),
+        }));
+        let expected = usize::from(written == 1);
+        assert_eq!(messages(&script).len(), expected, "{script:?}");
+    }
 }
 
 #[test]

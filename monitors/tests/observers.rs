@@ -102,8 +102,8 @@ fn statistics_add_up() {
     // begin, fork | begin, store | load | end | join, and a begin.
     assert_eq!(
         summary.get().to_string(),
-        "executions: 2, complete: 1; most tasks: 2; steps: 8, most in one execution: 7; switches of task: 4, most: 4; \
-         preemptions: 1, most: 1; operations: begin 3, end 1, join 1, load 1, spawn 1, store 1"
+        "executions: 2, complete: 1; most tasks: 2; events: 8, most in one execution: 7; steps: 8, most: 7; switches of task: \
+         4, most: 4; preemptions: 1, most: 1; operations: begin 3, end 1, join 1, load 1, spawn 1, store 1"
     );
     assert_eq!(reports[0].message, summary.get().to_string());
     assert_eq!(reports[0].severity, Severity::Warning);

@@ -234,6 +234,9 @@ fn an_engine_of_another_version_is_refused_by_the_plugin() {
     }
 }
 
+/// How to spoil something, and what must be said of it then.
+type Case<T> = (fn(&mut T), &'static str);
+
 /// A table that says little, and can be spoilt.
 const PLAIN: MonitorTable = MonitorTable {
     size: size_of::<MonitorTable>() as u32,
@@ -279,7 +282,7 @@ unsafe extern "C" fn given(
 
 #[test]
 fn a_table_that_cannot_be_is_refused_with_a_message() {
-    let cases: [(fn(&mut MonitorTable), &str); 11] = [
+    let cases: [Case<MonitorTable>; 11] = [
         (
             |table| table.version = 2,
             "version 2 of the contract, which is newer than version 1",
@@ -357,7 +360,7 @@ fn a_malformed_report_is_told_as_such() {
         assert_eq!(reports.len(), 1);
         reports.into_iter().next().unwrap()
     };
-    let cases: [(fn(&mut abi::Finding), &str); 8] = [
+    let cases: [Case<abi::Finding>; 8] = [
         (|finding| finding.size = 8, "the struct says that it has 8 bytes"),
         (|finding| finding.severity = 2, "2 is no severity"),
         (

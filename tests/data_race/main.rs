@@ -70,7 +70,7 @@ fn objections(program: &Program, number: u64, outcomes: &Outcomes) -> Vec<String
         object(&format!("{reduction:?}, stuck"), stuck);
         object(&format!("{reduction:?}"), difference(&union, &found.union()));
     }
-    if number % REPORTED == 0 {
+    if number.is_multiple_of(REPORTED) {
         object("reported", difference(&union, &found(program, Reduction::Dpor)));
     }
     objections

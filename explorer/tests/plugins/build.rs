@@ -20,6 +20,7 @@ fn sdk() -> PathBuf {
 }
 
 /// Compiles C to a library with these flags; `None`, and a word about it, where there is no compiler of C.
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 pub(crate) fn c(name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let directory = directory(name);
     let (from, to) = (directory.join("monitor.c"), directory.join("monitor.so"));

@@ -7,6 +7,7 @@ mod args;
 mod corpus;
 mod exit;
 mod files;
+mod monitor;
 mod output;
 mod problem;
 mod progress;
@@ -15,7 +16,7 @@ mod replay;
 mod search_flags;
 mod suggest;
 
-use args::{Cli, Command, CorpusCommand};
+use args::{Cli, Command, CorpusCommand, MonitorCommand};
 use clap::Parser;
 use exit::Exit;
 use problem::Problem;
@@ -42,5 +43,10 @@ fn run(command: Command) -> Result<Exit, Problem> {
         Command::Corpus {
             command: CorpusCommand::Run(args),
         } => corpus::run::run(*args),
+        Command::Monitor { command } => match command {
+            MonitorCommand::List(args) => monitor::list(&args),
+            MonitorCommand::New(args) => monitor::new::run(&args),
+            MonitorCommand::Check(args) => monitor::check::run(&args),
+        },
     }
 }

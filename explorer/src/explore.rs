@@ -3,6 +3,7 @@
 use crate::driver::{CheckpointError, Exploration, Listening, checkpoint_in, write_report};
 use crate::environment::Environment;
 use crate::estimate::Estimate;
+use crate::plugin::{self, ByName};
 use crate::report::Report;
 use crate::schedule::{Schedule, ScheduleError};
 use crate::scope::Scope;
@@ -122,6 +123,7 @@ pub struct Explorer {
     custom: Option<Box<dyn search::Strategy>>,
     replay: Option<Schedule>,
     monitors: Vec<Listening>,
+    by_name: Option<ByName>,
     progress: Option<OnProgress>,
     reports: Option<PathBuf>,
     checkpoints: Option<PathBuf>,
@@ -147,6 +149,7 @@ impl Explorer {
             custom: None,
             replay: None,
             monitors: Vec::new(),
+            by_name: None,
             progress: None,
             reports: None,
             checkpoints: None,
@@ -429,6 +432,14 @@ impl Explorer {
         self
     }
 
+    /// The monitors that [`Settings::monitors`] may name; those of no such name are plugins, by name or path
+    /// (see [`Plugin::find`](crate::Plugin::find)). Each worker gets monitors of its own, as with
+    /// [`Explorer::monitor_with`]. Default: plugins only.
+    pub fn monitors_by_name(mut self, by_name: ByName) -> Explorer {
+        self.by_name = Some(by_name);
+        self
+    }
+
     /// Calls this now and then while the exploration runs, on the thread of one of its workers.
     pub fn on_progress(mut self, call: impl FnMut(&Progress) + Send + 'static) -> Explorer {
         self.progress = Some(Box::new(call));
@@ -479,6 +490,13 @@ impl Explorer {
             Some(_) => self.settings.check_custom(),
         }
         .map_err(ExploreError::Setting)?;
+        let named = plugin::attach(&self.settings.monitors, self.by_name, self.settings.jobs);
+        self.monitors.extend(named.map_err(|problem| {
+            ExploreError::Setting(SettingError {
+                name: "monitors".into(),
+                problem,
+            })
+        })?);
         let reports = self.reports.clone();
         let exploration = self.exploration(&program, call::<F> as *const () as usize);
         // A thread of its own: the stack of a task that crashed stays marked on its thread, and the

@@ -1,7 +1,10 @@
 //! What an exploration is to do, by name and value: one parser for attributes, environment variables
 //! and command lines.
 
+mod monitors;
 mod together;
+
+pub use monitors::Wanted;
 
 use crate::environment::Environment;
 use crate::schedule::{Choice, Premises, Schedule};
@@ -127,6 +130,8 @@ pub struct Settings {
     pub checkpoint_every: Duration,
     /// Bytes of each task's stack.
     pub stack_bytes: usize,
+    /// Monitors to attach, beside those attached by hand.
+    pub monitors: Vec<Wanted>,
     /// What the environment may do unasked.
     pub environment: Environment,
 }
@@ -190,6 +195,7 @@ impl Default for Settings {
             checkpoint: None,
             checkpoint_every: CHECKPOINT_EVERY,
             stack_bytes: STACK_BYTES,
+            monitors: Vec::new(),
             environment: Environment::default(),
         }
     }
@@ -319,6 +325,11 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         s.stack_bytes = bytes;
         Ok(())
     }),
+    (
+        "monitors",
+        "names or paths with `;` between, each with its arguments after a `:`; or `none`",
+        |s, v| Wanted::parse(v).map(|monitors| s.monitors = monitors),
+    ),
     ("spurious_wakeups", "a number", |s, v| {
         number(v).map(|n| s.environment.spurious_wakeups = n)
     }),
@@ -346,10 +357,11 @@ const SETTINGS: &[(&str, &str, Set)] = &[
 const PREFIX: &str = "INTERMEZZO_";
 
 /// Variables of that prefix that are no settings.
-const OTHER_VARIABLES: [&str; 3] = [
+const OTHER_VARIABLES: [&str; 4] = [
     "INTERMEZZO_REPLAY",
     "INTERMEZZO_REPORTS",
     "INTERMEZZO_CHECKPOINTS",
+    crate::plugin::PATH_VARIABLE,
 ];
 
 impl Settings {

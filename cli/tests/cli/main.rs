@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod corpus;
+mod monitor;
 mod project;
 mod replay;
 mod usage;

@@ -72,6 +72,8 @@ use operation::Operation;
 use order::{Missed, Place, Tasks};
 use std::collections::HashSet;
 
+const NAME: &str = "stale-load";
+
 /// Warns of loads that a store buffer could serve an older value, such that no schedule explains it.
 ///
 /// ```

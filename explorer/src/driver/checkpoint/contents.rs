@@ -77,6 +77,7 @@ impl Identity {
             checkpoint: _,
             checkpoint_every: _,
             stack_bytes,
+            monitors: named,
             environment,
         } = settings;
         debug_assert!(
@@ -89,6 +90,10 @@ impl Identity {
                 && !assume_awaits,
             "such searches are not kept"
         );
+        let mut monitors = monitors.join(", ");
+        for named in named.iter().filter(|named| !named.arguments.is_empty()) {
+            monitors.push_str(&format!("; {named}"));
+        }
         let settings: [(&str, String); 17] = [
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
@@ -109,7 +114,7 @@ impl Identity {
             ("cache_bytes", cache_bytes.to_string()),
             ("stack", stack_bytes.to_string()),
             ("environment", format!("{environment:?}")),
-            ("monitors", monitors.join(", ")),
+            ("monitors", monitors),
         ];
         Ok(Identity {
             program: program.to_owned(),

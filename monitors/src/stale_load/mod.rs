@@ -92,8 +92,6 @@ pub struct StaleLoads {
     told: HashSet<[(TaskId, SiteId); 2]>,
 }
 
-const NAME: &str = "stale-load";
-
 const ARGUMENTS: [Argument<StaleLoads>; 1] = [Argument {
     name: "errors",
     values: SWITCH,

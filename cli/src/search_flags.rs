@@ -65,7 +65,7 @@ pub(crate) struct SearchFlags {
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     quiet_atomics: Option<String>,
     /// Makes accesses to plain memory at these places schedule points: `ring.rs:12`, separated by commas
-    #[arg(long, value_name = "PLACES", value_parser = setting("schedule_points_at"), help_heading = SEARCH)]
+    #[arg(long, value_name = "LIST", value_parser = setting("schedule_points_at"), help_heading = SEARCH)]
     schedule_points_at: Option<String>,
     /// Makes the accesses of data races that are found schedule points; takes --keep-going
     #[arg(long, value_name = "BOOL", value_parser = setting("preempt_at_races"), help_heading = SEARCH,

@@ -44,6 +44,12 @@ fn kind_name(kind: BlockKind) -> &'static str {
 }
 
 impl Blocks {
+    /// Whether there is any.
+    #[inline]
+    pub(super) fn any(&self) -> bool {
+        !self.list.is_empty()
+    }
+
     fn add(&mut self, kind: BlockKind, start: usize, size: usize, user: u32) -> u32 {
         let ordinal = self.counts.entry((user, kind as u32)).or_default();
         *ordinal += 1;
@@ -118,10 +124,9 @@ impl Runtime {
 
     /// The execution is over: frees the memory of the allocator's that the test was given. Not where it `is_damaged`: then
     /// the memory is lost.
+    #[cold]
+    #[inline(never)]
     pub(super) fn free_blocks(&mut self, is_damaged: bool) {
-        if self.blocks.list.is_empty() {
-            return;
-        }
         let blocks = std::mem::take(&mut self.blocks);
         for (pointer, layout) in blocks.layouts.into_iter().filter(|_| !is_damaged) {
             // SAFETY: it was allocated with this layout, and nothing but this frees it.

@@ -100,6 +100,8 @@ impl DataPoints {
 impl Runtime {
     /// The execution is over: takes up the places of its races. Whether there is a new one, for which the search has to start
     /// anew.
+    #[cold]
+    #[inline(never)]
     pub(super) fn learn_data_points(&mut self) -> bool {
         let Some(mut points) = self.data_points.take() else {
             return false;

@@ -416,14 +416,16 @@ impl Engine {
         if rt.listeners.any() {
             rt.tell_end(complete);
         }
-        let learned_points = rt.learn_data_points();
+        let learned_points = rt.data_points.is_some() && rt.learn_data_points();
         let quiet = complete
             && rt.panics.iter().all(|note| note.joined || !note.escaped)
             && rt.listeners.reported.is_empty();
         let scene = if quiet { None } else { Some(rt.scene()) };
         rt.clear_away(!rt.damaged);
         let rt = self.rt();
-        rt.free_blocks(rt.damaged);
+        if rt.blocks.any() {
+            rt.free_blocks(rt.damaged);
+        }
         let trouble = if quiet && !rt.damaged {
             None
         } else {

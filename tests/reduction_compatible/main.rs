@@ -9,7 +9,7 @@ mod program;
 mod recorder;
 mod trace;
 
-use intermezzo::monitors::{Atomicity, Leaks, LockOrder, Misuses};
+use intermezzo::monitors::{Atomicity, DataRaces, Leaks, LockOrder, Misuses, StaleLoads};
 use intermezzo::sdk::Monitor;
 use intermezzo::{Environment, Explorer};
 use program::{Family, Program};
@@ -27,6 +27,8 @@ const EXECUTIONS: u64 = if cfg!(debug_assertions) { 500 } else { 2_000 };
 /// The monitors under test: a new one is a line here.
 fn monitors() -> Vec<Box<dyn Monitor>> {
     vec![
+        Box::new(DataRaces::new()),
+        Box::new(StaleLoads::new()),
         Box::new(LockOrder::new()),
         Box::new(Atomicity::with_arguments("blocks=both,triples=true").expect("arguments")),
         Box::new(Leaks::with_arguments("tasks=true").expect("arguments")),

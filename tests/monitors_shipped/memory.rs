@@ -2,11 +2,12 @@
 
 use super::{explore, nothing, only};
 use intermezzo::alloc::{Layout, Track, alloc, dealloc};
-use intermezzo::monitors::Leaks;
+use intermezzo::cell::Cell;
+use intermezzo::monitors::{DataRaces, Leaks};
 use intermezzo::sdk::{FindingKind, Severity};
 use intermezzo::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use intermezzo::sync::{Arc, LazyLock, Mutex, Weak, mpsc};
-use intermezzo::{ptr, thread, thread_local};
+use intermezzo::{Explorer, Reduction, ptr, thread, thread_local};
 
 /// A node that may hold another.
 #[derive(Default)]
@@ -200,4 +201,49 @@ fn memory_is_not_used_after_it_was_given_back() {
         "{report}"
     );
     nothing(&explore(Leaks::new, || uses(true)));
+}
+
+/// A count that two tasks change without asking each other.
+#[derive(Default)]
+struct Plain(Cell<u32>);
+
+// SAFETY: all tasks of an exploration take turns on one thread.
+unsafe impl Sync for Plain {}
+
+/// No schedule point lies between the two halves of an increment: only the race shows that there should be one.
+#[test]
+fn what_comes_of_a_race_is_found_once_the_race_is() {
+    let explore = |at_races: bool| {
+        Explorer::new()
+            .monitor(DataRaces::new())
+            .reduction(Reduction::Dpor)
+            .keep_going(true)
+            .preempt_at_races(at_races)
+            .explore(|| {
+                let count = Plain::default();
+                thread::scope(|scope| {
+                    for _ in 0..2 {
+                        scope.spawn(|| {
+                            let count = &count;
+                            count.0.set(count.0.get() + 1);
+                        });
+                    }
+                });
+                assert_eq!(count.0.get(), 2, "an increment is lost");
+            })
+    };
+    let kinds = |at_races| -> Vec<String> {
+        let report = explore(at_races);
+        report
+            .findings()
+            .iter()
+            .map(|finding| finding.kind.to_string())
+            .collect()
+    };
+    assert!(
+        kinds(false).iter().all(|kind| kind == "data_race"),
+        "{}",
+        explore(false)
+    );
+    assert!(kinds(true).contains(&"assertion".to_owned()), "{}", explore(true));
 }

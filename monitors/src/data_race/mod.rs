@@ -243,7 +243,13 @@ impl DataRaces {
                 ..known_by
             };
             let report = Report::new(FindingKind::DataRace, message);
-            cx.report(report.events([race.after, before]).suggest(suggestion));
+            let sites = [race.earlier.end.site, race.later.site];
+            cx.report(
+                report
+                    .events([race.after, before])
+                    .sites(sites)
+                    .suggest(suggestion),
+            );
         }
     }
 }

@@ -8,6 +8,7 @@ mod corpus;
 mod exit;
 mod files;
 mod history;
+mod monitor;
 mod output;
 mod problem;
 mod progress;
@@ -16,7 +17,7 @@ mod replay;
 mod search_flags;
 mod suggest;
 
-use args::{Cli, Command, CorpusCommand, HistoryCommand};
+use args::{Cli, Command, CorpusCommand, HistoryCommand, MonitorCommand};
 use clap::Parser;
 use exit::Exit;
 use problem::Problem;
@@ -46,5 +47,10 @@ fn run(command: Command) -> Result<Exit, Problem> {
         Command::History {
             command: HistoryCommand::Check(args),
         } => history::check::run(args),
+        Command::Monitor { command } => match command {
+            MonitorCommand::List(args) => monitor::list(&args),
+            MonitorCommand::New(args) => monitor::new::run(&args),
+            MonitorCommand::Check(args) => monitor::check::run(&args),
+        },
     }
 }

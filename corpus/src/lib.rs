@@ -4,6 +4,7 @@
 
 mod programs;
 
+use intermezzo::monitors::DataRaces;
 use intermezzo::{Explorer, Report, Settings};
 use std::fmt;
 
@@ -148,9 +149,13 @@ impl Program {
         settings
     }
 
-    /// An explorer of it, with these settings.
+    /// An explorer of it, with these settings, and with the monitor that finds what must be found, if it takes one.
     pub fn explorer(&self, settings: Settings, arguments: &Arguments) -> Explorer {
-        Explorer::with_settings(settings).program(self.full_name(arguments))
+        let explorer = Explorer::with_settings(settings).program(self.full_name(arguments));
+        match self.expected {
+            Expected::Fail("data_race") => explorer.monitor_with(DataRaces::new),
+            _ => explorer,
+        }
     }
 
     /// One execution of it, to explore.

@@ -53,13 +53,16 @@ impl Eq for Argument {}
 /// Performs an operation on an object, and writes down what it returned.
 type Run<T> = Box<dyn Fn(&T, &Argument, &mut String) + Send + Sync>;
 
+/// Arguments that are simpler.
+type Simpler = Box<dyn Fn(&Argument) -> Vec<Argument> + Send + Sync>;
+
 /// An operation of objects of type `T`.
 pub(crate) struct Operation<T> {
     pub(crate) name: String,
     /// The type of its arguments.
     takes: std::any::TypeId,
     draw: Box<dyn Fn(&mut Source) -> Argument + Send + Sync>,
-    simpler: Box<dyn Fn(&Argument) -> Vec<Argument> + Send + Sync>,
+    simpler: Simpler,
     run: Run<T>,
     /// The group of operations that one task has for itself.
     pub(crate) exclusive: Option<String>,

@@ -156,7 +156,7 @@ impl Waiting {
 
 fn waiting(push: fn(&Waiting, u8)) -> Refinement<Waiting> {
     refine(Waiting::default)
-        .op("push", fresh::<u8>(), move |queue, value| push(queue, value))
+        .op("push", fresh::<u8>(), push)
         .op("pop", (), |queue, ()| queue.pop())
         .init(0..=1)
         .scenarios(30)

@@ -61,6 +61,7 @@
 //! assert_eq!(reports[0].events, [second]);
 //! ```
 
+pub mod abi;
 mod clock;
 mod context;
 mod event;

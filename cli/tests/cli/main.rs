@@ -3,6 +3,7 @@
 mod checkpoint;
 mod corpus;
 mod history;
+mod monitor;
 mod project;
 mod replay;
 mod usage;

@@ -4,7 +4,7 @@ use crate::run;
 
 #[test]
 fn help() {
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 12] = [
         &[],
         &["test"],
         &["replay"],
@@ -13,6 +13,10 @@ fn help() {
         &["corpus", "run"],
         &["history"],
         &["history", "check"],
+        &["monitor"],
+        &["monitor", "list"],
+        &["monitor", "new"],
+        &["monitor", "check"],
     ];
     let texts = commands.map(|command| run(&[command, &["-h"]].concat()).ends_with(0).stdout);
     insta::assert_snapshot!(texts.join("\n----------------------------------------\n\n"));
@@ -26,6 +30,9 @@ fn every_command_is_explained_at_length() {
         &["corpus", "list"],
         &["corpus", "run"],
         &["history", "check"],
+        &["monitor", "list"],
+        &["monitor", "new"],
+        &["monitor", "check"],
     ] {
         assert!(
             run(&[command, &["--help"]].concat())

@@ -59,7 +59,7 @@ impl Trace {
 
     /// The steps that a blocked operation could have come before.
     pub(crate) fn races_of_blocked(&self, blocked: &Blocked) -> Vec<usize> {
-        let head = self.heads.get(blocked.task as usize).copied().unwrap_or(NONE);
+        let head = self.head(blocked.task);
         let mut steps = Vec::new();
         let Some(list) = self.keys.get(blocked.touch.key.index()) else {
             return steps;
@@ -75,7 +75,7 @@ impl Trace {
     /// Whether the task of a blocked operation knew of a step, or it is its own.
     pub(crate) fn precedes_blocked(&self, earlier: usize, blocked: &Blocked) -> bool {
         let step = &self.steps[earlier];
-        let head = self.heads.get(blocked.task as usize).copied().unwrap_or(NONE);
+        let head = self.head(blocked.task);
         step.task == blocked.task
             || step.stands != NONE && step.stands >= step.entries && self.known(step.stands, head)
     }

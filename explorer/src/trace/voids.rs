@@ -167,6 +167,12 @@ impl Trace {
         }
     }
 
+    /// Whether rounds can come to count as not having happened at all.
+    #[inline(always)]
+    pub(crate) fn has_voids(&self) -> bool {
+        self.voids.is_some()
+    }
+
     /// The rounds that count as not having happened, in the order in which they failed.
     pub(crate) fn void_rounds(&self) -> &[VoidRound] {
         self.voids.as_ref().map_or(&[], |voids| &voids.rounds)
@@ -192,8 +198,9 @@ impl Trace {
     }
 
     /// Whether a step is part of a void round.
+    #[inline(always)]
     pub(crate) fn is_void(&self, step: usize) -> bool {
-        self.void_events(step).next().is_some()
+        self.has_voids() && self.void_events(step).next().is_some()
     }
 
     /// What the void operations of a step touched; and would have, had they not failed, if `might`.

@@ -15,13 +15,16 @@ use crate::history::{History, Operation};
 use crate::specification::{Next, Specification};
 use std::collections::BTreeMap;
 
+/// Something that is so or not.
+type Predicate<'a, X> = Box<dyn Fn(&X) -> bool + 'a>;
+
 /// A checker with its settings.
 pub struct Checker<'a, S: Specification> {
     specification: &'a S,
     same: Same,
     states_max: u64,
-    late: Box<dyn Fn(&S::Call) -> bool + 'a>,
-    ends: Option<Box<dyn Fn(&S::State) -> bool + 'a>>,
+    late: Predicate<'a, S::Call>,
+    ends: Option<Predicate<'a, S::State>>,
 }
 
 impl<'a, S: Specification> Checker<'a, S> {

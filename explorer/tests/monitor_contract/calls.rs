@@ -79,7 +79,7 @@ fn a_monitors_finding_is_reported_and_replays() {
     assert!(
         finding
             .message
-            .starts_with("main yields at explorer/tests/monitors.rs:"),
+            .starts_with("main yields at explorer/tests/monitor_contract/calls.rs:"),
         "{report}"
     );
     for _ in 0..100 {
@@ -179,4 +179,26 @@ fn calls_come_in_the_order_of_the_contract() {
         .collect();
     let found = calls(Interests::SCHEDULE_POINTS);
     assert_eq!(found[..found.len() - 2], points[..points.len() - 2]);
+}
+
+/// What is run for findings that are not a monitor's, it does not hear; the last call of all comes nevertheless.
+#[test]
+fn monitors_are_shut_down_after_executions_that_they_did_not_hear() {
+    let calls = Arc::new(StdMutex::new(Vec::new()));
+    let explorer = Explorer::new().keep_going(true).environment(Environment::calm());
+    let report = explorer
+        .monitor(Calls(calls.clone(), Interests::SYNC_ACCESSES))
+        .explore(|| {
+            let n = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                scope.spawn(|| n.store(1, Ordering::SeqCst));
+                if n.load(Ordering::SeqCst) == 0 {
+                    thread::park();
+                }
+                (0..10).for_each(|_| n.store(2, Ordering::SeqCst));
+            });
+        });
+    assert_eq!(report.findings()[0].kind, FindingKind::Deadlock, "{report}");
+    let last = calls.lock().unwrap().last().cloned();
+    assert_eq!(last.as_deref(), Some("shutdown"));
 }

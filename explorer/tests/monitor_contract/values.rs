@@ -138,7 +138,7 @@ fn messages_by_number() {
         "0.7 channel not ready channel 0.1 0 0",
         "0.8 close channel 0.1 0 0",
         "0.9 receive channel 0.1 0 0",
-        "0.10 close channel 0.2 0 1",
+        "0.10 close channel 0.2 1 1",
         "0.11 send channel 0.2 0 0",
     ];
     assert_eq!(execution[1..11], expected);

@@ -79,7 +79,8 @@ pub(crate) struct Dpor {
     sleepers: Vec<Sleeper>,
     /// What to do next, if the step just decided belongs to a sequence.
     guide: Tree,
-    /// Trees that are no longer needed, for the room that they have.
+    /// Trees that are no longer needed, for the room that they have. No more than two for each node that there was at most
+    /// at once: more trees get room on the way than ask for it.
     spare: Vec<Tree>,
     /// The values that the step under way has chosen.
     values: Values,
@@ -445,11 +446,12 @@ impl Dpor {
 
     /// Takes the last node off the path.
     fn leave(&mut self) {
+        let most = 2 * self.nodes.capacity();
         let node = self.nodes.last_mut().expect("a node to leave");
         self.candidates.truncate(node.candidates.start);
         self.sleepers.truncate(node.sleepers);
         for tree in [&mut node.pending, &mut node.sequences] {
-            if !tree.has_no_room() {
+            if !tree.has_no_room() && self.spare.len() < most {
                 tree.clear();
                 self.spare.push(std::mem::take(tree));
             }

@@ -82,13 +82,15 @@ fn run(in_turn: bool, against: Against, effort: Effort) -> RefinementReport {
         .threads(2..=2)
         .ops(1..=2)
         .init(0..=0)
-    .post(0..=0);
+        .post(0..=0);
     let test = effort.of(40, test);
     match against {
         Against::Itself => test.run(),
         Against::Model => test
             .spec(|| VecDeque::from(AT_FIRST))
-            .means("push", |deque: &mut VecDeque<u8>, task: &u8| deque.push_back(*task))
+            .means("push", |deque: &mut VecDeque<u8>, task: &u8| {
+                deque.push_back(*task)
+            })
             .means("pop", |deque, (): &()| deque.pop_back())
             .means("steal_half", |deque, (): &()| {
                 deque.drain(..deque.len().div_ceil(2)).collect::<Vec<u8>>()

@@ -57,7 +57,9 @@ fn run(looks_again: bool, against: Against, effort: Effort) -> RefinementReport 
         looks_again,
         ..Channel::default()
     })
-    .op("send", fresh::<u8>(), |channel: &Channel, message| channel.send(message))
+    .op("send", fresh::<u8>(), |channel: &Channel, message| {
+        channel.send(message)
+    })
     .op("close", (), |channel, ()| channel.close())
     .op("try_receive", (), |channel, ()| channel.try_receive())
     .exclusive("sender", ["send", "close"])
@@ -68,17 +70,22 @@ fn run(looks_again: bool, against: Against, effort: Effort) -> RefinementReport 
         Against::Itself => test.run(),
         Against::Model => test
             .spec(|| (VecDeque::new(), false))
-            .means("send", |(messages, closed): &mut (VecDeque<u8>, bool), message: &u8| {
-                if !*closed {
-                    messages.push_back(*message);
-                }
-                !*closed
-            })
+            .means(
+                "send",
+                |(messages, closed): &mut (VecDeque<u8>, bool), message: &u8| {
+                    if !*closed {
+                        messages.push_back(*message);
+                    }
+                    !*closed
+                },
+            )
             .means("close", |(_, closed), (): &()| *closed = true)
-            .means("try_receive", |(messages, closed), (): &()| match messages.pop_front() {
-                Some(message) => Ok(message),
-                None if *closed => Err(Nothing::Closed),
-                None => Err(Nothing::Empty),
+            .means("try_receive", |(messages, closed), (): &()| {
+                match messages.pop_front() {
+                    Some(message) => Ok(message),
+                    None if *closed => Err(Nothing::Closed),
+                    None => Err(Nothing::Empty),
+                }
             })
             .run(),
     }

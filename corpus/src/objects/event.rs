@@ -4,7 +4,7 @@
 //! put back: the event seems set, so the next `set` wakes nobody, and the waiter sticks (found by Line-Up in .NET:
 //! Burckhardt et al., PLDI 2010).
 
-use super::{Against, Effort, Object, refuted};
+use super::{Against, Object, refuted};
 use intermezzo::refinement::{Refinement, RefinementReport, refine};
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo::sync::{Condvar, Mutex};
@@ -72,8 +72,7 @@ fn test(reads_twice: bool) -> Refinement<Event> {
     .post(0..=0)
 }
 
-fn run(test: Refinement<Event>, against: Against, effort: Effort) -> RefinementReport {
-    let test = effort.of(80, test);
+fn run(test: Refinement<Event>, against: Against) -> RefinementReport {
     match against {
         Against::Itself => test.run(),
         Against::Model => test
@@ -91,7 +90,7 @@ pub(super) const STICKS: Object = Object {
     name: "event_sticks",
     about: "an event whose waiter reads the state twice, and may wait though it is set",
     outcomes: &refuted(4),
-    run: |against, effort| run(test(true).exclusive("waiter", ["wait"]), against, effort),
+    run: |against, effort| run(effort.of(300, test(true).exclusive("waiter", ["wait"])), against),
 };
 
 /// It reads the state once.
@@ -99,5 +98,5 @@ pub(super) const CORRECT: Object = Object {
     name: "event_correct",
     about: "an event whose waiter counts itself in the state that it saw",
     outcomes: super::CORRECT,
-    run: |against, effort| run(test(false), against, effort),
+    run: |against, effort| run(effort.of(40, test(false)), against),
 };

@@ -58,7 +58,9 @@ fn run(version: Version, against: Against, effort: Effort) -> RefinementReport {
     })
     .op("get", one_of([1u8, 2]), |map: &Map, key| map.get(key))
     .op("put", pairs(), |map, (key, value)| map.put(key, value))
-    .op("load_or_store", pairs(), |map, (key, value)| map.load_or_store(key, value))
+    .op("load_or_store", pairs(), |map, (key, value)| {
+        map.load_or_store(key, value)
+    })
     .threads(2..=2);
     let test = effort.of(60, test);
     match against {

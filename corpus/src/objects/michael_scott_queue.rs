@@ -5,8 +5,8 @@
 //! what comes after it is in the queue and cannot be reached.
 
 use super::pool::{NODES, NONE, Pool};
-use super::{Against, Effort, Object, models, refuted};
-use intermezzo::refinement::{RefinementReport, fresh, refine};
+use super::{Against, Object, models, refuted};
+use intermezzo::refinement::{Refinement, RefinementReport, fresh, refine};
 use intermezzo::sync::atomic::{AtomicU8, AtomicU64, Ordering::SeqCst};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,9 @@ enum Version {
     /// An enqueue swings the tail first.
     SwungEarly,
 }
+
+/// Most steps of an execution: a node that is linked to itself is walked for ever.
+const STEPS_MAX: u64 = 500;
 
 struct Node {
     next: AtomicU64,
@@ -112,27 +115,33 @@ impl Queue {
     }
 }
 
-fn run(version: Version, against: Against, effort: Effort) -> RefinementReport {
-    let test = refine(move || Queue::new(version))
+fn test(version: Version) -> Refinement<Queue> {
+    refine(move || Queue::new(version))
         .op("enqueue", fresh::<u8>(), |queue, value| queue.enqueue(value))
         .op("dequeue", (), |queue, ()| queue.dequeue())
         .threads(2..=2)
         .init(0..=1)
         .post(0..=0)
-        .explorer(|explorer| explorer.steps_max(STEPS_MAX));
-    let test = effort.of(40, test);
+        .explorer(|explorer| explorer.steps_per_execution(STEPS_MAX))
+}
+
+fn run(test: Refinement<Queue>, against: Against) -> RefinementReport {
     match against {
         Against::Itself => test.run(),
         Against::Model => models::queue(test).run(),
     }
 }
 
+/// With this seed the first scenario that fails shows a value that is lost; in others an enqueue never ends, because the
+/// node it is to be linked to is linked to itself.
+const SEED: u64 = 4;
+
 /// The head overtakes the tail.
 pub(super) const NOT_SWUNG: Object = Object {
     name: "michael_scott_queue_tail_not_swung",
     about: "Michael and Scott's queue, whose head may overtake the tail",
     outcomes: &refuted(4),
-    run: |against, effort| run(Version::NotSwung, against, effort),
+    run: |against, effort| run(effort.of(40, test(Version::NotSwung).seed(SEED)), against),
 };
 
 /// A gap before the tail.
@@ -140,7 +149,7 @@ pub(super) const SWUNG_EARLY: Object = Object {
     name: "michael_scott_queue_tail_swung_early",
     about: "Michael and Scott's queue, whose tail is swung to a node that is not linked yet",
     outcomes: &refuted(3),
-    run: |against, effort| run(Version::SwungEarly, against, effort),
+    run: |against, effort| run(effort.of(40, test(Version::SwungEarly)), against),
 };
 
 /// As published.
@@ -148,5 +157,5 @@ pub(super) const CORRECT: Object = Object {
     name: "michael_scott_queue_correct",
     about: "Michael and Scott's queue",
     outcomes: super::CORRECT,
-    run: |against, effort| run(Version::Correct, against, effort),
+    run: |against, effort| run(effort.of(40, test(Version::Correct)), against),
 };

@@ -4,10 +4,7 @@ use intermezzo::refinement::{Modelled, Refinement};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A stack with `push` and `pop`, and with these values at first: the last on top.
-pub(super) fn stack<T: Sync + 'static>(
-    test: Refinement<T>,
-    at_first: &'static [u8],
-) -> Modelled<T, Vec<u8>> {
+pub(super) fn stack<T: Sync + 'static>(test: Refinement<T>, at_first: &'static [u8]) -> Modelled<T, Vec<u8>> {
     test.spec(|| at_first.to_vec())
         .means("push", |stack: &mut Vec<u8>, value: &u8| stack.push(*value))
         .means("pop", |stack, (): &()| stack.pop())

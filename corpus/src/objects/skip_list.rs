@@ -103,7 +103,9 @@ impl Map {
 fn run(leaves_a_gap: bool, against: Against, effort: Effort) -> RefinementReport {
     let keys = || one_of([1u8, 2]);
     let test = refine(move || Map::new(leaves_a_gap))
-        .op("put", (keys(), fresh::<u8>()), |map: &Map, (key, value)| map.put(key, value))
+        .op("put", (keys(), fresh::<u8>()), |map: &Map, (key, value)| {
+            map.put(key, value)
+        })
         .op("get", keys(), |map, key| map.get(key))
         .threads(2..=2)
         .init(0..=2)

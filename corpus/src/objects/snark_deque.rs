@@ -8,8 +8,9 @@
 //! All links are in one word here, for want of the instruction.
 
 use super::{Against, Effort, Object, refuted};
-use intermezzo::refinement::{RefinementReport, fresh, refine};
+use intermezzo::refinement::{Refinement, RefinementReport, fresh, refine};
 use intermezzo::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use intermezzo::{Explorer, Reduction};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,8 +98,14 @@ impl Deque {
             if expected.iter().any(|(link, node)| link.of(links) != *node) {
                 return false;
             }
-            let changed = new.iter().fold(links, |links, (link, node)| link.set(links, *node));
-            if self.links.compare_exchange(links, changed, SeqCst, SeqCst).is_ok() {
+            let changed = new
+                .iter()
+                .fold(links, |links, (link, node)| link.set(links, *node));
+            if self
+                .links
+                .compare_exchange(links, changed, SeqCst, SeqCst)
+                .is_ok()
+            {
                 return true;
             }
         }
@@ -161,17 +168,40 @@ impl Deque {
     }
 }
 
-fn run(version: Version, against: Against, effort: Effort) -> RefinementReport {
-    let test = refine(move || Deque::new(version))
-        .op("push_left", fresh::<u8>(), |deque: &Deque, value| deque.push(Left, value))
-        .op("push_right", fresh::<u8>(), |deque, value| deque.push(Right, value))
+fn test(version: Version) -> Refinement<Deque> {
+    refine(move || Deque::new(version))
+        .op("push_left", fresh::<u8>(), |deque: &Deque, value| {
+            deque.push(Left, value)
+        })
+        .op("push_right", fresh::<u8>(), |deque, value| {
+            deque.push(Right, value)
+        })
         .op("pop_left", (), |deque, ()| deque.pop(Left))
         .op("pop_right", (), |deque, ()| deque.pop(Right))
         .threads(2..=2)
         .ops(1..=2)
-        .init(0..=2)
-        .post(0..=0);
-    let test = effort.of(100, test);
+        .init(0..=1)
+        .post(0..=0)
+}
+
+/// The scenario in which a node is popped from both ends: one pop waits while the node becomes the first and another
+/// comes after it, the other while that one goes. It takes three tasks, so it is not left to chance.
+fn with_three_tasks(test: Refinement<Deque>) -> Refinement<Deque> {
+    test.pin(|scenario| {
+        scenario
+            .init("push_right", 1u8)
+            .init("push_right", 2u8)
+            .task(|task| task.op("pop_right", ()))
+            .task(|task| task.op("pop_left", ()).op("pop_left", ()))
+            .task(|task| task.op("push_right", 3u8).op("pop_right", ()))
+    })
+}
+
+fn two_preemptions(explorer: Explorer) -> Explorer {
+    explorer.reduction(Reduction::None).preemptions(2)
+}
+
+fn run(test: Refinement<Deque>, against: Against) -> RefinementReport {
     match against {
         Against::Itself => test.run(),
         Against::Model => test
@@ -191,15 +221,18 @@ pub(super) const EMPTY: Object = Object {
     name: "snark_deque_empty",
     about: "the Snark deque as published, a pop of which may find a deque empty that is not",
     outcomes: &refuted(4),
-    run: |against, effort| run(Version::Published, against, effort),
+    run: |against, effort| run(effort.of(60, test(Version::Published)), against),
 };
 
 /// Two pops return the same.
 pub(super) const TWICE: Object = Object {
     name: "snark_deque_twice",
     about: "the Snark deque without its first bug, two pops of which may return the same value",
-    outcomes: &refuted(4),
-    run: |against, effort| run(Version::LooksAgain, against, effort),
+    outcomes: &refuted(7),
+    run: |against, _| {
+        let test = with_three_tasks(test(Version::LooksAgain)).scenarios(0);
+        run(test.explorer(two_preemptions), against)
+    },
 };
 
 /// Without both bugs.
@@ -207,5 +240,11 @@ pub(super) const CORRECT: Object = Object {
     name: "snark_deque_correct",
     about: "the Snark deque, corrected: a pop claims its value",
     outcomes: super::CORRECT,
-    run: |against, effort| run(Version::Correct, against, effort),
+    run: |against, effort| {
+        let test = effort.of(60, test(Version::Correct));
+        match effort {
+            Effort::Usual => run(test, against),
+            Effort::Large => run(with_three_tasks(test), against),
+        }
+    },
 };

@@ -1,6 +1,6 @@
 //! Objects of the corpus with known bugs are found out, each in a small scenario; corrected they pass.
 //!
-//! `INTERMEZZO_CATALOGUE=large` tries ten times the scenarios; `INTERMEZZO_CATALOGUE_ONLY=snark` only some objects. With
+//! `INTERMEZZO_CATALOGUE=large` tries more of the corrected ones; `INTERMEZZO_CATALOGUE_ONLY=snark` only some objects. With
 //! `--nocapture` there is a line for each comparison.
 
 #![allow(
@@ -13,6 +13,7 @@ use intermezzo_corpus::objects::{Effort, Object, Outcome};
 use intermezzo_corpus::{Expected, objects};
 use std::time::Instant;
 
+/// How much is tried of corrected versions.
 fn effort() -> Effort {
     match std::env::var("INTERMEZZO_CATALOGUE").as_deref() {
         Ok("large") => Effort::Large,
@@ -21,9 +22,9 @@ fn effort() -> Effort {
 }
 
 /// The report of a comparison, and a line about it.
-fn compared(object: &Object, outcome: &Outcome) -> RefinementReport {
+fn compared(object: &Object, outcome: &Outcome, effort: Effort) -> RefinementReport {
     let start = Instant::now();
-    let report = object.run(outcome.against, effort());
+    let report = object.run(outcome.against, effort);
     let found = report.failure.as_ref().map_or("pass".to_owned(), |failure| {
         let calls = failure.scenario.calls().count();
         format!(
@@ -46,12 +47,16 @@ fn compared(object: &Object, outcome: &Outcome) -> RefinementReport {
 }
 
 /// Checks every comparison whose outcome is such, and tells of all that are not as they must be.
-fn check(which: fn(&Expected) -> bool, wrong: fn(&Outcome, &RefinementReport) -> Option<String>) {
+fn check(
+    effort: Effort,
+    which: fn(&Expected) -> bool,
+    wrong: fn(&Outcome, &RefinementReport) -> Option<String>,
+) {
     let only = std::env::var("INTERMEZZO_CATALOGUE_ONLY").unwrap_or_default();
     let mut all = Vec::new();
     for object in objects().iter().filter(|object| object.name.contains(&only)) {
         for outcome in object.outcomes.iter().filter(|outcome| which(&outcome.expected)) {
-            let report = compared(object, outcome);
+            let report = compared(object, outcome, effort);
             if let Some(wrong) = wrong(outcome, &report) {
                 all.push(format!(
                     "{} against {}: {wrong}\n{report}",
@@ -66,6 +71,7 @@ fn check(which: fn(&Expected) -> bool, wrong: fn(&Outcome, &RefinementReport) ->
 #[test]
 fn bugs_are_found_in_small_scenarios() {
     check(
+        Effort::Usual,
         |expected| *expected != Expected::Pass,
         |outcome, report| {
             let as_expected = report.failure.as_ref().is_some_and(|failure| {
@@ -81,6 +87,7 @@ fn bugs_are_found_in_small_scenarios() {
 #[test]
 fn corrected_versions_pass() {
     check(
+        effort(),
         |expected| *expected == Expected::Pass,
         |_, report| {
             let whole = report.verdict().is_pass() && report.short.is_empty();

@@ -42,9 +42,9 @@ impl fmt::Display for Against {
 /// How much is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// As much as it takes to find the bugs.
+    /// As much as it takes to find the bugs: two tasks.
     Usual,
-    /// Ten times the scenarios, and more executions of each.
+    /// Up to three tasks, twice the scenarios, and more executions of each: hours.
     Large,
 }
 
@@ -53,7 +53,7 @@ impl Effort {
     fn of<T: Sync + 'static>(self, scenarios: usize, test: Refinement<T>) -> Refinement<T> {
         match self {
             Effort::Usual => test.scenarios(scenarios),
-            Effort::Large => test.scenarios(10 * scenarios).executions(1_000_000),
+            Effort::Large => test.threads(2..=3).scenarios(2 * scenarios).executions(1_000_000),
         }
     }
 }

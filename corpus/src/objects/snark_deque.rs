@@ -7,7 +7,7 @@
 //!
 //! All links are in one word here, for want of the instruction.
 
-use super::{Against, Effort, Object, refuted};
+use super::{Against, Object, refuted};
 use intermezzo::refinement::{Refinement, RefinementReport, fresh, refine};
 use intermezzo::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use intermezzo::{Explorer, Reduction};
@@ -240,11 +240,5 @@ pub(super) const CORRECT: Object = Object {
     name: "snark_deque_correct",
     about: "the Snark deque, corrected: a pop claims its value",
     outcomes: super::CORRECT,
-    run: |against, effort| {
-        let test = effort.of(60, test(Version::Correct));
-        match effort {
-            Effort::Usual => run(test, against),
-            Effort::Large => run(with_three_tasks(test), against),
-        }
-    },
+    run: |against, effort| run(effort.of(60, test(Version::Correct)), against),
 };

@@ -2,7 +2,7 @@
 //! out of its node.
 //!
 //! `poll_first` looks for the first node with a value and takes the value by a compare-exchange. In between, another node
-//! may come before it: what is taken is not the first then (JDK-8188900; found again by Lincheck). To look once more
+//! may come before it: what is taken is not the first then (shown by Lincheck: Koval et al., CAV 2023). To look once more
 //! before taking, as the JDK's correction does, only makes the time shorter in which that can be. Nodes stay in the list
 //! here, which changes nothing of that.
 

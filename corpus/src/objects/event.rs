@@ -98,5 +98,12 @@ pub(super) const CORRECT: Object = Object {
     name: "event_correct",
     about: "an event whose waiter counts itself in the state that it saw",
     outcomes: super::CORRECT,
-    run: |against, effort| run(effort.of(40, test(false)), against),
+    run: |against, effort| {
+        let test = effort.of(40, test(false)).pin(|scenario| {
+            scenario
+                .task(|task| task.op("set", ()).op("reset", ()).op("set", ()))
+                .task(|task| task.op("wait", ()))
+        });
+        run(test, against)
+    },
 };

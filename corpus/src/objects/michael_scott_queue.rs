@@ -21,6 +21,10 @@ enum Version {
 /// Most steps of an execution: a node that is linked to itself is walked for ever.
 const STEPS_MAX: u64 = 500;
 
+/// With this seed the first scenario in which a tail was not swung shows a value that is lost; in others an enqueue never
+/// ends, because the node it is to be linked to is linked to itself.
+const SEED: u64 = 4;
+
 struct Node {
     next: AtomicU64,
     value: AtomicU8,
@@ -122,6 +126,7 @@ fn test(version: Version) -> Refinement<Queue> {
         .threads(2..=2)
         .init(0..=1)
         .post(0..=0)
+        .seed(SEED)
         .explorer(|explorer| explorer.steps_per_execution(STEPS_MAX))
 }
 
@@ -132,16 +137,12 @@ fn run(test: Refinement<Queue>, against: Against) -> RefinementReport {
     }
 }
 
-/// With this seed the first scenario that fails shows a value that is lost; in others an enqueue never ends, because the
-/// node it is to be linked to is linked to itself.
-const SEED: u64 = 4;
-
 /// The head overtakes the tail.
 pub(super) const NOT_SWUNG: Object = Object {
     name: "michael_scott_queue_tail_not_swung",
     about: "Michael and Scott's queue, whose head may overtake the tail",
     outcomes: &refuted(4),
-    run: |against, effort| run(effort.of(40, test(Version::NotSwung).seed(SEED)), against),
+    run: |against, effort| run(effort.of(40, test(Version::NotSwung)), against),
 };
 
 /// A gap before the tail.

@@ -147,6 +147,7 @@ pub(crate) const ALL: &[Object] = &[
     treiber_stack::ABA,
     treiber_stack::CORRECT,
     treiber_stack::COUNTED_LATE,
+    treiber_stack::TAGGED,
     vyukov_queue::CORRECT,
     vyukov_queue::FALSE_EMPTY,
     vyukov_queue::FALSE_FULL,

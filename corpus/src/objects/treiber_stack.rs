@@ -122,9 +122,12 @@ fn pushed_and_popped(version: Version) -> Refinement<Stack> {
         .init(0..=0)
 }
 
-fn run(version: Version, against: Against, effort: Effort) -> RefinementReport {
-    let test = pushed_and_popped(version).ops(1..=3).post(1..=2);
-    let test = effort.of(150, test);
+/// Tasks in which a node may go and come again.
+fn with_reuse(version: Version) -> Refinement<Stack> {
+    pushed_and_popped(version).ops(1..=3).post(1..=2)
+}
+
+fn run(test: Refinement<Stack>, against: Against) -> RefinementReport {
     match against {
         Against::Itself => test.run(),
         Against::Model => models::stack(test, AT_FIRST).run(),
@@ -147,7 +150,7 @@ pub(super) const ABA: Object = Object {
     name: "treiber_stack_aba",
     about: "Treiber's stack without tags: a head is taken for what it was (ABA)",
     outcomes: &refuted(5),
-    run: |against, effort| run(Version::Untagged, against, effort),
+    run: |against, effort| run(effort.of(150, with_reuse(Version::Untagged)), against),
 };
 
 /// Its length is what it was, or will be.
@@ -156,6 +159,22 @@ pub(super) const COUNTED_LATE: Object = Object {
     about: "Treiber's stack, whose values are counted after they came or went",
     outcomes: &refuted(3),
     run: |against, effort| run_counted(Version::CountedLate, against, effort),
+};
+
+/// With a tag, where there was none.
+pub(super) const TAGGED: Object = Object {
+    name: "treiber_stack_tagged",
+    about: "Treiber's stack with tags, in scenarios like those of the one without",
+    outcomes: super::CORRECT,
+    run: |against, effort| {
+        let test = with_reuse(Version::Correct).pin(|scenario| {
+            scenario
+                .task(|task| task.op("pop", ()).op("pop", ()).op("push", 1u8))
+                .task(|task| task.op("pop", ()))
+                .post("pop", ())
+        });
+        run(effort.of(30, test), against)
+    },
 };
 
 /// With a tag and the number of values in the head.

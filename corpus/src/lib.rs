@@ -2,6 +2,7 @@
 //!
 //! Each says what it is, what it takes, with which settings it is best explored, and what must come of it.
 
+pub mod objects;
 mod programs;
 
 use intermezzo::monitors::DataRaces;
@@ -78,6 +79,11 @@ impl std::error::Error for ArgumentError {}
 /// Every program, in order of name.
 pub fn programs() -> &'static [Program] {
     programs::ALL
+}
+
+/// Every concurrent object, in order of name.
+pub fn objects() -> &'static [objects::Object] {
+    objects::ALL
 }
 
 /// The program of that name.

@@ -2,8 +2,9 @@
 
 use super::super::task_set::TaskSet;
 use super::super::{Event, Site};
+use hashbrown::HashMap;
 use intermezzo_sdk::{EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Plain memory that monitors are told about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +38,8 @@ pub(super) struct Place {
 #[derive(Default)]
 pub(super) struct Record {
     sites: HashMap<Site, SiteId>,
+    /// The same by address, which is faster: one place may have several.
+    site_addresses: HashMap<usize, SiteId>,
     site_list: Vec<Site>,
     locations: HashMap<Memory, Location>,
     memories: Vec<Named>,
@@ -72,10 +75,16 @@ impl Record {
 
     /// The number of a source place.
     pub(super) fn site_id(&mut self, site: Site) -> SiteId {
-        *self.sites.entry(site).or_insert_with(|| {
+        let address = std::ptr::from_ref(site).addr();
+        if let Some(&known) = self.site_addresses.get(&address) {
+            return known;
+        }
+        let number = *self.sites.entry(site).or_insert_with(|| {
             self.site_list.push(site);
             SiteId(self.site_list.len() as u32 - 1)
-        })
+        });
+        self.site_addresses.insert(address, number);
+        number
     }
 
     /// The source place of that number.

@@ -201,7 +201,7 @@ where
             counts[usize::from(expected)] += 1;
         }
         assert!(
-            counts.iter().all(|&count| count > 100),
+            counts.iter().all(|&count| count >= 50),
             "{name}, {same:?}: {counts:?}"
         );
     }
@@ -340,7 +340,7 @@ fn channels() {
 fn semaphores() {
     for (name, semaphore) in [
         ("mutex", semaphore::Semaphore::mutex()),
-        ("semaphore", semaphore::Semaphore::new(2)),
+        ("semaphore", semaphore::Semaphore::new(0)),
     ] {
         compare(name, &semaphore, |random| match random.random_range(0..2) {
             0 => semaphore::Call::TryAcquire,

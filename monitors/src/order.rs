@@ -4,42 +4,8 @@
 //! lock, reference counts, tokens of `park`, ends of tasks) are not ordered, as they are not by the search. So what
 //! follows from it is the same on all executions of one trace.
 
-use intermezzo_sdk::{EventId, SyncVar, SyncVarAccess, SyncVarOp, TaskId, VectorClock};
+use intermezzo_sdk::{Class, EventId, SyncVar, SyncVarAccess, SyncVarOp, TaskId, VectorClock};
 use std::collections::HashMap;
-
-/// How a variable is touched. Two touches of one class commute, unless they write; others do not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    Read,
-    Write,
-    /// Takes or gives back a share of a lock.
-    Share,
-    /// Adds to something or takes away, and does not look.
-    Add,
-}
-
-impl Class {
-    /// How many there are.
-    const COUNT: usize = 4;
-
-    /// How the operation touches its variable; `None` if its order with others says nothing.
-    pub(crate) fn of(op: SyncVarOp) -> Option<Class> {
-        use SyncVarOp::*;
-        Some(match op {
-            Fence | Yield | Sleep | Choice | OperationCall | OperationReturn => return None,
-            SharedAcquire | SharedTryAcquire | SharedRelease => Class::Share,
-            CountUp | CountDown | Unpark | TaskEnd => Class::Add,
-            BarrierPass | CondvarWake => Class::Read,
-            _ if op.is_write() => Class::Write,
-            _ => Class::Read,
-        })
-    }
-
-    /// Whether the order of two touches of one variable makes no difference.
-    pub(crate) fn commutes(self, other: Class) -> bool {
-        self == other && self != Class::Write
-    }
-}
 
 /// What is ordered: a variable; the token of a task's `park` is apart from its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,7 +18,11 @@ pub(crate) struct Key {
 pub(crate) fn touches(access: &SyncVarAccess) -> impl Iterator<Item = (Key, Class)> {
     let token = matches!(access.op, SyncVarOp::Park | SyncVarOp::Unpark);
     let vars = [access.var, access.other_var()];
-    let class = Class::of(access.op);
+    let class = match access.op {
+        // Marks, which put nothing in order but each other.
+        SyncVarOp::OperationCall | SyncVarOp::OperationReturn => None,
+        op => Class::of(op, access.read == 1),
+    };
     vars.into_iter()
         .filter(|var| *var != SyncVar::NONE)
         .filter_map(move |var| Some((Key { var, token }, class?)))
@@ -63,7 +33,7 @@ pub(crate) fn touches(access: &SyncVarAccess) -> impl Iterator<Item = (Key, Clas
 pub(crate) struct TraceOrder {
     tasks: Vec<VectorClock>,
     /// What all touches of a class so far knew together, themselves included.
-    touched: HashMap<Key, [VectorClock; Class::COUNT]>,
+    touched: HashMap<Key, [VectorClock; Class::ALL.len()]>,
 }
 
 impl TraceOrder {
@@ -80,7 +50,7 @@ impl TraceOrder {
             let touched = self.touched.entry(key).or_default();
             // Who counts a reference count down to nothing knows that all others are done.
             let last = access.op == SyncVarOp::CountDown && access.written == 0;
-            for other in [Class::Read, Class::Write, Class::Share, Class::Add] {
+            for other in Class::ALL {
                 if last || !class.commutes(other) {
                     clock.join(&touched[other as usize]);
                 }

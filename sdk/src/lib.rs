@@ -62,6 +62,7 @@
 //! ```
 
 pub mod abi;
+mod class;
 mod clock;
 mod context;
 mod event;
@@ -73,6 +74,7 @@ mod order;
 mod report;
 pub mod testing;
 
+pub use class::Class;
 pub use clock::VectorClock;
 pub use context::{Context, Host};
 pub use event::{

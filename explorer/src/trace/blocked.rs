@@ -1,6 +1,6 @@
 //! How an execution ended, and what those wanted who could not go on.
 
-use super::{Class, Key, NONE, Touch, Trace};
+use super::{Class, Key, NONE, Touch, Trace, class_of};
 use crate::runtime::{Gates, Status, Task};
 
 /// How an execution ended.
@@ -39,7 +39,7 @@ impl Trace {
                     task: number,
                     touch: Touch {
                         key: Key::of(access.op, access.var),
-                        class: Class::of(access.op, access.var, false).unwrap_or(Class::Write),
+                        class: class_of(access.op, access.var, false).unwrap_or(Class::Write),
                     },
                     gates: pending.gates,
                 });

@@ -22,7 +22,7 @@ mod race;
 mod set;
 mod voids;
 
-pub(crate) use access::{Class, Key, Touch, conflict};
+pub(crate) use access::{Class, Key, Touch, class_of, conflict};
 pub(crate) use blocked::{Blocked, Ending};
 pub(crate) use race::Race;
 pub(crate) use set::{Fingerprints, Saved};
@@ -479,7 +479,7 @@ impl Trace {
             _ => 0,
         };
         let unasked = shown != 0;
-        let class = Class::of(op, event.var, unasked).filter(|_| !uncounted);
+        let class = class_of(op, event.var, unasked).filter(|_| !uncounted);
         if class.is_none() && also.is_empty() && op != SyncVarOp::Choice {
             return;
         }

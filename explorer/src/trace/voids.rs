@@ -7,7 +7,7 @@
 //!
 //! What raced with a void operation still does: had that come earlier, it might have shown something else.
 
-use super::{Class, Key, Race, Touch, Trace};
+use super::{Class, Key, Race, Touch, Trace, class_of};
 use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 use smallvec::SmallVec;
@@ -212,7 +212,7 @@ impl Trace {
                 {
                     Class::Write
                 }
-                op => Class::of(op, event.var, false)?,
+                op => class_of(op, event.var, false)?,
             };
             let key = Key::of(event.op, event.var);
             Some(Touch { key, class })

@@ -35,11 +35,11 @@ mod triples;
 
 use crate::arguments::{self, Argument, SWITCH, switch};
 use crate::held::HeldLocks;
-use crate::order::{Class, Key, touches};
+use crate::order::{Key, touches};
 use graph::{Graph, NodeId, Operation, Target};
 use intermezzo_sdk::{
-    Context, DataVarAccess, Execution, FindingKind, Interests, Location, Monitor, Report, SyncVarAccess,
-    SyncVarOp, TaskId, UserEvent,
+    Class, Context, DataVarAccess, Execution, FindingKind, Interests, Location, Monitor, Report,
+    SyncVarAccess, SyncVarOp, TaskId, UserEvent,
 };
 use std::collections::{BTreeSet, HashMap};
 use triples::Triples;

@@ -1,30 +1,6 @@
-//! What an operation does to a store buffer, and which operations commute.
+//! What an operation does to a store buffer.
 
-use intermezzo_sdk::{MemoryOrder, SyncVarAccess, SyncVarOp};
-
-/// How an operation touches its variable. Two touches of one class commute, unless they write; others do not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(super) enum Class {
-    /// Looks, and changes nothing.
-    Read,
-    /// Changes something, in a way that depends on the order.
-    Write,
-    /// Takes or gives back a share of a reader-writer lock.
-    Share,
-    /// Adds to something or takes away, and does not look.
-    Add,
-}
-
-impl Class {
-    /// All of them, each at its number.
-    pub(super) const ALL: [Class; 4] = [Class::Read, Class::Write, Class::Share, Class::Add];
-
-    /// Whether the order of two touches makes no difference.
-    pub(super) fn commutes(self, other: Class) -> bool {
-        self == other && self != Class::Write
-    }
-}
+use intermezzo_sdk::{Class, MemoryOrder, SyncVarAccess, SyncVarOp};
 
 /// What an operation is to a machine with store buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

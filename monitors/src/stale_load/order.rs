@@ -4,7 +4,7 @@
 //! after that task's earlier ones: buffers are first in, first out. Loads need no number, because nobody asks
 //! after them; what comes after a load knows what the load knew.
 
-use super::operation::Class;
+use intermezzo_sdk::Class;
 use intermezzo_sdk::{EventId, SiteId, TaskId, VectorClock};
 
 /// An access, and where in the source it is.

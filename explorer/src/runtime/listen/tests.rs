@@ -11,7 +11,7 @@ use crate::runtime::{Limits, Worker};
 use crate::search::{ChoicePoint, Plan, RandomWalk, Strategy};
 use crate::sync::atomic::AtomicUsize;
 use crate::sync::{Barrier, Condvar, Mutex, Once, RwLock, mpsc};
-use crate::trace::{Class, Trace};
+use crate::trace::{Trace, class_of};
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sdk::{SyncVarAccess, VectorClock};
@@ -150,7 +150,7 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
             let heard = heard.lock().unwrap();
             let shown: Vec<&(SyncVarAccess, VectorClock)> = heard
                 .iter()
-                .filter(|(access, _)| Class::of(access.op, access.var.0, false).is_some())
+                .filter(|(access, _)| class_of(access.op, access.var.0, false).is_some())
                 .collect();
             let trace = worker.trace();
             let tasks: Vec<u32> = shown.iter().map(|(access, _)| access.event.task.0).collect();

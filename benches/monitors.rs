@@ -1,23 +1,13 @@
-//! What monitors cost: the same exploration without any, with one that wants nothing, and with each that there is.
-//!
-//! A monitor is one more row of `ROWS`.
+//! What monitors cost: the same exploration without any, with one that wants nothing, and with each that ships, built in
+//! and as a plugin. (The plugins are built first, beside the bench.)
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use intermezzo::monitors::DataRaces;
+use intermezzo::monitors::{SHIPPED, by_name};
 use intermezzo::sdk::{Interests, Monitor};
-use intermezzo::{Environment, Explorer};
+use intermezzo::{Environment, Explorer, Plugin, Settings};
 use intermezzo_corpus::parse_full_name;
-
-/// A name, and what attaches the monitor.
-type Row = (&'static str, fn(Explorer) -> Explorer);
-
-const ROWS: [Row; 3] = [
-    ("no monitor", |explorer| explorer),
-    ("a monitor without interests", |explorer| {
-        explorer.monitor(Indifferent)
-    }),
-    ("data-race", |explorer| explorer.monitor(DataRaces::new())),
-];
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::process::Command;
 
 struct Indifferent;
 
@@ -37,11 +27,31 @@ impl Monitor for Indifferent {
 const PROGRAM: &str = "tickets-plain,tasks=4";
 const EXECUTIONS: u64 = 2_520;
 
+/// The plugin of the monitor of that name, built with the bench's own profile.
+fn plugin(name: &str) -> Plugin {
+    let executable = std::env::current_exe().expect("the bench is a file");
+    let built = executable
+        .ancestors()
+        .nth(2)
+        .expect("the bench is in target/release/deps");
+    let target = built.parent().expect("target/release is in target");
+    let cargo = std::env::var_os("CARGO").expect("cargo runs the bench");
+    let status = Command::new(cargo)
+        .args(["build", "--quiet", "--release", "--package"])
+        .arg(format!("intermezzo-{name}"))
+        .arg("--target-dir")
+        .arg(target)
+        .status();
+    assert!(status.is_ok_and(|status| status.success()), "{name} is built");
+    let library = format!("{DLL_PREFIX}intermezzo_{}{DLL_SUFFIX}", name.replace('-', "_"));
+    Plugin::load(built.join(library)).unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn monitored(c: &mut Criterion) {
     let (program, arguments) = parse_full_name(PROGRAM).expect("it is in the corpus");
     let mut group = c.benchmark_group(PROGRAM);
     group.sample_size(20).throughput(Throughput::Elements(EXECUTIONS));
-    for (name, attach) in ROWS {
+    let mut row = |name: &str, attach: &dyn Fn(Explorer) -> Explorer| {
         group.bench_function(name, |b| {
             b.iter(|| {
                 let explorer = Explorer::new().environment(Environment::calm());
@@ -49,6 +59,24 @@ fn monitored(c: &mut Criterion) {
                 assert_eq!(report.executions(), EXECUTIONS, "{report}");
                 assert!(report.verdict().is_pass(), "{report}");
             });
+        });
+    };
+    row("no monitor", &|explorer| explorer);
+    row("a monitor without interests", &|explorer| {
+        explorer.monitor(Indifferent)
+    });
+    // What the log costs is the file's cost.
+    for shipped in SHIPPED.iter().filter(|shipped| shipped.name != "event-log") {
+        let name = shipped.name;
+        row(name, &|_| {
+            let mut settings = Settings::default();
+            settings.set("monitors", name).expect("it ships");
+            settings.environment = Environment::calm();
+            Explorer::with_settings(settings).monitors_by_name(by_name)
+        });
+        let plugin = plugin(name);
+        row(&format!("{name}, plugin"), &|explorer| {
+            explorer.monitor(plugin.another().expect("it was loaded before"))
         });
     }
     group.finish();

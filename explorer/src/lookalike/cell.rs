@@ -96,6 +96,13 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.access(true, Location::caller())
     }
 
+    /// A pointer through which nobody writes: counts as a read. Not in std; loom's `UnsafeCell::with` is made of it.
+    #[inline]
+    #[track_caller]
+    pub fn get_to_read(&self) -> *const T {
+        self.0.access(false, Location::caller())
+    }
+
     /// The value of a cell that nobody else can see.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.data_mut()

@@ -60,10 +60,19 @@ impl Listeners {
 
 impl Runtime {
     /// Calls each monitor that wants this, one after the other.
-    fn tell(&mut self, wanted: Option<Interests>, mut call: impl FnMut(&mut dyn Monitor, &mut Context<'_>)) {
+    fn tell(&mut self, wanted: Option<Interests>, call: impl FnMut(&mut dyn Monitor, &mut Context<'_>)) {
+        self.listeners.record().catch_up(self.events.as_slice());
+        self.tell_of_the_known(wanted, call);
+    }
+
+    /// As `tell`, with no news of the execution.
+    fn tell_of_the_known(
+        &mut self,
+        wanted: Option<Interests>,
+        mut call: impl FnMut(&mut dyn Monitor, &mut Context<'_>),
+    ) {
         let mut listeners = std::mem::take(&mut self.listeners);
         let mut reports = Vec::new();
-        listeners.record().catch_up(self.events.as_slice());
         for (monitor, interests) in listeners.monitors.iter_mut().zip(&listeners.interests) {
             if wanted.is_some_and(|wanted| !interests.intersects(wanted)) {
                 continue;
@@ -113,7 +122,8 @@ impl Runtime {
     }
 
     pub(super) fn tell_shutdown(&mut self) {
-        self.tell(None, |monitor, cx| monitor.on_shutdown(cx));
+        // The last execution may be one that monitors did not hear of: a finding of somebody else's was made small.
+        self.tell_of_the_known(None, |monitor, cx| monitor.on_shutdown(cx));
     }
 
     /// Who could not go on at this moment.

@@ -30,23 +30,41 @@ fn an_update_is_lost() {
     assert!(said.is_some_and(|said| said.contains("assertion")));
 }
 
-/// A cell behind a spin lock, as loom's users write it.
+/// A value behind a spin lock, as loom's users write it.
+#[derive(Default)]
+struct SpinLock {
+    taken: AtomicBool,
+    value: UnsafeCell<u32>,
+}
+
+// SAFETY: the value is touched by whoever has set `taken`, which one task at a time has.
+unsafe impl Sync for SpinLock {}
+
+impl SpinLock {
+    fn add(&self) -> u32 {
+        while self.taken.swap(true, SeqCst) {
+            loom::hint::spin_loop();
+        }
+        self.value.with_mut(|value| {
+            // SAFETY: this task has set `taken`.
+            unsafe { *value += 1 }
+        });
+        let now = self.value.with(|value| {
+            // SAFETY: as above.
+            unsafe { *value }
+        });
+        self.taken.store(false, SeqCst);
+        now
+    }
+}
+
 fn a_spin_lock_keeps_a_cell() {
     loom::model(|| {
-        let shared = Arc::new((AtomicBool::new(false), UnsafeCell::new(0)));
-        let add = |shared: &(AtomicBool, UnsafeCell<i32>)| {
-            while shared.0.swap(true, SeqCst) {
-                loom::hint::spin_loop();
-            }
-            // No two tasks are ever here: the pointers are good.
-            shared.1.with_mut(|n| assert!(!n.is_null()));
-            shared.1.with(|n| assert!(!n.is_null()));
-            shared.0.store(false, SeqCst);
-        };
-        let other = Arc::clone(&shared);
-        let task = thread::spawn(move || add(&other));
-        add(&shared);
-        task.join().unwrap();
+        let lock = Arc::new(SpinLock::default());
+        let other = Arc::clone(&lock);
+        let task = thread::spawn(move || other.add());
+        let mine = lock.add();
+        assert_eq!(mine + task.join().unwrap(), 3);
     });
 }
 

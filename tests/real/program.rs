@@ -57,7 +57,7 @@ fn two_thieves(test: Refinement<Deque>) -> Refinement<Deque> {
 fn bounded<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
     test.threads(3..=3)
         .ops(1..=2)
-        .scenarios(20)
+        .scenarios(12)
         .explorer(|explorer| strong(explorer).reduction(Reduction::Bpor).preemptions(2))
 }
 

@@ -234,6 +234,8 @@ const EXPECTED: &[(&str, Expected)] = &[
     ),
     ("Worker lifo steal_batch", Pass),
     ("Injector itself", Pass),
+    // Its execution is short: the task is parked, and no limit reached.
+    ("Backoff for ever", Finding("livelock", "no task can go on")),
     ("mistake: force_push in two", Finding("refinement", "force_push")),
     ("mistake: pop after a look", Finding("panic", "pop()")),
 ];

@@ -180,3 +180,29 @@ fn calls_come_in_the_order_of_the_contract() {
     let found = calls(Interests::SCHEDULE_POINTS);
     assert_eq!(found[..found.len() - 2], points[..points.len() - 2]);
 }
+
+/// The executions by which it is made small are not for monitors that did not report it.
+#[test]
+fn a_finding_of_somebody_else_is_made_small_unheard() {
+    let noted = Arc::default();
+    let explorer = Explorer::new().monitor(Calls(Arc::clone(&noted), Interests::ALL));
+    let report = explorer.explore(|| {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| n.fetch_add(1, Ordering::SeqCst));
+            scope.spawn(|| {
+                let before = n.load(Ordering::SeqCst);
+                // Fewer events if it fails at once: the smaller execution has not all that was heard.
+                assert!(before == 0, "the other one came first");
+                (0..3).for_each(|_| n.store(0, Ordering::SeqCst));
+            });
+            n.load(Ordering::SeqCst);
+            n.load(Ordering::SeqCst);
+        });
+    });
+    assert!(report.verdict().is_fail(), "{report}");
+    let noted = noted.lock().unwrap();
+    let begun = noted.iter().filter(|call| call.starts_with("begin")).count() as u64;
+    assert_eq!(begun, report.executions());
+    assert_eq!(noted.last().unwrap(), "shutdown");
+}

@@ -4,8 +4,10 @@
 use concurrent_queue::{ConcurrentQueue, PopError, PushError};
 use crossbeam_deque::{Injector, Steal, Stealer, Worker};
 use crossbeam_queue::{ArrayQueue, SegQueue};
+use crossbeam_utils::Backoff;
 use intermezzo::refinement::{Modelled, Refinement, RefinementReport, fresh, refine};
 use intermezzo::sync::Mutex;
+use intermezzo::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use intermezzo::{Environment, Explorer, Reduction, Scope, hint};
 use serde_json::json;
 use std::collections::VecDeque;
@@ -85,6 +87,33 @@ fn say(subject: &str, run: impl FnOnce() -> RefinementReport) {
         "traces": report.traces,
         "histories": report.histories,
         "short": report.short,
+        "failure": failure,
+        "seconds": began.elapsed().as_secs_f64(),
+    });
+    println!("{line}");
+}
+
+/// A wait by `Backoff` for what never comes: when its back-off no longer grows, the task is parked.
+fn waits_for_ever() {
+    let began = Instant::now();
+    let report = Explorer::new().reduction(Reduction::Dpor).explore(|| {
+        let (done, backoff) = (AtomicBool::new(false), Backoff::new());
+        while !done.load(SeqCst) {
+            backoff.snooze();
+        }
+    });
+    let failure = report
+        .findings()
+        .first()
+        .map(|finding| json!({ "kind": finding.kind.as_str(), "calls": [], "text": report.to_string() }));
+    let line = json!({
+        "subject": "Backoff for ever",
+        "verdict": format!("{:?}", report.verdict()),
+        "scenarios": 0,
+        "executions": report.executions(),
+        "traces": report.traces(),
+        "histories": 0,
+        "short": [],
         "failure": failure,
         "seconds": began.elapsed().as_secs_f64(),
     });
@@ -356,6 +385,9 @@ fn main() {
         });
     }
     say("Injector itself", &|| in_full(injector()).run());
+    if only.is_none() {
+        waits_for_ever();
+    }
     // Mistakes of our own, to be noticed.
     say("mistake: force_push in two", &|| {
         let test = refine(|| ArrayQueue::new(1))

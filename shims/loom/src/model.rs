@@ -89,7 +89,9 @@ impl Builder {
             (None, Some(_)) => Reduction::Bpor,
             (None, None) => Reduction::Dpor,
         };
-        settings.preemptions = self.preemption_bound.map(|most| most.try_into().unwrap_or(u32::MAX));
+        settings.preemptions = self
+            .preemption_bound
+            .map(|most| most.try_into().unwrap_or(u32::MAX));
         settings.executions = self.max_permutations.map(|most| most as u64);
         settings.time = self.max_duration;
         settings.steps = self.max_branches as u64;

@@ -2,12 +2,17 @@
 
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
-    CheckpointError, CheckpointProblem, Coverage, Environment, Estimate, ExploreError, Explorer, Finding,
-    FindingEvent, Progress, Reduction, Replays, Report, Schedule, ScheduleError, Scope, SettingError,
-    Settings, Strategy, StrategyKind, Verdict,
+    ByName, CheckpointError, CheckpointProblem, Coverage, Environment, Estimate, ExploreError, Explorer,
+    Finding, FindingEvent, Plugin, PluginError, PluginProblem, Progress, Reduction, Replays, Report,
+    Schedule, ScheduleError, Scope, SettingError, Settings, Sites, Strategy, StrategyKind, Tried, Verdict,
+    Wanted,
 };
-pub use intermezzo_explorer::{any_bool, choose, event, is_exploring, preemptions_off, preemptions_on};
-pub use intermezzo_explorer::{cell, future, hint, rand, schedule, search, sync, task, thread, time, trace};
+pub use intermezzo_explorer::{
+    alloc, cell, future, hint, ptr, rand, schedule, search, sync, task, thread, time, trace,
+};
+pub use intermezzo_explorer::{
+    any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,
+};
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
 /// Is a concurrent object what its sequential self is?

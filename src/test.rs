@@ -36,7 +36,8 @@ pub fn run_test(program: &str, settings: &[(&str, &str)], test: fn()) {
     let explorer = Explorer::with_settings(chosen)
         .program(program)
         .with_variables()
-        .unwrap_or_else(|error| panic!("{error}"));
+        .unwrap_or_else(|error| panic!("{error}"))
+        .monitors_by_name(crate::monitors::by_name);
     let report = explorer
         .try_explore(test)
         .unwrap_or_else(|error| panic!("{error}"));

@@ -1,6 +1,6 @@
 //! Every program of the corpus comes out as it must, where published tables say so.
 
-use intermezzo::{Coverage, Report};
+use intermezzo::{Coverage, Finding, Report};
 use intermezzo_corpus::{Arguments, Expected, Program, find, parse_full_name, programs};
 
 fn defaults(program: &Program) -> Arguments {
@@ -72,13 +72,11 @@ fn every_finding_replays() {
             .explorer(again.settings(), &arguments)
             .replay(found.schedule.clone());
         let replayed = explorer.explore(again.test(&arguments));
-        let [shown] = replayed.findings() else {
-            panic!("{}: {replayed}", program.name)
-        };
-        assert_eq!(
-            (&shown.kind, &shown.message),
-            (&found.kind, &found.message),
-            "{}",
+        // An execution can show several things.
+        let shown = |again: &Finding| (&again.kind, &again.message) == (&found.kind, &found.message);
+        assert!(
+            replayed.findings().iter().any(shown),
+            "{}: {replayed}",
             program.name
         );
     }

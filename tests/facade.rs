@@ -164,3 +164,50 @@ fn regions_give_their_value() {
 fn search_settings_are_taken() {
     assert_eq!(Mutex::new(1).into_inner().unwrap(), 1);
 }
+
+/// Locks in two orders, never at once: nothing goes wrong in any execution.
+fn locks_in_two_orders() {
+    let (a, b) = (Mutex::new(()), Mutex::new(()));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _a = a.lock().unwrap();
+            let _b = b.lock().unwrap();
+        });
+        scope.spawn(|| {
+            let Ok(_b) = b.lock() else { return };
+            // Given back before it would be waited for.
+            let _a = a.try_lock();
+        });
+    });
+}
+
+#[intermezzo::test(monitors = "lock-order; leak:tasks=true")]
+fn monitors_are_attached_by_name() {
+    locks_in_two_orders();
+}
+
+#[test]
+fn a_monitor_by_name_finds_what_it_is_for() {
+    fn leaks() {
+        std::mem::forget(intermezzo::alloc::Track::new(1));
+    }
+    let text = failure(&[("monitors", "leak")], leaks);
+    assert!(text.starts_with("leak: "), "{text}");
+    let text = failure(&[("monitors", "leeks")], leaks);
+    assert!(text.contains("leeks"), "{text}");
+    let text = failure(&[("monitors", "leak:tusks=true")], leaks);
+    assert!(text.contains("there is no argument `tusks`"), "{text}");
+}
+
+/// The facade has all that a test of an object takes.
+#[test]
+fn an_object_is_what_its_sequential_self_is() {
+    use intermezzo::refinement::{fresh, refine};
+    refine(|| Mutex::new(Vec::new()))
+        .op("push", fresh::<u8>(), |stack: &Mutex<Vec<u8>>, value| {
+            stack.lock().unwrap().push(value)
+        })
+        .op("pop", (), |stack, ()| stack.lock().unwrap().pop())
+        .scenarios(5)
+        .check();
+}

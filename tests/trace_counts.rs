@@ -2,37 +2,28 @@
 //!
 //! Debug builds leave out rows with many traces, and print which (`--nocapture` shows it, as does a failure).
 
-use intermezzo::{Environment, Reduction, Report, Settings};
-use intermezzo_corpus::{Arguments, Program, parse_full_name};
-use std::collections::BTreeMap;
+mod tables;
 
-const TRACE_COUNTS: &str = include_str!("../corpus/oracle/trace_counts.csv");
+use intermezzo::{Reduction, Report, Settings};
+use tables::{Comparison, Row, TRACE_COUNTS, rows};
+
 const HAPPENS_BEFORE_COUNTS: &str = include_str!("../corpus/oracle/happens_before_counts.csv");
 
 /// Most traces of a row that is explored.
 const TRACES_MAX: u64 = if cfg!(debug_assertions) { 3000 } else { u64::MAX };
 
-/// A row of a table, by the names of its columns.
-struct Row(BTreeMap<&'static str, String>);
-
-impl Row {
-    fn cell(&self, column: &str) -> &str {
-        self.0
-            .get(column)
-            .unwrap_or_else(|| panic!("there is no column {column}"))
-    }
-
-    fn program(&self) -> (&'static Program, Arguments) {
-        parse_full_name(self.cell("program")).unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// The numbers of a cell, which slashes separate; none if it is empty.
-    fn numbers(&self, column: &str) -> Vec<u64> {
-        let numbers = self.cell(column).split('/').filter(|number| !number.is_empty());
-        numbers.map(|number| number.parse().expect("a number")).collect()
-    }
-
+/// What this suite asks of a row.
+trait Published {
     /// The numbers of the first of these columns that has any.
+    fn first_numbers(&self, columns: [&str; 2]) -> Vec<u64>;
+    fn is_wrong(&self) -> bool;
+    /// Explores the program under these settings, in a calm environment.
+    fn explored(&self, settings: Settings) -> Report;
+    /// What the row says against the report's verdict.
+    fn objection(&self, report: &Report) -> Option<String>;
+}
+
+impl Published for Row {
     fn first_numbers(&self, columns: [&str; 2]) -> Vec<u64> {
         let numbers = columns.map(|column| self.numbers(column));
         numbers
@@ -41,84 +32,20 @@ impl Row {
             .unwrap_or_default()
     }
 
-    fn is(&self, comparable: &str) -> bool {
-        self.cell("comparable") == comparable
-    }
-
     fn is_wrong(&self) -> bool {
         self.cell("verdict") == "wrong"
     }
 
-    /// Explores the program under these settings, in a calm environment.
-    fn explore(&self, settings: Settings) -> Report {
-        let (program, arguments) = self.program();
-        let settings = Settings {
-            environment: Environment::calm(),
-            steps: program.settings().steps,
-            assume_awaits: self.is("awaits"),
-            ..settings
-        };
-        program
-            .explorer(settings, &arguments)
-            .explore(program.test(&arguments))
+    fn explored(&self, settings: Settings) -> Report {
+        self.explore(settings, |explorer| explorer)
     }
 
-    /// What the row says against the report's verdict.
     fn objection(&self, report: &Report) -> Option<String> {
         let meets = match self.is_wrong() {
             true => self.program().0.meets(report),
             false => report.verdict().is_pass(),
         };
         (!meets).then(|| format!("must be {}:\n{report}", self.cell("verdict")))
-    }
-}
-
-fn rows(table: &'static str) -> Vec<Row> {
-    let mut lines = table.lines();
-    let columns: Vec<&str> = lines.next().expect("a heading").split(',').collect();
-    let row = |line| Row(columns.iter().copied().zip(cells(line)).collect());
-    lines.map(row).collect()
-}
-
-/// The cells of a line: those that hold commas are in quotes.
-fn cells(line: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    for (at, part) in line.split('"').enumerate() {
-        let mut pieces = if at % 2 == 1 {
-            vec![part]
-        } else {
-            part.split(',').collect()
-        }
-        .into_iter();
-        *cells.last_mut().expect("one to begin with") += pieces.next().expect("split gives one");
-        cells.extend(pieces.map(str::to_owned));
-    }
-    cells
-}
-
-/// What was explored of a table, and what was wrong with it.
-#[derive(Default)]
-struct Comparison {
-    lines: Vec<String>,
-    objections: Vec<String>,
-}
-
-impl Comparison {
-    fn note(&mut self, program: &str, what: String) {
-        self.lines.push(format!("{program:40} {what}"));
-    }
-
-    fn object(&mut self, program: &str, what: String) {
-        self.objections.push(format!("{program}: {what}"));
-    }
-
-    #[expect(
-        clippy::print_stdout,
-        reason = "the harness shows it on failure, or when asked to"
-    )]
-    fn conclude(self) {
-        println!("{}", self.lines.join("\n"));
-        assert!(self.objections.is_empty(), "{}", self.objections.join("\n"));
     }
 }
 
@@ -147,7 +74,7 @@ fn optimal_reduction_runs_each_trace_once() {
             comparison.note(program, format!("left out: {traces} traces"));
             continue;
         }
-        let report = row.explore(Settings {
+        let report = row.explored(Settings {
             reduction: Reduction::Dpor,
             keep_going: true,
             // An exploration of twice as many is wrong already, and need not come to its end.
@@ -205,7 +132,7 @@ fn verdicts_are_as_published() {
             },
             false => settings,
         };
-        let report = row.explore(settings);
+        let report = row.explored(settings);
         comparison.note(
             program,
             format!("{} executions: {:?}", report.executions(), report.verdict()),
@@ -237,7 +164,7 @@ fn traces_within_preemption_bounds_are_counted_as_published() {
                 );
                 continue;
             }
-            let report = row.explore(Settings {
+            let report = row.explored(Settings {
                 reduction: Reduction::Caching,
                 preemptions: Some(preemptions),
                 keep_going: true,
@@ -275,7 +202,7 @@ fn happens_before_executions_are_counted_as_published() {
         assert_eq!(expected.len(), 3, "{program}: at bounds 1, 2, 3");
         for (preemptions, traces) in (1..).zip(expected) {
             for reduction in [Reduction::None, Reduction::Caching] {
-                let report = row.explore(Settings {
+                let report = row.explored(Settings {
                     reduction,
                     preemptions: Some(preemptions),
                     keep_going: true,
@@ -308,7 +235,7 @@ fn happens_before_executions_are_counted_as_published() {
 fn happens_before_verdicts_are_as_published() {
     let mut comparison = Comparison::default();
     for row in rows(HAPPENS_BEFORE_COUNTS).iter().filter(|row| row.is("verdict")) {
-        let report = row.explore(row.program().0.settings());
+        let report = row.explored(row.program().0.settings());
         if let Some(objection) = row.objection(&report) {
             comparison.object(row.cell("program"), objection);
         }

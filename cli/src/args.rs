@@ -33,6 +33,28 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CorpusCommand,
     },
+    /// Recorded histories of concurrent objects
+    History {
+        #[command(subcommand)]
+        command: HistoryCommand,
+    },
+    /// Listeners on executions: those that there are, new ones, files that may be some
+    Monitor {
+        #[command(subcommand)]
+        command: MonitorCommand,
+    },
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum HistoryCommand {
+    Check(CheckArgs),
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum MonitorCommand {
+    List(MonitorListArgs),
+    New(MonitorNewArgs),
+    Check(MonitorCheckArgs),
 }
 
 #[derive(Subcommand, Debug)]
@@ -135,6 +157,95 @@ With a name, the exit code is the verdict's: 0 pass, 1 findings, 3 inconclusive.
 each program whether what came of it is what must; the exit code is 0 if that is so for all, and 1 if not.
 
 JSON: the report; without a name, an array of { name, expected, met, report }.";
+
+/// Says whether a recorded history is linearizable
+///
+/// Each operation must be given a moment between its call and its return such that, one after the other, the operations
+/// of the object would have returned just that.
+#[derive(Args, Debug)]
+#[command(after_help = HISTORY_HELP)]
+pub(crate) struct CheckArgs {
+    /// The history
+    pub(crate) file: PathBuf,
+    /// What it is a history of: register (cas-register), queue, stack, priority-queue, set, counter, map (kv). May be
+    /// left out if the file says so
+    #[arg(long, value_name = "NAME")]
+    pub(crate) spec: Option<String>,
+    /// How it is written: jepsen, edn, calls, json; guessed if it is left out
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<String>,
+    /// Gives up after so many states, of each key if there are keys
+    #[arg(long, value_name = "N", default_value_t = intermezzo::refinement::recorded::STATES_MAX)]
+    pub(crate) states: u64,
+    /// Prints one JSON value on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const HISTORY_HELP: &str = "\
+Formats:
+  jepsen  INFO  jepsen.util - 0  :invoke  :write  4     :info is an unknown outcome, :fail did not happen
+  edn     {:process 0, :type :invoke, :f :append, :key \"a\", :value \"x\"}
+  calls   [1] call push(a)  and  [1] return empty       # @object stack says what it is
+  json    intermezzo-history/1
+
+Exit codes: 0 linearizable, 1 not linearizable, 2 the file is no such history, 3 inconclusive.
+
+JSON: { file, format, spec, operations, verdict: \"linearizable\" | \"not_linearizable\" | \"inconclusive\", checker,
+why?, longest?, stuck?, concerned? }, the last three arrays of operations.";
+
+/// Lists the monitors that ship with intermezzo
+#[derive(Args, Debug)]
+pub(crate) struct MonitorListArgs {
+    /// Prints a JSON array of { name, about } on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Makes a project of a new monitor, in a new directory of its name
+///
+/// It compiles as it is, and is a plugin: a library that `--monitor` loads. docs/MONITORS.md tells how to go on.
+#[derive(Args, Debug)]
+#[command(after_help = NEW_HELP)]
+pub(crate) struct MonitorNewArgs {
+    /// The monitor's name: letters, digits, `-` and `_`
+    pub(crate) name: String,
+    /// In C, with a Makefile and the header; otherwise in Rust
+    #[arg(long)]
+    pub(crate) c: bool,
+    /// Prints { name, language, files, library } as one JSON value on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const NEW_HELP: &str = "\
+Examples:
+  cargo intermezzo monitor new no-relaxed
+  cd no-relaxed && cargo build && cargo intermezzo monitor check target/debug/libno_relaxed.so
+
+Nothing is overwritten: where there is something of that name already, that is a usage error.";
+
+/// Says whether a file is a monitor that can be loaded
+///
+/// Its headers are read, then another process loads it, makes the monitor, and plays to it an execution in which
+/// everything happens that a monitor may be told of.
+#[derive(Args, Debug)]
+#[command(after_help = CHECK_HELP)]
+pub(crate) struct MonitorCheckArgs {
+    /// The library
+    pub(crate) file: PathBuf,
+    /// Arguments for the monitor
+    #[arg(long, value_name = "ARGS", default_value = "")]
+    pub(crate) arguments: String,
+    /// Prints { file, loadable, problem } as one JSON value on stdout; of a monitor also its name, plugin_version,
+    /// interests, reduction_compatible and complaints
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const CHECK_HELP: &str = "\
+Exit code 0 says that it can be loaded and bore everything, 1 that it is no such file, 2 that there is no file to
+look at.";
 
 /// The arguments as if the binary had been called by its own name: cargo puts the word `intermezzo` first.
 pub(crate) fn without_subcommand_word(args: impl Iterator<Item = OsString>) -> Vec<OsString> {

@@ -7,6 +7,8 @@ mod args;
 mod corpus;
 mod exit;
 mod files;
+mod history;
+mod monitor;
 mod output;
 mod problem;
 mod progress;
@@ -15,7 +17,7 @@ mod replay;
 mod search_flags;
 mod suggest;
 
-use args::{Cli, Command, CorpusCommand};
+use args::{Cli, Command, CorpusCommand, HistoryCommand, MonitorCommand};
 use clap::Parser;
 use exit::Exit;
 use problem::Problem;
@@ -42,5 +44,13 @@ fn run(command: Command) -> Result<Exit, Problem> {
         Command::Corpus {
             command: CorpusCommand::Run(args),
         } => corpus::run::run(*args),
+        Command::History {
+            command: HistoryCommand::Check(args),
+        } => history::check::run(args),
+        Command::Monitor { command } => match command {
+            MonitorCommand::List(args) => monitor::list(&args),
+            MonitorCommand::New(args) => monitor::new::run(&args),
+            MonitorCommand::Check(args) => monitor::check::run(&args),
+        },
     }
 }

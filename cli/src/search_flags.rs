@@ -24,6 +24,9 @@ pub(crate) struct LimitFlags {
     #[arg(long, value_name = "N", value_parser = setting("retries"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     retries: Option<String>,
+    /// Attaches a monitor: of `monitor list`, or a plugin by name or path; can be given several times
+    #[arg(long = "monitor", value_name = "NAME[:ARGS]", value_parser = setting("monitors"), help_heading = SEARCH)]
+    monitors: Vec<String>,
 }
 
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
@@ -61,6 +64,13 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "BOOL", value_parser = setting("quiet_atomics"), help_heading = SEARCH,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     quiet_atomics: Option<String>,
+    /// Makes accesses to plain memory at these places schedule points: `ring.rs:12`, separated by commas
+    #[arg(long, value_name = "LIST", value_parser = setting("schedule_points_at"), help_heading = SEARCH)]
+    schedule_points_at: Option<String>,
+    /// Makes the accesses of data races that are found schedule points; takes --keep-going
+    #[arg(long, value_name = "BOOL", value_parser = setting("preempt_at_races"), help_heading = SEARCH,
+          num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    preempt_at_races: Option<String>,
     /// What a best-first search runs next, as in `preemptions,2*rare+deepest`; a wrong name lists all
     #[arg(long, value_name = "LIST", value_parser = setting("priority"), help_heading = SEARCH)]
     priority: Option<String>,
@@ -167,13 +177,13 @@ impl SearchFlags {
 /// Settings that were given, by name and value.
 pub(crate) trait Given {
     /// Every setting that this can give, and what was given.
-    fn all(&self) -> Vec<(&'static str, &Option<String>)>;
+    fn all(&self) -> Vec<(&'static str, Option<String>)>;
 
     /// What was given.
-    fn given(&self) -> Vec<(&'static str, &str)> {
+    fn given(&self) -> Vec<(&'static str, String)> {
         self.all()
             .into_iter()
-            .filter_map(|(name, value)| Some((name, value.as_deref()?)))
+            .filter_map(|(name, value)| Some((name, value?)))
             .collect()
     }
 
@@ -181,57 +191,63 @@ pub(crate) trait Given {
     fn apply(&self, settings: &mut Settings) {
         for (name, value) in self.given() {
             settings
-                .set(name, value)
+                .set(name, &value)
                 .expect("clap accepted what `Settings::set` accepts");
         }
     }
 }
 
 impl Given for LimitFlags {
-    fn all(&self) -> Vec<(&'static str, &Option<String>)> {
+    fn all(&self) -> Vec<(&'static str, Option<String>)> {
         vec![
-            ("stack", &self.stack),
-            ("warm_up", &self.warm_up),
-            ("retries", &self.retries),
+            ("stack", self.stack.clone()),
+            ("warm_up", self.warm_up.clone()),
+            ("retries", self.retries.clone()),
+            (
+                "monitors",
+                (!self.monitors.is_empty()).then(|| self.monitors.join(";")),
+            ),
         ]
     }
 }
 
 impl Given for SearchFlags {
-    fn all(&self) -> Vec<(&'static str, &Option<String>)> {
+    fn all(&self) -> Vec<(&'static str, Option<String>)> {
         let mut all = vec![
-            ("strategy", &self.strategy),
-            ("reduction", &self.reduction),
-            ("preemptions", &self.preemptions),
-            ("delays", &self.delays),
-            ("depth", &self.depth),
-            ("depth_step", &self.depth_step),
-            ("preempt_in", &self.preempt_in),
-            ("preempt_not_in", &self.preempt_not_in),
-            ("quiet_atomics", &self.quiet_atomics),
-            ("priority", &self.priority),
-            ("prefixes", &self.prefixes),
-            ("cache_bytes", &self.cache_bytes),
-            ("executions", &self.executions),
-            ("time", &self.time),
-            ("steps", &self.steps),
-            ("fair_yields", &self.fair_yields),
-            ("awaits", &self.awaits),
-            ("assume_awaits", &self.assume_awaits),
-            ("seed", &self.seed),
-            ("minimise", &self.minimise),
-            ("deadlocks_allowed", &self.deadlocks_allowed),
-            ("keep_going", &self.keep_going),
-            ("jobs", &self.jobs),
-            ("checkpoint", &self.checkpoint),
-            ("checkpoint_every", &self.checkpoint_every),
-            ("spurious_wakeups", &self.spurious_wakeups),
-            ("timeouts", &self.timeouts),
-            ("weak_failures", &self.weak_failures),
-            ("try_lock_failures", &self.try_lock_failures),
-            ("notify_any", &self.notify_any),
-            ("arc_counts", &self.arc_counts),
-            ("test_seed", &self.test_seed),
+            ("strategy", self.strategy.clone()),
+            ("reduction", self.reduction.clone()),
+            ("preemptions", self.preemptions.clone()),
+            ("delays", self.delays.clone()),
+            ("depth", self.depth.clone()),
+            ("depth_step", self.depth_step.clone()),
+            ("preempt_in", self.preempt_in.clone()),
+            ("preempt_not_in", self.preempt_not_in.clone()),
+            ("quiet_atomics", self.quiet_atomics.clone()),
+            ("schedule_points_at", self.schedule_points_at.clone()),
+            ("preempt_at_races", self.preempt_at_races.clone()),
+            ("priority", self.priority.clone()),
+            ("prefixes", self.prefixes.clone()),
+            ("cache_bytes", self.cache_bytes.clone()),
+            ("executions", self.executions.clone()),
+            ("time", self.time.clone()),
+            ("steps", self.steps.clone()),
+            ("fair_yields", self.fair_yields.clone()),
+            ("awaits", self.awaits.clone()),
+            ("assume_awaits", self.assume_awaits.clone()),
+            ("seed", self.seed.clone()),
+            ("minimise", self.minimise.clone()),
+            ("deadlocks_allowed", self.deadlocks_allowed.clone()),
+            ("keep_going", self.keep_going.clone()),
+            ("jobs", self.jobs.clone()),
+            ("checkpoint", self.checkpoint.clone()),
+            ("checkpoint_every", self.checkpoint_every.clone()),
+            ("spurious_wakeups", self.spurious_wakeups.clone()),
+            ("timeouts", self.timeouts.clone()),
+            ("weak_failures", self.weak_failures.clone()),
+            ("try_lock_failures", self.try_lock_failures.clone()),
+            ("notify_any", self.notify_any.clone()),
+            ("arc_counts", self.arc_counts.clone()),
+            ("test_seed", self.test_seed.clone()),
         ];
         all.extend(self.limits.all());
         all
@@ -278,7 +294,11 @@ impl SearchFlags {
 
 /// The flag of a setting: `--keep-going` of `keep_going`.
 pub(crate) fn flag(setting: &str) -> String {
-    format!("--{}", setting.replace('_', "-"))
+    match setting {
+        // One at a time.
+        "monitors" => "--monitor".into(),
+        _ => format!("--{}", setting.replace('_', "-")),
+    }
 }
 
 /// Accepts what `Settings::set` accepts for this setting, and says what it says.
@@ -325,14 +345,15 @@ mod tests {
                 "strategy" => "random",
                 "reduction" => "dpor",
                 "priority" => "rare",
+                "schedule_points_at" => "queue/ring.rs:12,ring.rs:3:7",
                 "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
-                "awaits" | "assume_awaits" | "deadlocks_allowed" | "keep_going" | "quiet_atomics"
-                | "notify_any" | "arc_counts" => "false",
+                "awaits" | "assume_awaits" | "deadlocks_allowed" | "preempt_at_races" | "keep_going"
+                | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
                 "jobs" => "2",
                 _ => "70000",
             };
             let given = parse(&[&format!("{}={value}", flag(name))]).unwrap();
-            assert_eq!(given.given(), [(name, value)]);
+            assert_eq!(given.given(), [(name, value.to_owned())]);
         }
     }
 

@@ -2,8 +2,10 @@
 //!
 //! Each says what it is, what it takes, with which settings it is best explored, and what must come of it.
 
+pub mod objects;
 mod programs;
 
+use intermezzo::monitors::DataRaces;
 use intermezzo::{Explorer, Report, Settings};
 use std::fmt;
 
@@ -79,6 +81,11 @@ pub fn programs() -> &'static [Program] {
     programs::ALL
 }
 
+/// Every concurrent object, in order of name.
+pub fn objects() -> &'static [objects::Object] {
+    objects::ALL
+}
+
 /// The program of that name.
 pub fn find(name: &str) -> Option<&'static Program> {
     programs().iter().find(|program| program.name == name)
@@ -148,9 +155,13 @@ impl Program {
         settings
     }
 
-    /// An explorer of it, with these settings.
+    /// An explorer of it, with these settings, and with the monitor that finds what must be found, if it takes one.
     pub fn explorer(&self, settings: Settings, arguments: &Arguments) -> Explorer {
-        Explorer::with_settings(settings).program(self.full_name(arguments))
+        let explorer = Explorer::with_settings(settings).program(self.full_name(arguments));
+        match self.expected {
+            Expected::Fail("data_race") => explorer.monitor_with(DataRaces::new),
+            _ => explorer,
+        }
     }
 
     /// One execution of it, to explore.

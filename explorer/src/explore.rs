@@ -3,11 +3,13 @@
 use crate::driver::{CheckpointError, Exploration, Listening, checkpoint_in, write_report};
 use crate::environment::Environment;
 use crate::estimate::Estimate;
+use crate::plugin::{self, ByName};
 use crate::report::Report;
 use crate::schedule::{Schedule, ScheduleError};
 use crate::scope::Scope;
 use crate::search::{self, PrioritySpec};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
+use crate::sites::Sites;
 use intermezzo_sdk::Monitor;
 use std::fmt;
 use std::num::NonZero;
@@ -121,6 +123,7 @@ pub struct Explorer {
     custom: Option<Box<dyn search::Strategy>>,
     replay: Option<Schedule>,
     monitors: Vec<Listening>,
+    by_name: Option<ByName>,
     progress: Option<OnProgress>,
     reports: Option<PathBuf>,
     checkpoints: Option<PathBuf>,
@@ -146,6 +149,7 @@ impl Explorer {
             custom: None,
             replay: None,
             monitors: Vec::new(),
+            by_name: None,
             progress: None,
             reports: None,
             checkpoints: None,
@@ -242,6 +246,21 @@ impl Explorer {
     /// goes (Bruening & Chapin's reduction). Default: off.
     pub fn quiet_atomics(mut self, quiet: bool) -> Explorer {
         self.settings.quiet_atomics = quiet;
+        self
+    }
+
+    /// Makes accesses to plain memory at these places schedule points: to cells, and by `intermezzo::ptr`. Default: none is
+    /// one, for two that may come in either order are a data race whatever comes of it.
+    pub fn schedule_points_at(mut self, sites: Sites) -> Explorer {
+        self.settings.schedule_points_at = sites;
+        self
+    }
+
+    /// Makes the two accesses of each data race that a monitor reports schedule points, to see what comes of it: the search
+    /// starts anew then, and what was run before is mentioned in a note, and counted nowhere else. That takes
+    /// [`Explorer::keep_going`], since a race is a finding. Default: off.
+    pub fn preempt_at_races(mut self, on: bool) -> Explorer {
+        self.settings.preempt_at_races = on;
         self
     }
 
@@ -420,6 +439,14 @@ impl Explorer {
         self
     }
 
+    /// The monitors that [`Settings::monitors`] may name; those of no such name are plugins, by name or path
+    /// (see [`Plugin::find`](crate::Plugin::find)). Each worker gets monitors of its own, as with
+    /// [`Explorer::monitor_with`]. Default: plugins only.
+    pub fn monitors_by_name(mut self, by_name: ByName) -> Explorer {
+        self.by_name = Some(by_name);
+        self
+    }
+
     /// Calls this now and then while the exploration runs, on the thread of one of its workers.
     pub fn on_progress(mut self, call: impl FnMut(&Progress) + Send + 'static) -> Explorer {
         self.progress = Some(Box::new(call));
@@ -434,6 +461,8 @@ impl Explorer {
         self.settings.fair_yields = schedule.fair_yields;
         self.settings.awaits = schedule.awaits;
         self.settings.assume_awaits = !schedule.known_loops.is_empty();
+        self.settings.schedule_points_at = Sites::default();
+        self.settings.preempt_at_races = false;
         self.replay = Some(schedule);
         self
     }
@@ -468,6 +497,13 @@ impl Explorer {
             Some(_) => self.settings.check_custom(),
         }
         .map_err(ExploreError::Setting)?;
+        let named = plugin::attach(&self.settings.monitors, self.by_name, self.settings.jobs);
+        self.monitors.extend(named.map_err(|problem| {
+            ExploreError::Setting(SettingError {
+                name: "monitors".into(),
+                problem,
+            })
+        })?);
         let reports = self.reports.clone();
         let exploration = self.exploration(&program, call::<F> as *const () as usize);
         // A thread of its own: the stack of a task that crashed stays marked on its thread, and the

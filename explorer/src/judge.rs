@@ -4,8 +4,8 @@ use crate::report::{Finding, FindingEvent};
 use crate::runtime::{
     AwaitedVar, Endless, EndlessLoop, EventLine, PanicNote, Reported, Scene, Stop, Trouble, Verdict, Waiting,
 };
-use crate::schedule::{Choice, Schedule};
-use intermezzo_sdk::{FindingKind, MemoryOrder, SyncVarOp};
+use crate::schedule::{Choice, Premises, Schedule};
+use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
 
 /// Whether the execution came to an end of its own.
 pub(crate) fn complete(stop: &Stop) -> bool {
@@ -18,7 +18,7 @@ pub(crate) fn complete(stop: &Stop) -> bool {
 /// The findings of an execution.
 pub(crate) fn findings(
     trouble: Trouble,
-    schedule: impl Fn(Vec<Choice>, Vec<u64>) -> Schedule,
+    schedule: impl Fn(Vec<Choice>, Premises) -> Schedule,
 ) -> Vec<Finding> {
     let Trouble {
         stop,
@@ -33,14 +33,16 @@ pub(crate) fn findings(
         events,
         current,
         choices,
-        known_loops,
+        premises,
     } = scene;
-    let schedule = schedule(choices, known_loops);
+    let schedule = schedule(choices, premises);
     let events: Vec<FindingEvent> = events.iter().map(finding_event).collect();
     let engine = |kind, message, tasks| Finding {
         kind,
+        severity: Severity::Error,
         monitor: "engine".into(),
         message,
+        suggestion: None,
         tasks,
         events: events.clone(),
         schedule: schedule.clone(),
@@ -141,8 +143,10 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
         }
         Finding {
             kind: report.kind,
+            severity: report.severity,
             monitor,
             message: report.message,
+            suggestion: report.suggestion,
             tasks,
             events: events.to_vec(),
             schedule: schedule.clone(),

@@ -5,7 +5,7 @@ mod text;
 use crate::environment::Environment;
 use crate::estimate::Estimate;
 use crate::schedule::Schedule;
-use intermezzo_sdk::FindingKind;
+use intermezzo_sdk::{FindingKind, Severity};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub const REPORT_FORMAT: &str = "intermezzo-report/1";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Nothing was found in what was covered.
+    /// Nothing was found in what was covered, or nothing but warnings.
     Pass,
     /// Something was found.
     Fail,
@@ -176,10 +176,14 @@ pub struct FindingEvent {
 pub struct Finding {
     /// Its kind.
     pub kind: FindingKind,
+    /// Whether it is an error, or a warning that lets the verdict stand.
+    pub severity: Severity,
     /// The monitor that found it; `engine` for what needs none.
     pub monitor: String,
     /// What happened, for people.
     pub message: String,
+    /// What would mend it, for people.
+    pub suggestion: Option<String>,
     /// Names of the tasks concerned.
     pub tasks: Vec<String>,
     /// The events of the execution, in order.
@@ -195,8 +199,29 @@ pub struct Finding {
 impl Finding {
     /// Whether the other says the same. How an execution departed is chance: the first says as much as all.
     pub(crate) fn says(&self, other: &Finding) -> bool {
-        self.kind == other.kind && (self.message == other.message || self.kind == FindingKind::Divergence)
+        (&self.kind, self.severity) == (&other.kind, other.severity)
+            && (self.message == other.message || self.kind == FindingKind::Divergence)
     }
+
+    /// Whether the test fails by it.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+/// The severity's name in reports.
+pub(crate) fn severity_name(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+/// The severity of that name in reports; `None` if there is none.
+pub(crate) fn severity_from_name(name: &str) -> Option<Severity> {
+    [Severity::Warning, Severity::Error]
+        .into_iter()
+        .find(|&severity| severity_name(severity) == name)
 }
 
 /// How often replays of a schedule showed what it was recorded for.
@@ -212,8 +237,12 @@ impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("kind", &self.kind.as_str())?;
+        map.serialize_entry("severity", severity_name(self.severity))?;
         map.serialize_entry("monitor", &self.monitor)?;
         map.serialize_entry("message", &self.message)?;
+        if let Some(suggestion) = &self.suggestion {
+            map.serialize_entry("suggestion", suggestion)?;
+        }
         map.serialize_entry("tasks", &self.tasks)?;
         map.serialize_entry("events", &self.events)?;
         map.serialize_entry("schedule", &self.schedule.token())?;
@@ -293,15 +322,20 @@ impl Report {
         self.coverage = coverage;
         self.elapsed_seconds = elapsed;
         let only_divergence = self
-            .findings
-            .iter()
+            .errors()
             .all(|finding| finding.kind == FindingKind::Divergence);
-        self.verdict = match (self.findings.is_empty(), only_divergence) {
+        let passes = self.errors().next().is_none();
+        self.verdict = match (passes, only_divergence) {
             (true, _) if complete_executions == 0 => Verdict::Inconclusive,
             (true, _) => Verdict::Pass,
             (false, true) => Verdict::Inconclusive,
             (false, false) => Verdict::Fail,
         };
+    }
+
+    /// The findings by which the test fails.
+    pub(crate) fn errors(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.is_error())
     }
 
     /// The test, by name.
@@ -352,12 +386,13 @@ impl Report {
         self.reduction
     }
 
-    /// The number, from 1, of the execution in which something was found first.
+    /// The number, from 1, of the execution in which an error was found first.
     pub fn first_failure(&self) -> Option<u64> {
         self.first_failure
     }
 
-    /// What was found, first found first; the same thing found again is counted, not listed.
+    /// What was found: first errors, then warnings, each first found first. The same thing found again is counted, not
+    /// listed.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }

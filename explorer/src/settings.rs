@@ -1,12 +1,16 @@
 //! What an exploration is to do, by name and value: one parser for attributes, environment variables
 //! and command lines.
 
+mod monitors;
 mod together;
 
+pub use monitors::Wanted;
+
 use crate::environment::Environment;
-use crate::schedule::{Choice, Schedule};
+use crate::schedule::{Choice, Premises, Schedule};
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
+use crate::sites::Sites;
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -85,6 +89,10 @@ pub struct Settings {
     pub preempt_not_in: Scope,
     /// Whether atomics whose accesses other synchronisation orders have no schedule points.
     pub quiet_atomics: bool,
+    /// Places in the source at which accesses to plain memory are schedule points.
+    pub schedule_points_at: Sites,
+    /// Whether the accesses of data races become schedule points.
+    pub preempt_at_races: bool,
     /// What a best-first search runs next; `None` for its default.
     pub priority: Option<PrioritySpec>,
     /// Most unexplored prefixes that a best-first search keeps.
@@ -124,6 +132,8 @@ pub struct Settings {
     pub checkpoint_every: Duration,
     /// Bytes of each task's stack.
     pub stack_bytes: usize,
+    /// Monitors to attach, beside those attached by hand.
+    pub monitors: Vec<Wanted>,
     /// What the environment may do unasked.
     pub environment: Environment,
 }
@@ -167,6 +177,8 @@ impl Default for Settings {
             preempt_in: Scope::default(),
             preempt_not_in: Scope::default(),
             quiet_atomics: false,
+            schedule_points_at: Sites::default(),
+            preempt_at_races: false,
             priority: None,
             prefixes: PREFIXES,
             executions: None,
@@ -186,6 +198,7 @@ impl Default for Settings {
             checkpoint: None,
             checkpoint_every: CHECKPOINT_EVERY,
             stack_bytes: STACK_BYTES,
+            monitors: Vec::new(),
             environment: Environment::default(),
         }
     }
@@ -243,6 +256,14 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ),
     ("quiet_atomics", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.quiet_atomics = b)
+    }),
+    (
+        "schedule_points_at",
+        "source files with lines, separated by commas (`ring.rs:12`)",
+        |s, v| Sites::parse(v).map(|sites| s.schedule_points_at = sites),
+    ),
+    ("preempt_at_races", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.preempt_at_races = b)
     }),
     ("priority", "priority functions, or `none`", |s, v| {
         optional(v, PrioritySpec::parse).map(|priority| s.priority = priority)
@@ -310,6 +331,11 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         s.stack_bytes = bytes;
         Ok(())
     }),
+    (
+        "monitors",
+        "names or paths with `;` between, each with its arguments after a `:`; or `none`",
+        |s, v| Wanted::parse(v).map(|monitors| s.monitors = monitors),
+    ),
     ("spurious_wakeups", "a number", |s, v| {
         number(v).map(|n| s.environment.spurious_wakeups = n)
     }),
@@ -337,10 +363,11 @@ const SETTINGS: &[(&str, &str, Set)] = &[
 const PREFIX: &str = "INTERMEZZO_";
 
 /// Variables of that prefix that are no settings.
-const OTHER_VARIABLES: [&str; 3] = [
+const OTHER_VARIABLES: [&str; 4] = [
     "INTERMEZZO_REPLAY",
     "INTERMEZZO_REPORTS",
     "INTERMEZZO_CHECKPOINTS",
+    crate::plugin::PATH_VARIABLE,
 ];
 
 impl Settings {
@@ -409,8 +436,12 @@ impl Settings {
         }
     }
 
-    /// The schedule of an execution of this program with these choices, in which these loops were assumed to only wait.
-    pub(crate) fn schedule(&self, program: &str, choices: Vec<Choice>, known_loops: Vec<u64>) -> Schedule {
+    /// The schedule of an execution of this program with these choices, which took this for granted.
+    pub(crate) fn schedule(&self, program: &str, choices: Vec<Choice>, premises: Premises) -> Schedule {
+        let Premises {
+            known_loops,
+            data_points,
+        } = premises;
         Schedule {
             program: program.to_owned(),
             environment: self.environment,
@@ -418,6 +449,7 @@ impl Settings {
             fair_yields: self.fair_yields,
             awaits: self.awaits,
             known_loops,
+            data_points,
             choices,
         }
     }

@@ -1,7 +1,11 @@
 //! Loops that were seen to only wait, and are assumed to from their first round on: what is counted, told, and replayed.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Schedule, hint, thread};
+use intermezzo_explorer::sync::{Arc, RwLock, mpsc};
+use intermezzo_explorer::{
+    Coverage, Environment, ExploreError, Explorer, Reduction, Report, Schedule, Verdict, choose, hint, thread,
+};
+use std::sync::atomic::AtomicU64 as StdAtomicU64;
 
 fn explorer() -> Explorer {
     Explorer::new()
@@ -135,4 +139,303 @@ fn a_replay_parks_where_the_search_did() {
         replay(without).findings().first().map(|found| &found.message),
         Some(&found.message)
     );
+}
+
+/// A task waits for a flag: as long as it takes, or for a few rounds that it counts. The one that sets it takes its time.
+fn waiting(as_long: bool) {
+    let (flag, other) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut left = 3;
+            while flag.load(SeqCst) == 0 && left > 0 {
+                left -= usize::from(!as_long);
+                hint::spin_loop();
+            }
+            other.fetch_add(1, SeqCst);
+        });
+        scope.spawn(|| {
+            for _ in 0..3 {
+                other.fetch_add(1, SeqCst);
+                thread::yield_now();
+            }
+            flag.store(1, SeqCst);
+        });
+    });
+}
+
+/// What an execution shows that is then tried again is not taken for known.
+#[test]
+fn loops_of_departed_executions_are_not_believed() {
+    let mut departures = 0;
+    for (name, reduction) in Reduction::ALL {
+        let explorer = || match reduction {
+            Reduction::Bpor => explorer().reduction(reduction).preemptions(9),
+            _ => explorer().reduction(reduction),
+        };
+        let sure = explorer().explore(|| waiting(false));
+        for odd in 2..=sure.executions() {
+            let calls = StdAtomicU64::new(0);
+            let report = explorer().explore(|| waiting(calls.fetch_add(1, SeqCst) + 1 == odd));
+            assert!(!report.verdict().is_fail(), "{name}, {odd}: {report}");
+            if says(&report, "each was as prescribed") {
+                departures += 1;
+                assert!(!says(&report, "assume_awaits:"), "{name}, {odd}: {report}");
+                assert_eq!(report.traces(), sure.traces(), "{name}, {odd}: {report}");
+                let whole = *report.coverage() == Coverage::Exhaustive;
+                assert_eq!(whole, reduction == Reduction::None, "{name}, {odd}: {report}");
+            }
+        }
+    }
+    assert!(departures > 10, "{departures}");
+}
+
+/// An execution that departs is tried again also where loops are known, and where the search has started anew.
+#[test]
+fn what_departs_is_tried_again_with_known_loops() {
+    let mut departures = 0;
+    for (name, reduction) in Reduction::ALL {
+        if reduction == Reduction::Bpor {
+            continue;
+        }
+        let explorer = || explorer().reduction(reduction);
+        let sure = explorer().explore(|| locked(false));
+        for odd in 1..2 * sure.executions() {
+            let calls = StdAtomicU64::new(0);
+            let report = explorer().explore(|| {
+                if calls.fetch_add(1, SeqCst) + 1 == odd {
+                    waiting(true);
+                } else {
+                    locked(false);
+                }
+            });
+            assert!(!report.verdict().is_fail(), "{name}, {odd}: {report}");
+            if says(&report, "each was as prescribed") {
+                departures += 1;
+                assert_eq!(report.traces(), Some(2), "{name}, {odd}: {report}");
+            }
+        }
+    }
+    assert!(departures > 10, "{departures}");
+}
+
+/// What can never be run as prescribed ends the search, or is left out.
+#[test]
+fn what_departs_each_time_is_lost_with_known_loops() {
+    for keep_going in [false, true] {
+        let calls = StdAtomicU64::new(0);
+        let report = explorer().keep_going(keep_going).explore(|| {
+            locked(false);
+            if choose(3) == 1 {
+                choose(2 + calls.fetch_add(1, SeqCst) as usize % 5);
+            }
+        });
+        assert_eq!(report.verdict(), Verdict::Inconclusive, "{report}");
+        assert_ne!(*report.coverage(), Coverage::Exhaustive, "{report}");
+        assert_eq!(says(&report, "assume_awaits: one loop"), keep_going, "{report}");
+    }
+}
+
+/// A program of its own.
+type Named = (&'static str, fn());
+
+/// Whether somebody writes. In a frame of its own, so that what a failed attempt leaves undefined is not on the stack of
+/// the loop that waits.
+#[inline(never)]
+fn is_taken(shared: &RwLock<usize>) -> bool {
+    shared.try_read().is_err()
+}
+
+/// Programs with loops that wait, which use what wakeup trees and source sets do not suit.
+fn falling_back() -> Vec<Named> {
+    vec![
+        ("a shared lock beside a lock that spins", || {
+            let (shared, lock) = (RwLock::new(0), AtomicUsize::new(0));
+            thread::scope(|scope| {
+                for task in 0..2 {
+                    let (shared, lock) = (&shared, &lock);
+                    scope.spawn(move || {
+                        while lock.swap(1, SeqCst) == 1 {
+                            thread::yield_now();
+                        }
+                        if task == 0 {
+                            *shared.write().unwrap() += 1;
+                        } else {
+                            _ = *shared.read().unwrap();
+                        }
+                        lock.store(0, SeqCst);
+                    });
+                }
+                scope.spawn(|| *shared.read().unwrap());
+            });
+        }),
+        ("a shared lock that is tried", || {
+            let (shared, turn) = (RwLock::new(0), AtomicUsize::new(0));
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let mut inside = shared.write().unwrap();
+                    (0..4).for_each(|value| turn.store(value, SeqCst));
+                    *inside += 1;
+                });
+                scope.spawn(|| {
+                    while is_taken(&shared) {
+                        thread::yield_now();
+                    }
+                    turn.fetch_add(1, SeqCst);
+                });
+            });
+        }),
+        ("a channel that is looked at again and again", || {
+            let (sender, receiver) = mpsc::channel();
+            let turn = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                let turn = &turn;
+                scope.spawn(move || {
+                    turn.fetch_add(1, SeqCst);
+                    sender.send(1).unwrap();
+                    turn.fetch_add(1, SeqCst);
+                });
+                scope.spawn(move || {
+                    while receiver.try_recv().is_err() {
+                        hint::spin_loop();
+                    }
+                    turn.fetch_add(1, SeqCst);
+                });
+            });
+        }),
+        ("the end of a task", || {
+            let n = Arc::new(AtomicUsize::new(0));
+            let task = thread::spawn({
+                let n = n.clone();
+                move || {
+                    n.store(1, SeqCst);
+                    n.store(2, SeqCst);
+                }
+            });
+            while !task.is_finished() {
+                thread::yield_now();
+            }
+            n.fetch_add(1, SeqCst);
+            task.join().unwrap();
+        }),
+        ("the ends of two tasks, and a flag", || {
+            let flag = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                let tasks = [0, 1].map(|_| scope.spawn(|| flag.fetch_add(1, SeqCst)));
+                while flag.load(SeqCst) == 0 || !tasks[1].is_finished() {
+                    hint::spin_loop();
+                }
+                flag.store(9, SeqCst);
+            });
+        }),
+    ]
+}
+
+/// Where caching takes over, the loops known stay known, and brute force agrees on the traces.
+#[test]
+fn loops_are_assumed_to_wait_after_a_fall_back() {
+    for (name, test) in falling_back() {
+        let all = explorer().explore(test);
+        assert_eq!(*all.coverage(), Coverage::Exhaustive, "{name}: {all}");
+        assert!(all.verdict().is_pass(), "{name}: {all}");
+        assert!(says(&all, "assume_awaits:"), "{name}: {all}");
+        let without = explorer().assume_awaits(false).explore(test);
+        assert!(all.traces() < without.traces(), "{name}: {all} {without}");
+        for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
+            let report = explorer().reduction(reduction).explore(test);
+            assert_eq!(report.reduction(), "caching", "{name}, {reduction:?}: {report}");
+            assert_eq!(
+                *report.coverage(),
+                Coverage::Exhaustive,
+                "{name}, {reduction:?}: {report}"
+            );
+            assert!(says(&report, "assume_awaits:"), "{name}, {reduction:?}: {report}");
+            assert_eq!(report.traces(), all.traces(), "{name}, {reduction:?}: {report}");
+            assert!(
+                report.executions() <= all.executions(),
+                "{name}, {reduction:?}: {report}"
+            );
+        }
+    }
+}
+
+/// Adversities of the environment fall back too.
+#[test]
+fn loops_are_assumed_to_wait_beside_adversities() {
+    let test = || {
+        let lock = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while lock.compare_exchange_weak(0, 1, SeqCst, SeqCst).is_err() {
+                        hint::spin_loop();
+                    }
+                    lock.store(0, SeqCst);
+                });
+            }
+        });
+    };
+    let explorer = || explorer().environment(Environment::default());
+    let all = explorer().explore(test);
+    assert!(says(&all, "assume_awaits:"), "{all}");
+    assert_eq!(*all.coverage(), Coverage::Exhaustive, "{all}");
+    for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
+        let report = explorer().reduction(reduction).explore(test);
+        assert_eq!(report.traces(), all.traces(), "{reduction:?}: {report} {all}");
+        assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
+    }
+}
+
+/// What is shown before the search is not judged, and not taken for known either.
+#[test]
+fn loops_of_a_warm_up_are_not_believed() {
+    for (name, reduction) in Reduction::ALL {
+        let explorer = || match reduction {
+            Reduction::Bpor => explorer().reduction(reduction).preemptions(9),
+            _ => explorer().reduction(reduction),
+        };
+        let sure = explorer().explore(|| waiting(true));
+        let warm = explorer().warm_up(2).explore(|| waiting(true));
+        let counted = |report: &Report| (report.executions(), report.traces(), report.coverage().clone());
+        assert_eq!(counted(&warm), counted(&sure), "{name}: {warm}");
+        assert!(says(&warm, "the search started anew once"), "{name}: {warm}");
+        // A loop that waits only the first time.
+        let calls = StdAtomicU64::new(0);
+        let report = explorer()
+            .warm_up(1)
+            .explore(|| waiting(calls.fetch_add(1, SeqCst) == 0));
+        let sure = explorer().explore(|| waiting(false));
+        assert_eq!(counted(&report), counted(&sure), "{name}: {report}");
+        assert!(!says(&report, "assume_awaits:"), "{name}: {report}");
+    }
+}
+
+#[test]
+fn what_would_have_to_start_anew_together_is_refused() {
+    let nowhere = std::env::temp_dir().join("never-written.imzc");
+    for (explorer, setting, says) in [
+        (explorer().jobs(2), "jobs", "several workers do not do together"),
+        (
+            explorer().checkpoint(&nowhere),
+            "checkpoint",
+            "is not in a checkpoint",
+        ),
+        (
+            explorer().awaits(false),
+            "assume_awaits",
+            "no loop is seen to only wait",
+        ),
+        (
+            explorer().quiet_atomics(true),
+            "assume_awaits",
+            "both start the search anew",
+        ),
+    ] {
+        let error = explorer.try_explore(|| locked(false)).unwrap_err();
+        assert!(
+            matches!(&error, ExploreError::Setting(error) if error.name == setting),
+            "{error}"
+        );
+        assert!(error.to_string().contains(says), "{error}");
+    }
+    assert!(!nowhere.exists());
 }

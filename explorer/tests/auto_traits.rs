@@ -102,6 +102,18 @@ fn cells() {
 }
 
 #[test]
+fn tracked_values_are_as_what_they_hold() {
+    use intermezzo_explorer::alloc::Track;
+    assert_eq!(
+        has!(Track<u8>: Send Sync Unpin UnwindSafe RefUnwindSafe),
+        [true; 5]
+    );
+    assert_eq!(has!(Track<Local>: Send Sync), [false; 2]);
+    assert_eq!(has!(Track<Sent>: Send Sync RefUnwindSafe), [true, false, false]);
+    assert_eq!(has!(Track<Pinned>: Unpin), [false]);
+}
+
+#[test]
 fn handles_of_futures_are_sent_if_their_output_is() {
     use intermezzo_explorer::{future, rand, task};
     assert_eq!(has!(future::JoinHandle<u8>: Send Sync Unpin), [true; 3]);

@@ -305,7 +305,7 @@ fn a_damaged_checkpoint_is_refused() {
 fn sealed(contents: &str) -> String {
     let checksum = crc32fast::hash(contents.as_bytes());
     format!(
-        "intermezzo-checkpoint/1\n{checksum:08x} {}\n{contents}",
+        "intermezzo-checkpoint/2\n{checksum:08x} {}\n{contents}",
         contents.len()
     )
 }
@@ -344,12 +344,12 @@ fn nonsense_with_the_right_checksum_is_refused() {
         );
     }
     let whole = sealed(contents);
-    fs::write(&file, whole.replace("checkpoint/1", "checkpoint/2")).unwrap();
+    fs::write(&file, whole.replace("checkpoint/2", "checkpoint/3")).unwrap();
     assert_eq!(
         refused(explorer("counter", None), &file),
         CheckpointProblem::OtherVersion {
-            found: "2".into(),
-            needed: 1
+            found: "3".into(),
+            needed: 2
         }
     );
 }
@@ -473,6 +473,45 @@ fn what_cannot_be_kept_is_refused() {
     );
     let problem = refused(explorer("counter", None), &directory.file());
     assert!(matches!(problem, CheckpointProblem::OtherSetting { name, .. } if name == "monitors"));
+}
+
+/// Warns of each execution, in words that depend on who is in the middle of it.
+struct Warns;
+
+impl intermezzo_sdk::Monitor for Warns {
+    fn name(&self) -> &str {
+        "warns"
+    }
+    fn interests(&self) -> intermezzo_sdk::Interests {
+        intermezzo_sdk::Interests::NONE
+    }
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+    fn on_execution_end(
+        &mut self,
+        execution: &intermezzo_sdk::Execution<'_>,
+        cx: &mut intermezzo_sdk::Context<'_>,
+    ) {
+        let kind = intermezzo_sdk::FindingKind::Plugin("warned".into());
+        let second = execution.accesses[execution.accesses.len() / 2].event.task;
+        let message = format!("{} is in the middle", cx.task_name(second));
+        cx.report(
+            intermezzo_sdk::Report::new(kind, message)
+                .warning()
+                .suggest("nothing"),
+        );
+    }
+}
+
+#[test]
+fn warnings_are_kept() {
+    let explorer = || explorer("counter", None).monitor_with(|| Warns);
+    let whole = explorer().explore(counter as fn());
+    assert!(whole.verdict().is_pass() && whole.findings().len() > 1, "{whole}");
+    for jobs in [[1, 1], [2, 1]] {
+        assert_eq!(told(&in_parts(explorer, counter, 7, &jobs)), told(&whole));
+    }
 }
 
 /// Where a limit comes before an execution that departed was tried again, what begins like it is said to be lost.

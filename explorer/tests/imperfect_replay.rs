@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool as StdAtomicBool, AtomicUsize as StdAtomicUsize};
 
-/// Every search, with the name it has here. Three of them leave executions out.
+/// Every search, with the name it has here.
 fn searches() -> Vec<(&'static str, Explorer)> {
     let explorer = || Explorer::new().executions(2_000);
     vec![
@@ -22,6 +22,11 @@ fn searches() -> Vec<(&'static str, Explorer)> {
         ),
         ("source-dpor", explorer().reduction(Reduction::SourceDpor)),
         ("dpor", explorer().reduction(Reduction::Dpor)),
+        (
+            "assuming dpor",
+            explorer().reduction(Reduction::Dpor).assume_awaits(true),
+        ),
+        ("assuming dfs", explorer().assume_awaits(true)),
         ("bpor", explorer().reduction(Reduction::Bpor).preemptions(2)),
     ]
 }
@@ -232,6 +237,7 @@ type Named = (&'static str, Box<dyn Fn() + Send + Sync>);
 /// Tests that depend on what the schedule does not determine, each in its own way; none has a bug.
 fn uncontrolled() -> Vec<Named> {
     let calls = StdAtomicUsize::new(0);
+    let rounds = StdAtomicUsize::new(0);
     let draws = StdAtomicUsize::new(0x2545_F491);
     let flag = std::sync::Arc::new(StdAtomicBool::new(false));
     vec![
@@ -249,6 +255,27 @@ fn uncontrolled() -> Vec<Named> {
                     let odd = slots.iter().filter(|(slot, _)| *slot % 2 == 1);
                     odd.take(1)
                         .for_each(|(slot, value)| _ = value.load(SeqCst) + choose(*slot + 1));
+                });
+            }),
+        ),
+        (
+            "loops that wait, or go round so often",
+            Box::new(move || {
+                let call = rounds.fetch_add(1, SeqCst);
+                let (lock, n) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                thread::scope(|scope| {
+                    for task in 0..2 {
+                        let (lock, n) = (&lock, &n);
+                        scope.spawn(move || {
+                            let mut left = 2 + call % 3;
+                            while lock.compare_exchange(0, 1, SeqCst, SeqCst).is_err() && left > 0 {
+                                left -= usize::from((call / 3 + task).is_multiple_of(2));
+                                thread::yield_now();
+                            }
+                            (0..call % 5).for_each(|_| _ = n.fetch_add(1, SeqCst));
+                            lock.store(0, SeqCst);
+                        });
+                    }
                 });
             }),
         ),

@@ -217,14 +217,19 @@ impl Monitor for Broken {
 }
 
 #[test]
-fn a_worker_that_panics_ends_the_exploration() {
-    let explore = || Explorer::new().jobs(3).monitor_with(|| Broken).explore(sections);
-    let panic = std::panic::catch_unwind(explore).unwrap_err();
-    let text = panic.downcast_ref::<String>().unwrap();
-    assert!(
-        text.contains("the exploration itself panicked: the monitor is broken"),
-        "{text}"
+fn the_panics_of_each_workers_monitor_are_one_finding() {
+    let explorer = || Explorer::new().jobs(3).keep_going(true);
+    let report = explorer().monitor_with(|| Broken).explore(sections);
+    let [finding] = report.findings() else {
+        panic!("{report}")
+    };
+    assert_eq!(
+        (&*finding.kind.as_str(), finding.monitor.as_str()),
+        ("misuse", "engine")
     );
+    assert!(finding.message.contains("the monitor is broken"), "{report}");
+    assert!((1..=3).contains(&finding.count), "{report}");
+    assert_eq!(report.executions(), explorer().explore(sections).executions());
 }
 
 #[test]

@@ -50,7 +50,7 @@ macro_rules! cases {
 #[path = "like_std"]
 mod of_std {
     mod subject {
-        pub(super) use std::{cell, hint, sync, task, thread, thread_local, time};
+        pub(super) use std::{alloc, cell, hint, ptr, sync, task, thread, thread_local, time};
 
         pub(super) mod future {
             pub(crate) use std::future::{pending, poll_fn, ready};
@@ -85,6 +85,7 @@ mod of_std {
     mod cells;
     mod locals;
     mod locks;
+    mod memory;
     mod scopes;
     mod threads;
     mod waiting;
@@ -94,13 +95,14 @@ mod of_std {
 mod outside {
     mod subject {
         pub(super) use intermezzo_explorer::thread::thread_local;
-        pub(super) use intermezzo_explorer::{cell, future, hint, sync, task, thread, time};
+        pub(super) use intermezzo_explorer::{alloc, cell, future, hint, ptr, sync, task, thread, time};
     }
 
     mod atomics;
     mod cells;
     mod locals;
     mod locks;
+    mod memory;
     mod scopes;
     mod threads;
     mod waiting;
@@ -119,13 +121,14 @@ macro_rules! cases {
 mod inside {
     mod subject {
         pub(super) use intermezzo_explorer::thread::thread_local;
-        pub(super) use intermezzo_explorer::{cell, future, hint, sync, task, thread, time};
+        pub(super) use intermezzo_explorer::{alloc, cell, future, hint, ptr, sync, task, thread, time};
     }
 
     mod atomics;
     mod cells;
     mod locals;
     mod locks;
+    mod memory;
     mod scopes;
     mod threads;
     mod waiting;

@@ -6,9 +6,9 @@ use crate::model::Model;
 use crate::observations::Observations;
 use crate::run::record::{Mark, Record, Texts};
 use crate::scenario::Scenario;
+use hashbrown::HashMap;
 use intermezzo_sdk as sdk;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};
-use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What histories are compared with.

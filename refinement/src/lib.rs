@@ -20,6 +20,7 @@ mod model;
 mod observations;
 mod operation;
 mod pin;
+pub mod recorded;
 mod refine;
 mod run;
 mod scenario;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 pub struct Argument {
     value: Arc<dyn Any + Send + Sync>,
     text: Arc<str>,
+    type_name: &'static str,
 }
 
 impl Argument {
@@ -21,12 +22,41 @@ impl Argument {
         Argument {
             value: Arc::new(value),
             text,
+            type_name: std::any::type_name::<V>(),
         }
     }
 
     /// The value as it is written; nothing for no argument.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The value as source code: as it is written, but numbers have their type, alone and in tuples.
+    pub(crate) fn literal(&self) -> String {
+        let parts = |text: &'_ str| -> Vec<String> {
+            let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+            inner.unwrap_or(text).split(", ").map(str::to_owned).collect()
+        };
+        let (texts, types) = (parts(&self.text), parts(self.type_name));
+        let is_number = |name: &String| {
+            let bits = name.strip_prefix(['u', 'i', 'f']).unwrap_or("");
+            matches!(bits, "8" | "16" | "32" | "64" | "128" | "size")
+        };
+        if texts.len() != types.len() || !types.iter().any(is_number) {
+            return self.text.to_string();
+        }
+        let typed = texts
+            .iter()
+            .zip(&types)
+            .map(|(text, name)| match is_number(name) {
+                true => format!("{text}{name}"),
+                false => text.clone(),
+            });
+        let typed = typed.collect::<Vec<_>>().join(", ");
+        match self.type_name.starts_with('(') {
+            true => format!("({typed})"),
+            false => typed,
+        }
     }
 
     pub(crate) fn value<V: Any>(&self) -> &V {
@@ -53,13 +83,16 @@ impl Eq for Argument {}
 /// Performs an operation on an object, and writes down what it returned.
 type Run<T> = Box<dyn Fn(&T, &Argument, &mut String) + Send + Sync>;
 
+/// Arguments that are simpler.
+type Simpler = Box<dyn Fn(&Argument) -> Vec<Argument> + Send + Sync>;
+
 /// An operation of objects of type `T`.
 pub(crate) struct Operation<T> {
     pub(crate) name: String,
     /// The type of its arguments.
     takes: std::any::TypeId,
     draw: Box<dyn Fn(&mut Source) -> Argument + Send + Sync>,
-    simpler: Box<dyn Fn(&Argument) -> Vec<Argument> + Send + Sync>,
+    simpler: Simpler,
     run: Run<T>,
     /// The group of operations that one task has for itself.
     pub(crate) exclusive: Option<String>,

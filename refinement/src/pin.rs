@@ -91,12 +91,12 @@ fn step<T, V: Clone + Debug + Send + Sync + 'static>(
     }
 }
 
-/// The lines that pin a scenario. Arguments are as `Debug` shows them: numbers may need their type.
+/// The lines that pin a scenario. Arguments are as `Debug` shows them; numbers have their type.
 pub(crate) fn lines(scenario: &Scenario, names: &[String]) -> String {
     let mut text = String::from(".pin(|s| s");
     let arguments = |step: &Step| match step.argument.text() {
         "" => format!("(\"{}\", ())", names[step.operation]),
-        shown => format!("(\"{}\", {shown})", names[step.operation]),
+        _ => format!("(\"{}\", {})", names[step.operation], step.argument.literal()),
     };
     let mut add = |part: String| text.write_str(&part).expect("a string takes everything");
     scenario

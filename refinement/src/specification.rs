@@ -19,7 +19,7 @@ pub trait Specification {
     type Call;
     /// What operations return.
     type Return;
-    /// A state of the object. Cloned often: see `im` for collections that are cheap to clone.
+    /// A state of the object. Cloned often.
     type State: Clone + Eq + Hash;
 
     /// The state in which it begins.

@@ -9,10 +9,10 @@ use crate::run::body::Body;
 use crate::run::record::{Mark, Record, Texts};
 use crate::scenario::{Description, Scenario};
 use crate::settings::{Granularity, Settings};
+use hashbrown::HashMap;
 use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Report};
 use intermezzo_sdk as sdk;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};
-use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What is tested: an object, its operations, and how.
@@ -45,8 +45,17 @@ pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<T: Sync> Subject<T> {
-    /// Checks a scenario.
+    /// Checks a scenario. The schedule of a failure is as it was found: see [`Subject::smallest_schedule`].
     pub(crate) fn check(&self, scenario: &Scenario) -> Checked {
+        self.check_with(scenario, |explorer| explorer.minimise(0))
+    }
+
+    /// The scenario's failure with a schedule that was made small.
+    pub(crate) fn smallest_schedule(&self, scenario: &Scenario) -> Option<Failure> {
+        self.check_with(scenario, |explorer| explorer).failure
+    }
+
+    fn check_with(&self, scenario: &Scenario, configure: impl Fn(Explorer) -> Explorer) -> Checked {
         let texts = Arc::new(Texts::default());
         let body = Body {
             make: &*self.make,
@@ -86,9 +95,7 @@ impl<T: Sync> Subject<T> {
             .reduction(Reduction::Dpor)
             .executions(self.settings.executions);
         let listening = Arc::clone(&judge);
-        let explorer = self
-            .settings
-            .configure(explorer)
+        let explorer = configure(self.settings.configure(explorer))
             .deadlocks_allowed(true)
             .monitor_with(move || HistoryMonitor {
                 judge: Arc::clone(&listening),

@@ -156,7 +156,7 @@ impl Waiting {
 
 fn waiting(push: fn(&Waiting, u8)) -> Refinement<Waiting> {
     refine(Waiting::default)
-        .op("push", fresh::<u8>(), move |queue, value| push(queue, value))
+        .op("push", fresh::<u8>(), push)
         .op("pop", (), |queue, ()| queue.pop())
         .init(0..=1)
         .scenarios(30)
@@ -260,6 +260,32 @@ fn arguments_are_made_simple() {
     let failure = report.failure.unwrap();
     let calls: Vec<&str> = failure.scenario.calls().collect();
     assert_eq!(calls, ["add(1)", "add(1)"], "{failure}");
+}
+
+/// The lines that pin a scenario are the test's own language: numbers have their type.
+#[test]
+fn pinned_lines_can_be_pasted() {
+    let cell = || refine(|| Mutex::new(0u32));
+    let add = |n: &Mutex<u32>, amount: u32| {
+        let before = *n.lock().unwrap();
+        *n.lock().unwrap() = before + amount;
+        before
+    };
+    let report = cell().op("add", one_of([1u32]), add).run();
+    let line = r#".task(|t| t.op("add", 1u32))"#;
+    assert!(report.pin.unwrap().contains(line));
+    let report = cell()
+        .op("add", (one_of([1u32]), one_of(["x"])), move |n, (amount, _)| {
+            add(n, amount)
+        })
+        .run();
+    let line = r#".task(|t| t.op("add", (1u32, "x")))"#;
+    assert!(report.pin.unwrap().contains(line));
+    let pinned = cell()
+        .op("add", one_of([1u32]), add)
+        .scenarios(0)
+        .pin(|s| s.task(|t| t.op("add", 1u32)).task(|t| t.op("add", 1u32)));
+    assert_eq!(pinned.run().verdict(), Verdict::Fail);
 }
 
 /// The same test, the same text.

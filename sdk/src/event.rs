@@ -40,8 +40,8 @@ pub struct SchedulePoint {
 /// | `CondvarWait` | | the number of the mutex released, a `SyncVar` |
 /// | `CondvarWake`, `Park` | 1 if nobody caused it | |
 /// | `ChannelSend` | (rendezvous) the message that the receiver has taken | the number of the message, from 1 in each channel; 0 if nobody is left to receive it |
-/// | `ChannelReceive` | the number of the message; 0 if nobody is left to send one | |
-/// | `ChannelClose` | | 1 if it was the receiver, 0 for a sender |
+/// | `ChannelReceive` | the number of the message; 0 if nobody is left to send one | (rendezvous) 1 if none came: the receiver only says that it waits, or no longer does |
+/// | `ChannelClose` | (receiver) how many messages are dropped with it: the last that were sent | 1 if it was the receiver, 0 for a sender |
 /// | `BarrierArrive`, `BarrierPass` | the round of the barrier, from 1 | |
 /// | `CountUp`, `CountDown`, `CountRead` | the count before | the count after |
 /// | `Choice` | the value chosen | |
@@ -53,7 +53,8 @@ pub struct SyncVarAccess {
     pub var: SyncVar,
     /// What it did.
     pub op: SyncVarOp,
-    /// The ordering, for atomics and fences.
+    /// The ordering, for atomics and fences; `Acquire` of a `CountRead` that found its handle to be the only one, and
+    /// gives the value out because of it.
     pub order: MemoryOrder,
     /// What was read, see above.
     pub read: u64,
@@ -162,6 +163,23 @@ pub struct UserEvent<'a> {
     pub after: EventId,
     /// The text.
     pub text: &'a str,
+}
+
+impl<'a> UserEvent<'a> {
+    /// What a test says where a block begins that is meant to be atomic: this, and the block's name.
+    pub const BLOCK_BEGINS: &'static str = "atomic begin ";
+    /// What it says where the block ends that began last.
+    pub const BLOCK_ENDS: &'static str = "atomic end";
+
+    /// The name of the block that begins here, if one does.
+    pub fn begins_block(&self) -> Option<&'a str> {
+        self.text.strip_prefix(Self::BLOCK_BEGINS)
+    }
+
+    /// Whether the block ends here that the task began last.
+    pub fn ends_block(&self) -> bool {
+        self.text == Self::BLOCK_ENDS
+    }
 }
 
 /// Something about an event, by name. The engine tells of these, and of whatever the test attaches:

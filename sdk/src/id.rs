@@ -8,10 +8,12 @@ use std::fmt;
 
 /// A schedulable entity, numbered from 0 (the test's own body) in order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct TaskId(pub u32);
 
 /// An object that tasks synchronise through, numbered from 0 in order of first use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct SyncVar(pub u32);
 
 impl SyncVar {
@@ -21,14 +23,17 @@ impl SyncVar {
 
 /// A cell or block of tracked plain memory, numbered from 0 in order of first use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct Location(pub u32);
 
 /// A place in the source, numbered from 0 in order of first use within an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct SiteId(pub u32);
 
 /// The `index`-th event of `task`, from 1. Ordered by task, then index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(C)]
 pub struct EventId {
     /// Whose event it is.
     pub task: TaskId,

@@ -61,6 +61,8 @@
 //! assert_eq!(reports[0].events, [second]);
 //! ```
 
+pub mod abi;
+mod class;
 mod clock;
 mod context;
 mod event;
@@ -72,6 +74,7 @@ mod order;
 mod report;
 pub mod testing;
 
+pub use class::Class;
 pub use clock::VectorClock;
 pub use context::{Context, Host};
 pub use event::{

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The ordering of an atomic operation; `None` for operations that are not atomics'.
+/// The ordering of an atomic operation; `None` for operations that are not atomics'. The numbers are part of the
+/// contract with plugins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 pub enum MemoryOrder {
@@ -24,104 +25,164 @@ pub enum MemoryOrder {
 /// The kind of a visible operation.
 ///
 /// `is_read` and `is_write` say which operations of two tasks on one variable commute: two that
-/// only read do.
+/// only read do. The numbers are part of the contract with plugins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum SyncVarOp {
     /// A load of an atomic.
-    AtomicLoad,
+    AtomicLoad = 0,
     /// A store to an atomic.
-    AtomicStore,
+    AtomicStore = 1,
     /// A read-modify-write of an atomic, a successful compare-exchange included.
-    AtomicRmw,
+    AtomicRmw = 2,
     /// A compare-exchange that failed: a read.
-    AtomicRmwFailed,
+    AtomicRmwFailed = 3,
     /// A fence.
-    Fence,
+    Fence = 4,
     /// Exclusive acquisition of a lock.
-    LockAcquire,
+    LockAcquire = 5,
     /// Successful exclusive `try_lock`.
-    LockTryAcquire,
+    LockTryAcquire = 6,
     /// A `try_lock`, `try_read` or `try_write` that failed: a read.
-    LockTryFailed,
+    LockTryFailed = 7,
     /// Release of an exclusively held lock.
-    LockRelease,
+    LockRelease = 8,
     /// Shared acquisition of a reader-writer lock.
-    SharedAcquire,
+    SharedAcquire = 9,
     /// Successful `try_read`.
-    SharedTryAcquire,
+    SharedTryAcquire = 10,
     /// Release of a share of a reader-writer lock.
-    SharedRelease,
+    SharedRelease = 11,
     /// A look at whether a lock is poisoned: a read.
-    PoisonCheck,
+    PoisonCheck = 12,
     /// The poison of a lock is cleared.
-    PoisonClear,
+    PoisonClear = 13,
     /// Beginning to wait on a condition variable; the mutex is released in the same step.
-    CondvarWait,
+    CondvarWait = 14,
     /// End of a wait on a condition variable, before the mutex is taken again.
-    CondvarWake,
+    CondvarWake = 15,
     /// `notify_one`
-    NotifyOne,
+    NotifyOne = 16,
     /// `notify_all`
-    NotifyAll,
+    NotifyAll = 17,
     /// A message, or its refusal by a channel without receiver, goes in.
-    ChannelSend,
+    ChannelSend = 18,
     /// A message, or the news that no sender is left, comes out.
-    ChannelReceive,
+    ChannelReceive = 19,
     /// A `try_` operation on a channel that found it not ready: a read.
-    ChannelTryFailed,
+    ChannelTryFailed = 20,
     /// An end of a channel is dropped.
-    ChannelClose,
+    ChannelClose = 21,
     /// Arrival at a barrier.
-    BarrierArrive,
+    BarrierArrive = 22,
     /// Passing a barrier.
-    BarrierPass,
+    BarrierPass = 23,
     /// Beginning of a one-time initialisation.
-    OnceBegin,
+    OnceBegin = 24,
     /// End of a one-time initialisation.
-    OnceEnd,
+    OnceEnd = 25,
     /// A look at whether a one-time initialisation is complete, or the sight that it is: a read.
-    OnceCheck,
+    OnceCheck = 26,
     /// Creation of a task.
-    TaskFork,
+    TaskFork = 27,
     /// First event of a task.
-    TaskBegin,
+    TaskBegin = 28,
     /// Last event of a task.
-    TaskEnd,
+    TaskEnd = 29,
     /// The end of a task is awaited, and has come.
-    TaskJoin,
+    TaskJoin = 30,
     /// A look at whether a task has ended: a read.
-    TaskCheck,
+    TaskCheck = 31,
     /// `park` returns.
-    Park,
+    Park = 32,
     /// `unpark`, or the waking of a future.
-    Unpark,
+    Unpark = 33,
     /// `yield_now` or `spin_loop`.
-    Yield,
+    Yield = 34,
     /// `sleep`, on the virtual clock.
-    Sleep,
+    Sleep = 35,
     /// A timed wait gave up.
-    TimeOut,
+    TimeOut = 36,
     /// `choose(n)`; `read` is the value chosen.
-    Choice,
+    Choice = 37,
     /// A reference count goes up.
-    CountUp,
+    CountUp = 38,
     /// A reference count goes down.
-    CountDown,
+    CountDown = 39,
     /// A reference count is looked at: a read.
-    CountRead,
+    CountRead = 40,
     /// A plain memory access that was made a schedule point: a read.
-    DataRead,
+    DataRead = 41,
     /// A plain memory access that was made a schedule point: a write.
-    DataWrite,
+    DataWrite = 42,
     /// An operation of an object under test begins; `written` is its number.
-    OperationCall,
+    OperationCall = 43,
     /// An operation of an object under test is over; `written` is its number.
-    OperationReturn,
+    OperationReturn = 44,
+}
+
+impl MemoryOrder {
+    /// Every ordering, by number.
+    pub const ALL: [MemoryOrder; 6] = {
+        use MemoryOrder::*;
+        [None, Relaxed, Acquire, Release, AcqRel, SeqCst]
+    };
 }
 
 impl SyncVarOp {
+    /// Every operation, by number.
+    pub const ALL: [SyncVarOp; 45] = {
+        use SyncVarOp::*;
+        [
+            AtomicLoad,
+            AtomicStore,
+            AtomicRmw,
+            AtomicRmwFailed,
+            Fence,
+            LockAcquire,
+            LockTryAcquire,
+            LockTryFailed,
+            LockRelease,
+            SharedAcquire,
+            SharedTryAcquire,
+            SharedRelease,
+            PoisonCheck,
+            PoisonClear,
+            CondvarWait,
+            CondvarWake,
+            NotifyOne,
+            NotifyAll,
+            ChannelSend,
+            ChannelReceive,
+            ChannelTryFailed,
+            ChannelClose,
+            BarrierArrive,
+            BarrierPass,
+            OnceBegin,
+            OnceEnd,
+            OnceCheck,
+            TaskFork,
+            TaskBegin,
+            TaskEnd,
+            TaskJoin,
+            TaskCheck,
+            Park,
+            Unpark,
+            Yield,
+            Sleep,
+            TimeOut,
+            Choice,
+            CountUp,
+            CountDown,
+            CountRead,
+            DataRead,
+            DataWrite,
+            OperationCall,
+            OperationReturn,
+        ]
+    };
+
     /// Whether what the operation does depends on the state of its variable.
     pub fn is_read(self) -> bool {
         use SyncVarOp::*;

@@ -1,6 +1,6 @@
 //! What a monitor reports.
 
-use crate::{EventId, FindingKind};
+use crate::{EventId, FindingKind, SiteId};
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +25,9 @@ pub struct Report {
     pub message: String,
     /// The events concerned, most telling first.
     pub events: Vec<EventId>,
+    /// Where in the source what it is about is done, as far as events do not say: the two accesses of a data race. With
+    /// `preempt_at_races` these places become schedule points.
+    pub sites: Vec<SiteId>,
     /// What would mend it, for people.
     pub suggestion: Option<String>,
 }
@@ -37,6 +40,7 @@ impl Report {
             severity: Severity::Error,
             message: message.into(),
             events: Vec::new(),
+            sites: Vec::new(),
             suggestion: None,
         }
     }
@@ -44,6 +48,12 @@ impl Report {
     /// It is about these events, most telling first.
     pub fn events(mut self, events: impl IntoIterator<Item = EventId>) -> Report {
         self.events.extend(events);
+        self
+    }
+
+    /// It is about what is done at these places.
+    pub fn sites(mut self, sites: impl IntoIterator<Item = SiteId>) -> Report {
+        self.sites.extend(sites);
         self
     }
 

@@ -2,10 +2,13 @@
 //!
 //! `rand` is not here: it is a source of random numbers for explored tests.
 
+pub mod alloc;
+pub mod cell;
 pub mod future;
+pub mod ptr;
 pub mod task;
 
-pub use std::{cell, hint, sync, thread, thread_local, time};
+pub use std::{hint, sync, thread, thread_local, time};
 
 /// A value from 0 to `n - 1`: 0.
 ///
@@ -24,6 +27,14 @@ pub fn any_bool() -> bool {
 
 /// Tells the monitors something: there are none.
 pub fn event(_: &str) {}
+
+/// Tells the monitors something about what was done last: there are none.
+pub fn attribute(_: &str, _: &str) {}
+
+/// Runs this: there is no monitor to tell that it is meant to be atomic.
+pub fn atomically<R>(_name: &str, body: impl FnOnce() -> R) -> R {
+    body()
+}
 
 /// Whether the caller is inside an exploration: never.
 pub fn is_exploring() -> bool {

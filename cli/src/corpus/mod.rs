@@ -28,5 +28,6 @@ pub(crate) fn explore(
     arguments: &Arguments,
     explorer: Explorer,
 ) -> Result<Report, ExploreError> {
+    let explorer = explorer.monitors_by_name(intermezzo::monitors::by_name);
     explorer.try_explore(program.test(arguments))
 }

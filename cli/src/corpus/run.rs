@@ -100,8 +100,8 @@ fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
         ("not met", AnsiColor::Red)
     };
     let came = match report.findings() {
-        [] => format!("{:?}", report.verdict()).to_lowercase(),
-        [first, ..] => format!("fail: {}", first.kind),
+        [first, ..] if report.verdict().is_fail() => format!("fail: {}", first.kind),
+        _ => format!("{:?}", report.verdict()).to_lowercase(),
     };
     let expected = if met {
         String::new()

@@ -2,8 +2,10 @@
 
 use super::reports::{self, ProjectReport};
 use crate::problem::Problem;
+use intermezzo::Settings;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::{env, fs, io};
 use tempfile::TempDir;
@@ -50,8 +52,13 @@ impl CargoTest {
     }
 
     /// Sets these settings for the tests.
-    pub(super) fn settings(mut self, given: &[(&str, &str)]) -> CargoTest {
+    pub(super) fn settings(mut self, given: &[(&str, String)]) -> CargoTest {
         for (name, value) in given {
+            let value = if *name == "monitors" {
+                with_full_paths(value)
+            } else {
+                value.clone()
+            };
             self.variables.push((variable(name), value.into()));
         }
         self
@@ -148,4 +155,22 @@ fn status(command: &mut Command) -> Result<ExitStatus, Problem> {
 /// The environment variable that sets this in tests.
 fn variable(name: &str) -> String {
     format!("INTERMEZZO_{}", name.to_uppercase())
+}
+
+/// The list of monitors, with paths that lead from anywhere: tests are run in the directories of their packages.
+fn with_full_paths(monitors: &str) -> String {
+    let mut settings = Settings::default();
+    settings.set("monitors", monitors).expect("clap accepted it");
+    for monitor in &mut settings.monitors {
+        let is_file = Path::new(&monitor.name).is_file();
+        if is_file && let Ok(full) = std::path::absolute(&monitor.name) {
+            monitor.name = full.to_string_lossy().into_owned();
+        }
+    }
+    let all: Vec<String> = settings.monitors.iter().map(ToString::to_string).collect();
+    if all.is_empty() {
+        "none".into()
+    } else {
+        all.join(";")
+    }
 }

@@ -55,6 +55,8 @@ enum CoverageJson {
 #[derive(Deserialize)]
 struct FindingJson {
     kind: String,
+    #[serde(default)]
+    severity: String,
     message: String,
     schedule: String,
 }
@@ -141,7 +143,11 @@ impl ProjectReport {
         let mut text = format!("{verdict}  {}: {executions}; {}\n", self.program, self.coverage);
         for finding in &self.findings {
             let message = finding.message.lines().next().unwrap_or_default();
-            text.push_str(&format!("{:12}  {}: {message}\n", "", finding.kind));
+            let warning = match finding.severity.as_str() {
+                "warning" => "warning: ",
+                _ => "",
+            };
+            text.push_str(&format!("{:12}  {warning}{}: {message}\n", "", finding.kind));
             text.push_str(&format!(
                 "{:12}  cargo intermezzo replay {}\n",
                 "", finding.schedule

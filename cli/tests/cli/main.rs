@@ -2,6 +2,8 @@
 
 mod checkpoint;
 mod corpus;
+mod history;
+mod monitor;
 mod project;
 mod replay;
 mod usage;

@@ -4,13 +4,19 @@ use crate::run;
 
 #[test]
 fn help() {
-    let commands: [&[&str]; 6] = [
+    let commands: [&[&str]; 12] = [
         &[],
         &["test"],
         &["replay"],
         &["corpus"],
         &["corpus", "list"],
         &["corpus", "run"],
+        &["history"],
+        &["history", "check"],
+        &["monitor"],
+        &["monitor", "list"],
+        &["monitor", "new"],
+        &["monitor", "check"],
     ];
     let texts = commands.map(|command| run(&[command, &["-h"]].concat()).ends_with(0).stdout);
     insta::assert_snapshot!(texts.join("\n----------------------------------------\n\n"));
@@ -23,6 +29,10 @@ fn every_command_is_explained_at_length() {
         &["replay"],
         &["corpus", "list"],
         &["corpus", "run"],
+        &["history", "check"],
+        &["monitor", "list"],
+        &["monitor", "new"],
+        &["monitor", "check"],
     ] {
         assert!(
             run(&[command, &["--help"]].concat())

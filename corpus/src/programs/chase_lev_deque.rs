@@ -12,7 +12,12 @@ const SIZE: usize = 4;
 /// Items pushed.
 const ITEMS: usize = 3;
 
+/// What stands between the owner's claim and its look at what thieves have taken.
+type Between = fn();
+
 struct Deque {
+    /// In `pop`.
+    between: Between,
     top: AtomicI64,
     bottom: AtomicI64,
     items: [AtomicUsize; SIZE],
@@ -29,7 +34,7 @@ impl Deque {
     fn pop(&self) -> Option<usize> {
         let bottom = self.bottom.load(Relaxed) - 1;
         self.bottom.store(bottom, Relaxed);
-        fence(SeqCst);
+        (self.between)();
         let top = self.top.load(Relaxed);
         if top > bottom {
             self.bottom.store(bottom + 1, Relaxed);
@@ -65,30 +70,43 @@ pub(super) const DEQUE: Program = Program {
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Pass,
-    body: |_| {
-        let deque = Deque {
-            top: AtomicI64::new(0),
-            bottom: AtomicI64::new(0),
-            items: zeros(),
-        };
-        let taken = zeros::<ITEMS>();
-        let take = |item: Option<usize>| {
-            if let Some(item) = item {
-                assert_eq!(taken[item].fetch_add(1, Relaxed), 0, "item {item} is taken twice");
-            }
-        };
-        in_tasks([
-            &|| {
-                deque.push(0);
-                deque.push(1);
-                take(deque.pop());
-                deque.push(2);
-            },
-            &|| {
-                take(deque.steal());
-                take(deque.steal());
-            },
-            &|| take(deque.steal()),
-        ]);
-    },
+    body: |_| run(|| fence(SeqCst)),
 };
+
+/// The same without the owner's fence: with store buffers, a thief may take what the owner has claimed.
+pub(super) const UNFENCED: Program = Program {
+    name: "dq_unfenced",
+    about: "the same without the fence in pop: right under sequential consistency, wrong with store buffers",
+    parameters: &[],
+    settings: CALM_2,
+    expected: Expected::Pass,
+    body: |_| run(|| ()),
+};
+
+fn run(between: Between) {
+    let deque = Deque {
+        between,
+        top: AtomicI64::new(0),
+        bottom: AtomicI64::new(0),
+        items: zeros(),
+    };
+    let taken = zeros::<ITEMS>();
+    let take = |item: Option<usize>| {
+        if let Some(item) = item {
+            assert_eq!(taken[item].fetch_add(1, Relaxed), 0, "item {item} is taken twice");
+        }
+    };
+    in_tasks([
+        &|| {
+            deque.push(0);
+            deque.push(1);
+            take(deque.pop());
+            deque.push(2);
+        },
+        &|| {
+            take(deque.steal());
+            take(deque.steal());
+        },
+        &|| take(deque.steal()),
+    ]);
+}

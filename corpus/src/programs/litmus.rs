@@ -369,10 +369,22 @@ pub(super) const ATOMICPO: Program = litmus(
 
 /// A store that is forwarded before it is seen.
 pub(super) const N6: Program = litmus("n6", "x=1; read x; read y || y=2; x=2 (x86)", |_| {
+    forwarded(|| ())
+});
+
+/// The same with a fence before it is read.
+pub(super) const N6_SCF: Program = litmus(
+    "n6+scf",
+    "x=1; SeqCst fence; read x; read y || y=2; x=2 (x86)",
+    |_| forwarded(|| fence(SeqCst)),
+);
+
+fn forwarded(between: fn()) {
     let [x, y] = zeros();
     in_tasks([
         &|| {
             x.store(1, Release);
+            between();
             x.load(Acquire);
             y.load(Acquire);
         },
@@ -381,7 +393,7 @@ pub(super) const N6: Program = litmus("n6", "x=1; read x; read y || y=2; x=2 (x8
             x.store(2, Release);
         },
     ]);
-});
+}
 
 /// A release sequence that another task's exchange goes on with.
 pub(super) const RELSEQ: Program = litmus(

@@ -13,10 +13,12 @@ mod deadlocks;
 mod fairness;
 mod flanagan;
 mod futex_mutex;
+mod idle_signal;
 mod litmus;
 mod michael_scott_queue;
 mod mutual_exclusion;
 mod philosophers;
+mod plain;
 mod reader_writer_lock;
 mod rounds;
 mod safestack;
@@ -54,17 +56,26 @@ pub(crate) const ALL: &[Program] = &[
     litmus::LB3,
     litmus::MP,
     litmus::MP_REL_ACQ,
+    plain::MP_REL_ACQ,
     litmus::MP_REL_RLX,
+    plain::MP_REL_RLX,
     litmus::MP_RELF_ACQF,
+    plain::MP_RELF_ACQF,
     litmus::MP_RELS_ACQ,
+    plain::MP_RELS_ACQ,
     litmus::MP_RLX_RLX,
+    plain::MP_RLX_RLX,
     litmus::MP2,
     litmus::MPU_REL_ACQ,
+    plain::MPU_REL_ACQ,
     litmus::MPU_RLX_ACQ,
+    plain::MPU_RLX_ACQ,
     synthetic::N_WRITERS,
     litmus::S,
     litmus::S_REL_ACQ,
+    plain::S_REL_ACQ,
     litmus::S_RLX_ACQ,
+    plain::S_RLX_ACQ,
     litmus::SB,
     litmus::SB_4SC,
     litmus::SB_RFIS,
@@ -91,7 +102,9 @@ pub(crate) const ALL: &[Program] = &[
     awaiting::BOUNDED,
     synthetic::CAS,
     spinning::CASLOCK,
+    plain::CASLOCK,
     spinning::CASLOCK_RLX,
+    plain::CASLOCK_RLX,
     synthetic::CASROT,
     coherence::CCR,
     sections::CHOOSE,
@@ -115,6 +128,7 @@ pub(crate) const ALL: &[Program] = &[
     philosophers::FIXED,
     philosophers::TRYING,
     chase_lev_deque::DEQUE,
+    chase_lev_deque::UNFENCED,
     waiting::EVENTS,
     sections::EXAMPLE,
     sections::EXAMPLE3,
@@ -128,6 +142,8 @@ pub(crate) const ALL: &[Program] = &[
     coherence::FR_W_W_W_READS,
     flanagan::FSBENCH_BAD,
     futex_mutex::MUTEX,
+    idle_signal::RELEASED,
+    idle_signal::IN_ORDER,
     synthetic::INC,
     coherence::INC2W,
     synthetic::INDEP,
@@ -150,8 +166,10 @@ pub(crate) const ALL: &[Program] = &[
     waiting::MANUAL_RESET_EVENTS,
     michael_scott_queue::BOTH,
     rounds::MUTEX_NM,
+    plain::MUTEX_NM,
     rounds::MUTEX2_NM,
     litmus::N6,
+    litmus::N6_SCF,
     sections::ONE_THREAD,
     synthetic::PAR_LENGTH,
     mutual_exclusion::PETERSON,
@@ -162,6 +180,7 @@ pub(crate) const ALL: &[Program] = &[
     awaiting::POLITE,
     synthetic::PUBLISH,
     sctbench::QUEUE_BAD,
+    plain::RACY,
     reader_writer_lock::SPINNING_BROKEN,
     reader_writer_lock::SPINNING_FIXED,
     synthetic::READERS,
@@ -183,6 +202,7 @@ pub(crate) const ALL: &[Program] = &[
     awaiting::TEST_AND_TEST_AND_SET_BROKEN,
     awaiting::TICKET,
     spinning::SPINLOCK,
+    plain::SPINLOCK,
     spinning::SPINLOOP_LIVELOCK,
     work_stealing_queue::SPINNING_BROKEN,
     work_stealing_queue::SPINNING_FIXED,
@@ -190,6 +210,7 @@ pub(crate) const ALL: &[Program] = &[
     deadlocks::SYNC01_BAD,
     deadlocks::SYNC02_BAD,
     spinning::TICKETLOCK,
+    plain::TICKETS,
     fairness::TIMEOUT,
     treiber_stack::BROKEN,
     treiber_stack::FIXED,

@@ -1,5 +1,5 @@
 //! What was found: each thing once, as the execution shows it that comes first in the order of the search, and how
-//! often.
+//! often. Warnings are listed beside errors, and take no place from them.
 
 use crate::report::Finding;
 use crate::search::Rank;
@@ -11,7 +11,7 @@ pub(super) const FINDINGS_MAX: usize = 100;
 
 /// The findings of an exploration.
 pub(super) struct Catalogue {
-    /// Whether only what the first execution shows is kept: nothing beyond it counts.
+    /// Whether nothing counts beyond the first execution that shows an error.
     first_only: bool,
     /// At most [`FINDINGS_MAX`], in no order.
     pub(super) listed: Vec<Listed>,
@@ -25,6 +25,13 @@ pub(super) struct Listed {
     pub(super) finding: Finding,
 }
 
+impl Listed {
+    /// The order in which findings are listed.
+    fn order(&self) -> (bool, &(Rank, usize)) {
+        (!self.finding.is_error(), &self.place)
+    }
+}
+
 impl Catalogue {
     pub(super) fn new(first_only: bool) -> Catalogue {
         Catalogue {
@@ -34,23 +41,29 @@ impl Catalogue {
         }
     }
 
-    /// The place of the first execution that showed something.
+    /// The place of the first execution that showed an error.
     pub(super) fn first(&self) -> Option<&Rank> {
-        self.listed.iter().map(|listed| &listed.place.0).min()
+        self.errors().map(|listed| &listed.place.0).min()
     }
 
-    /// How many different findings are listed.
+    fn errors(&self) -> impl Iterator<Item = &Listed> {
+        self.listed.iter().filter(|listed| listed.finding.is_error())
+    }
+
+    /// How many different errors are listed.
     pub(super) fn len(&self) -> usize {
-        self.listed.len()
+        self.errors().count()
     }
 
     /// Adds what the execution at `rank` showed.
     pub(super) fn add(&mut self, rank: &Rank, found: Vec<Finding>) {
         if self.first_only && !found.is_empty() {
-            match self.first() {
-                Some(first) if first < rank => return,
-                Some(first) if first > rank => self.listed.clear(),
-                _ => {}
+            let first = self.first();
+            if first.is_some_and(|first| first < rank) {
+                return;
+            }
+            if first != Some(rank) && found.iter().any(Finding::is_error) {
+                self.listed.retain(|listed| listed.place.0 < *rank);
             }
         }
         for (at, finding) in found.into_iter().enumerate() {
@@ -76,16 +89,16 @@ impl Catalogue {
                 .listed
                 .iter()
                 .enumerate()
-                .max_by_key(|(_, listed)| &listed.place);
+                .max_by_key(|(_, listed)| listed.order());
             let at = last.map_or(0, |(at, _)| at);
             let Listed { finding, .. } = self.listed.swap_remove(at);
             self.others.insert(class(&finding), finding.count);
         }
     }
 
-    /// The findings, first found first; and whether there are more than can be listed.
+    /// The errors, first found first, then the warnings; and whether there are more than can be listed.
     pub(super) fn into_findings(mut self) -> (Vec<Finding>, bool) {
-        self.listed.sort_by(|a, b| a.place.cmp(&b.place));
+        self.listed.sort_by(|a, b| a.order().cmp(&b.order()));
         let findings = self.listed.into_iter().map(|listed| listed.finding);
         (findings.collect(), !self.others.is_empty())
     }
@@ -98,7 +111,10 @@ fn class(finding: &Finding) -> u64 {
         FindingKind::Divergence => "",
         _ => &finding.message,
     };
-    let bytes = kind.bytes().chain([0]).chain(said.bytes());
+    let bytes = kind
+        .bytes()
+        .chain([u8::from(!finding.is_error())])
+        .chain(said.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
@@ -109,12 +125,15 @@ mod tests {
     use super::*;
     use crate::environment::Environment;
     use crate::schedule::Schedule;
+    use intermezzo_sdk::Severity;
 
     fn finding(message: u64) -> Finding {
         Finding {
             kind: FindingKind::Panic,
+            severity: Severity::Error,
             monitor: "engine".into(),
             message: message.to_string(),
+            suggestion: None,
             tasks: Vec::new(),
             events: Vec::new(),
             schedule: Schedule {
@@ -124,6 +143,7 @@ mod tests {
                 fair_yields: 1,
                 awaits: true,
                 known_loops: Vec::new(),
+                data_points: Vec::new(),
                 choices: Vec::new(),
             },
             count: 1,
@@ -157,6 +177,46 @@ mod tests {
         assert_eq!(in_order.len(), FINDINGS_MAX);
         assert_eq!(taken(&mut (0..1000).rev()), in_order);
         assert_eq!(taken(&mut (0..1000).map(|number| number * 333 % 1000)), in_order);
+    }
+
+    fn warning(message: u64) -> Finding {
+        Finding {
+            severity: Severity::Warning,
+            ..finding(message)
+        }
+    }
+
+    #[test]
+    fn warnings_take_no_place_from_errors() {
+        let mut catalogue = Catalogue::new(true);
+        for number in 0..150 {
+            catalogue.add(&Rank::of_number(number), vec![warning(number)]);
+        }
+        assert_eq!((catalogue.first(), catalogue.len()), (None, 0));
+        let found = vec![warning(3), finding(3), finding(4)];
+        catalogue.add(&Rank::of_number(150), found);
+        catalogue.add(&Rank::of_number(151), vec![warning(3)]);
+        let listed = listed(catalogue);
+        assert_eq!(listed.len(), FINDINGS_MAX);
+        let expected = [("3", 1), ("4", 1), ("0", 1), ("1", 1), ("2", 1), ("3", 2)];
+        assert_eq!(
+            listed[..6],
+            expected.map(|(message, count)| (message.into(), count))
+        );
+    }
+
+    /// What lies beyond the first error was not to be run.
+    #[test]
+    fn warnings_beyond_the_first_error_do_not_count() {
+        let mut catalogue = Catalogue::new(true);
+        catalogue.add(&Rank::of_number(9), vec![warning(9)]);
+        catalogue.add(&Rank::of_number(2), vec![warning(2)]);
+        catalogue.add(&Rank::of_number(5), vec![finding(5), warning(5)]);
+        let expected = [("5", 1), ("2", 1), ("5", 1)];
+        assert_eq!(
+            listed(catalogue),
+            expected.map(|(message, count)| (message.into(), count))
+        );
     }
 
     #[test]

@@ -41,9 +41,9 @@ pub(super) fn monitors(
     Ok(sets)
 }
 
-/// Whether to every monitor executions of one trace are the same.
-pub(super) fn suit_reductions(sets: &[Vec<Box<dyn Monitor>>]) -> bool {
-    sets.iter()
-        .flatten()
-        .all(|monitor| monitor.reduction_compatible())
+/// The first monitor to which executions of one trace are not the same, by name.
+pub(super) fn telling_apart(sets: &[Vec<Box<dyn Monitor>>]) -> Option<String> {
+    let mut monitors = sets.iter().flatten();
+    let first = monitors.find(|monitor| !monitor.reduction_compatible());
+    first.map(|monitor| monitor.name().to_owned())
 }

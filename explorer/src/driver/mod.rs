@@ -56,7 +56,7 @@ impl Exploration {
     /// Settings do not go together, or the checkpoint is none of this search.
     pub(crate) fn run(self, test: &(dyn Fn() + Sync)) -> Result<Report, ExploreError> {
         let Exploration {
-            settings,
+            mut settings,
             program,
             body,
             custom,
@@ -70,14 +70,24 @@ impl Exploration {
         let name = if jobs > 1 { "jobs" } else { "checkpoint" };
         let sets = listening::monitors(monitors, jobs, settings.checkpoint.is_some())
             .map_err(|problem| refused(name, problem))?;
-        if own && settings.reduction != Reduction::None && !listening::suit_reductions(&sets) {
-            let problem = "a monitor is attached that tells apart executions which a reduction takes for the same: give `none`";
-            return Err(refused("reduction", problem));
+        let telling_apart = listening::telling_apart(&sets);
+        let mut reduction_note = None;
+        if own
+            && settings.reduction != Reduction::None
+            && let Some(monitor) = &telling_apart
+        {
+            reduction_note = Some(format!(
+                "reduction: off, for the monitor `{monitor}` tells apart executions that it would take for the same"
+            ));
+            settings.reduction = Reduction::None;
         }
         let known_loops = match &replay {
             Some(schedule) => Some(schedule.known_loops.clone()).filter(|known| !known.is_empty()),
             None => settings.assume_awaits.then(Vec::new),
         };
+        let data_points = replay
+            .as_ref()
+            .map_or(Vec::new(), |schedule| schedule.data_points.clone());
         let mut strategy = match (replay, custom) {
             (Some(schedule), _) => Box::new(Replay::new(schedule.choices)),
             (None, Some(custom)) => custom,
@@ -115,8 +125,13 @@ impl Exploration {
             settings.seed,
         );
         let quiet = settings.quiet_atomics && !replaying;
-        if quiet && !sets[0].iter().all(|monitor| monitor.reduction_compatible()) {
-            report.note("quiet atomics: off, for a monitor tells apart what they would take together");
+        if let Some(note) = reduction_note {
+            report.note(&note);
+        }
+        if let Some(monitor) = telling_apart.filter(|_| quiet) {
+            report.note(&format!(
+                "quiet atomics: off, for the monitor `{monitor}` tells apart what they would take together"
+            ));
         }
         let hands = hands(strategy, jobs);
         let common = Common::new(
@@ -135,7 +150,8 @@ impl Exploration {
         }
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
-        let (mut worker, done, last_words) = work(&common, &program, known_loops, hands, sets, test);
+        let (mut worker, done, last_words) =
+            work(&common, &program, (known_loops, data_points), hands, sets, test);
 
         let elapsed = common.elapsed();
         let ended = match common.ended() {
@@ -216,11 +232,11 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
 
 /// Has each hand worked with: the first on this thread, others on threads of their own. Returns the first worker, what
 /// there is to say of each, and what the monitors of the others said at last. These loops are known to only wait, if any
-/// are assumed to.
+/// are assumed to; at these places a replay has schedule points.
 fn work(
     common: &Common<'_>,
     program: &str,
-    known_loops: Option<Vec<u64>>,
+    (known_loops, data_points): (Option<Vec<u64>>, Vec<u64>),
     hands: Vec<Box<dyn Strategy>>,
     sets: Vec<Vec<Box<dyn Monitor>>>,
     test: &(dyn Fn() + Sync),
@@ -246,6 +262,9 @@ fn work(
         );
         if common.replaying {
             worker.assume_only(known_loops.as_deref().unwrap_or_default());
+            worker.data_points_only(&data_points);
+        } else {
+            worker.data_points(settings.schedule_points_at.clone(), settings.preempt_at_races);
         }
         if heeds_scope {
             worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());

@@ -10,6 +10,7 @@ use crate::judge;
 use crate::minimise::Minimiser;
 use crate::report::{Coverage, Finding, Report};
 use crate::runtime::{Reported, Worker};
+use crate::schedule::Premises;
 use crate::settings::Settings;
 use crate::trace::Fingerprints;
 use std::time::Duration;
@@ -94,6 +95,9 @@ impl Outcome<'_> {
         if worker.known_loops() > 0 {
             report.note(&assumed_note(worker.known_loops(), given_up));
         }
+        if worker.learned_points() > 0 {
+            report.note(&races_note(worker.learned_points(), given_up));
+        }
         let mut later_notes: Vec<String> = tally.scoping.notes(settings);
         later_notes.extend(worker.strategy().notes());
         later_notes.extend(books.unfitted());
@@ -127,7 +131,7 @@ impl Outcome<'_> {
         }
         let crashed = matches!(ended, Some(End::ForGood(Ending::Crash | Ending::EarlyCrash)));
         let program = report.program.clone();
-        let schedule = |choices, loops| settings.schedule(&program, choices, loops);
+        let schedule = |choices, premises| settings.schedule(&program, choices, premises);
         if let Some(test) = test
             && !crashed
             && !worker.is_damaged()
@@ -139,7 +143,7 @@ impl Outcome<'_> {
         report.take_findings(judge::reported(
             last_words,
             &[],
-            &schedule(Vec::new(), Vec::new()),
+            &schedule(Vec::new(), Premises::default()),
         ));
         match traces {
             Some(traces) if traces.overflowed() => {
@@ -191,6 +195,22 @@ fn assumed_note(loops: usize, given_up: GivenUp) -> String {
     )
 }
 
+/// What a report notes where races made accesses at so many places schedule points.
+fn races_note(places: usize, given_up: GivenUp) -> String {
+    let places = match places {
+        1 => "1 place in the source is a schedule point".to_owned(),
+        places => format!("{places} places in the source are schedule points"),
+    };
+    let restarts = match given_up.times {
+        0 => "the search ended before it started anew".to_owned(),
+        _ => format!(
+            "the search started anew, after {} executions that are not counted",
+            given_up.executions
+        ),
+    };
+    format!("races: {places}, for the accesses there race; {restarts}")
+}
+
 /// What a reader should know of the executions.
 fn note_tally(report: &mut Report, tally: &Tally, weakened: bool) {
     let notes = [
@@ -214,7 +234,7 @@ fn note_tally(report: &mut Report, tally: &Tally, weakened: bool) {
 impl Report {
     /// Adds what was found after the search; what is known already is counted.
     pub(crate) fn take_findings(&mut self, found: Vec<Finding>) {
-        if !found.is_empty() {
+        if found.iter().any(Finding::is_error) {
             self.first_failure.get_or_insert(self.executions);
         }
         for finding in found {

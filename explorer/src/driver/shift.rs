@@ -5,7 +5,8 @@ use super::common::{AtHand, Common, End};
 use super::ledger::Tally;
 use crate::attempts::{self, After, Attempts};
 use crate::judge;
-use crate::runtime::{Executed, Trouble, Worker};
+use crate::report::Finding;
+use crate::runtime::{Executed, Stop, Trouble, Worker};
 use crate::search::{Rank, configured};
 use crate::trace::Suits;
 use intermezzo_sdk::FindingKind;
@@ -147,7 +148,13 @@ impl<'a> Shift<'a> {
             let after = self.attempts.after(executed.departed, &mut self.tally.departures);
             match executed.trouble {
                 None => drop(self.common.traces.visit(executed.fingerprint, || (), |()| ())),
-                Some(trouble) => self.trouble(*trouble, after),
+                Some(trouble) => {
+                    let ended_well = matches!(trouble.stop, Stop::Complete);
+                    if !self.trouble(*trouble, after) && ended_well {
+                        // Nothing but warnings.
+                        let _ = self.common.traces.visit(executed.fingerprint, || (), |()| ());
+                    }
+                }
             }
         }
         let weakened = self.planned != planned;
@@ -208,6 +215,7 @@ impl<'a> Shift<'a> {
     /// whether the test always did the same.
     #[cold]
     fn start_anew(&mut self, planned: Suits) {
+        self.worker.adopt_learned();
         self.attempts.forget();
         self.given_up.times += 1;
         self.given_up.executions += self.tally.executions;
@@ -247,8 +255,8 @@ impl<'a> Shift<'a> {
         if let Some(trouble) = crashed.and_then(|crashed| crashed.trouble)
             && !over
         {
-            let found = judge::findings(*trouble, |choices, loops| {
-                self.common.settings.schedule(self.program, choices, loops)
+            let found = judge::findings(*trouble, |choices, premises| {
+                self.common.settings.schedule(self.program, choices, premises)
             });
             self.tally.executions += 1;
             self.tally.first_failure = Some(1);
@@ -272,29 +280,29 @@ impl<'a> Shift<'a> {
         self.worker.strategy().skip();
     }
 
-    /// An execution did not just end well; `after` says what becomes of it if it departed.
-    fn trouble(&mut self, trouble: Trouble, after: After) {
+    /// An execution did not just end well; `after` says what becomes of it if it departed. Whether it showed an error.
+    fn trouble(&mut self, trouble: Trouble, after: After) -> bool {
         let damaged = trouble.damaged;
         let rank = self.rank();
-        let schedule = |choices, loops| self.common.settings.schedule(self.program, choices, loops);
+        let schedule = |choices, premises| self.common.settings.schedule(self.program, choices, premises);
         let mut found = judge::findings(trouble, schedule);
         if after == After::Again {
             // The next attempt may be what it should be.
             found.retain(|finding| finding.kind != FindingKind::Divergence);
         }
-        let failed = !found.is_empty();
+        let failed = found.iter().any(Finding::is_error);
         if failed {
             self.tally.first_failure.get_or_insert(self.tally.executions);
         }
         self.common.books().catalogue.add(&rank, found);
         if damaged {
             self.common.end(End::ForGood(Ending::Crash));
-            return;
+            return failed;
         }
         if after == After::Lost && !self.common.replaying {
             if !(self.common.settings.keep_going && self.worker.strategy().goes_past_departures()) {
                 self.common.end(End::ForGood(Ending::Divergence));
-                return;
+                return failed;
             }
             self.worker.give_up();
         }
@@ -307,6 +315,7 @@ impl<'a> Shift<'a> {
                 self.skip();
             }
         }
+        failed
     }
 
     /// Whether the execution that was prepared comes before what was found.

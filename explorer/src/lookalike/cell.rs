@@ -1,6 +1,8 @@
 //! `std::cell`. Tasks can share only an `UnsafeCell`, and a `Cell` only by somebody's `unsafe impl Sync`: these two
 //! tell the monitors about accesses to their data, and are fresh in a static. The others are std's.
 //!
+//! Monitors hear of a cell that is dropped, too.
+//!
 //! An access to a cell is no schedule point: if two tasks may make conflicting accesses there is a data race,
 //! whatever the order, and that is for a monitor to tell.
 //!
@@ -12,10 +14,41 @@
 
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
-use crate::runtime::{Body, DataAccess, Engine, Gates, Memory, Object, Site, VarKind};
+use crate::runtime::{Body, DataAccess, Engine, Gates, Identity, Object, Owner, Site, VarKind};
 use std::cmp::Ordering;
 use std::fmt;
 use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The identity of a cell: the end of it is published.
+///
+/// It is this that has the destructor, and not the cell, so that a cell may hold what borrows from its neighbour, as
+/// std's may.
+struct CellId(AtomicU64);
+
+impl Identity for CellId {
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each use makes an identity of its own"
+    )]
+    const UNUSED: CellId = CellId(AtomicU64::UNUSED);
+    #[inline(always)]
+    fn word(&self) -> &AtomicU64 {
+        &self.0
+    }
+}
+
+impl Drop for CellId {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.load(Relaxed) != 0
+            && let Some(engine) = Engine::current()
+            && let Some(var) = engine.var_of(&self.0)
+        {
+            engine.cell_dropped(var);
+        }
+    }
+}
 
 /// What a cell holds.
 struct Data<T: ?Sized>(T);
@@ -27,20 +60,17 @@ impl<T: ?Sized> Body for Data<T> {
     }
 }
 
-impl<T: ?Sized> Object<Data<T>> {
+impl<T: ?Sized> Object<Data<T>, CellId> {
     /// Where the data is; the access to it is published.
     #[inline]
     fn access(&self, is_write: bool, site: Site) -> *mut T {
         match Engine::current() {
             Some(engine) => {
                 let (var, body) = self.inside(engine, site);
-                // SAFETY: the body is in place as long as `self` is.
-                let data = unsafe { &raw mut (*body).0 };
-                // SAFETY: as above.
-                let size = unsafe { std::mem::size_of_val(&*data) };
+                let (data, size) = placed(body);
                 engine.data_access(DataAccess {
-                    memory: Memory::Var(var),
-                    offset: 0,
+                    owner: Owner::Cell(var),
+                    address: data.cast::<u8>().addr(),
                     size,
                     is_write,
                     site,
@@ -53,12 +83,15 @@ impl<T: ?Sized> Object<Data<T>> {
 
     /// Where the data is, with nothing said about an access.
     fn place(&self, site: Site) -> *mut T {
-        let body = match Engine::current() {
-            Some(engine) => self.inside(engine, site).1,
-            None => self.outside(),
-        };
-        // SAFETY: the body is in place as long as `self` is.
-        unsafe { &raw mut (*body).0 }
+        match Engine::current() {
+            Some(engine) => {
+                let (var, body) = self.inside(engine, site);
+                let (data, size) = placed(body);
+                engine.lies_at(Owner::Cell(var), data.cast::<u8>().addr(), size);
+                data
+            }
+            None => placed(self.outside()).0,
+        }
     }
 
     /// The data of a cell that nobody else can see.
@@ -68,13 +101,23 @@ impl<T: ?Sized> Object<Data<T>> {
     }
 }
 
+/// Where the data of a body is, and its size in bytes.
+fn placed<T: ?Sized>(body: *mut Data<T>) -> (*mut T, usize) {
+    // SAFETY: the body is in place as long as the cell is, which the caller borrows.
+    unsafe {
+        let data = &raw mut (*body).0;
+        (data, std::mem::size_of_val(&*data))
+    }
+}
+
 /// The core of interior mutability: `std::cell::UnsafeCell`.
 ///
-/// Whoever asks for the pointer is taken to **write** through it, there and then: what is done with a raw pointer
-/// cannot be seen. So this is conservative: two tasks that only read are reported like two that write,
-/// if nothing orders them. A pointer that is kept, and used later, is not seen again.
+/// Whoever asks for the pointer by [`UnsafeCell::get`] is taken to **write** through it, there and then: what is done
+/// with a raw pointer cannot be seen. So that is conservative: two tasks that only read are reported like two that write,
+/// if nothing orders them. A pointer that is kept, and used later, is not seen again. [`UnsafeCell::with`] says that it
+/// reads and [`UnsafeCell::with_mut`] that it writes; [`crate::ptr`] has reads and writes by pointer that are seen.
 #[repr(transparent)]
-pub struct UnsafeCell<T: ?Sized>(Object<Data<T>>);
+pub struct UnsafeCell<T: ?Sized>(Object<Data<T>, CellId>);
 
 impl<T> UnsafeCell<T> {
     /// A cell with this value.
@@ -96,11 +139,18 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.access(true, Location::caller())
     }
 
-    /// A pointer through which nobody writes: counts as a read. Not in std; loom's `UnsafeCell::with` is made of it.
+    /// Reads by a pointer to the value, which is valid as long as the closure runs. Not in std.
     #[inline]
     #[track_caller]
-    pub fn get_to_read(&self) -> *const T {
-        self.0.access(false, Location::caller())
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.access(false, Location::caller()))
+    }
+
+    /// Writes by a pointer to the value, which is valid as long as the closure runs. Not in std.
+    #[inline]
+    #[track_caller]
+    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.0.access(true, Location::caller()))
     }
 
     /// The value of a cell that nobody else can see.
@@ -129,7 +179,7 @@ impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
 
 /// A place whose value is moved in and out: `std::cell::Cell`.
 #[repr(transparent)]
-pub struct Cell<T: ?Sized>(Object<Data<T>>);
+pub struct Cell<T: ?Sized>(Object<Data<T>, CellId>);
 
 impl<T> Cell<T> {
     /// A cell with this value.
@@ -198,7 +248,7 @@ impl<T: Copy> Cell<T> {
 }
 
 impl<T: ?Sized> Cell<T> {
-    /// A pointer to the value. What is done through it is not seen.
+    /// A pointer to the value. What is done through it is not seen, unless by the functions of [`crate::ptr`].
     #[inline]
     #[track_caller]
     pub fn as_ptr(&self) -> *mut T {

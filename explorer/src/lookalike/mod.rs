@@ -5,18 +5,22 @@
 //! performs it on plain data, and says what happened. Every function is `#[track_caller]`, so that events
 //! carry the test's own source places.
 
+pub mod alloc;
+mod block;
 pub mod cell;
 pub mod future;
 mod gated;
 pub mod hint;
 mod operation;
 mod preemption;
+pub mod ptr;
 pub mod rand;
 pub mod sync;
 pub mod task;
 pub mod thread;
 pub mod time;
 
+pub use block::atomically;
 pub use operation::Operations;
 pub use preemption::{preemptions_off, preemptions_on};
 
@@ -60,6 +64,14 @@ pub fn any_bool() -> bool {
 pub fn event(text: &str) {
     if let Some(engine) = Engine::current() {
         engine.user_event(text);
+    }
+}
+
+/// Tells the monitors something about what the calling task did last: its last visible operation has an attribute of
+/// this name and value. Does nothing outside an exploration.
+pub fn attribute(name: &str, value: &str) {
+    if let Some(engine) = Engine::current() {
+        engine.attribute(name, value);
     }
 }
 

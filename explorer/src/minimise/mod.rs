@@ -17,7 +17,7 @@ mod trial;
 
 use crate::report::{Finding, Replays, Report};
 use crate::runtime::Worker;
-use crate::schedule::{Choice, Schedule};
+use crate::schedule::{Choice, Premises, Schedule};
 use crate::search::Replay;
 use crate::settings::Settings;
 use intermezzo_sdk::FindingKind;
@@ -54,24 +54,27 @@ impl<'a> Minimiser<'a> {
         mut self,
         report: &mut Report,
         test: &dyn Fn(),
-        schedule: &dyn Fn(Vec<Choice>, Vec<u64>) -> Schedule,
+        schedule: &dyn Fn(Vec<Choice>, Premises) -> Schedule,
     ) {
         let subject = Subject { test, schedule };
         for at in 0..report.findings.len() {
-            if matches!(
-                report.findings[at].kind,
-                FindingKind::Crash | FindingKind::Divergence
-            ) {
+            let finding = &report.findings[at];
+            // A misuse by no task is a monitor's, of which none hears any more.
+            if !finding.is_error()
+                || matches!(finding.kind, FindingKind::Crash | FindingKind::Divergence)
+                || finding.kind == FindingKind::Misuse && finding.tasks.is_empty()
+            {
                 continue;
             }
             let known: Vec<Finding> = report.findings.clone();
-            let share = self.executions / (known.len() - at) as u64;
+            let left = known[at..].iter().filter(|finding| finding.is_error()).count();
+            let share = self.executions / left as u64;
             match self.settle_one(&known, at, share, subject) {
                 Ok(settled) => {
                     self.executions = self.executions.saturating_sub(settled.spent);
                     report.findings[at] = settled.finding;
                     if let Some(note) = settled.note {
-                        let which = if known.len() == 1 {
+                        let which = if known.iter().filter(|finding| finding.is_error()).count() == 1 {
                             String::new()
                         } else {
                             format!("finding {}: ", at + 1)
@@ -102,6 +105,7 @@ impl<'a> Minimiser<'a> {
         let failure = Failure::of(&finding);
         let heard = finding.monitor != "engine";
         self.worker.assume_only(&finding.schedule.known_loops);
+        self.worker.data_points_only(&finding.schedule.data_points);
         let first = self.replay(&finding, &failure, heard, subject)?;
         let Some(first) = first else {
             let mut shown = 0;

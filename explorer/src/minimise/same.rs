@@ -5,12 +5,13 @@
 //! order. Places in the source and values count: an assertion that fails with another value is another failure.
 
 use crate::report::Finding;
-use intermezzo_sdk::FindingKind;
+use intermezzo_sdk::{FindingKind, Severity};
 
 /// A failure, up to names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     kind: FindingKind,
+    severity: Severity,
     monitor: String,
     parts: Vec<String>,
 }
@@ -22,6 +23,7 @@ impl Failure {
         parts.sort();
         Failure {
             kind: finding.kind.clone(),
+            severity: finding.severity,
             monitor: finding.monitor.clone(),
             parts,
         }
@@ -89,10 +91,13 @@ mod tests {
                 fair_yields: 1,
                 awaits: true,
                 known_loops: Vec::new(),
+                data_points: Vec::new(),
                 choices: Vec::new(),
             },
             count: 1,
             replays: None,
+            suggestion: None,
+            severity: Severity::Error,
         })
     }
 

@@ -5,7 +5,7 @@ use super::script::Script;
 use crate::judge;
 use crate::report::Finding;
 use crate::runtime::Worker;
-use crate::schedule::{Choice, ChoiceKind, Schedule};
+use crate::schedule::{Choice, ChoiceKind, Premises, Schedule};
 
 /// How large an execution is: what counts most comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +88,7 @@ impl Budget {
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub(super) test: &'a dyn Fn(),
-    pub(super) schedule: &'a dyn Fn(Vec<Choice>, Vec<u64>) -> Schedule,
+    pub(super) schedule: &'a dyn Fn(Vec<Choice>, Premises) -> Schedule,
 }
 
 impl Subject<'_> {

@@ -33,7 +33,7 @@ impl fmt::Display for Report {
         } else {
             writeln!(f, "; {}", self.coverage)?;
         }
-        if self.findings.is_empty() {
+        if self.errors().next().is_none() {
             writeln!(f, "  environment: {}", Bounds(&self.environment))?;
             if let Some(estimate) = &self.estimate {
                 writeln!(f, "  estimate: {estimate}")?;
@@ -153,7 +153,13 @@ impl fmt::Display for Bounds<'_> {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.is_error() {
+            f.write_str("warning: ")?;
+        }
         writeln!(f, "{}: {}", self.kind, self.message)?;
+        if let Some(suggestion) = &self.suggestion {
+            writeln!(f, "suggestion: {suggestion}")?;
+        }
         if !self.events.is_empty() {
             writeln!(f, "the execution:")?;
             let left_out = self.events.len().saturating_sub(EVENTS_SHOWN);

@@ -13,7 +13,7 @@ use super::task::Wake;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::ChoicePoint;
 use crate::trace::{Class, Key, Touch};
-use intermezzo_sdk::TaskId;
+use intermezzo_sdk::{Interests, TaskId};
 
 /// What the task that asked has to do.
 pub(super) enum Next {
@@ -63,6 +63,29 @@ impl Candidates<'_> {
                     rest &= rest.wrapping_sub(1);
                 }
                 (rest != 0).then(|| TaskId((rest.trailing_zeros() + after + 1) % 64))
+            }
+        }
+    }
+
+    /// Goes through the tasks behind all alternatives, in order.
+    #[inline(always)]
+    pub(crate) fn for_each(self, mut each: impl FnMut(TaskId)) {
+        match self {
+            Candidates::None => {}
+            Candidates::List(tasks) => tasks.iter().for_each(|&task| each(TaskId(task))),
+            Candidates::Word {
+                default,
+                others,
+                after,
+            } => {
+                if let Some(default) = default {
+                    each(TaskId(default));
+                }
+                let mut rest = others.rotate_right(after + 1);
+                while rest != 0 {
+                    each(TaskId((rest.trailing_zeros() + after + 1) % 64));
+                    rest &= rest - 1;
+                }
             }
         }
     }
@@ -202,7 +225,12 @@ impl Runtime {
                     alternatives as u32,
                     Candidates::List(&listed),
                 ) {
-                    Some(taken) => self.wake(listed[taken as usize]),
+                    Some(taken) => {
+                        if goes_on && taken != 0 && self.listening.intersects(Interests::ATTRIBUTES) {
+                            self.tell_status(self.last, "preempted");
+                        }
+                        self.wake(listed[taken as usize])
+                    }
                     None => Next::Stop,
                 }
             }

@@ -46,7 +46,15 @@ pub(crate) struct EndlessLoop {
 
 /// Whether two events of one task are the same step of a loop.
 fn alike(a: &Event, b: &Event) -> bool {
-    let what = |event: &Event| (event.op, event.var, event.read, event.written);
+    // Which message or which round it is says nothing about what the loop does.
+    let values = |event: &Event| match event.op {
+        SyncVarOp::ChannelSend
+        | SyncVarOp::ChannelReceive
+        | SyncVarOp::BarrierArrive
+        | SyncVarOp::BarrierPass => (0, 0),
+        _ => (event.read, event.written),
+    };
+    let what = |event: &Event| (event.op, event.var, values(event));
     what(a) == what(b) && std::ptr::eq(a.site, b.site)
 }
 

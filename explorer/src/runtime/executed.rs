@@ -4,7 +4,7 @@ use super::crash::Crash;
 use super::listen::Reported;
 use super::scope::Scoping;
 use super::{PanicNote, Stop};
-use crate::schedule::Choice;
+use crate::schedule::{Choice, Premises};
 use crate::trace::Suits;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
 
@@ -30,7 +30,8 @@ pub(crate) struct Executed {
     pub(crate) unseen_change: bool,
     /// Whether it did something else than was prescribed, or than the execution before under the same choices.
     pub(crate) departed: bool,
-    /// Whether it showed that a loop only waits which is assumed to from now on: the search has to start anew.
+    /// Whether it showed something that is to be taken for granted, that a loop only waits or that places race, and can be
+    /// believed: the search has to start anew with that known.
     pub(crate) learned: bool,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
     pub(crate) trouble: Option<Box<Trouble>>,
@@ -56,8 +57,8 @@ pub(crate) struct Scene {
     pub(crate) events: Vec<EventLine>,
     pub(crate) current: String,
     pub(crate) choices: Vec<Choice>,
-    /// The loops that were assumed to only wait.
-    pub(crate) known_loops: Vec<u64>,
+    /// What was taken for granted.
+    pub(crate) premises: Premises,
 }
 
 /// A task that waits.

@@ -5,6 +5,7 @@
 //! So its bytes are compared with the file's: each word is as in the file, or it is an address in some
 //! loaded file, which the loader put there.
 
+use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -21,15 +22,24 @@ struct Segment {
 
 /// Whether the bytes at this address are those of a static, as the compiler made it.
 pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bool {
-    // In order of address, so that what is not static is told quickly: every object is asked about once.
+    // Every object is asked about once in each execution: most are near the last.
+    let (begin, end) = GAP.get();
+    if (begin..end).contains(&address) {
+        return false;
+    }
     let segments = writable_segments();
     let after = segments.partition_point(|segment| segment.addresses.start <= address);
-    let Some(segment) = segments[..after]
+    let before = segments[..after]
         .last()
-        .filter(|segment| address < segment.addresses.end)
-    else {
+        .map_or(0, |segment| segment.addresses.end);
+    if address >= before {
+        let next = segments
+            .get(after)
+            .map_or(usize::MAX, |next| next.addresses.start);
+        GAP.set((before, next));
         return false;
-    };
+    }
+    let segment = segments[after - 1];
     let initial = initial_bytes(segment, address - segment.addresses.start, bytes.len());
     // What cannot be compared is taken for what it most likely is.
     initial.is_none_or(|initial| {
@@ -37,6 +47,11 @@ pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bo
             .step_by(WORD)
             .all(|at| word_is_initial(address, at, bytes, &initial))
     })
+}
+
+thread_local! {
+    /// Addresses between two writable segments, where the last object was that is in none.
+    static GAP: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
 const WORD: usize = size_of::<usize>();

@@ -5,8 +5,8 @@
 //! places, from the first to the yield. One that was verified once, anywhere in the exploration, is taken for one
 //! that only waits wherever a task does the same at the same places, and reads only.
 //!
-//! What is learned in an execution holds from the next one on, in which the search starts anew: so it rests on the
-//! same loops from beginning to end. A round is kept as a hash of its places in the source, which means the same in
+//! What an execution of the search shows holds once the search starts anew: so it rests on the same loops from beginning to
+//! end. What others show (one that departed from what was prescribed, a warm-up) is forgotten. A round is kept as a hash of its places in the source, which means the same in
 //! every process, so that a schedule can carry it.
 //!
 //! Misses: what a loop does that is like one that waits only at times: the same operations at the same places, but
@@ -25,7 +25,7 @@ const LONGEST: usize = 64;
 pub(super) struct KnownLoops {
     /// Hashes of the rounds known in this execution, in order.
     known: Vec<u64>,
-    /// Those that this execution showed.
+    /// Those that the last execution showed.
     learned: Vec<u64>,
     /// Whether no more are learned.
     fixed: bool,
@@ -63,12 +63,20 @@ impl KnownLoops {
         }
     }
 
-    /// What was learned is known from now on. Whether there was anything.
-    pub(super) fn adopt(&mut self) -> bool {
-        let any = !self.learned.is_empty();
+    /// Whether the execution showed any that was not known.
+    pub(super) fn has_learned(&self) -> bool {
+        !self.learned.is_empty()
+    }
+
+    /// What the last execution showed is known from now on.
+    pub(super) fn adopt(&mut self) {
         self.known.append(&mut self.learned);
         self.known.sort_unstable();
-        any
+    }
+
+    /// What it showed is not.
+    pub(super) fn forget(&mut self) {
+        self.learned.clear();
     }
 
     /// How many of these events, from the last to the first, are a round of a known loop: the longest that fits.

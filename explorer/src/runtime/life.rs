@@ -26,8 +26,8 @@ impl Engine {
         unsafe { self.rt().fibers[task as usize].room.fill(closure) };
         self.commit(
             Access::new(SyncVarOp::TaskFork, self.task_var(task), site),
-            0,
             u64::from(task),
+            0,
         );
         task
     }

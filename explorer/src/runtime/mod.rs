@@ -18,8 +18,10 @@
 //! Runtime` is taken anew after every switch and never held across one.
 
 mod abandon;
+mod blocks;
 mod clock;
 pub(crate) mod crash;
+mod data_points;
 mod dispatch;
 mod endless;
 mod event;
@@ -34,6 +36,7 @@ mod naming;
 mod object;
 pub(crate) mod panics;
 mod quiet;
+mod scene;
 mod scope;
 mod spin;
 mod stop;
@@ -47,8 +50,8 @@ pub(crate) use dispatch::Candidates;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
-pub(crate) use listen::{DataAccess, Listeners, Memory, Reported};
-pub(crate) use object::{Body, Object};
+pub(crate) use listen::{DataAccess, Listeners, Owner, Reported};
+pub(crate) use object::{Body, Identity, Object};
 pub(crate) use scope::Scoping;
 pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
@@ -60,6 +63,8 @@ use crate::environment::Environment;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::{Plan, Strategy};
 use crate::trace::{Class, Key, Suits, Touch, Trace};
+use blocks::Blocks;
+use data_points::DataPoints;
 use dispatch::Next;
 use event::Events;
 use fair::Fairness;
@@ -99,6 +104,11 @@ pub(crate) struct Runtime {
     fibers: Vec<Box<Fiber>>,
     vars: Vars,
     statics: Statics,
+    blocks: Blocks,
+    /// Accesses to plain memory that are schedule points; `None` if none is.
+    data_points: Option<Box<DataPoints>>,
+    /// Whether anything is to be done where plain memory is accessed.
+    watches_memory: bool,
 
     /// The task whose code runs; while a switch is under way, the one to run next.
     current: u32,
@@ -336,6 +346,9 @@ impl Engine {
             }
             if patience.spurious {
                 rt.drowsy.insert(current);
+            }
+            if rt.listening.intersects(Interests::ATTRIBUTES) {
+                rt.tell_status(current, "blocked");
             }
         }
         self.dispatch();

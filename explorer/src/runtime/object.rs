@@ -76,18 +76,38 @@ pub(crate) trait Body {
     fn gates(&self) -> Gates;
 }
 
+/// A word that says what an object is to the engine; it may have something to do when the object is dropped.
+pub(crate) trait Identity {
+    /// That of an object never used.
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each use makes an identity of its own"
+    )]
+    const UNUSED: Self;
+    /// The word.
+    fn word(&self) -> &AtomicU64;
+}
+
+impl Identity for AtomicU64 {
+    const UNUSED: AtomicU64 = AtomicU64::new(UNUSED);
+    #[inline(always)]
+    fn word(&self) -> &AtomicU64 {
+        self
+    }
+}
+
 /// A look-alike's identity and state.
 #[repr(C)]
-pub(crate) struct Object<B: ?Sized> {
-    id: AtomicU64,
+pub(crate) struct Object<B: ?Sized, I = AtomicU64> {
+    id: I,
     body: UnsafeCell<B>,
 }
 
-impl<B> Object<B> {
+impl<B, I: Identity> Object<B, I> {
     /// A new object, not yet used.
-    pub(crate) const fn new(body: B) -> Object<B> {
+    pub(crate) const fn new(body: B) -> Object<B, I> {
         Object {
-            id: AtomicU64::new(UNUSED),
+            id: I::UNUSED,
             body: UnsafeCell::new(body),
         }
     }
@@ -98,12 +118,17 @@ impl<B> Object<B> {
     }
 }
 
-impl<B: ?Sized> Object<B> {
+impl<B: ?Sized, I: Identity> Object<B, I> {
+    /// The object's variable, if it was used in this execution. That of a static does not count.
+    pub(crate) fn known(&self, engine: Engine) -> Option<u32> {
+        engine.var_of(self.id.word())
+    }
+
     /// The body of an object that nobody else can see.
     pub(crate) fn get_mut(&mut self) -> *mut B {
         match Engine::current() {
             // Only a static needs looking up, and a `&mut` of a static comes from `static mut` or a leak.
-            Some(engine) if *self.id.get_mut() == STATIC => engine
+            Some(engine) if self.id.word().load(Relaxed) == STATIC => engine
                 .rt()
                 .statics
                 .replica_at(self.address())
@@ -115,7 +140,7 @@ impl<B: ?Sized> Object<B> {
     /// The body, for use as std would outside any execution.
     #[inline]
     pub(crate) fn outside(&self) -> *mut B {
-        if self.id.load(Relaxed) == UNUSED {
+        if self.id.word().load(Relaxed) == UNUSED {
             self.first_use_outside();
         }
         self.body.get()
@@ -125,9 +150,9 @@ impl<B: ?Sized> Object<B> {
     fn first_use_outside(&self) {
         if self.is_initial_static() {
             remember(self.address(), self.body_bytes());
-            self.id.store(STATIC, Relaxed);
+            self.id.word().store(STATIC, Relaxed);
         } else {
-            self.id.store(OUTSIDE, Relaxed);
+            self.id.word().store(OUTSIDE, Relaxed);
         }
     }
 
@@ -165,11 +190,19 @@ fn with_exposed<B: ?Sized>(mut pointer: *mut B) -> *mut B {
     pointer
 }
 
-impl<B: Body + ?Sized> Object<B> {
+impl Engine {
+    /// The variable that a word of identity stands for in this execution.
+    pub(crate) fn var_of(self, word: &AtomicU64) -> Option<u32> {
+        let id = word.load(Relaxed);
+        (id >> VAR_BITS == self.rt().epoch).then_some((id & ((1 << VAR_BITS) - 1)) as u32)
+    }
+}
+
+impl<B: Body + ?Sized, I: Identity> Object<B, I> {
     /// The object's variable in the current execution, and its body there.
     #[inline(always)]
     pub(crate) fn inside(&self, engine: Engine, site: Site) -> (u32, *mut B) {
-        let id = self.id.load(Relaxed);
+        let id = self.id.word().load(Relaxed);
         if id >> VAR_BITS == engine.rt().epoch {
             return ((id & ((1 << VAR_BITS) - 1)) as u32, self.body.get());
         }
@@ -201,7 +234,9 @@ impl<B: Body + ?Sized> Object<B> {
         // SAFETY: no other task runs, and no reference into the body is held over a schedule point.
         let gates = unsafe { (*body).gates() };
         let var = rt.add_var(B::KIND, gates);
-        self.id.store(rt.epoch << VAR_BITS | u64::from(var), Relaxed);
+        self.id
+            .word()
+            .store(rt.epoch << VAR_BITS | u64::from(var), Relaxed);
         (var, body)
     }
 
@@ -211,7 +246,7 @@ impl<B: Body + ?Sized> Object<B> {
         if let Some((var, replica)) = rt.statics.find(address, rt.epoch) {
             return (var, self.moved_to(replica));
         }
-        self.id.store(STATIC, Relaxed);
+        self.id.word().store(STATIC, Relaxed);
         let initial = remember(address, self.body_bytes());
         // SAFETY: the body lives as long as `self`.
         let align = unsafe { std::mem::align_of_val(&*self.body.get()) };

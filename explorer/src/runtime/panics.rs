@@ -1,11 +1,12 @@
-//! Panics of tasks, noted where they happen.
+//! Panics of tasks and of monitors, noted where they happen.
 //!
 //! While some exploration runs, a panic hook takes note of message and place of a task's panic, and
 //! prints nothing; panics elsewhere go to the hook that was there before. It is put back when the
 //! last exploration ends.
 
 use super::Engine;
-use std::panic::{self, PanicHookInfo};
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, PoisonError, RwLock};
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
@@ -47,17 +48,37 @@ impl Drop for Guard {
     }
 }
 
+thread_local! {
+    /// Within [`caught`]: the last panic there, in words, if there was any.
+    static CAUGHT: RefCell<Option<Option<String>>> = const { RefCell::new(None) };
+}
+
+/// Runs what is no part of the test, and may panic; the error says with which words and where it did.
+pub(super) fn caught(f: impl FnOnce()) -> Result<(), String> {
+    let before = CAUGHT.replace(Some(None));
+    let outcome = catch_unwind(AssertUnwindSafe(f));
+    let noted = CAUGHT.replace(before).flatten();
+    outcome.map_err(|panic| {
+        // Dropping it may panic again.
+        std::mem::forget(panic);
+        noted.unwrap_or_else(|| "without a message".into())
+    })
+}
+
 fn note(info: &PanicHookInfo<'_>) {
-    if let Some(engine) = Engine::current() {
-        let place = info
-            .location()
-            .map(|at| format!("{}:{}:{}", at.file(), at.line(), at.column()));
-        engine.note_panic(
-            info.payload_as_str()
-                .unwrap_or("a value that is no text")
-                .to_owned(),
-            place,
-        );
+    let text = || {
+        info.payload_as_str()
+            .unwrap_or("a value that is no text")
+            .to_owned()
+    };
+    let place = info
+        .location()
+        .map(|at| format!("{}:{}:{}", at.file(), at.line(), at.column()));
+    if CAUGHT.with_borrow(Option::is_some) {
+        let at = place.map(|place| format!("at {place}: ")).unwrap_or_default();
+        CAUGHT.set(Some(Some(format!("{at}{}", text()))));
+    } else if let Some(engine) = Engine::current() {
+        engine.note_panic(text(), place);
     } else if let Some(before) = &*BEFORE.read().unwrap_or_else(PoisonError::into_inner) {
         before(info);
     }

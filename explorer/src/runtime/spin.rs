@@ -134,6 +134,9 @@ impl Spins {
             rounds.first_event = 0;
         }
         self.void_rounds.clear();
+        if let Some(known) = &mut self.known {
+            known.forget();
+        }
         self.parked.clear();
         self.looked = 0;
         self.released.clear();
@@ -171,9 +174,16 @@ impl Spins {
         }
     }
 
-    /// The execution is over: what it showed of loops is known from the next one on. Whether there was anything.
-    pub(super) fn adopt_learned(&mut self) -> bool {
-        self.known.as_deref_mut().is_some_and(KnownLoops::adopt)
+    /// Whether the execution showed of a loop not known that it only waits.
+    pub(super) fn has_learned(&self) -> bool {
+        self.known.as_deref().is_some_and(KnownLoops::has_learned)
+    }
+
+    /// What the last execution showed of loops is known from now on.
+    pub(super) fn adopt_learned(&mut self) {
+        if let Some(known) = &mut self.known {
+            known.adopt();
+        }
     }
 
     /// A round that the step under way made void, if there is one more: whose, and from which event on.
@@ -239,7 +249,8 @@ fn has_value(op: SyncVarOp) -> bool {
 fn only_looks(event: &Event) -> bool {
     match event.op {
         SyncVarOp::AtomicRmw => event.read == event.written,
-        SyncVarOp::Choice | SyncVarOp::TimeOut => false,
+        // Others write plain memory without an event.
+        SyncVarOp::Choice | SyncVarOp::TimeOut | SyncVarOp::DataRead => false,
         op => !op.is_write(),
     }
 }

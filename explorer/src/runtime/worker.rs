@@ -1,26 +1,28 @@
 //! A worker: one runtime on one OS thread, which runs one execution after the other.
 
 use super::abandon::serve;
+use super::blocks::Blocks;
 use super::clock::TICK;
-use super::event::{Event, Events};
+use super::data_points::DataPoints;
+use super::event::Events;
 use super::fair::Fairness;
 use super::fiber::Fiber;
 use super::listen::{Listeners, Reported};
-use super::naming::{site_name, task_name, var_name};
 use super::object::{Epochs, Statics};
 use super::scope::{Preemptible, Scoping};
 use super::spin::Spins;
 use super::switch::Home;
-use super::task::{Access, Site, Status, Task};
+use super::task::{Access, Site, Task};
 use super::task_set::TaskSet;
-use super::var::{NOBODY, VarKind, Vars};
-use super::{CURRENT, Engine, EventLine, Executed, Runtime, Scene, Stop, Trouble, Waiting};
+use super::var::{VarKind, Vars};
+use super::{CURRENT, Engine, Executed, Runtime, Stop, Trouble};
 use crate::environment::Environment;
 use crate::report::Coverage;
 use crate::scope::Scope;
 use crate::search::{Plan, Rank, Strategy};
+use crate::sites::Sites;
 use crate::trace::{Detail, Ending, Suits, Trace};
-use intermezzo_sdk::{EventId, SyncVarOp, TaskId};
+use intermezzo_sdk::{Interests, SyncVarOp};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -73,6 +75,9 @@ impl Worker {
                 fibers: Vec::new(),
                 vars: Vars::default(),
                 statics: Statics::default(),
+                blocks: Blocks::default(),
+                data_points: None,
+                watches_memory: false,
                 current: 0,
                 running: 0,
                 home: Home::default(),
@@ -145,6 +150,25 @@ impl Worker {
     pub(crate) fn quiet_atomics(&mut self, remake: impl Fn() -> Box<dyn Strategy> + 'static) {
         self.runtime.quiet = Some(Box::default());
         self.remake = Some(Box::new(remake));
+    }
+
+    /// Makes accesses to plain memory schedule points at the places given; and, if it `learns`, at those of the data races
+    /// that monitors report.
+    pub(crate) fn data_points(&mut self, given: Sites, learns: bool) {
+        let any = learns || !given.is_empty();
+        self.runtime.data_points = any.then(|| Box::new(DataPoints::new(given, learns)));
+    }
+
+    /// From now on just accesses at places of these hashes are schedule points.
+    pub(crate) fn data_points_only(&mut self, places: &[u64]) {
+        let any = !places.is_empty();
+        self.runtime.data_points = any.then(|| Box::new(DataPoints::only(places)));
+    }
+
+    /// At how many places races have made accesses schedule points.
+    pub(crate) fn learned_points(&self) -> usize {
+        let points = self.runtime.data_points.iter();
+        points.map(|points| points.learned()).sum()
     }
 
     /// Which entries of the scopes fitted nothing yet.
@@ -303,6 +327,11 @@ impl Worker {
         self.runtime.spins.known().map_or(0, |known| known.known().len())
     }
 
+    /// The loops that the last execution showed to only wait are assumed to from now on.
+    pub(crate) fn adopt_learned(&mut self) {
+        self.runtime.spins.adopt_learned();
+    }
+
     /// From now on just the loops of these hashes are assumed to only wait, if any are.
     pub(crate) fn assume_only(&mut self, known_loops: &[u64]) {
         self.runtime.spins.assume_only(known_loops);
@@ -389,6 +418,7 @@ impl Engine {
         if rt.listeners.any() {
             rt.tell_end(complete);
         }
+        let learned_points = rt.data_points.is_some() && rt.learn_data_points();
         // An end like any other, to all but the monitors.
         let stop = match stop {
             Stop::Deadlock if rt.limits.deadlocks_allowed => Stop::Complete,
@@ -400,6 +430,9 @@ impl Engine {
         let scene = if quiet { None } else { Some(rt.scene()) };
         rt.clear_away(!rt.damaged);
         let rt = self.rt();
+        if rt.blocks.any() {
+            rt.free_blocks(rt.damaged);
+        }
         let trouble = if quiet && !rt.damaged {
             None
         } else {
@@ -428,7 +461,7 @@ impl Engine {
             failed_iterations: rt.spins.failed_iterations(),
             unseen_change: rt.spins.unseen_change(),
             departed: rt.departed.is_some(),
-            learned: rt.spins.adopt_learned(),
+            learned: rt.departed.is_none() && rt.spins.has_learned() || learned_points,
             trouble,
         }
     }
@@ -442,11 +475,18 @@ impl Runtime {
         self.created = 0;
         self.live = 0;
         self.vars.clear();
+        self.watches_memory = self.watches_memory();
+        if let Some(points) = &mut self.data_points {
+            points.begin();
+            self.listeners.forget();
+        }
         self.current = 0;
         self.running = 0;
         self.last = 0;
         self.yielded = false;
-        self.scoped = self.preemptible.is_some() || self.quiet.is_some();
+        // Who hears of preemptions hears of them where decisions are made elaborately.
+        let heard = self.listening.intersects(Interests::ATTRIBUTES);
+        self.scoped = self.preemptible.is_some() || self.quiet.is_some() || heard;
         self.elaborate = self.scoped;
         self.closed.clear();
         self.scoping = Scoping::default();
@@ -573,87 +613,5 @@ impl Runtime {
             self.elaborate = true;
         }
         Ok(task)
-    }
-
-    fn is_pointer(&self, var: u32) -> bool {
-        (var as usize) < self.vars.count() && self.vars[var].kind == VarKind::Pointer
-    }
-
-    /// What the execution was, in words.
-    fn scene(&mut self) -> Scene {
-        let named = |task: u32| task_name(self, task);
-        let panics = self
-            .panics
-            .iter()
-            .filter(|note| note.escaped)
-            .map(|note| (named(note.task), note.clone()))
-            .collect();
-        let waiting = (0..self.created)
-            .filter(|&task| self.tasks[task as usize].status != Status::Ended)
-            .map(|task| {
-                let access = self.tasks[task as usize].pending.access;
-                let var = (access.var as usize) < self.vars.count();
-                let owner = var
-                    .then(|| &self.vars[access.var])
-                    .filter(|var| var.owner != NOBODY);
-                Waiting {
-                    task: named(task),
-                    op: access.op,
-                    var: var_name(self, access.var),
-                    site: site_name(access.site),
-                    owner: owner
-                        .map(|var| (named(var.owner), var.owned_at.map(site_name).unwrap_or_default())),
-                    awaited: self.awaited_in_words(task),
-                }
-            })
-            .collect();
-        // Addresses differ between processes: they are numbered in order of appearance.
-        let mut addresses: Vec<u64> = vec![0];
-        let mut plain = |event: &Event, value: u64| {
-            if !self.is_pointer(event.var) {
-                return value;
-            }
-            let known = addresses.iter().position(|&address| address == value);
-            known.unwrap_or_else(|| {
-                addresses.push(value);
-                addresses.len() - 1
-            }) as u64
-        };
-        let events = self
-            .telling_events()
-            .iter()
-            .map(|event| EventLine {
-                task: named(event.task),
-                id: EventId {
-                    task: TaskId(event.task),
-                    index: event.index,
-                },
-                op: event.op,
-                order: event.order,
-                var: var_name(self, event.var),
-                read: plain(event, event.read),
-                written: plain(event, event.written),
-                // The test's own body has no place where it was created.
-                site: match event.op {
-                    SyncVarOp::TaskBegin | SyncVarOp::TaskEnd if event.task == 0 => String::new(),
-                    _ => site_name(event.site),
-                },
-                void: event.void,
-            })
-            .collect();
-        let current = named(self.current);
-        let choices = self.choices_with_closed();
-        Scene {
-            panics,
-            waiting,
-            reported: std::mem::take(&mut self.listeners.reported),
-            events,
-            current,
-            choices,
-            known_loops: self
-                .spins
-                .known()
-                .map_or(Vec::new(), |known| known.known().to_vec()),
-        }
     }
 }

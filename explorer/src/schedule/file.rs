@@ -22,8 +22,9 @@
 //!
 //! `finding` may be absent; behind `steps` there may be `"fair_yields": 2`, if not every yield counts, and
 //! `"awaits": false`, if no task is parked, and `"known_loops": ["00c0ffee00c0ffee"]`, if loops were assumed to
-//! wait, each as 16 digits. The checksum is the CRC-32 of the members `program`, `environment`, `steps`, of these
-//! three the ones that are not as usual, and `choices`, one after the other, each as it is written here from its
+//! wait, each as 16 digits, and in the same form `"data_points"`, places in the source at which accesses to plain memory were
+//! schedule points. The checksum is the CRC-32 of the members `program`, `environment`, `steps`, of these
+//! four the ones that are not as usual, and `choices`, one after the other, each as it is written here from its
 //! opening quotation mark up to, but without, the comma behind it. It is taken of what was understood, not of the text: a reader may
 //! indent and wrap the file as it likes, but not change what will be replayed.
 //!
@@ -70,7 +71,9 @@ struct Contents {
     #[serde(default = "parked")]
     awaits: bool,
     #[serde(default)]
-    known_loops: Vec<LoopHash>,
+    known_loops: Vec<Hash>,
+    #[serde(default)]
+    data_points: Vec<Hash>,
     choices: Vec<Decision>,
     checksum: String,
 }
@@ -89,13 +92,13 @@ fn parked() -> bool {
 #[derive(Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[derive(Clone, Copy)]
-struct LoopHash(u64);
+struct Hash(u64);
 
-impl TryFrom<String> for LoopHash {
+impl TryFrom<String> for Hash {
     type Error = String;
 
-    fn try_from(digits: String) -> Result<LoopHash, String> {
-        let hash = LoopHash(u64::from_str_radix(&digits, 16).unwrap_or_default());
+    fn try_from(digits: String) -> Result<Hash, String> {
+        let hash = Hash(u64::from_str_radix(&digits, 16).unwrap_or_default());
         if String::from(hash) == digits {
             Ok(hash)
         } else {
@@ -106,8 +109,8 @@ impl TryFrom<String> for LoopHash {
     }
 }
 
-impl From<LoopHash> for String {
-    fn from(LoopHash(hash): LoopHash) -> String {
+impl From<Hash> for String {
+    fn from(Hash(hash): Hash) -> String {
         format!("{hash:016x}")
     }
 }
@@ -175,9 +178,9 @@ impl Decision {
     }
 }
 
-/// What the checksum covers, as written: `program`, `environment`, `steps`, `fair_yields`, `awaits` and `known_loops`
-/// if they are not as usual, `choices`.
-struct Covered([Option<String>; 7]);
+/// What the checksum covers, as written: `program`, `environment`, `steps`, `fair_yields`, `awaits`, `known_loops`
+/// and `data_points` if they are not as usual, `choices`.
+struct Covered([Option<String>; 8]);
 
 impl Covered {
     fn of(schedule: &Schedule) -> Covered {
@@ -191,7 +194,9 @@ impl Covered {
                 .collect();
             format!("[\n{}\n  ]", lines.join(",\n"))
         };
-        let known_loops: Vec<LoopHash> = schedule.known_loops.iter().copied().map(LoopHash).collect();
+        let hashes = |hashes: &[u64]| -> Vec<Hash> { hashes.iter().copied().map(Hash).collect() };
+        let known_loops = hashes(&schedule.known_loops);
+        let data_points = hashes(&schedule.data_points);
         Covered([
             Some(member("program", &compact(&schedule.program))),
             Some(member("environment", &indented(&schedule.environment))),
@@ -200,6 +205,7 @@ impl Covered {
                 .then(|| member("fair_yields", &compact(&schedule.fair_yields))),
             (schedule.awaits != parked()).then(|| member("awaits", &compact(&schedule.awaits))),
             (!known_loops.is_empty()).then(|| member("known_loops", &compact(&known_loops))),
+            (!data_points.is_empty()).then(|| member("data_points", &compact(&data_points))),
             Some(member("choices", &choices)),
         ])
     }
@@ -232,6 +238,7 @@ pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> Strin
             fair_yields,
             awaits,
             known_loops,
+            data_points,
             choices,
         ],
     ) = covered;
@@ -245,6 +252,7 @@ pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> Strin
         fair_yields,
         awaits,
         known_loops,
+        data_points,
         choices,
         Some(checksum),
     ];
@@ -273,6 +281,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
         fair_yields: contents.fair_yields,
         awaits: contents.awaits,
         known_loops: contents.known_loops.iter().map(|known| known.0).collect(),
+        data_points: contents.data_points.iter().map(|point| point.0).collect(),
         choices: choices.collect::<Result<_, _>>()?,
     };
 

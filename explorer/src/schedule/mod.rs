@@ -33,6 +33,15 @@ pub(crate) fn unpack(text: &str) -> Option<Vec<Choice>> {
     token::unpack(text)
 }
 
+/// What an execution took for granted, beside what the settings say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Premises {
+    /// See [`Schedule::known_loops`].
+    pub(crate) known_loops: Vec<u64>,
+    /// See [`Schedule::data_points`].
+    pub(crate) data_points: Vec<u64>,
+}
+
 /// Everything needed to reproduce one execution of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
@@ -50,6 +59,9 @@ pub struct Schedule {
     /// The loops that were assumed to only wait from their first round on, as hashes of their places in the source, in
     /// ascending order; none unless that was set.
     pub known_loops: Vec<u64>,
+    /// The places in the source at which accesses to plain memory were schedule points, as hashes, in ascending order;
+    /// none unless that was set.
+    pub data_points: Vec<u64>,
     /// The decisions, in the order in which they were made.
     pub choices: Vec<Choice>,
 }

@@ -48,6 +48,7 @@ fn schedule(program: &str, environment: Environment, choices: Vec<Choice>) -> Sc
         fair_yields: 1,
         awaits: true,
         known_loops: Vec::new(),
+        data_points: Vec::new(),
         choices,
     }
 }
@@ -144,6 +145,11 @@ impl Arbitrary for Any {
         if bool::arbitrary(g) {
             schedule.fair_yields = u32::arbitrary(g);
             schedule.awaits = bool::arbitrary(g);
+            schedule.data_points = if bool::arbitrary(g) {
+                vec![u64::arbitrary(g), u64::MAX]
+            } else {
+                Vec::new()
+            };
             schedule.known_loops = if bool::arbitrary(g) {
                 Vec::arbitrary(g)
             } else {

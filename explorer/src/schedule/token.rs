@@ -12,7 +12,7 @@
 //! | the shapes, until there are that many | runs, see below |
 //! | what was taken | gaps and values, see below |
 //! | nothing, up to a whole byte | zero bits |
-//! | if yields or awaits are not as usual: how they differ, see [`YIELDS`], [`NO_AWAITS`] and [`KNOWN_LOOPS`] | a byte, a bit for each; the number of yields as a varint; how many loops, less 1, as a varint, and each in 64 bits |
+//! | if yields or awaits are not as usual: how they differ, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`] and [`DATA_POINTS`] | a byte, a bit for each; the number of yields as a varint; how many loops, less 1, as a varint, and each in 64 bits; so for places |
 //! | CRC-32 of all of the above | four bytes, lowest first |
 //!
 //! A *shape* is all of a choice but what was taken. Shapes repeat: while the same tasks run, the same
@@ -64,14 +64,15 @@ const ARC_COUNTS: u64 = 1 << 5;
 const SEED: u64 = 1 << 6;
 const STEPS: u64 = 1 << 7;
 
-/// What may be said behind the choices: which yields count, if not each, that no task is parked, and which loops were
-/// assumed to wait.
+/// What may be said behind the choices: which yields count, if not each, that no task is parked, which loops were
+/// assumed to wait, and at which places access to plain memory was a schedule point.
 const YIELDS: u64 = 1;
 const NO_AWAITS: u64 = 1 << 1;
 const KNOWN_LOOPS: u64 = 1 << 2;
+const DATA_POINTS: u64 = 1 << 3;
 
-/// Most loops that a token can say: more than any program has, and few enough to be read.
-const LOOPS_MAX: u64 = 1 << 16;
+/// Most loops, or places, that a token can say: more than any program has, and few enough to be read.
+const HASHES_MAX: u64 = 1 << 16;
 
 /// The yields that count, if a token does not say: frozen, as [`BASE`] is.
 const BASE_YIELDS: u32 = 1;
@@ -249,6 +250,7 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
         fair_yields,
         awaits,
         known_loops,
+        data_points,
     } = read_loops(&mut reader)?;
     match reader.bytes_left() {
         0 => Ok(Schedule {
@@ -258,6 +260,7 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
             fair_yields,
             awaits,
             known_loops,
+            data_points,
             choices,
         }),
         bytes => Err(ScheduleError::TrailingData { bytes }),
@@ -267,11 +270,16 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
 /// How loops that yield and wait are treated, if that is not as usual.
 fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
     let other_yields = schedule.fair_yields != BASE_YIELDS;
-    let known = &schedule.known_loops;
+    let Schedule {
+        known_loops,
+        data_points,
+        ..
+    } = schedule;
     let mask = [
         (other_yields, YIELDS),
         (!schedule.awaits, NO_AWAITS),
-        (!known.is_empty(), KNOWN_LOOPS),
+        (!known_loops.is_empty(), KNOWN_LOOPS),
+        (!data_points.is_empty(), DATA_POINTS),
     ]
     .iter()
     .fold(0, |mask, (said, bit)| mask | if *said { *bit } else { 0 });
@@ -281,9 +289,11 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
         if other_yields {
             writer.varint(schedule.fair_yields.into());
         }
-        if !known.is_empty() {
-            writer.varint(known.len() as u64 - 1);
-            for hash in known {
+        for hashes in [known_loops, data_points] {
+            if !hashes.is_empty() {
+                writer.varint(hashes.len() as u64 - 1);
+            }
+            for hash in hashes {
                 writer.bits(*hash & u64::from(u32::MAX), 32);
                 writer.bits(*hash >> 32, 32);
             }
@@ -296,14 +306,28 @@ struct Loops {
     fair_yields: u32,
     awaits: bool,
     known_loops: Vec<u64>,
+    data_points: Vec<u64>,
 }
 
-/// Which yields count, whether tasks are parked, and which loops are assumed to wait.
+/// Hashes of loops or places, at least one.
+fn read_hashes(reader: &mut BitReader<'_>, number: &'static str) -> Result<Vec<u64>, ScheduleError> {
+    let others = within(None, number, reader.varint()?, 0, HASHES_MAX)?;
+    let mut hashes = Vec::new();
+    for _ in 0..=others {
+        let low = reader.bits(32)?;
+        hashes.push(reader.bits(32)? << 32 | low);
+    }
+    Ok(hashes)
+}
+
+/// Which yields count, whether tasks are parked, which loops are assumed to wait, and where access to plain memory is a
+/// schedule point.
 fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     let mut loops = Loops {
         fair_yields: BASE_YIELDS,
         awaits: true,
         known_loops: Vec::new(),
+        data_points: Vec::new(),
     };
     let bytes = reader.bytes_left();
     if bytes == 0 {
@@ -311,7 +335,7 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     }
     reader.skip_to_byte();
     let mask = reader.bits(8)?;
-    if mask == 0 || mask & !(YIELDS | NO_AWAITS | KNOWN_LOOPS) != 0 {
+    if mask == 0 || mask & !(YIELDS | NO_AWAITS | KNOWN_LOOPS | DATA_POINTS) != 0 {
         return Err(ScheduleError::TrailingData { bytes });
     }
     if mask & YIELDS != 0 {
@@ -319,17 +343,10 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     }
     loops.awaits = mask & NO_AWAITS == 0;
     if mask & KNOWN_LOOPS != 0 {
-        let others = within(
-            None,
-            "the number of loops, less 1,",
-            reader.varint()?,
-            0,
-            LOOPS_MAX,
-        )?;
-        for _ in 0..=others {
-            let low = reader.bits(32)?;
-            loops.known_loops.push(reader.bits(32)? << 32 | low);
-        }
+        loops.known_loops = read_hashes(reader, "the number of loops, less 1,")?;
+    }
+    if mask & DATA_POINTS != 0 {
+        loops.data_points = read_hashes(reader, "the number of places, less 1,")?;
     }
     Ok(loops)
 }

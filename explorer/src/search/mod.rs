@@ -230,6 +230,12 @@ impl ChoicePoint<'_> {
         self.candidates.task(alternative)
     }
 
+    /// Goes through the tasks behind the alternatives in order, if the choice is about tasks.
+    #[inline(always)]
+    pub(crate) fn for_each_task(&self, each: impl FnMut(TaskId)) {
+        self.candidates.for_each(each);
+    }
+
     /// What that task does next; `None` if the choice is not about tasks.
     pub fn operation(&self, alternative: u32) -> Option<Operation> {
         let task = self.task(alternative)?;

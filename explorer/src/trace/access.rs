@@ -1,5 +1,6 @@
 //! What an event touches, and which touches commute.
 
+pub(crate) use intermezzo_sdk::Class;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 
 /// What is touched: one aspect of a variable, or something that all tasks share.
@@ -38,54 +39,13 @@ impl Key {
     }
 }
 
-/// How a key is touched. Two touches of one class commute, unless they write; others do not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub(crate) enum Class {
-    /// Looks, and changes nothing.
-    Read,
-    /// Changes something, in a way that depends on the order.
-    Write,
-    /// Takes or gives back a share of a reader-writer lock.
-    Share,
-    /// Adds to something or takes away, and does not look: reference counts, park tokens.
-    Add,
-}
-
-impl Class {
-    /// Whether the order of two touches of one key makes no difference.
-    #[inline(always)]
-    pub(crate) fn commutes(self, other: Class) -> bool {
-        self == other && self != Class::Write
+/// How an operation touches its variable; `None` if it has none, or leaves no trace of itself.
+#[inline(always)]
+pub(crate) fn class_of(op: SyncVarOp, var: u32, unasked: bool) -> Option<Class> {
+    if var == SyncVar::NONE.0 {
+        return None;
     }
-
-    /// How an operation touches its variable; `None` if it has none, or leaves no trace of itself.
-    ///
-    /// `unasked` says that a waiting operation went on for no reason that another gave.
-    #[inline(always)]
-    pub(crate) fn of(op: SyncVarOp, var: u32, unasked: bool) -> Option<Class> {
-        use SyncVarOp::*;
-        if var == SyncVar::NONE.0 {
-            return None;
-        }
-        Some(match op {
-            AtomicStore | AtomicRmw | LockAcquire | LockTryAcquire | LockRelease => Class::Write,
-            SharedAcquire | SharedTryAcquire | SharedRelease => Class::Share,
-            CountUp | CountDown | Unpark => Class::Add,
-            // Two calls commute, and two returns: what counts is which operations were over when another began.
-            OperationCall => Class::Share,
-            OperationReturn => Class::Add,
-            // Whichever step it happens in, a task ends once.
-            TaskEnd => Class::Add,
-            // All have arrived when the first passes; who was notified is settled by the notification.
-            BarrierPass => Class::Read,
-            CondvarWake if !unasked => Class::Read,
-            TimeOut => Class::Write,
-            Fence | Yield | Sleep | Choice => return None,
-            _ if op.is_write() => Class::Write,
-            _ => Class::Read,
-        })
-    }
+    Class::of(op, unasked)
 }
 
 /// One touch of a step.

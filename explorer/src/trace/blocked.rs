@@ -1,6 +1,6 @@
 //! How an execution ended, and what those wanted who could not go on.
 
-use super::{Class, Key, NONE, Touch, Trace};
+use super::{Class, Key, NONE, Touch, Trace, class_of};
 use crate::runtime::{Gates, Status, Task};
 
 /// How an execution ended.
@@ -39,7 +39,7 @@ impl Trace {
                     task: number,
                     touch: Touch {
                         key: Key::of(access.op, access.var),
-                        class: Class::of(access.op, access.var, false).unwrap_or(Class::Write),
+                        class: class_of(access.op, access.var, false).unwrap_or(Class::Write),
                     },
                     gates: pending.gates,
                 });
@@ -59,7 +59,7 @@ impl Trace {
 
     /// The steps that a blocked operation could have come before.
     pub(crate) fn races_of_blocked(&self, blocked: &Blocked) -> Vec<usize> {
-        let head = self.heads.get(blocked.task as usize).copied().unwrap_or(NONE);
+        let head = self.head(blocked.task);
         let mut steps = Vec::new();
         let Some(list) = self.keys.get(blocked.touch.key.index()) else {
             return steps;
@@ -75,7 +75,7 @@ impl Trace {
     /// Whether the task of a blocked operation knew of a step, or it is its own.
     pub(crate) fn precedes_blocked(&self, earlier: usize, blocked: &Blocked) -> bool {
         let step = &self.steps[earlier];
-        let head = self.heads.get(blocked.task as usize).copied().unwrap_or(NONE);
+        let head = self.head(blocked.task);
         step.task == blocked.task
             || step.stands != NONE && step.stands >= step.entries && self.known(step.stands, head)
     }

@@ -22,7 +22,7 @@ mod race;
 mod set;
 mod voids;
 
-pub(crate) use access::{Class, Key, Touch, conflict};
+pub(crate) use access::{Class, Key, Touch, class_of, conflict};
 pub(crate) use blocked::{Blocked, Ending};
 pub(crate) use race::Race;
 pub(crate) use set::{Fingerprints, Saved};
@@ -32,6 +32,7 @@ use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
 use intermezzo_sdk::SyncVarOp;
 use mix::{mix, mix_wide};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// No entry.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -119,6 +120,35 @@ struct Entry {
     key: Key,
 }
 
+impl Step {
+    /// An entry's number enters the fingerprint.
+    #[inline(always)]
+    fn count(&mut self, number: u128) {
+        self.fingerprint = self.fingerprint.wrapping_add(number);
+    }
+}
+
+/// The entry that is being added, as what it touches has to know it.
+struct Toucher {
+    entry: u32,
+    task: u32,
+    op: SyncVarOp,
+    /// Whether a waiting operation went on for no reason that another gave.
+    unasked: bool,
+    /// What tells the entry from all others of the execution.
+    identity: u64,
+}
+
+/// A task, as far as it got.
+#[derive(Clone, Copy, Debug)]
+struct Tracked {
+    /// Its last entry, and how many it has.
+    head: u32,
+    entries: u32,
+    /// What tells it from all others: who created it, as the how-manieth.
+    lineage: u64,
+}
+
 /// A touch of a key, in the key's own list.
 #[derive(Clone, Copy, Debug)]
 struct Touched {
@@ -148,9 +178,7 @@ pub struct Trace {
     keys: Vec<Vec<Touched>>,
     /// Which gates of each variable are open.
     gates: Vec<Gates>,
-    /// The last entry of each task, and what tells a task from all others: who created it, as the how-manieth.
-    heads: Vec<u32>,
-    lineages: Vec<u64>,
+    tasks: Vec<Tracked>,
     clocks: order::Clocks,
     /// Room for the steps that an operation races with.
     found: Vec<usize>,
@@ -211,10 +239,20 @@ impl Trace {
     }
 
     /// What a step touched, also where that counts as not having happened.
-    pub(crate) fn could_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
-        let mut touches = SmallVec::from_slice(self.touches(step));
+    #[inline(always)]
+    pub(crate) fn could_touch(&self, step: usize) -> Cow<'_, [Touch]> {
+        let touches = Cow::Borrowed(self.touches(step));
         if self.voids.is_some() {
-            touches.extend(self.void_touches(step, false));
+            return self.with_void_touches(step, touches);
+        }
+        touches
+    }
+
+    #[inline(never)]
+    fn with_void_touches<'a>(&'a self, step: usize, mut touches: Cow<'a, [Touch]>) -> Cow<'a, [Touch]> {
+        let mut void = self.void_touches(step, false).peekable();
+        if void.peek().is_some() {
+            touches.to_mut().extend(void);
         }
         touches
     }
@@ -321,25 +359,30 @@ impl Trace {
     fn take_back_step(&mut self) {
         let step = self.steps.pop().expect("a step to take back");
         let (followed, touches) = (step.followed as usize, step.touches as usize);
-        for touch in self.followed[followed..]
-            .iter()
-            .rev()
-            .chain(self.touches[touches..].iter().rev())
-        {
-            if let Some(touched) = self.keys[touch.key.index()].pop()
-                && let Some(var) = touch.key.var()
-            {
-                self.gates[var as usize] = touched.gates;
-            }
+        for at in (followed..self.followed.len()).rev() {
+            self.take_back_touch(self.followed[at]);
+        }
+        for at in (touches..self.touches.len()).rev() {
+            self.take_back_touch(self.touches[at]);
         }
         self.followed.truncate(followed);
         self.touches.truncate(touches);
         for entry in self.entries[step.entries as usize..].iter().rev() {
-            self.heads[entry.task as usize] = entry.before;
+            let task = &mut self.tasks[entry.task as usize];
+            (task.head, task.entries) = (entry.before, entry.local - 1);
         }
         self.entries.truncate(step.entries as usize);
-        self.clocks.truncate(self.entries.len());
         self.races.truncate(step.races as usize);
+    }
+
+    /// Takes back a touch, the last of its key.
+    #[inline(always)]
+    fn take_back_touch(&mut self, Touch { key, .. }: Touch) {
+        if let Some(touched) = self.keys[key.index()].pop()
+            && let Some(var) = key.var()
+        {
+            self.gates[var as usize] = touched.gates;
+        }
     }
 
     /// A step is over: adds it.
@@ -358,9 +401,7 @@ impl Trace {
     /// Adds a step; what it did to gates is not known then.
     #[inline(always)]
     fn add_step(&mut self, end: &StepEnd<'_>) {
-        let fingerprint = self.fingerprint();
-        let index = self.steps.len() as u32;
-        self.steps.push(Step {
+        let mut step = Step {
             task: end.task,
             entries: self.entries.len() as u32,
             touches: self.touches.len() as u32,
@@ -369,26 +410,27 @@ impl Trace {
             events_end: end.events_end,
             choices_end: end.choices,
             races: self.races.len() as u32,
-            stands: self.heads.get(end.task as usize).copied().unwrap_or(NONE),
-            fingerprint,
-        });
+            stands: self.head(end.task),
+            fingerprint: self.fingerprint(),
+        };
         if end.also.is_empty() {
             for event in end.events {
-                self.add_event(index, event, &[], end);
+                self.add_event(&mut step, event, &[], end);
             }
         } else {
-            self.add_with_more(index, end);
+            self.add_with_more(&mut step, end);
         }
+        self.steps.push(step);
         if std::mem::take(&mut self.joined_late) {
-            self.make_whole(index);
+            self.make_whole(self.steps.len() - 1);
         }
     }
 
     /// A step happens as a whole: all its entries come after what any of them comes after. But what its task does once
     /// it has joined another belongs to whichever step came last.
     #[inline(never)]
-    fn make_whole(&mut self, step: u32) {
-        let Step { task, entries, .. } = self.steps[step as usize];
+    fn make_whole(&mut self, step: usize) {
+        let Step { task, entries, .. } = self.steps[step];
         let own = |entry: &&Entry| entry.task == task;
         let before_join = self.entries[entries as usize..]
             .iter()
@@ -404,7 +446,7 @@ impl Trace {
 
     /// Adds the events of a step which touched more than the variables of its events.
     #[inline(never)]
-    fn add_with_more(&mut self, step: u32, end: &StepEnd<'_>) {
+    fn add_with_more(&mut self, step: &mut Step, end: &StepEnd<'_>) {
         let mut also = end.also;
         for (at, event) in end.events.iter().enumerate() {
             let at = end.events_end - end.events.len() + at;
@@ -421,94 +463,83 @@ impl Trace {
     }
 
     #[inline(always)]
-    fn add_event(&mut self, step: u32, event: &Event, also: &[(usize, Touch)], end: &StepEnd<'_>) {
+    fn add_event(&mut self, step: &mut Step, event: &Event, also: &[(usize, Touch)], end: &StepEnd<'_>) {
         if event.void {
             return;
         }
+        let Event { task, op, .. } = *event;
         let uncounted = !end.counts
             && matches!(
-                event.op,
+                op,
                 SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead
             );
         // What the event showed its task that no other event tells: a choice, or that nobody caused a waking.
-        let shown = match event.op {
+        let shown = match op {
             SyncVarOp::Choice | SyncVarOp::CondvarWake | SyncVarOp::Park => event.read,
             _ => 0,
         };
         let unasked = shown != 0;
-        let class = Class::of(event.op, event.var, unasked).filter(|_| !uncounted);
-        if class.is_none() && also.is_empty() && event.op != SyncVarOp::Choice {
+        let class = class_of(op, event.var, unasked).filter(|_| !uncounted);
+        if class.is_none() && also.is_empty() && op != SyncVarOp::Choice {
             return;
         }
-        let number = self.entries.len() as u32;
-        self.make_room(event.task, end);
-        let before = self.heads[event.task as usize];
-        let local = if before == NONE {
-            1
-        } else {
-            self.entries[before as usize].local + 1
+        let entry = self.entries.len() as u32;
+        let tracked = self.track(task, end);
+        let (before, local) = (tracked.head, tracked.entries + 1);
+        (tracked.head, tracked.entries) = (entry, local);
+        let by = Toucher {
+            entry,
+            task,
+            op,
+            unasked,
+            identity: mix(tracked.lineage, u64::from(local)),
         };
-        let identity = mix(self.lineages[event.task as usize], u64::from(local));
-        self.heads[event.task as usize] = number;
+        let key = Key::of(op, if class.is_some() { event.var } else { 0 });
         self.entries.push(Entry {
-            task: event.task,
+            task,
             local,
-            step,
+            step: self.steps.len() as u32,
             before,
-            op: event.op,
-            key: Key::of(event.op, if class.is_some() { event.var } else { 0 }),
+            op,
+            key,
         });
-        self.suits = self.suits.max(Suits::of(event.op));
-        let position = &mut self.steps[step as usize];
-        let first = position.entries == number;
-        let so_far = position.fingerprint;
-        if first && event.task == position.task {
-            position.stands = number;
-        }
-        if self.detail >= Detail::Races {
-            self.clocks.push_after(before, event.task, local);
+        self.suits = self.suits.max(Suits::of(op));
+        let first = step.entries == entry;
+        let so_far = step.fingerprint;
+        if first && task == step.task {
+            step.stands = entry;
         }
         let waited_for_all = end.after_all && first;
-        if waited_for_all && self.detail >= Detail::Races {
-            for head in self.heads.iter().filter(|&&head| head != NONE && head != number) {
-                self.clocks.join(number, *head);
+        if self.detail >= Detail::Races {
+            self.clocks.add_after(entry, before, task, local);
+            if waited_for_all {
+                let heads = self.tasks.iter().map(|task| task.head);
+                for head in heads.filter(|&head| head != NONE && head != entry) {
+                    self.clocks.join(entry, head);
+                }
             }
         }
         let seen = match class {
-            Some(class) => {
-                let key = Key::of(event.op, event.var);
-                self.touch(number, identity, event.op, unasked, Touch { key, class }, end)
-            }
+            Some(class) => self.touch(step, &by, Touch { key, class }, end),
             None => 0,
         };
         // A join tells nothing that the end did not; and those at the end of a scope come in any order.
-        let mut sum = match event.op {
-            SyncVarOp::TaskJoin => 0,
-            op => mix_wide(identity, seen, shown << 8 | op as u64),
-        };
+        if op != SyncVarOp::TaskJoin {
+            step.count(mix_wide(by.identity, seen, shown << 8 | op as u64));
+        }
         for (place, &(_, touch)) in also.iter().enumerate() {
-            let seen = self.touch(number, identity, event.op, unasked, touch, end);
-            sum = sum.wrapping_add(mix_wide(identity, seen, !(place as u64)));
+            let seen = self.touch(step, &by, touch, end);
+            step.count(mix_wide(by.identity, seen, !(place as u64)));
         }
         if waited_for_all {
-            sum = sum.wrapping_add(mix_wide(identity, so_far as u64, (so_far >> 64) as u64));
+            step.count(mix_wide(by.identity, so_far as u64, (so_far >> 64) as u64));
         }
-        let total = &mut self.steps[step as usize].fingerprint;
-        *total = total.wrapping_add(sum);
     }
 
     /// An entry touches a key: lists it, orders it, finds races. What the key showed: the identities of the touches
     /// before it with which it does not commute.
     #[inline(always)]
-    fn touch(
-        &mut self,
-        entry: u32,
-        identity: u64,
-        op: SyncVarOp,
-        unasked: bool,
-        touch: Touch,
-        end: &StepEnd<'_>,
-    ) -> u64 {
+    fn touch(&mut self, step: &Step, by: &Toucher, touch: Touch, end: &StepEnd<'_>) -> u64 {
         let key = touch.key.index();
         if key >= self.keys.len() {
             self.add_keys(key);
@@ -516,27 +547,29 @@ impl Trace {
         let gates = self.gates_before(touch.key, end);
         let list = &self.keys[key];
         let (group, sum) = match list.last() {
-            Some(last) if last.class.commutes(touch.class) => (last.group, last.sum.wrapping_add(identity)),
-            _ => (list.len() as u32, identity),
+            Some(last) if last.class.commutes(touch.class) => {
+                (last.group, last.sum.wrapping_add(by.identity))
+            }
+            _ => (list.len() as u32, by.identity),
         };
         let seen = match group.checked_sub(1) {
             Some(last) => list[last as usize].sum,
             None => 0,
         };
         if group > 0 && self.detail >= Detail::Races {
-            self.order(entry, op, unasked, touch, group, end);
+            self.order(step, by, touch, group, end);
         }
         // A share can be taken before any other that is given back in time: whether it could is not this list's to say.
-        let takes_share = matches!(op, SyncVarOp::SharedAcquire | SyncVarOp::SharedTryAcquire);
+        let takes_share = matches!(by.op, SyncVarOp::SharedAcquire | SyncVarOp::SharedTryAcquire);
         self.keys[key].push(Touched {
-            entry,
+            entry: by.entry,
             class: touch.class,
             open: if takes_share { Gates::MAX } else { gates },
             gates,
             group,
             sum,
         });
-        if race::follows(op, unasked) || op == SyncVarOp::TaskFork {
+        if race::follows(by.op, by.unasked) || by.op == SyncVarOp::TaskFork {
             // Nobody else knows the task that was created.
             self.followed.push(touch);
         } else {
@@ -561,19 +594,25 @@ impl Trace {
         self.gates[var]
     }
 
-    /// Room for a task, whose creator is known.
+    /// The last entry of a task, if it has any.
+    fn head(&self, task: u32) -> u32 {
+        self.tasks.get(task as usize).map_or(NONE, |task| task.head)
+    }
+
+    /// A task, whose creator is known.
     #[inline(always)]
-    fn make_room(&mut self, task: u32, end: &StepEnd<'_>) {
-        if task as usize >= self.heads.len() {
+    fn track(&mut self, task: u32, end: &StepEnd<'_>) -> &mut Tracked {
+        if task as usize >= self.tasks.len() {
             self.add_tasks(task);
         }
-        if self.heads[task as usize] == NONE {
+        if self.tasks[task as usize].head == NONE {
             let (parent, ordinal) = end.creator(task);
-            self.lineages[task as usize] = match task {
+            self.tasks[task as usize].lineage = match task {
                 0 => 0,
-                _ => mix(self.lineages[parent as usize], u64::from(ordinal)),
+                _ => mix(self.tasks[parent as usize].lineage, u64::from(ordinal)),
             };
         }
+        &mut self.tasks[task as usize]
     }
 
     #[cold]
@@ -586,8 +625,12 @@ impl Trace {
     #[inline(never)]
     fn add_tasks(&mut self, task: u32) {
         let tasks = task as usize + 1;
-        self.heads.resize(tasks, NONE);
-        self.lineages.resize(tasks, 0);
+        let blank = Tracked {
+            head: NONE,
+            entries: 0,
+            lineage: 0,
+        };
+        self.tasks.resize(tasks, blank);
         self.clocks.widen(tasks, self.entries.len());
     }
 }

@@ -2,44 +2,53 @@
 
 use super::{NONE, Trace, conflict};
 
-/// Vector clocks, one row per entry, in one piece.
+/// Vector clocks, one row per entry, in one piece. A row is overwritten when its entry is taken back and another comes in
+/// its place.
 #[derive(Default)]
 pub(super) struct Clocks {
-    rows: Vec<u32>,
-    /// Length of a row: at least the number of tasks.
+    /// Four tasks at a time.
+    rows: Vec<[u32; 4]>,
+    /// Length of a row: at least the number of tasks, in fours.
     width: usize,
 }
 
 impl Clocks {
-    /// Adds the row of a new entry, the `local`-th of its task, which comes after the entry `before` (or none).
+    /// Adds the row of an entry, the `local`-th of its task, which comes after the entry `before` (or none).
     #[inline(always)]
-    pub(super) fn push_after(&mut self, before: u32, task: u32, local: u32) {
-        let at = self.rows.len();
+    pub(super) fn add_after(&mut self, entry: u32, before: u32, task: u32, local: u32) {
+        let at = entry as usize * self.width;
+        if self.rows.len() < at + self.width {
+            self.grow();
+        }
+        let (rows, rest) = self.rows.split_at_mut(at);
+        let row = &mut rest[..self.width];
         if before == NONE {
-            self.rows.resize(at + self.width, 0);
+            row.fill([0; 4]);
         } else {
-            // Rows are short: a copy word by word beats a call.
+            // Rows are short: a copy piece by piece beats a call.
             let from = before as usize * self.width;
-            self.rows.resize(at + self.width, 0);
-            let (rows, row) = self.rows.split_at_mut(at);
-            for (new, old) in row.chunks_exact_mut(4).zip(rows[from..].chunks_exact(4)) {
-                new.copy_from_slice(old);
+            for (new, old) in row.iter_mut().zip(&rows[from..from + self.width]) {
+                *new = *old;
             }
         }
-        self.rows[at + task as usize] = local;
+        row.as_flattened_mut()[task as usize] = local;
     }
 
-    /// All before `earlier`, and that itself, is before `entry`.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let length = (2 * self.rows.len()).max(64 * self.width);
+        self.rows.resize(length, [0; 4]);
+    }
+
+    /// All before `earlier`, and that itself, is before `entry`, which was added later.
     #[inline(always)]
     pub(super) fn join(&mut self, entry: u32, earlier: u32) {
         let at = entry as usize * self.width;
-        let (head, row) = self.rows.split_at_mut(at);
+        let (rows, rest) = self.rows.split_at_mut(at);
         let from = earlier as usize * self.width;
-        let other = &head[from..from + self.width];
-        for (mine, theirs) in row.chunks_exact_mut(4).zip(other.chunks_exact(4)) {
-            for (mine, theirs) in mine.iter_mut().zip(theirs) {
-                *mine = (*mine).max(*theirs);
-            }
+        for (mine, theirs) in rest.iter_mut().zip(&rows[from..from + self.width]) {
+            *mine = latest(*mine, *theirs);
         }
     }
 
@@ -48,37 +57,37 @@ impl Clocks {
         for at in 0..self.width {
             let theirs = self.rows[other as usize * self.width + at];
             let mine = &mut self.rows[entry as usize * self.width + at];
-            *mine = (*mine).max(theirs);
+            *mine = latest(*mine, theirs);
         }
     }
 
     /// How many entries of a task are before an entry, or are it.
     #[inline(always)]
     pub(super) fn of(&self, entry: u32, task: u32) -> u32 {
-        self.rows[entry as usize * self.width + task as usize]
+        self.rows.as_flattened()[4 * self.width * entry as usize + task as usize]
     }
 
-    /// Keeps the first `entries` rows.
-    #[inline(always)]
-    pub(super) fn truncate(&mut self, entries: usize) {
-        self.rows.truncate(entries * self.width);
-    }
-
-    /// Makes rows long enough for so many tasks.
+    /// Makes the rows of the first so many entries long enough for so many tasks.
     pub(super) fn widen(&mut self, tasks: usize, entries: usize) {
-        if tasks <= self.width {
+        let width = tasks.next_power_of_two().div_ceil(4);
+        if width <= self.width {
             return;
         }
-        let width = tasks.next_power_of_two().max(4);
-        let mut rows = Vec::with_capacity(entries * width + self.rows.capacity());
+        let mut rows = Vec::new();
         if self.width > 0 {
-            for row in self.rows.chunks_exact(self.width) {
+            for row in self.rows.chunks_exact(self.width).take(entries) {
                 rows.extend_from_slice(row);
-                rows.resize(rows.len() + width - self.width, 0);
+                rows.resize(rows.len() + width - self.width, [0; 4]);
             }
         }
         (self.rows, self.width) = (rows, width);
     }
+}
+
+/// The larger of each pair.
+#[inline(always)]
+fn latest(mine: [u32; 4], theirs: [u32; 4]) -> [u32; 4] {
+    std::array::from_fn(|task| mine[task].max(theirs[task]))
 }
 
 impl Trace {
@@ -116,5 +125,44 @@ impl Trace {
         // A step that begins with nothing that others may notice orders nothing.
         let begins = a.stands != NONE && a.stands >= a.entries;
         begins && b.stands != NONE && self.known(a.stands, b.stands)
+    }
+
+    /// Goes through the steps after `earlier`, of the first `steps` steps, that it need not come before, each with its task:
+    /// those which it does not [precede](Self::precedes).
+    #[inline(always)]
+    pub(crate) fn for_each_independent(
+        &self,
+        earlier: usize,
+        steps: usize,
+        mut each: impl FnMut(usize, u32),
+    ) {
+        let a = &self.steps[earlier];
+        // Its own first entry, if it has one.
+        let begins = self
+            .entries
+            .get(a.stands as usize)
+            .filter(|_| a.stands >= a.entries);
+        let from = earlier + 1;
+        for (number, b) in (from..).zip(&self.steps[from..steps.max(from)]) {
+            let precedes = a.task == b.task
+                || b.stands != NONE
+                    && begins.is_some_and(|begins| self.clocks.of(b.stands, begins.task) >= begins.local);
+            if !precedes {
+                each(number, b.task);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+impl Trace {
+    /// Whose each entry is.
+    pub(crate) fn tasks_of_entries(&self) -> Vec<u32> {
+        self.entries.iter().map(|entry| entry.task).collect()
+    }
+
+    /// Whether an entry happened before another, or is it.
+    pub(crate) fn entry_precedes(&self, earlier: usize, later: usize) -> bool {
+        self.known(earlier as u32, later as u32)
     }
 }

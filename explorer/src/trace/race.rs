@@ -1,7 +1,7 @@
 //! Races: pairs of steps that could have come in the other order.
 
 use super::{Class, Key};
-use super::{NONE, Touch, Trace};
+use super::{NONE, Step, Touch, Toucher, Trace};
 use crate::runtime::{Gates, StepEnd};
 use intermezzo_sdk::SyncVarOp;
 
@@ -32,51 +32,49 @@ impl Trace {
         &self.races[begin..]
     }
 
-    /// The entry touches a key, after the touches of its list that begin a new group at `group`: it comes after all
-    /// of the group before, and races with those of them that it could have come before.
+    /// The entry, of the step that is being added, touches a key, after the touches of its list that begin a new group at
+    /// `group`: it comes after all of the group before, and races with those of them that it could have come before.
     #[inline(always)]
-    pub(super) fn order(
-        &mut self,
-        entry: u32,
-        op: SyncVarOp,
-        unasked: bool,
-        touch: Touch,
-        group: u32,
-        end: &StepEnd<'_>,
-    ) {
-        let step = self.entries[entry as usize].step;
-        if !follows(op, unasked) {
+    pub(super) fn order(&mut self, step: &Step, by: &Toucher, touch: Touch, group: u32, end: &StepEnd<'_>) {
+        let list = &self.keys[touch.key.index()];
+        let first = list[group as usize - 1].group;
+        // From the last on: what is not known is mostly there.
+        let mut before = list[first as usize..group as usize].iter().rev();
+        if !before.all(|touched| self.known(touched.entry, by.entry)) {
+            self.order_anew(step, by, touch, group, end);
+        }
+    }
+
+    /// As `order`, where not all of that is known to come before: apart, to keep the common path short.
+    #[inline(never)]
+    fn order_anew(&mut self, step: &Step, by: &Toucher, touch: Touch, group: u32, end: &StepEnd<'_>) {
+        if !follows(by.op, by.unasked) {
             let gates = match end.waited {
-                Some((var, gates))
-                    if touch.key.var() == Some(var) && self.steps[step as usize].stands == entry =>
-                {
-                    gates
-                }
+                Some((var, gates)) if touch.key.var() == Some(var) && step.stands == by.entry => gates,
                 _ => 0,
             };
             let mut found = std::mem::take(&mut self.found);
-            self.could_precede(touch.key, group, gates, step, entry, &mut found);
-            for earlier in found.drain(..) {
+            let later = self.steps.len() as u32;
+            self.could_precede(touch.key, group, gates, later, by.entry, &mut found);
+            for &earlier in &found {
                 let race = Race {
                     earlier: earlier as u32,
-                    later: step,
+                    later,
                 };
-                if !self.races[self.steps[step as usize].races as usize..].contains(&race) {
+                if !self.races[step.races as usize..].contains(&race) {
                     self.races.push(race);
                 }
             }
+            found.clear();
             self.found = found;
         }
-        let list = &self.keys[touch.key.index()];
-        let first = list[group as usize - 1].group;
+        let first = self.keys[touch.key.index()][group as usize - 1].group;
         for at in (first..group).rev() {
-            let earlier = list[at as usize].entry;
-            if !self.known(earlier, entry) {
-                let position = &self.steps[step as usize];
-                self.joined_late |= entry > position.entries
-                    && self.entries[entry as usize].task == position.task
-                    && op != SyncVarOp::TaskJoin;
-                self.clocks.join(entry, earlier);
+            let earlier = self.keys[touch.key.index()][at as usize].entry;
+            if !self.known(earlier, by.entry) {
+                self.joined_late |=
+                    by.entry > step.entries && by.task == step.task && by.op != SyncVarOp::TaskJoin;
+                self.clocks.join(by.entry, earlier);
             }
         }
     }
@@ -156,7 +154,7 @@ impl Trace {
             let first = list[group as usize - 1].group;
             let mut unknown = false;
             for at in (first..group).rev() {
-                let touched = list[at as usize];
+                let touched = &list[at as usize];
                 let earlier = &self.entries[touched.entry as usize];
                 if earlier.step == step || self.known(touched.entry, knows) {
                     continue;

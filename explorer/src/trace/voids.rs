@@ -7,7 +7,7 @@
 //!
 //! What raced with a void operation still does: had that come earlier, it might have shown something else.
 
-use super::{Class, Key, Race, Touch, Trace};
+use super::{Class, Key, Race, Touch, Trace, class_of};
 use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 use smallvec::SmallVec;
@@ -167,6 +167,12 @@ impl Trace {
         }
     }
 
+    /// Whether rounds can come to count as not having happened at all.
+    #[inline(always)]
+    pub(crate) fn has_voids(&self) -> bool {
+        self.voids.is_some()
+    }
+
     /// The rounds that count as not having happened, in the order in which they failed.
     pub(crate) fn void_rounds(&self) -> &[VoidRound] {
         self.voids.as_ref().map_or(&[], |voids| &voids.rounds)
@@ -192,8 +198,9 @@ impl Trace {
     }
 
     /// Whether a step is part of a void round.
+    #[inline(always)]
     pub(crate) fn is_void(&self, step: usize) -> bool {
-        self.void_events(step).next().is_some()
+        self.has_voids() && self.void_events(step).next().is_some()
     }
 
     /// What the void operations of a step touched; and would have, had they not failed, if `might`.
@@ -205,7 +212,7 @@ impl Trace {
                 {
                     Class::Write
                 }
-                op => Class::of(op, event.var, false)?,
+                op => class_of(op, event.var, false)?,
             };
             let key = Key::of(event.op, event.var);
             Some(Touch { key, class })

@@ -15,13 +15,16 @@ use crate::history::{History, Operation};
 use crate::specification::{Next, Specification};
 use std::collections::BTreeMap;
 
+/// Something that is so or not.
+type Predicate<'a, X> = Box<dyn Fn(&X) -> bool + 'a>;
+
 /// A checker with its settings.
 pub struct Checker<'a, S: Specification> {
     specification: &'a S,
     same: Same,
     states_max: u64,
-    late: Box<dyn Fn(&S::Call) -> bool + 'a>,
-    ends: Option<Box<dyn Fn(&S::State) -> bool + 'a>>,
+    late: Predicate<'a, S::Call>,
+    ends: Option<Predicate<'a, S::State>>,
 }
 
 impl<'a, S: Specification> Checker<'a, S> {
@@ -67,14 +70,29 @@ impl<'a, S: Specification> Checker<'a, S> {
 
     /// Checks a history.
     pub fn check(&self, history: &History<S::Call, S::Return>) -> Verdict<S::State> {
+        // A part that is hard to decide shall not keep from another that is easily refuted: all are tried with few
+        // states first, and what is left with more.
+        const STATES_FIRST: u64 = 10_000;
         let mut order = Vec::new();
-        for part in self.parts(history) {
-            match self.check_part(history, &part) {
-                Verdict::Allowed { order: more } => order.extend(more),
-                other => return other,
+        let mut parts = self.parts(history);
+        let mut states_max = STATES_FIRST;
+        loop {
+            let is_last = states_max >= self.states_max || parts.len() == 1;
+            let states = if is_last { self.states_max } else { states_max };
+            let mut left = Vec::new();
+            for part in parts {
+                match self.check_part(history, &part, states) {
+                    Verdict::Allowed { order: more } => order.extend(more),
+                    Verdict::Unknown { .. } if !is_last => left.push(part),
+                    other => return other,
+                }
             }
+            if left.is_empty() {
+                return Verdict::Allowed { order };
+            }
+            parts = left;
+            states_max = states.saturating_mul(10);
         }
-        Verdict::Allowed { order }
     }
 
     /// The operations of each part, or all of them.
@@ -91,19 +109,21 @@ impl<'a, S: Specification> Checker<'a, S> {
         parts.into_values().collect()
     }
 
-    fn check_part(&self, history: &History<S::Call, S::Return>, part: &[usize]) -> Verdict<S::State> {
+    fn check_part(
+        &self,
+        history: &History<S::Call, S::Return>,
+        part: &[usize],
+        states_max: u64,
+    ) -> Verdict<S::State> {
         let operations: Vec<_> = part.iter().map(|&at| &history.operations()[at]).collect();
         let ended = match self.same {
-            Same::Sequential => process_order::search(
-                self.specification,
-                &operations,
-                self.ends.as_deref(),
-                self.states_max,
-            ),
+            Same::Sequential => {
+                process_order::search(self.specification, &operations, self.ends.as_deref(), states_max)
+            }
             _ => {
                 let intervals = intervals(&operations, self.same, &self.late);
                 let ends = self.ends.as_deref();
-                Search::new(self.specification, &operations, &intervals, ends).run(self.states_max)
+                Search::new(self.specification, &operations, &intervals, ends).run(states_max)
             }
         };
         let places = |own: Vec<usize>| own.into_iter().map(|at| part[at]).collect();

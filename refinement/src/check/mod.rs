@@ -3,6 +3,7 @@
 mod bits;
 pub mod general;
 mod interval;
+pub mod long;
 mod process_order;
 mod states;
 

@@ -11,26 +11,31 @@ pub(crate) struct TextId(pub(crate) u32);
 
 /// Texts, each kept once. Shared by all executions of a scenario.
 #[derive(Default)]
-pub(crate) struct Texts(Mutex<(HashMap<Arc<str>, TextId>, Vec<Arc<str>>)>);
+pub(crate) struct Texts(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    numbers: HashMap<Arc<str>, TextId>,
+    texts: Vec<Arc<str>>,
+}
 
 impl Texts {
     /// The number of a text.
     pub(crate) fn number(&self, text: &str) -> TextId {
-        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (numbers, texts) = &mut *inner;
-        if let Some(&known) = numbers.get(text) {
-            return known;
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&number) = known.numbers.get(text) {
+            return number;
         }
-        let (text, number): (Arc<str>, _) = (text.into(), TextId(texts.len() as u32));
-        texts.push(Arc::clone(&text));
-        numbers.insert(text, number);
+        let (text, number): (Arc<str>, _) = (text.into(), TextId(known.texts.len() as u32));
+        known.texts.push(Arc::clone(&text));
+        known.numbers.insert(text, number);
         number
     }
 
     /// The text of a number.
     pub(crate) fn text(&self, number: TextId) -> Arc<str> {
-        let inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&inner.1[number.0 as usize])
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&known.texts[number.0 as usize])
     }
 }
 

@@ -1,11 +1,13 @@
 //! Specifications ready made, one object a file: its operations, and what they do one at a time.
-//!
-//! States are persistent collections where an operation would otherwise copy the whole: a checker keeps many states
-//! that differ by little.
 
+pub mod channel;
 pub mod counter;
+pub mod deque;
+pub mod key_value;
+pub mod map;
 pub mod priority_queue;
 pub mod queue;
 pub mod register;
+pub mod semaphore;
 pub mod set;
 pub mod stack;

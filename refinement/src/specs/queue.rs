@@ -50,6 +50,11 @@ impl<V> Queue<V> {
             values: PhantomData,
         }
     }
+
+    /// For how many values it has room; `None`: for everything.
+    pub fn capacity(&self) -> Option<usize> {
+        self.capacity
+    }
 }
 
 impl<V: Clone + Eq + Hash> Sequential for Queue<V> {

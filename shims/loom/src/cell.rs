@@ -24,19 +24,19 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// Calls `f` with a pointer to read through.
     #[track_caller]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
-        f(self.0.get_to_read())
+        self.0.with(f)
     }
 
     /// Calls `f` with a pointer to write through.
     #[track_caller]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
-        f(self.0.get())
+        self.0.with_mut(f)
     }
 
     /// A pointer to read through. The access is taken to be here and now.
     #[track_caller]
     pub fn get(&self) -> ConstPtr<T> {
-        ConstPtr(self.0.get_to_read())
+        ConstPtr(self.0.with(|value| value))
     }
 
     /// A pointer to write through. The access is taken to be here and now.

@@ -5,7 +5,7 @@ use super::super::common::Books;
 use super::super::ledger::Tally;
 use super::Restored;
 use super::error::CheckpointProblem;
-use crate::report::{Finding, FindingEvent};
+use crate::report::{Finding, FindingEvent, severity_from_name, severity_name};
 use crate::schedule::Schedule;
 use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
@@ -57,6 +57,8 @@ impl Identity {
             preempt_in,
             preempt_not_in,
             quiet_atomics,
+            schedule_points_at,
+            preempt_at_races,
             priority,
             prefixes: _,
             executions: _,
@@ -76,6 +78,7 @@ impl Identity {
             checkpoint: _,
             checkpoint_every: _,
             stack_bytes,
+            monitors: named,
             environment,
         } = settings;
         debug_assert!(
@@ -84,10 +87,15 @@ impl Identity {
                 && depth_step.is_none()
                 && priority.is_none()
                 && !quiet_atomics
+                && !preempt_at_races
                 && !assume_awaits,
             "such searches are not kept"
         );
-        let settings: [(&str, String); 17] = [
+        let mut monitors = monitors.join(", ");
+        for named in named.iter().filter(|named| !named.arguments.is_empty()) {
+            monitors.push_str(&format!("; {named}"));
+        }
+        let settings: [(&str, String); 18] = [
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
             (
@@ -96,6 +104,7 @@ impl Identity {
             ),
             ("preempt_in", preempt_in.to_string()),
             ("preempt_not_in", preempt_not_in.to_string()),
+            ("schedule_points_at", schedule_points_at.to_string()),
             ("steps", steps.to_string()),
             ("fair_yields", fair_yields.to_string()),
             ("awaits", awaits.to_string()),
@@ -107,7 +116,7 @@ impl Identity {
             ("cache_bytes", cache_bytes.to_string()),
             ("stack", stack_bytes.to_string()),
             ("environment", format!("{environment:?}")),
-            ("monitors", monitors.join(", ")),
+            ("monitors", monitors),
         ];
         Ok(Identity {
             program: program.to_owned(),
@@ -214,8 +223,10 @@ struct SavedFinding {
     rank: Rank,
     at: usize,
     kind: String,
+    severity: String,
     monitor: String,
     message: String,
+    suggestion: Option<String>,
     tasks: Vec<String>,
     events: Vec<FindingEvent>,
     schedule: String,
@@ -229,8 +240,10 @@ impl SavedFinding {
             rank: listed.place.0.clone(),
             at: listed.place.1,
             kind: finding.kind.to_string(),
+            severity: severity_name(finding.severity).to_owned(),
             monitor: finding.monitor.clone(),
             message: finding.message.clone(),
+            suggestion: finding.suggestion.clone(),
             tasks: finding.tasks.clone(),
             events: finding.events.clone(),
             schedule: finding.schedule.token(),
@@ -241,12 +254,15 @@ impl SavedFinding {
     fn listed(self) -> Result<Listed, String> {
         let schedule = Schedule::from_token(&self.schedule).map_err(|error| error.to_string())?;
         let kind = FindingKind::from_name(&self.kind).ok_or("a finding of an unknown kind")?;
+        let severity = severity_from_name(&self.severity).ok_or("a finding of an unknown severity")?;
         Ok(Listed {
             place: (self.rank, self.at),
             finding: Finding {
                 kind,
+                severity,
                 monitor: self.monitor,
                 message: self.message,
+                suggestion: self.suggestion,
                 tasks: self.tasks,
                 events: self.events,
                 schedule,

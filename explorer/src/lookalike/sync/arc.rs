@@ -52,10 +52,12 @@ impl<T> Arc<T> {
             };
             data_fn(&weak)
         });
-        Arc {
+        let arc = Arc {
             share: unborn.born(site),
             inner,
-        }
+        };
+        arc.note_place();
+        arc
     }
 
     /// A handle on a value that stays where it is.
@@ -161,7 +163,15 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn from_std(inner: std::sync::Arc<T>) -> Arc<T> {
         let share = Share::with_counts(1, 0, std::mem::needs_drop::<T>(), Location::caller());
-        Arc { share, inner }
+        let arc = Arc { share, inner };
+        arc.note_place();
+        arc
+    }
+
+    /// This is the first handle: it is known from now on where the value lies.
+    fn note_place(&self) {
+        let address = std::sync::Arc::as_ptr(&self.inner).cast::<u8>().addr();
+        self.share.lies_at(address, size_of_val(&*self.inner));
     }
 
     /// The same handle after a coercion of std's, as in `Arc::coerce(arc, |arc| arc as std::sync::Arc<dyn
@@ -221,8 +231,13 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         let turn = this.share.turn(SyncVarOp::CountRead, Location::caller());
-        turn.looked(std::sync::Arc::strong_count(&this.inner));
-        std::sync::Arc::get_mut(&mut this.inner)
+        let strong = std::sync::Arc::strong_count(&this.inner);
+        let value = std::sync::Arc::get_mut(&mut this.inner);
+        match value {
+            Some(_) => turn.alone(),
+            None => turn.looked(strong),
+        }
+        value
     }
 
     /// The value, first made this handle's own: cloned if others keep it alive, or moved away from the weak
@@ -235,23 +250,27 @@ impl<T: ?Sized> Arc<T> {
         let site = Location::caller();
         let turn = this.share.turn(SyncVarOp::CountRead, site);
         let strong = std::sync::Arc::strong_count(&this.inner);
-        if strong != 1 {
-            turn.looked(strong);
-            let own = T::cloned(&this.inner);
-            *this = Arc {
-                share: Share::with_counts(1, 0, std::mem::needs_drop::<T>(), site),
-                inner: own,
-            };
-        } else if std::sync::Arc::weak_count(&this.inner) > 0 {
+        let moves = strong == 1 && std::sync::Arc::weak_count(&this.inner) > 0;
+        if moves {
             let share = std::mem::replace(
                 &mut this.share,
                 Share::with_counts(1, 0, std::mem::needs_drop::<T>(), site),
             );
             share.retire(turn);
+            // Only weak handles are left: std moves the value to memory of its own here.
+            T::make_mut(&mut this.inner);
+            this.note_place();
         } else {
-            turn.looked(strong);
+            turn.alone();
         }
-        // If only weak handles are left, std moves the value to memory of its own here.
+        if strong != 1 {
+            let own = T::cloned(&this.inner);
+            *this = Arc {
+                share: Share::with_counts(1, 0, std::mem::needs_drop::<T>(), site),
+                inner: own,
+            };
+            this.note_place();
+        }
         T::make_mut(&mut this.inner)
     }
 

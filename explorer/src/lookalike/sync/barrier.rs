@@ -14,6 +14,8 @@ struct BarrierBody {
     size: usize,
     /// Tasks of this generation that wait.
     waiters: Vec<u32>,
+    /// How often all have come.
+    rounds: u64,
 }
 
 impl Body for BarrierBody {
@@ -59,6 +61,7 @@ impl Barrier {
             raw: std::sync::Barrier::new(n),
             size: n,
             waiters: Vec::new(),
+            rounds: 0,
         };
         Barrier {
             object: Object::new(body),
@@ -82,22 +85,24 @@ impl Barrier {
         };
         engine.enter(arrival);
         // SAFETY: this task alone runs until its next visible operation.
-        let (waiters, size) = unsafe { (&mut (*body).waiters, (*body).size) };
+        let (waiters, size, rounds) = unsafe { (&mut (*body).waiters, (*body).size, &mut (*body).rounds) };
         let leads = waiters.len() + 1 >= size;
+        let round = *rounds + 1;
         if leads {
+            *rounds = round;
             for waiter in std::mem::take(waiters) {
                 engine.change_gates(engine.task_var(waiter), gate::NOTIFIED, 0);
             }
-            engine.commit(arrival, 0, 0);
+            engine.commit(arrival, round, 0);
         } else {
             let me = engine.task();
             let own = engine.task_var(me);
             waiters.push(me);
             engine.change_gates(own, 0, gate::NOTIFIED);
-            engine.commit(arrival, 0, 0);
+            engine.commit(arrival, round, 0);
             engine.wait(passing, own, gate::NOTIFIED, Patience::default());
         }
-        engine.commit(passing, 0, 0);
+        engine.commit(passing, round, 0);
         BarrierWaitResult(leads)
     }
 }

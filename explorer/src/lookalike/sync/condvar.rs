@@ -203,7 +203,7 @@ impl Condvar {
         };
         free(engine, locked);
         engine.also_writes(locked);
-        engine.commit(access, 0, 0);
+        engine.commit(access, 0, u64::from(locked));
 
         let patience = Patience {
             deadline: limit.map(|limit| engine.deadline(limit)),

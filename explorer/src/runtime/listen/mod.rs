@@ -1,16 +1,21 @@
 //! Publishing events to monitors. Nothing here is reached when nobody listens.
 
+mod memory;
 mod record;
+#[cfg(test)]
+mod tests;
 mod view;
 
-pub(crate) use record::Memory;
+pub(crate) use memory::{DataAccess, Owner};
+pub(super) use record::Memory;
 
+use super::panics::caught;
 use super::task_set::TaskSet;
 use super::{Engine, Runtime, Site};
 use intermezzo_sdk as sdk;
 use record::{Record, aggregate};
 use sdk::{
-    Context, DataVarAccess, EventId, Execution, Interests, MemoryOrder, Monitor, PointKind, SchedulePoint,
+    Context, EventAttribute, EventId, Execution, FindingKind, Interests, Monitor, PointKind, SchedulePoint,
     SyncVar, SyncVarOp, TaskId, UserEvent,
 };
 use view::View;
@@ -21,12 +26,19 @@ pub(crate) struct Reported {
     pub(crate) report: sdk::Report,
 }
 
+/// A monitor, and what it said of itself at the beginning.
+struct Listener {
+    monitor: Box<dyn Monitor>,
+    name: String,
+    interests: Interests,
+    /// Whether it panicked: it hears of nothing any more.
+    gone: bool,
+}
+
 /// The monitors, and what they need to be told in their own terms.
 #[derive(Default)]
 pub(crate) struct Listeners {
-    monitors: Vec<Box<dyn Monitor>>,
-    /// What each wants to hear.
-    interests: Vec<Interests>,
+    monitors: Vec<Listener>,
     /// The execution so far, as monitors see it; made when first needed.
     record: Option<Box<Record>>,
     /// Findings of the execution that runs.
@@ -35,21 +47,36 @@ pub(crate) struct Listeners {
 
 impl Listeners {
     pub(crate) fn new(monitors: Vec<Box<dyn Monitor>>) -> Listeners {
-        let interests = monitors.iter().map(|monitor| monitor.interests()).collect();
+        let listener = |monitor: Box<dyn Monitor>| Listener {
+            name: monitor.name().to_owned(),
+            interests: monitor.interests(),
+            gone: false,
+            monitor,
+        };
         Listeners {
-            monitors,
-            interests,
+            monitors: monitors.into_iter().map(listener).collect(),
             ..Listeners::default()
         }
     }
 
     /// What any of the monitors wants to hear.
     pub(crate) fn interests(&self) -> Interests {
-        self.interests.iter().fold(Interests::NONE, |all, &one| all | one)
+        let there = self.monitors.iter().filter(|listener| !listener.gone);
+        there.fold(Interests::NONE, |all, listener| all | listener.interests)
     }
 
     fn record(&mut self) -> &mut Record {
         self.record.get_or_insert_default()
+    }
+
+    /// Forgets the last execution.
+    pub(super) fn forget(&mut self) {
+        self.record().clear();
+    }
+
+    /// The source place of that number.
+    pub(super) fn site(&self, site: sdk::SiteId) -> Option<Site> {
+        self.record.as_ref()?.site(site)
     }
 
     /// Whether there is any monitor.
@@ -59,22 +86,20 @@ impl Listeners {
 }
 
 impl Runtime {
-    /// Calls each monitor that wants this, one after the other.
-    fn tell(&mut self, wanted: Option<Interests>, call: impl FnMut(&mut dyn Monitor, &mut Context<'_>)) {
-        self.listeners.record().catch_up(self.events.as_slice());
-        self.tell_of_the_known(wanted, call);
-    }
-
-    /// As `tell`, with no news of the execution.
-    fn tell_of_the_known(
+    /// Calls each monitor that wants this, one after the other. One that panics is called no more; `callback` says for
+    /// its finding where that was.
+    fn tell(
         &mut self,
         wanted: Option<Interests>,
+        callback: &str,
         mut call: impl FnMut(&mut dyn Monitor, &mut Context<'_>),
     ) {
         let mut listeners = std::mem::take(&mut self.listeners);
         let mut reports = Vec::new();
-        for (monitor, interests) in listeners.monitors.iter_mut().zip(&listeners.interests) {
-            if wanted.is_some_and(|wanted| !interests.intersects(wanted)) {
+        listeners.record().catch_up(self.events.as_slice());
+        let mut anybody_gone = false;
+        for listener in &mut listeners.monitors {
+            if listener.gone || wanted.is_some_and(|wanted| !listener.interests.intersects(wanted)) {
                 continue;
             }
             let mut view = View {
@@ -82,13 +107,22 @@ impl Runtime {
                 record: listeners.record.get_or_insert_default(),
                 reports: &mut reports,
             };
-            call(&mut **monitor, &mut Context::new(&mut view));
+            let called = caught(|| call(&mut *listener.monitor, &mut Context::new(&mut view)));
             listeners
                 .reported
                 .extend(reports.drain(..).map(|report| Reported {
-                    monitor: monitor.name().to_owned(),
+                    monitor: listener.name.clone(),
                     report,
                 }));
+            if let Err(panic) = called {
+                (listener.gone, anybody_gone) = (true, true);
+                listeners
+                    .reported
+                    .push(panicked(&listener.name, callback, &panic));
+            }
+        }
+        if anybody_gone {
+            self.listening = listeners.interests();
         }
         self.listeners = listeners;
     }
@@ -97,7 +131,7 @@ impl Runtime {
         self.listeners.record().clear();
         self.listeners.reported.clear();
         let number = self.number;
-        self.tell(None, |monitor, _| {
+        self.tell(None, "on_execution_begin", |monitor, _| {
             monitor.on_execution_begin(&Execution {
                 number,
                 accesses: &[],
@@ -111,7 +145,7 @@ impl Runtime {
         let record = self.listeners.record();
         record.catch_up(self.events.as_slice());
         let accesses = record.accesses().to_vec();
-        self.tell(None, |monitor, cx| {
+        self.tell(None, "on_execution_end", |monitor, cx| {
             let execution = Execution {
                 number,
                 accesses: &accesses,
@@ -122,8 +156,10 @@ impl Runtime {
     }
 
     pub(super) fn tell_shutdown(&mut self) {
-        // The last execution may be one that monitors did not hear of: a finding of somebody else's was made small.
-        self.tell_of_the_known(None, |monitor, cx| monitor.on_shutdown(cx));
+        // The last execution may have been one that nobody heard of.
+        self.listeners.forget();
+        self.events.clear(0);
+        self.tell(None, "on_shutdown", |monitor, cx| monitor.on_shutdown(cx));
     }
 
     /// Who could not go on at this moment.
@@ -161,7 +197,8 @@ impl Runtime {
             op: access.op,
             site: self.listeners.record().site_id(access.site),
         };
-        self.tell(Some(Interests::SCHEDULE_POINTS), |monitor, cx| {
+        let wanted = Some(Interests::SCHEDULE_POINTS);
+        self.tell(wanted, "on_schedule_point", |monitor, cx| {
             monitor.on_schedule_point(&next, cx)
         });
     }
@@ -180,60 +217,70 @@ impl Runtime {
         let Some(&access) = record.accesses().last() else {
             return;
         };
-        self.tell(Some(Interests::SYNC_ACCESSES), |monitor, cx| {
-            match aggregate(&access) {
-                Some(vars) => monitor.on_aggregate_sync_var_access(&access, &vars, cx),
-                None => monitor.on_sync_var_access(&access, cx),
-            }
-        });
+        let wanted = Some(Interests::SYNC_ACCESSES);
+        match aggregate(&access) {
+            Some(vars) => self.tell(wanted, "on_aggregate_sync_var_access", |monitor, cx| {
+                monitor.on_aggregate_sync_var_access(&access, &vars, cx)
+            }),
+            None => self.tell(wanted, "on_sync_var_access", |monitor, cx| {
+                monitor.on_sync_var_access(&access, cx)
+            }),
+        }
     }
 }
 
-/// An access to tracked plain memory, as a look-alike tells of it.
-pub(crate) struct DataAccess {
-    pub(crate) memory: Memory,
-    pub(crate) offset: usize,
-    pub(crate) size: usize,
-    pub(crate) is_write: bool,
-    pub(crate) site: Site,
+/// The finding that a monitor panicked.
+fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
+    let message = format!(
+        "the monitor `{monitor}` panicked in {callback} {panic}; it is told nothing more, so what it looks for may be missed"
+    );
+    Reported {
+        monitor: "engine".into(),
+        report: sdk::Report::new(FindingKind::Misuse, message),
+    }
 }
 
 impl Engine {
-    /// Publishes an access to tracked plain memory.
-    #[inline]
-    pub(crate) fn data_access(self, access: DataAccess) {
-        if self.rt().listening.intersects(Interests::DATA_ACCESSES) && !self.in_teardown() {
-            self.tell_data_access(access);
-        }
-    }
-
-    #[cold]
-    fn tell_data_access(self, access: DataAccess) {
-        let after = self.last_event();
-        let rt = self.rt();
-        let record = rt.listeners.record();
-        let access = DataVarAccess {
-            after,
-            location: record.location(access.memory),
-            offset: access.offset as u32,
-            size: access.size as u32,
-            is_write: access.is_write,
-            order: MemoryOrder::None,
-            var: SyncVar::NONE,
-            site: record.site_id(access.site),
-        };
-        rt.tell(Some(Interests::DATA_ACCESSES), |monitor, cx| {
-            monitor.on_data_var_access(&access, cx)
-        });
-    }
-
     /// Publishes what the test says.
     pub(crate) fn user_event(self, text: &str) {
         if self.rt().listening.intersects(Interests::USER_EVENTS) && !self.in_teardown() {
             let after = self.last_event();
-            self.rt().tell(Some(Interests::USER_EVENTS), |monitor, cx| {
-                monitor.on_user_event(&UserEvent { after, text }, cx);
-            });
+            self.rt()
+                .tell(Some(Interests::USER_EVENTS), "on_user_event", |monitor, cx| {
+                    monitor.on_user_event(&UserEvent { after, text }, cx);
+                });
         }
+    }
+
+    /// Publishes what the test says of the current task's last event.
+    pub(crate) fn attribute(self, name: &str, value: &str) {
+        if self.rt().listening.intersects(Interests::ATTRIBUTES) && !self.in_teardown() {
+            let event = self.last_event();
+            self.rt().tell_attribute(&EventAttribute { event, name, value });
+        }
+    }
+}
+
+impl Runtime {
+    fn tell_attribute(&mut self, attribute: &EventAttribute<'_>) {
+        self.tell(
+            Some(Interests::ATTRIBUTES),
+            "on_event_attribute",
+            |monitor, cx| monitor.on_event_attribute(attribute, cx),
+        );
+    }
+
+    /// Tells what becomes of the operation that a task wants next.
+    #[cold]
+    pub(super) fn tell_status(&mut self, task: u32, status: &str) {
+        let event = EventId {
+            task: TaskId(task),
+            index: self.tasks[task as usize].events + 1,
+        };
+        self.tell_attribute(&EventAttribute {
+            event,
+            name: "status",
+            value: status,
+        });
     }
 }

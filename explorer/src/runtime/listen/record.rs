@@ -2,23 +2,53 @@
 
 use super::super::task_set::TaskSet;
 use super::super::{Event, Site};
+use hashbrown::HashMap;
 use intermezzo_sdk::{EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Plain memory that monitors are told about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Memory {
     /// What a variable holds: a cell's value, or an atomic's.
     Var(u32),
+    /// A block.
+    Block(u32),
+    /// A piece of memory of which nobody told the engine, by its address.
+    Granule(usize),
+}
+
+/// A location, and what its name needs.
+#[derive(Clone, Copy)]
+pub(super) struct Named {
+    pub(super) memory: Memory,
+    /// Who accessed it first, and the how-manieth piece of that task's it was: for what has no other name.
+    pub(super) user: u32,
+    pub(super) ordinal: u32,
+}
+
+/// Where a cell or an atomic was when it was last accessed.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) size: usize,
+    pub(super) var: u32,
+    pub(super) is_atomic: bool,
 }
 
 /// What happened in the execution that runs. Nothing is computed before somebody needs it.
 #[derive(Default)]
 pub(super) struct Record {
     sites: HashMap<Site, SiteId>,
+    /// The same by address, which is faster: one place may have several.
+    site_addresses: HashMap<usize, SiteId>,
     site_list: Vec<Site>,
     locations: HashMap<Memory, Location>,
-    memories: Vec<Memory>,
+    memories: Vec<Named>,
+    /// How many pieces without a name each task accessed first.
+    granules: HashMap<u32, u32>,
+    /// Cells and atomics, by address; no two overlap.
+    places: BTreeMap<usize, Place>,
+    /// Where each of them is.
+    placed: HashMap<u32, usize>,
     accesses: Vec<SyncVarAccess>,
     order: HappensBefore,
     /// Who could take each step, and who could not.
@@ -32,6 +62,9 @@ impl Record {
     pub(super) fn clear(&mut self) {
         self.locations.clear();
         self.memories.clear();
+        self.granules.clear();
+        self.places.clear();
+        self.placed.clear();
         self.accesses.clear();
         if !self.order.is_empty() {
             self.order.clear();
@@ -42,10 +75,16 @@ impl Record {
 
     /// The number of a source place.
     pub(super) fn site_id(&mut self, site: Site) -> SiteId {
-        *self.sites.entry(site).or_insert_with(|| {
+        let address = std::ptr::from_ref(site).addr();
+        if let Some(&known) = self.site_addresses.get(&address) {
+            return known;
+        }
+        let number = *self.sites.entry(site).or_insert_with(|| {
             self.site_list.push(site);
             SiteId(self.site_list.len() as u32 - 1)
-        })
+        });
+        self.site_addresses.insert(address, number);
+        number
     }
 
     /// The source place of that number.
@@ -53,17 +92,78 @@ impl Record {
         self.site_list.get(site.0 as usize).copied()
     }
 
-    /// The number of a piece of memory.
-    pub(super) fn location(&mut self, memory: Memory) -> Location {
+    /// The number of a piece of memory, which this task accesses.
+    pub(super) fn location(&mut self, memory: Memory, user: u32) -> Location {
         *self.locations.entry(memory).or_insert_with(|| {
-            self.memories.push(memory);
+            let ordinal = match memory {
+                Memory::Granule(_) => {
+                    let count = self.granules.entry(user).or_default();
+                    *count += 1;
+                    *count
+                }
+                Memory::Var(_) | Memory::Block(_) => 0,
+            };
+            self.memories.push(Named {
+                memory,
+                user,
+                ordinal,
+            });
             Location(self.memories.len() as u32 - 1)
         })
     }
 
     /// The piece of memory of that number.
-    pub(super) fn memory(&self, location: Location) -> Option<Memory> {
+    pub(super) fn memory(&self, location: Location) -> Option<Named> {
         self.memories.get(location.index()).copied()
+    }
+
+    /// Notes where a cell or an atomic is; whatever was there before is no more.
+    pub(super) fn put(&mut self, var: u32, address: usize, size: usize, is_atomic: bool) {
+        if self.placed.get(&var) == Some(&address)
+            && self.places.get(&address).is_some_and(|at| at.var == var)
+        {
+            return;
+        }
+        self.take_away(var);
+        let end = address.saturating_add(size);
+        let overlapping =
+            |(&start, at): (&usize, &Place)| (start + at.size > address).then_some((start, at.var));
+        while let Some((start, gone)) = self.places.range(..end).next_back().and_then(overlapping) {
+            self.places.remove(&start);
+            self.placed.remove(&gone);
+        }
+        self.placed.insert(var, address);
+        if size > 0 {
+            self.places.insert(address, Place { size, var, is_atomic });
+        }
+    }
+
+    /// A cell or an atomic is not where it was. Whether it was known to be anywhere.
+    pub(super) fn take_away(&mut self, var: u32) -> bool {
+        let Some(address) = self.placed.remove(&var) else {
+            return false;
+        };
+        if self.places.get(&address).is_some_and(|at| at.var == var) {
+            self.places.remove(&address);
+        }
+        true
+    }
+
+    /// The cell or atomic in which an address lies, and where that begins.
+    pub(super) fn place_at(&self, address: usize) -> Option<(usize, Place)> {
+        let (&start, &place) = self.places.range(..=address).next_back()?;
+        (address - start < place.size).then_some((start, place))
+    }
+
+    /// Where the next cell or atomic after this address begins.
+    pub(super) fn next_place_after(&self, address: usize) -> Option<usize> {
+        self.places.range(address + 1..).next().map(|(&start, _)| start)
+    }
+
+    /// Where in the source an event is.
+    pub(super) fn last_site(&mut self, event: EventId) -> SiteId {
+        let access = self.accesses.iter().rev().find(|access| access.event == event);
+        access.map_or(SiteId(u32::MAX), |access| access.site)
     }
 
     /// Takes in what has happened since: `events` are all events of the execution.

@@ -1,9 +1,9 @@
 //! The engine as a monitor sees it.
 
 use super::super::Runtime;
-use super::super::naming::{site_name, task_name, var_name};
+use super::super::naming::{lineage, site_name, task_name, var_name};
 use super::super::task::Status;
-use super::record::{Memory, Record};
+use super::record::{Memory, Named, Record};
 use intermezzo_sdk::{EventId, Host, Location, Report, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
 
 /// The engine, for the length of one call.
@@ -28,9 +28,18 @@ impl Host for View<'_> {
     }
 
     fn location_name(&self, location: Location) -> String {
-        match self.record.memory(location) {
-            Some(Memory::Var(var)) => var_name(self.rt, var),
-            None => String::new(),
+        let Some(Named {
+            memory,
+            user,
+            ordinal,
+        }) = self.record.memory(location)
+        else {
+            return String::new();
+        };
+        match memory {
+            Memory::Var(var) => var_name(self.rt, var),
+            Memory::Block(block) => self.rt.block_name(block),
+            Memory::Granule(_) => format!("memory {}.{ordinal}", lineage(self.rt, user)),
         }
     }
 

@@ -6,7 +6,6 @@
 //! step of another that does not commute with its next one; and besides, as it costs nothing there, before the block of
 //! uninterrupted steps that this belongs to.
 
-use super::tree::Branch;
 use super::{Dpor, Touches};
 use crate::trace::{Ending, Touch, Trace};
 
@@ -84,9 +83,9 @@ impl Dpor {
             || self.sleepers[node.sleepers..end]
                 .iter()
                 .any(|sleeper| sleeper.task == task)
-            || node.pending.iter().any(|branch| branch.task == task);
+            || node.pending.begins_with(task);
         if !tried {
-            self.nodes[depth].pending.push(Branch::leaf(task, Touches::new()));
+            self.nodes[depth].pending.add_leaf(task, Touches::new());
         }
     }
 }

@@ -21,6 +21,7 @@
 //! Memory: the path, its sleep sets, and the sequences still to be tried.
 
 mod bounded;
+mod in_vain;
 mod node;
 mod sequence;
 mod sleep;
@@ -30,10 +31,11 @@ use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Ending, Trace, conflict};
-use node::{Candidate, Node, Reads};
+use intermezzo_sdk::TaskId;
+use node::{Candidate, Node};
 use sequence::{Sequence, Sequences, Values, values};
 use sleep::{Sleeper, Touches};
-use tree::Branch;
+use tree::Tree;
 
 /// Which of the reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +61,7 @@ struct Planned {
     nodes: usize,
     values: Values,
     /// Of the last node.
-    sequences: Vec<Branch>,
+    sequences: Tree,
     redundant: u64,
     blocked: u64,
     /// The nodes from which it has gone on since after a round in vain.
@@ -76,7 +78,10 @@ pub(crate) struct Dpor {
     candidates: Vec<Candidate>,
     sleepers: Vec<Sleeper>,
     /// What to do next, if the step just decided belongs to a sequence.
-    guide: Vec<Branch>,
+    guide: Tree,
+    /// Trees that are no longer needed, for the room that they have. No more than two for each node that there was at most
+    /// at once: more trees get room on the way than ask for it.
+    spare: Vec<Tree>,
     /// The values that the step under way has chosen.
     values: Values,
     /// The first step of the last execution that was not in the one before.
@@ -98,7 +103,8 @@ impl Dpor {
             nodes: Vec::new(),
             candidates: Vec::new(),
             sleepers: Vec::new(),
-            guide: Vec::new(),
+            guide: Tree::default(),
+            spare: Vec::new(),
             values: Values::new(),
             fresh: 0,
             cut: None,
@@ -140,21 +146,30 @@ impl Dpor {
             }
             self.wake_unasked(depth - 1, trace);
         }
-        for alternative in 0..point.alternatives {
-            let task = point.task(alternative).expect("a choice of tasks").0;
+        point.for_each_task(|TaskId(task)| {
             let waits_for = point.waits_for(task);
             unasked |= waits_for.is_some();
             self.candidates.push(Candidate { task, waits_for });
-        }
+        });
         let choice = (point.alternatives > 1).then_some(point.choices);
-        let mut node = Node::new(candidates..self.candidates.len(), sleeping, choice, point.fair);
+        let preemptions = self
+            .nodes
+            .last()
+            .map_or(0, |last| last.preemptions + self.cost(last, last.task));
+        let candidates = candidates..self.candidates.len();
+        let listed = &self.candidates[candidates.clone()];
+        self.nodes
+            .push(Node::new(candidates, sleeping, choice, point.fair));
+        let node = &mut self.nodes[depth];
+        (node.unasked, node.preempts, node.preemptions) = (unasked, point.preempts, preemptions);
         let asleep = |task: u32| {
             self.sleepers[sleeping..]
                 .iter()
                 .any(|sleeper| sleeper.task == task)
         };
-        let listed = &self.candidates[candidates..];
-        node.pending = std::mem::take(&mut self.guide);
+        if !self.guide.is_empty() {
+            node.pending = std::mem::replace(&mut self.guide, self.spare.pop().unwrap_or_default());
+        }
         let guided = std::iter::from_fn(|| node.next_pending())
             .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
         // Without a sequence to follow, or where what it wants next was done on the way, anything goes; who could go on
@@ -168,32 +183,18 @@ impl Dpor {
         let alternative = guided.or_else(|| awake(false)).or_else(|| awake(true));
         let Some(alternative) = alternative else {
             let blocked = self.sleepers[sleeping..].iter().any(|sleeper| sleeper.over_void);
-            self.candidates.truncate(candidates);
-            self.sleepers.truncate(sleeping);
+            self.leave();
             self.cut(point, blocked);
             return 0;
         };
         node.task = listed[alternative].task;
-        node.unasked = unasked;
-        node.preempts = point.preempts;
-        node.preemptions = self
-            .nodes
-            .last()
-            .map_or(0, |last| last.preemptions + self.cost(last, last.task));
-        self.nodes.push(node);
         alternative as u32
     }
 
     /// The step that is over has chosen its values: what is to be tried after them comes next.
     fn follow_values(&mut self) {
-        self.guide.clear();
-        if let Some(node) = self.nodes.last_mut()
-            && let Some(branch) = node
-                .sequences
-                .iter_mut()
-                .find(|branch| branch.values == self.values)
-        {
-            self.guide = std::mem::take(&mut branch.children);
+        if let Some(node) = self.nodes.last_mut() {
+            node.sequences.take_after(&self.values, &mut self.guide);
         }
         self.values.clear();
     }
@@ -206,7 +207,7 @@ impl Dpor {
         if trace.void_rounds().last().is_some_and(|round| round.at == depth) {
             return self.inherit_over_void(depth, trace);
         }
-        if self.could_wait(depth, trace) {
+        if trace.has_voids() && self.could_wait(depth, trace) {
             return false;
         }
         let node = &self.nodes[depth];
@@ -218,84 +219,6 @@ impl Dpor {
                 self.sleepers.push(sleeper);
             }
         }
-        true
-    }
-
-    /// Whether the step belongs to a round that would have been in vain at once, and in which others have then done what
-    /// lets it go on, but nothing that has to come after its beginning: it may as well have begun after that, which is seen
-    /// from where the search went on without it.
-    fn could_wait(&self, depth: usize, trace: &Trace) -> bool {
-        let task = self.nodes[depth].task;
-        let own = |step: &usize| self.nodes[*step].task == task;
-        let began = |step: &usize| self.nodes[*step].went_on.is_some() && !trace.is_void(*step);
-        let Some(from) = (1..depth).rev().filter(own).find(began) else {
-            return false;
-        };
-        let Some(reads) = &self.nodes[from].went_on else {
-            return false;
-        };
-        let told = |var: u32| reads.iter().rev().find(|(read, _)| *read == var);
-        let has_changed = trace
-            .reads(depth)
-            .any(|(var, value)| told(var).is_some_and(|&(_, then)| then != value));
-        let others = || (from + 1..depth).filter(|step| !own(step));
-        let commute = |own: usize| {
-            let touches = trace.could_touch(own);
-            others().all(|other| other < own || !conflict(&touches, &trace.could_touch(other)))
-        };
-        has_changed && others().next().is_some() && (from..depth).filter(own).all(commute)
-    }
-
-    /// A round that ended with this step was in vain: whom its operations woke sleeps on. Sleep sets along the way are left
-    /// as they are, for should the search go back to them the round is not over.
-    ///
-    /// Without the round the task is where it was when that began. What can come from there is seen elsewhere if somebody
-    /// else was tried there before, or if the search went on from there after such a round already.
-    fn inherit_over_void(&mut self, depth: usize, trace: &Trace) -> bool {
-        let mut from = depth;
-        if let Some(round) = trace.void_rounds().last() {
-            let began = &mut self.nodes[round.from];
-            if began.tried > 0 || began.went_on.is_some() {
-                return false;
-            }
-            let at_once = (round.from..=depth).all(|step| trace.is_void(step));
-            let reads: Reads = (round.from..=depth).flat_map(|step| trace.reads(step)).collect();
-            began.went_on = at_once.then_some(reads);
-            self.planned.gone_on.push(round.from);
-        }
-        // A round that is void may have begun within another.
-        for round in trace.void_rounds().iter().rev() {
-            if round.at >= from {
-                from = from.min(round.from);
-            }
-        }
-        let from = from.max(1);
-        let mut asleep: Vec<Sleeper> = Vec::new();
-        for step in from..=depth {
-            let node = &self.nodes[step];
-            let end = self
-                .nodes
-                .get(step + 1)
-                .map_or(self.sleepers.len(), |next| next.sleepers);
-            for sleeper in &self.sleepers[node.sleepers..end] {
-                if asleep.iter().all(|known| known.task != sleeper.task) {
-                    asleep.push(sleeper.clone());
-                }
-            }
-            let void = trace.is_void(step);
-            if !void && asleep.iter().any(|sleeper| sleeper.task == node.task) {
-                return false;
-            }
-            let touched = trace.touches(step);
-            asleep.retain(|sleeper| sleeper.task != node.task && !conflict(&sleeper.touches, touched));
-            if void {
-                let woken = trace.could_touch(step);
-                for sleeper in &mut asleep {
-                    sleeper.over_void |= conflict(&sleeper.touches, &woken);
-                }
-            }
-        }
-        self.sleepers.extend(asleep);
         true
     }
 
@@ -313,65 +236,25 @@ impl Dpor {
         let end = end.max(node.sleepers);
         let asleep = &self.sleepers[node.sleepers..end];
         let touched = trace.touches(depth);
-        let mut branches: Vec<Branch> = Vec::new();
+        let mut woken: Vec<(u32, Touches)> = Vec::new();
         for candidate in &self.candidates[node.candidates.clone()] {
             let Some(key) = candidate.waits_for else {
                 continue;
             };
             let tried = candidate.task == node.task
                 || asleep.iter().any(|sleeper| sleeper.task == candidate.task)
-                || node.pending.iter().any(|branch| branch.task == candidate.task);
+                || node.pending.begins_with(candidate.task);
             let touches = sleep::unasked(key);
             // Within a bound, what it costs depends on where it is.
             if !tried
                 && (self.is_bounded() || conflict(&touches, touched) || conflict(&touches, &node.touches))
             {
-                branches.push(Branch::leaf(candidate.task, Touches::from_slice(&touches)));
+                woken.push((candidate.task, Touches::from_slice(&touches)));
             }
         }
-        self.nodes[depth].pending.extend(branches);
-    }
-
-    /// A round that is made void, or put back, takes part in the order of all steps since: they are to be looked at anew.
-    fn refresh(&mut self, trace: &Trace) {
-        for round in trace.void_rounds().iter().rev() {
-            if round.at >= self.fresh {
-                self.fresh = self.fresh.min(round.from);
-            }
+        for (task, touches) in woken {
+            self.nodes[depth].pending.add_leaf(task, touches);
         }
-    }
-
-    /// Sees to what the last execution's rounds in vain could have been. A round's first operation may as well come later,
-    /// when the task goes round again; but with that where it is the others could have come later, and shown something else.
-    fn follow_void_rounds(&mut self, trace: &Trace, choices: &[Choice]) {
-        let steps = self.nodes.len().min(trace.steps().len());
-        let mut sequences = std::mem::take(&mut self.sequences);
-        for round in trace.void_rounds() {
-            if round.at >= steps || self.is_bounded() {
-                continue;
-            }
-            let task = self.nodes[round.from].task;
-            for step in (round.from + 1..=round.at).filter(|&step| trace.is_void(step)) {
-                if self.nodes[step].task != task {
-                    continue;
-                }
-                let touches = trace.could_touch(step);
-                let conflicts = |&later: &usize| {
-                    trace.steps()[later].task != task && conflict(&touches, &trace.could_touch(later))
-                };
-                if let Some(later) = (step + 1..steps).find(conflicts) {
-                    if later >= self.fresh || round.at >= self.fresh {
-                        let sequence = sequences.reversing(trace, step, later, later + 1);
-                        self.insert(trace, choices, step, sequence);
-                    }
-                } else if self.cut.is_some() && round.at >= self.fresh {
-                    // What would have come is not known.
-                    self.try_all(step);
-                }
-            }
-        }
-        self.sequences = sequences;
-        self.refresh(trace);
     }
 
     /// Sees to it that every race that the last execution showed first is reversed.
@@ -428,7 +311,10 @@ impl Dpor {
                         .is_some()
                 };
                 if !asleep.iter().any(seen) {
-                    tree::insert(&mut node.pending, trace, choices, sequence);
+                    if node.pending.has_no_room() {
+                        node.pending = self.spare.pop().unwrap_or_default();
+                    }
+                    node.pending.insert(trace, choices, sequence);
                 }
             }
             // A sleeper that merely commutes with the sequence is no reason here: what it leads to may itself rely on
@@ -437,15 +323,16 @@ impl Dpor {
                 let sequence = sequence.keep_needed(trace);
                 let tried = sequence.begins(trace).any(|task| {
                     task == node.task
-                        || node.pending.iter().any(|branch| branch.task == task)
+                        || node.pending.begins_with(task)
                         || asleep.iter().any(|sleeper| sleeper.task == task)
                 });
                 if !tried {
                     let last = sequence.last_task();
                     let able = || sequence.begins(trace).filter(|&task| can_begin(task));
                     let first = able().find(|&task| task == last).or_else(|| able().next());
-                    node.pending
-                        .extend(first.map(|first| Branch::leaf(first, Touches::new())));
+                    if let Some(first) = first {
+                        node.pending.add_leaf(first, Touches::new());
+                    }
                 }
             }
         }
@@ -463,9 +350,9 @@ impl Dpor {
             let task = candidate.task;
             let tried = task == node.task
                 || asleep.iter().any(|sleeper| sleeper.task == task)
-                || node.pending.iter().any(|branch| branch.task == task);
+                || node.pending.begins_with(task);
             if !tried {
-                node.pending.push(Branch::leaf(task, Touches::new()));
+                node.pending.add_leaf(task, Touches::new());
             }
         }
     }
@@ -559,9 +446,17 @@ impl Dpor {
 
     /// Takes the last node off the path.
     fn leave(&mut self) {
-        let node = self.nodes.pop().expect("a node to leave");
+        let most = 2 * self.nodes.capacity();
+        let node = self.nodes.last_mut().expect("a node to leave");
         self.candidates.truncate(node.candidates.start);
         self.sleepers.truncate(node.sleepers);
+        for tree in [&mut node.pending, &mut node.sequences] {
+            if !tree.has_no_room() && self.spare.len() < most {
+                tree.clear();
+                self.spare.push(std::mem::take(tree));
+            }
+        }
+        self.nodes.truncate(self.nodes.len() - 1);
     }
 
     /// Takes nodes off the path that come after the step which makes the choice `at`, and had no choice of their own.
@@ -653,9 +548,10 @@ impl Strategy for Dpor {
                 .is_some()
             {}
             let (tried, all) = match nodes.peek() {
-                Some(node) if choice.kind == ChoiceKind::Task && node.choice == Some(at) => {
-                    (node.tried, node.tried + 1 + node.pending.len() as u32)
-                }
+                Some(node) if choice.kind == ChoiceKind::Task && node.choice == Some(at) => (
+                    node.tried,
+                    node.tried + 1 + node.pending.first_tasks().count() as u32,
+                ),
                 _ if choice.kind == ChoiceKind::Task => (0, 1),
                 _ => (choice.taken, choice.alternatives),
             };

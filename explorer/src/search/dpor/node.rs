@@ -1,7 +1,7 @@
 //! What is known of one step of the path: who could take it, who did, and what is left to try.
 
 use super::sleep::Touches;
-use super::tree::Branch;
+use super::tree::Tree;
 use crate::trace::{Key, Touch};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -40,11 +40,11 @@ pub(super) struct Node {
     /// What the step touched with other values of the choices that it makes.
     pub(super) touches: Touches,
     /// What is to be tried after this step, for values that it may choose.
-    pub(super) sequences: Vec<Branch>,
+    pub(super) sequences: Tree,
     /// How many branches were tried before the present one.
     pub(super) tried: u32,
     /// What is to be tried after `task`, in order.
-    pub(super) pending: Vec<Branch>,
+    pub(super) pending: Tree,
 }
 
 impl Node {
@@ -60,21 +60,15 @@ impl Node {
             preemptions: 0,
             went_on: None,
             touches: Touches::new(),
-            sequences: Vec::new(),
+            sequences: Tree::default(),
             tried: 0,
-            pending: Vec::new(),
+            pending: Tree::default(),
         }
     }
 
     /// Turns to the next task to be tried, with all sequences that it begins.
     pub(super) fn next_pending(&mut self) -> Option<u32> {
-        self.sequences.clear();
-        let task = self.pending.first()?.task;
-        self.sequences = self
-            .pending
-            .extract_if(.., |branch| branch.task == task)
-            .collect();
-        Some(task)
+        self.pending.take_first(&mut self.sequences)
     }
 
     /// Adds what the step touched.

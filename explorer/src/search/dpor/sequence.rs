@@ -2,8 +2,9 @@
 
 use super::sleep::Touches;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::trace::{Blocked, Key, Trace, conflict};
+use crate::trace::{Blocked, Key, Touch, Trace, conflict};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The values that a step chose, in order: mostly none.
@@ -11,10 +12,13 @@ pub(super) type Values = SmallVec<[u32; 2]>;
 
 /// The values among these choices.
 pub(super) fn values(choices: &[Choice], range: Range<usize>) -> Values {
-    let made = choices.get(range).unwrap_or_default().iter();
-    made.filter(|choice| !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue))
-        .map(|choice| choice.taken)
-        .collect()
+    let mut values = Values::new();
+    for choice in choices.get(range).unwrap_or_default() {
+        if !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue) {
+            values.push(choice.taken);
+        }
+    }
+    values
 }
 
 /// One step of a sequence.
@@ -52,10 +56,7 @@ impl Sequences {
         later: usize,
         steps: usize,
     ) -> &mut Sequence {
-        self.without(trace, earlier, steps);
-        self.sequence
-            .planned
-            .retain(|planned| planned.step != Some(later));
+        self.without(trace, earlier, steps, Some(later));
         self.sequence.planned.push(Planned {
             task: trace.steps()[later].task,
             step: Some(later),
@@ -72,7 +73,7 @@ impl Sequences {
         blocked: &Blocked,
         steps: usize,
     ) -> &mut Sequence {
-        self.without(trace, earlier, steps);
+        self.without(trace, earlier, steps, None);
         // What else stands in its way comes later, and what comes after that.
         let mut later: Vec<usize> = Vec::new();
         self.sequence.planned.retain(|planned| {
@@ -95,17 +96,20 @@ impl Sequences {
         &mut self.sequence
     }
 
-    fn without(&mut self, trace: &Trace, earlier: usize, steps: usize) {
+    /// Begins with the steps after `earlier` that need not come after it, but for `later`.
+    fn without(&mut self, trace: &Trace, earlier: usize, steps: usize, later: Option<usize>) {
         self.sequence.depth = earlier;
         (self.sequence.blocked, self.sequence.reversed) = (None, None);
         self.sequence.planned.clear();
-        // A round in vain leads to nothing.
-        let independent =
-            (earlier + 1..steps).filter(|&step| !trace.is_void(step) && !trace.precedes(earlier, step));
-        self.sequence.planned.extend(independent.map(|step| Planned {
-            task: trace.steps()[step].task,
-            step: Some(step),
-        }));
+        trace.for_each_independent(earlier, steps, |step, task| {
+            // A round in vain leads to nothing.
+            if later != Some(step) && !trace.is_void(step) {
+                self.sequence.planned.push(Planned {
+                    task,
+                    step: Some(step),
+                });
+            }
+        });
     }
 }
 
@@ -166,7 +170,7 @@ impl Sequence {
         match (planned.step, self.blocked) {
             // What failed in it may succeed before the race.
             (Some(step), _) if self.reversed == Some(step) => trace.might_touch(step),
-            (Some(step), _) => trace.could_touch(step),
+            (Some(step), _) => Touches::from_slice(&trace.could_touch(step)),
             (None, Some(blocked)) => Touches::from_slice(&[blocked.touch]),
             (None, None) => Touches::new(),
         }
@@ -188,7 +192,7 @@ impl Sequence {
     }
 
     /// Whether the step at a place can come first.
-    fn can_be_first(&self, trace: &Trace, place: usize) -> bool {
+    pub(super) fn can_be_first(&self, trace: &Trace, place: usize) -> bool {
         let step = &self.planned[place];
         self.planned[..place]
             .iter()
@@ -229,10 +233,26 @@ impl Sequence {
 
     /// What the next step of a task, which has none in the sequence, touched in the last execution: that is how
     /// variables are numbered there. `done` is how many steps it has taken since the sequence begins.
-    pub(super) fn next_touches(&self, trace: &Trace, task: u32, done: usize) -> Option<Touches> {
+    pub(super) fn next_touches<'a>(
+        &self,
+        trace: &'a Trace,
+        task: u32,
+        done: usize,
+    ) -> Option<Cow<'a, [Touch]>> {
         (self.depth..trace.steps().len())
             .filter(|&step| trace.steps()[step].task == task)
             .nth(done)
             .map(|step| trace.could_touch(step))
+    }
+
+    /// How many steps are left to do.
+    pub(super) fn len(&self) -> usize {
+        self.planned.len()
+    }
+
+    /// The place of the next step of a task, if that was taken in the last execution.
+    pub(super) fn place_of_step(&self, task: u32) -> Option<usize> {
+        let place = self.planned.iter().position(|planned| planned.task == task)?;
+        self.planned[place].step.map(|_| place)
     }
 }

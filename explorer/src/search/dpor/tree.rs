@@ -4,113 +4,239 @@ use super::sequence::{Sequence, Values};
 use super::sleep::Touches;
 use crate::schedule::Choice;
 use crate::trace::Trace;
+use smallvec::SmallVec;
 
 /// A step to be taken, and what is to be tried after it, in order. With nothing to be tried, anything is.
-#[derive(Clone, Debug)]
-pub(super) struct Branch {
-    pub(super) task: u32,
+#[derive(Debug)]
+struct Branch {
+    task: u32,
+    /// How many branches it is, with all that are to be tried after it. They follow it in the tree's list.
+    size: u32,
     /// Which values the step chose, and only with which what is to be tried after it can be.
-    pub(super) values: Values,
+    values: Values,
     /// What the step touched in the execution that it was seen in.
     touches: Touches,
-    pub(super) children: Vec<Branch>,
+}
+
+impl Clone for Branch {
+    fn clone(&self) -> Branch {
+        Branch {
+            // One copy each: a clone would go number by number.
+            values: Values::from_slice(&self.values),
+            touches: Touches::from_slice(&self.touches),
+            ..*self
+        }
+    }
 }
 
 impl Branch {
+    /// Whether nothing particular is to be tried after it.
+    fn is_last(&self) -> bool {
+        self.size == 1
+    }
+
     /// Whether anything is to be tried after it, with any values.
     fn is_any(&self) -> bool {
-        self.values.is_empty() && self.children.is_empty()
+        self.values.is_empty() && self.is_last()
+    }
+}
+
+/// What is to be tried from one place, in order: branches, each before those that come after it. In one list, which is
+/// used again, since trees come and go with every execution.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    branches: Vec<Branch>,
+    /// How many of them, from the first, are gone: their steps were taken, and the rest comes after them.
+    gone: usize,
+}
+
+impl Clone for Tree {
+    fn clone(&self) -> Tree {
+        Tree {
+            branches: self.branches[self.gone..].to_vec(),
+            gone: 0,
+        }
     }
 
-    /// A step after which anything is to be tried.
-    pub(super) fn leaf(task: u32, touches: Touches) -> Branch {
-        Branch {
+    /// In the room that there is.
+    fn clone_from(&mut self, other: &Tree) {
+        self.clear();
+        self.branches.extend_from_slice(&other.branches[other.gone..]);
+    }
+}
+
+impl Tree {
+    /// The tasks whose step may come first, in order; one may come several times.
+    pub(super) fn first_tasks(&self) -> impl Iterator<Item = u32> {
+        self.first().map(|at| self.branches[at].task)
+    }
+
+    /// Whether this task is to be tried first.
+    pub(super) fn begins_with(&self, task: u32) -> bool {
+        self.first_tasks().any(|first| first == task)
+    }
+
+    /// The places of the branches that may come first.
+    fn first(&self) -> impl Iterator<Item = usize> {
+        let from = |at: usize| (at < self.branches.len()).then_some(at);
+        std::iter::successors(from(self.gone), move |&at| {
+            from(at + self.branches[at].size as usize)
+        })
+    }
+
+    /// Whether nothing is to be tried.
+    pub(super) fn is_empty(&self) -> bool {
+        self.gone == self.branches.len()
+    }
+
+    /// Whether a first branch would need memory.
+    pub(super) fn has_no_room(&self) -> bool {
+        self.branches.capacity() == 0
+    }
+
+    /// Nothing is to be tried.
+    pub(super) fn clear(&mut self) {
+        self.branches.clear();
+        self.gone = 0;
+    }
+
+    /// Adds a step after which anything is to be tried.
+    pub(super) fn add_leaf(&mut self, task: u32, touches: Touches) {
+        self.branches.push(Branch {
             task,
+            size: 1,
             values: Values::new(),
             touches,
-            children: Vec::new(),
-        }
-    }
-}
-
-/// Adds a sequence, unless the tree holds one that leads to the same.
-pub(super) fn insert(branches: &mut Vec<Branch>, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) {
-    let mut branches = branches;
-    // How many steps of each task have been found in the tree.
-    let mut done: Vec<u32> = Vec::new();
-    loop {
-        let found = branches
-            .iter()
-            .position(|branch| leads_on(branch, trace, choices, sequence, &mut done));
-        let Some(place) = found else {
-            break;
-        };
-        if sequence.is_empty() || branches[place].children.is_empty() {
-            return;
-        }
-        branches = &mut branches[place].children;
-    }
-    let steps: Vec<(u32, Values, Touches)> = sequence.steps(trace, choices).collect();
-    let chain = steps
-        .into_iter()
-        .rev()
-        .fold(Vec::new(), |children, (task, values, touches)| {
-            vec![Branch {
-                task,
-                values,
-                touches,
-                children,
-            }]
         });
-    branches.extend(chain);
-}
+    }
 
-/// Whether a branch begins something that leads to the same as the sequence. If so the branch's step is taken out of it.
-fn leads_on(
-    branch: &Branch,
-    trace: &Trace,
-    choices: &[Choice],
-    sequence: &mut Sequence,
-    done: &mut Vec<u32>,
-) -> bool {
-    let taken = done.iter().filter(|&&task| task == branch.task).count();
-    // What the step touches, and how, is settled by what comes before it in the tree. But variables first used after the
-    // branching may be numbered otherwise in the execution that the branch comes from.
-    let touches = match sequence.next_touches(trace, branch.task, taken) {
-        Some(mut here) => {
-            if let (Some(here), Some(there)) = (here.first_mut(), branch.touches.first()) {
-                here.class = there.class;
+    /// Moves what begins with the task that comes first to `other`, which is emptied before. That task.
+    pub(super) fn take_first(&mut self, other: &mut Tree) -> Option<u32> {
+        other.clear();
+        let &Branch { task, size, .. } = self.branches.get(self.gone)?;
+        if self.gone + size as usize == self.branches.len() {
+            std::mem::swap(self, other);
+            return Some(task);
+        }
+        let mut at = self.gone;
+        while let Some(branch) = self.branches.get(at) {
+            let end = at + branch.size as usize;
+            if branch.task == task {
+                other.branches.extend(self.branches.drain(at..end));
+            } else {
+                at = end;
             }
-            here.extend(branch.touches.iter().skip(1).copied());
-            here
         }
-        // Nothing is known of them here: the step is taken to conflict.
-        None if branch
-            .touches
-            .iter()
-            .any(|touch| sequence.is_new(trace, touch.key)) =>
-        {
-            return false;
+        Some(task)
+    }
+
+    /// Moves what is to be tried after the first step that chose these values to `other`, which is emptied before.
+    pub(super) fn take_after(&mut self, values: &Values, other: &mut Tree) {
+        other.clear();
+        let found = self.first().find(|&at| self.branches[at].values == *values);
+        let Some(at) = found else {
+            return;
+        };
+        let end = at + self.branches[at].size as usize;
+        if (at, end) == (self.gone, self.branches.len()) {
+            std::mem::swap(self, other);
+            other.gone += 1;
+        } else {
+            other.branches.extend(self.branches.drain(at + 1..end));
+            self.branches[at].size = 1;
         }
-        None => branch.touches.clone(),
-    };
-    match sequence.may_begin(trace, branch.task, &touches) {
-        // With other values it is another step.
-        Some(Some(place))
-            if !branch.is_any()
-                && sequence
-                    .values(trace, choices, place)
-                    .is_some_and(|values| values != branch.values) =>
-        {
-            false
-        }
-        Some(place) => {
-            if let Some(place) = place {
-                sequence.remove(place);
+    }
+
+    /// Adds a sequence, unless the tree holds one that leads to the same.
+    pub(super) fn insert(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) {
+        // The branches whose steps have been found to begin the sequence, and their tasks.
+        let mut before: SmallVec<[usize; 8]> = SmallVec::new();
+        let mut done: SmallVec<[u32; 8]> = SmallVec::new();
+        let (mut at, mut end) = (self.gone, self.branches.len());
+        while at < end {
+            let branch = &self.branches[at];
+            let after = at + branch.size as usize;
+            if !branch.leads_on(trace, choices, sequence, &done) {
+                at = after;
+                continue;
+            }
+            if sequence.is_empty() || branch.is_last() {
+                return;
             }
             done.push(branch.task);
-            true
+            before.push(at);
+            (at, end) = (at + 1, after);
         }
-        None => false,
+        let added = sequence.len() as u32;
+        for at in before {
+            self.branches[at].size += added;
+        }
+        let steps = sequence.steps(trace, choices);
+        let chain = (1..=added)
+            .rev()
+            .zip(steps)
+            .map(|(size, (task, values, touches))| Branch {
+                task,
+                size,
+                values,
+                touches,
+            });
+        if end == self.branches.len() {
+            self.branches.extend(chain);
+        } else {
+            self.branches.splice(end..end, chain);
+        }
+    }
+}
+
+impl Branch {
+    /// Whether a branch begins something that leads to the same as the sequence, after steps of the tasks `done`. If so the
+    /// branch's step is taken out of it.
+    fn leads_on(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence, done: &[u32]) -> bool {
+        let may_begin = match sequence.place_of_step(self.task) {
+            // What it touches does not matter: it is a step of the sequence.
+            Some(place) => sequence.can_be_first(trace, place).then_some(Some(place)),
+            None => self
+                .touches_in(trace, sequence, done)
+                .and_then(|touches| sequence.may_begin(trace, self.task, &touches)),
+        };
+        match may_begin {
+            // With other values it is another step.
+            Some(Some(place))
+                if !self.is_any()
+                    && sequence
+                        .values(trace, choices, place)
+                        .is_some_and(|values| values != self.values) =>
+            {
+                false
+            }
+            Some(Some(place)) => {
+                sequence.remove(place);
+                true
+            }
+            Some(None) => true,
+            None => false,
+        }
+    }
+
+    /// What the branch's step would touch in the last execution; `None` if that cannot be told.
+    ///
+    /// What it touches, and how, is settled by what comes before it in the tree. But variables first used after the
+    /// branching may be numbered otherwise in the execution that the branch comes from.
+    fn touches_in(&self, trace: &Trace, sequence: &Sequence, done: &[u32]) -> Option<Touches> {
+        let taken = done.iter().filter(|&&task| task == self.task).count();
+        match sequence.next_touches(trace, self.task, taken) {
+            Some(here) => {
+                let mut touches = Touches::from_slice(&here);
+                if let (Some(here), Some(there)) = (touches.first_mut(), self.touches.first()) {
+                    here.class = there.class;
+                }
+                touches.extend(self.touches.iter().skip(1).copied());
+                Some(touches)
+            }
+            // Nothing is known of them here: the step is taken to conflict.
+            None if self.touches.iter().any(|touch| sequence.is_new(trace, touch.key)) => None,
+            None => Some(self.touches.clone()),
+        }
     }
 }

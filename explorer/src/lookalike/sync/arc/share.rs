@@ -5,10 +5,10 @@
 //! are not recorded either: their counts are not the execution's.
 
 use crate::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
-use intermezzo_sdk::SyncVarOp;
+use intermezzo_sdk::{BlockKind, MemoryOrder, SyncVar, SyncVarOp};
 use std::collections::BTreeMap;
 use std::panic::RefUnwindSafe;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A share of a value: a handle that keeps it alive.
@@ -34,7 +34,12 @@ struct Counts {
     weak: AtomicUsize,
     /// Whether dropping the value runs code, so that it matters who drops it.
     drops: bool,
+    /// The block of the value, if monitors hear of such: its number, from 1, with [`TOLD`] once they have.
+    block: AtomicU64,
 }
+
+/// Monitors have been told of the block.
+const TOLD: u64 = 1 << 32;
 
 // SAFETY: the object's body has no state.
 unsafe impl Sync for Counts {}
@@ -48,6 +53,7 @@ impl Counts {
             strong: AtomicUsize::new(strong),
             weak: AtomicUsize::new(weak),
             drops,
+            block: AtomicU64::new(0),
         }
     }
 
@@ -68,11 +74,38 @@ impl Counts {
             return Turn(None);
         };
         let (var, _) = self.object.inside(engine, site);
+        if self.block.load(Relaxed) != 0 {
+            self.tell_block(engine, var, site);
+        }
         let access = Access::new(op, var, site);
         if visible && engine.environment().arc_counts {
             engine.enter(access);
         }
         Turn(Some((engine, access)))
+    }
+}
+
+impl Counts {
+    /// Tells monitors of the block, once: with the first step on the counts, because these have no variable before.
+    #[cold]
+    fn tell_block(&self, engine: Engine, var: u32, site: Site) {
+        let block = self.block.fetch_or(TOLD, Relaxed);
+        if block & TOLD == 0 {
+            engine.block_allocated(block as u32 - 1, SyncVar(var), site);
+        }
+    }
+
+    /// A share has gone: if it was the last, tells monitors that the block was given back.
+    #[inline]
+    fn settle_block(&self, site: Site) {
+        let block = self.block.load(Relaxed);
+        if block & TOLD == 0 || self.strong.load(SeqCst) + self.weak.load(SeqCst) > 0 {
+            return;
+        }
+        if let Some(engine) = Engine::current().filter(|engine| engine.epoch() == self.epoch) {
+            engine.block_released(block as u32 - 1, site);
+            engine.forget_block(block as u32 - 1);
+        }
     }
 }
 
@@ -95,9 +128,18 @@ impl Turn {
         }
     }
 
+    /// Records that the counts were looked at, and that this handle is the only one: what the others did before
+    /// they went is known now.
+    pub(super) fn alone(mut self) {
+        if let Some((_, access)) = &mut self.0 {
+            access.order = MemoryOrder::Acquire;
+        }
+        self.looked(1);
+    }
+
     /// Records that a count was only looked at.
     pub(super) fn looked(self, count: usize) {
-        self.did(SyncVarOp::CountRead, count, 0);
+        self.did(SyncVarOp::CountRead, count, count);
     }
 }
 
@@ -193,6 +235,20 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
                 turn.decides();
             }
             turn.did(SyncVarOp::CountDown, before, before.wrapping_sub(1));
+            counts.settle_block(self.site);
+        }
+    }
+}
+
+impl Share<STRONG> {
+    /// The value lies there, in this many bytes.
+    pub(super) fn lies_at(&self, address: usize, size: usize) {
+        let engine = Engine::current().filter(|engine| engine.hears_of_blocks());
+        if let (Some(counts), Some(engine)) = (&self.counts, engine)
+            && engine.epoch() == counts.epoch
+        {
+            let block = engine.note_block(BlockKind::Shared, address, size);
+            counts.block.store(u64::from(block) + 1, Relaxed);
         }
     }
 }

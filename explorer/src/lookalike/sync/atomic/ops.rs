@@ -3,7 +3,7 @@
 
 use super::memory_order;
 use super::primitive::{Bitwise, Integer, Primitive};
-use crate::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
+use crate::runtime::{Access, Body, DataAccess, Engine, Gates, Object, Owner, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe};
@@ -45,13 +45,33 @@ impl<T> Atomic<T> {
 
     /// Takes the value out.
     #[inline]
+    #[track_caller]
     pub fn into_inner(self) -> T {
+        self.plain_access(false, Location::caller());
         self.object.into_inner().0
+    }
+
+    /// Publishes an access to the value that is not atomic. Of an atomic never used so far nobody else knows.
+    #[inline]
+    fn plain_access(&self, is_write: bool, site: Site) {
+        if let Some(engine) = Engine::current()
+            && let Some(var) = self.object.known(engine)
+        {
+            engine.data_access(DataAccess {
+                owner: Owner::Atomic(var),
+                address: self.object.outside().addr(),
+                size: size_of::<T>(),
+                is_write,
+                site,
+            });
+        }
     }
 
     /// The value of an atomic that nobody else can see.
     #[inline]
+    #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
+        self.plain_access(true, Location::caller());
         // SAFETY: `&mut self` says that nobody else can see it.
         unsafe { &mut (*self.object.get_mut()).0 }
     }
@@ -95,7 +115,11 @@ impl<T: Primitive> Atomic<T> {
     #[track_caller]
     pub fn as_ptr(&self) -> *mut T {
         let value = match Engine::current() {
-            Some(engine) => self.object.inside(engine, Location::caller()).1,
+            Some(engine) => {
+                let (var, value) = self.object.inside(engine, Location::caller());
+                engine.lies_at(Owner::Atomic(var), value.addr(), size_of::<T>());
+                value
+            }
             None => self.object.outside(),
         };
         value.cast()

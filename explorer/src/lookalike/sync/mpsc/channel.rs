@@ -42,6 +42,9 @@ struct Queue<T> {
     receiver_waits: bool,
     senders_gone: bool,
     receiver_gone: bool,
+    /// How many messages went in, and how many came out: their numbers, for monitors.
+    sent: u64,
+    received: u64,
 }
 
 impl<T> State for Queue<T> {
@@ -68,15 +71,24 @@ impl<T> State for Queue<T> {
 
 impl<T> Queue<T> {
     /// Puts a message in, or refuses it.
-    fn put(&mut self, message: T) -> Result<(), SendError<T>> {
+    fn put(&mut self, message: T) -> Did<Result<(), SendError<T>>> {
         if self.receiver_gone {
-            return Err(SendError(message));
+            return Did::just(SyncVarOp::ChannelSend, Err(SendError(message)));
         }
         if self.bound == Some(0) {
             self.table = Table::Offered;
         }
+        self.push(message)
+    }
+
+    /// Adds a message, which there is room for.
+    fn push<E>(&mut self, message: T) -> Did<Result<(), E>> {
         self.messages.push_back(message);
-        Ok(())
+        self.sent += 1;
+        Did {
+            written: self.sent,
+            ..Did::just(SyncVarOp::ChannelSend, Ok(()))
+        }
     }
 
     fn try_put(&mut self, message: T) -> Did<Result<(), TrySendError<T>>> {
@@ -93,19 +105,25 @@ impl<T> Queue<T> {
         if self.bound == Some(0) {
             self.table = Table::Handed;
         }
-        self.messages.push_back(message);
-        Did::just(SyncVarOp::ChannelSend, Ok(()))
+        self.push(message)
     }
 
     /// What became of the message that the caller laid on the table.
-    fn answer(&mut self) -> Result<(), SendError<T>> {
+    fn answer(&mut self) -> Did<Result<(), SendError<T>>> {
         let refused = if self.table == Table::Offered {
             self.messages.pop_front()
         } else {
             None
         };
         self.table = Table::Free;
-        refused.map_or(Ok(()), |message| Err(SendError(message)))
+        match refused {
+            Some(message) => Did::just(SyncVarOp::ChannelSend, Err(SendError(message))),
+            // It was the last that came out: the table was not free for another.
+            None => Did {
+                read: self.received,
+                ..Did::just(SyncVarOp::ChannelSend, Ok(()))
+            },
+        }
     }
 
     fn take(&mut self) -> Result<T, TryRecvError> {
@@ -117,10 +135,26 @@ impl<T> Queue<T> {
                     Table::Free
                 };
                 self.receiver_waits = false;
+                self.received += 1;
                 Ok(message)
             }
             None if self.senders_gone => Err(TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// A message comes out, or none. With `waits`, the receiver of a rendezvous that finds none waits from now on, or
+    /// no longer.
+    fn receive(&mut self, waits: Option<bool>) -> Did<Result<T, TryRecvError>> {
+        let taken = self.take();
+        let empty = matches!(taken, Err(TryRecvError::Empty));
+        if let Some(waits) = waits {
+            self.receiver_waits = waits && empty;
+        }
+        Did {
+            read: if taken.is_ok() { self.received } else { 0 },
+            written: u64::from(empty),
+            ..Did::just(SyncVarOp::ChannelReceive, taken)
         }
     }
 }
@@ -159,6 +193,8 @@ pub(super) fn ends<T>(bound: Option<usize>, site: Site) -> (Sending<T>, Receivin
         receiver_waits: false,
         senders_gone: false,
         receiver_gone: false,
+        sent: 0,
+        received: 0,
     };
     let channel = Arc::new(Channel {
         queue: Gated::new(queue),
@@ -186,12 +222,10 @@ impl<T> Sending<T> {
         } = &*self.channel;
         let when = if *unbounded { When::Now } else { When::Open(SEND) };
         let op = SyncVarOp::ChannelSend;
-        let put = queue.perform(op, site, when, |queue| Did::just(op, queue.put(message)));
+        let put = queue.perform(op, site, when, |queue| queue.put(message));
         put.expect("a wait without limit ends by its gate")?;
         if *rendezvous {
-            let answer = queue.perform(op, site, When::Open(ANSWERED), |queue| {
-                Did::just(op, queue.answer())
-            });
+            let answer = queue.perform(op, site, When::Open(ANSWERED), Queue::answer);
             answer.expect("a wait without limit ends by its gate")?;
         }
         Ok(())
@@ -231,24 +265,17 @@ impl<T> Receiving<T> {
             queue, rendezvous, ..
         } = &*self.channel;
         if *rendezvous {
-            let begun = queue.perform(op, site, When::Now, |queue| {
-                let taken = queue.take();
-                queue.receiver_waits = matches!(taken, Err(TryRecvError::Empty));
-                Did::just(op, taken)
-            });
+            let begun = queue.perform(op, site, When::Now, |queue| queue.receive(Some(true)));
             match begun.expect("it does not wait") {
                 Err(TryRecvError::Empty) => {}
                 done => return done.map_err(|_| RecvTimeoutError::Disconnected),
             }
         }
         let when = limit.map_or(When::Open(RECEIVE), |limit| When::OpenWithin(RECEIVE, limit));
-        let mut received = queue.perform(op, site, when, |queue| Did::just(op, queue.take()));
+        let mut received = queue.perform(op, site, when, |queue| queue.receive(None));
         if received.is_none() && *rendezvous {
             // `try_send` may have handed a message over after the time was up.
-            received = queue.perform(op, site, When::Now, |queue| {
-                queue.receiver_waits = false;
-                Did::just(op, queue.take())
-            });
+            received = queue.perform(op, site, When::Now, |queue| queue.receive(Some(false)));
         }
         match received {
             Some(Ok(message)) => Ok(message),
@@ -262,9 +289,12 @@ impl<T> Receiving<T> {
         let received = self
             .channel
             .queue
-            .perform(op, site, When::Now, |queue| match queue.take() {
-                Err(TryRecvError::Empty) => Did::just(SyncVarOp::ChannelTryFailed, Err(TryRecvError::Empty)),
-                taken => Did::just(op, taken),
+            .perform(op, site, When::Now, |queue| match queue.receive(None) {
+                Did {
+                    result: Err(TryRecvError::Empty),
+                    ..
+                } => Did::just(SyncVarOp::ChannelTryFailed, Err(TryRecvError::Empty)),
+                received => received,
             });
         received.expect("it does not wait")
     }
@@ -313,7 +343,11 @@ impl<T> Drop for Receiving<T> {
             } else {
                 std::mem::take(&mut queue.messages)
             };
-            Did::just(SyncVarOp::ChannelClose, unread)
+            Did {
+                read: unread.len() as u64,
+                written: 1,
+                ..Did::just(SyncVarOp::ChannelClose, unread)
+            }
         });
         // With no hold on the queue: these are the test's own values.
         drop(unread);

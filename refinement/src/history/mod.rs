@@ -1,5 +1,7 @@
 //! Histories: which operations ran when, and what they returned.
 
+pub mod formats;
+
 use std::fmt;
 
 /// One operation of a history: a call, and its return if it came.

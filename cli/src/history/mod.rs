@@ -1,0 +1,4 @@
+//! `history`: recorded histories of concurrent objects.
+
+pub(crate) mod check;
+mod intervals;

@@ -1,0 +1,109 @@
+//! `monitor check`: is this file a loadable monitor?
+
+use crate::args::MonitorCheckArgs;
+use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
+use intermezzo::sdk::Interests;
+use intermezzo::{Plugin, PluginProblem, Tried};
+use serde::Serialize;
+use std::path::Path;
+
+/// What a monitor may want to hear, in words.
+const INTERESTS: [(Interests, &str); 7] = [
+    (Interests::SCHEDULE_POINTS, "schedule points"),
+    (Interests::SYNC_ACCESSES, "sync accesses"),
+    (Interests::DATA_ACCESSES, "data accesses"),
+    (Interests::USER_EVENTS, "user events"),
+    (Interests::ATTRIBUTES, "attributes"),
+    (Interests::ALLOCATIONS, "allocations"),
+    (Interests::ENABLED_SETS, "enabled sets"),
+];
+
+/// The answer in JSON.
+#[derive(Serialize)]
+struct Checked<'a> {
+    file: &'a Path,
+    loadable: bool,
+    problem: Option<String>,
+    #[serde(flatten)]
+    found: Option<Found<'a>>,
+}
+
+/// What the file is, if it can be loaded.
+#[derive(Serialize)]
+struct Found<'a> {
+    name: &'a str,
+    plugin_version: Option<&'a str>,
+    interests: Vec<&'static str>,
+    reduction_compatible: bool,
+    complaints: &'a [String],
+}
+
+/// Checks the file.
+pub(crate) fn run(args: &MonitorCheckArgs) -> Result<Exit, Problem> {
+    let file = args.file.as_path();
+    let checked = match Plugin::try_out(file, &args.arguments) {
+        Ok(tried) => Ok(tried),
+        Err(error) => match error.problem {
+            PluginProblem::NoFile | PluginProblem::NotAFile(_) | PluginProblem::Unreadable(_) => {
+                return Err(Problem::usage(error.to_string()));
+            }
+            problem => Err(problem.to_string()),
+        },
+    };
+    let sound = checked.as_ref().is_ok_and(|tried| tried.complaints.is_empty());
+    if args.json {
+        output::json(&Checked {
+            file,
+            loadable: checked.is_ok(),
+            problem: checked.as_ref().err().cloned(),
+            found: checked.as_ref().ok().map(found),
+        })?;
+    } else {
+        output::text(&match &checked {
+            Ok(tried) => text(file, tried),
+            Err(problem) => format!("{}: no loadable monitor: {problem}\n", file.display()),
+        })?;
+    }
+    Ok(if sound { Exit::Pass } else { Exit::Findings })
+}
+
+fn found(tried: &Tried) -> Found<'_> {
+    let interests = Interests::from_bits(tried.interests).unwrap_or(Interests::NONE);
+    let wanted = INTERESTS
+        .iter()
+        .filter(|(interest, _)| interests.intersects(*interest));
+    Found {
+        name: &tried.name,
+        plugin_version: tried.plugin_version.as_deref(),
+        interests: wanted.map(|&(_, words)| words).collect(),
+        reduction_compatible: tried.reduction_compatible,
+        complaints: &tried.complaints,
+    }
+}
+
+fn text(file: &Path, tried: &Tried) -> String {
+    let found = found(tried);
+    let version = found
+        .plugin_version
+        .map_or(String::new(), |version| format!(" {version}"));
+    let wants = match found.interests.as_slice() {
+        [] => "begin and end of executions alone".into(),
+        interests => interests.join(", "),
+    };
+    let reductions = if found.reduction_compatible {
+        "compatible: the verdict is the same on every execution of a trace"
+    } else {
+        "not compatible: they are off where it is attached"
+    };
+    let mut text = format!(
+        "{}: the monitor `{}`{version}\n  wants       {wants}\n  reductions  {reductions}\n",
+        file.display(),
+        found.name
+    );
+    for complaint in found.complaints {
+        text.push_str(&format!("  in the rehearsal, {complaint}\n"));
+    }
+    text
+}

@@ -1,0 +1,67 @@
+//! Refinement of a simple stack: what its operations come to one at a time, and whether all that they come to at once is
+//! among that.
+//!
+//! `cargo run --example refine_stack`
+
+#![allow(clippy::print_stdout, reason = "an example for the terminal")]
+
+use intermezzo::refinement::{Refinement, fresh, refine};
+use intermezzo::sync::Mutex;
+use intermezzo::sync::atomic::{AtomicU8, Ordering::SeqCst};
+
+/// A stack in an array.
+#[derive(Default)]
+struct Stack {
+    /// How many values there are.
+    top: Mutex<usize>,
+    slots: [AtomicU8; 8],
+}
+
+impl Stack {
+    fn push(&self, value: u8) {
+        let mut top = self.top.lock().unwrap();
+        self.slots[*top].store(value, SeqCst);
+        *top += 1;
+    }
+
+    fn pop(&self) -> Option<u8> {
+        let mut top = self.top.lock().unwrap();
+        *top = top.checked_sub(1)?;
+        Some(self.slots[*top].load(SeqCst))
+    }
+
+    /// Lets go of the lock before it reads: too early.
+    fn pop_too_early(&self) -> Option<u8> {
+        let slot = {
+            let mut top = self.top.lock().unwrap();
+            *top = top.checked_sub(1)?;
+            *top
+        };
+        Some(self.slots[slot].load(SeqCst))
+    }
+}
+
+fn test(pop: fn(&Stack) -> Option<u8>) -> Refinement<Stack> {
+    refine(Stack::default)
+        .op("push", fresh::<u8>(), Stack::push)
+        .op("pop", (), move |stack, ()| pop(stack))
+        .pin(|scenario| {
+            scenario
+                .init("push", 1u8)
+                .task(|task| task.op("push", 2u8))
+                .task(|task| task.op("pop", ()))
+                .post("pop", ())
+        })
+}
+
+fn main() {
+    match test(Stack::pop).scenarios(0).observe() {
+        Ok(observations) => println!("one at a time:\n{observations}"),
+        Err(report) => println!("{report}"),
+    }
+    println!("at once: {}", test(Stack::pop).run());
+    println!(
+        "at once, with a pop that lets go too early: {}",
+        test(Stack::pop_too_early).run()
+    );
+}

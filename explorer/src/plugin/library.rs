@@ -1,0 +1,79 @@
+//! The system's loader, and the entry in what it loads.
+
+use super::problem::PluginProblem;
+use intermezzo_sdk::abi::{ENTRY, Entry, Foreign};
+use std::path::Path;
+
+/// A library that is loaded, and its entry.
+pub(super) struct Loaded {
+    library: libloading::Library,
+    pub(super) entry: Entry,
+}
+
+impl Loaded {
+    /// Leaves it in this process until its end: its thread-locals may have destructors to run.
+    pub(super) fn stay(self) -> Entry {
+        std::mem::forget(self.library);
+        self.entry
+    }
+
+    /// Unloads it, which runs its finalisers.
+    ///
+    /// # Safety
+    /// Nothing of it is used any more.
+    pub(super) unsafe fn close(self) {
+        drop(self.library);
+    }
+}
+
+/// Loads the library.
+///
+/// # Errors
+/// The loader refuses it.
+pub(super) fn open(path: &Path) -> Result<Loaded, PluginProblem> {
+    let not_loadable = |error: libloading::Error| {
+        // What the loader says is one level down, if anywhere.
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        PluginProblem::NotLoadable(cause.unwrap_or_else(|| error.to_string()))
+    };
+    // SAFETY: the library's initialisers run: that is what loading a plugin means, and the user asked for it.
+    let library = unsafe { load(path) }.map_err(not_loadable)?;
+    // SAFETY: the name says that it is a function of this type, of this version.
+    match unsafe { library.get::<Entry>(ENTRY) }.map(|entry| *entry) {
+        Ok(entry) => Ok(Loaded { library, entry }),
+        Err(_) => {
+            std::mem::forget(library);
+            Err(PluginProblem::NoEntry)
+        }
+    }
+}
+
+/// Makes a monitor.
+///
+/// # Errors
+/// There is none, or none that keeps to the contract.
+pub(super) fn make(entry: Entry, arguments: &str) -> Result<Foreign, PluginProblem> {
+    // SAFETY: it is the entry of a library that is never unloaded.
+    unsafe { Foreign::make(entry, arguments) }.map_err(|refusal| PluginProblem::Refused(refusal.to_string()))
+}
+
+/// Loads it with all its symbols resolved, which shows now whether any is missing, and without giving them to others.
+///
+/// # Safety
+/// Its initialisers may run.
+#[cfg(unix)]
+unsafe fn load(path: &Path) -> Result<libloading::Library, libloading::Error> {
+    use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+    // SAFETY: says the caller.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Into::into)
+}
+
+/// Loads it.
+///
+/// # Safety
+/// Its initialisers may run.
+#[cfg(not(unix))]
+unsafe fn load(path: &Path) -> Result<libloading::Library, libloading::Error> {
+    // SAFETY: says the caller.
+    unsafe { libloading::Library::new(path) }
+}

@@ -1,0 +1,200 @@
+//! Monitors from files: looked at, tried out in a process of their own, and loaded.
+//!
+//! A file is refused with a message wherever something about it can be told before its code runs in this process: its
+//! headers and its entry are read (`file.rs`), then a child process loads it and makes the monitor once (`trial.rs`), so
+//! that a library whose code has been damaged takes the child with it. What is left is code that goes wrong in a
+//! callback only: that is as any code in this process.
+//!
+//! A library that was loaded stays until the process ends. Those that Rust makes are not built to be unloaded:
+//! thread-locals of theirs may have destructors to run.
+
+mod attach;
+mod file;
+mod find;
+mod library;
+mod problem;
+mod trial;
+
+pub use attach::ByName;
+pub(crate) use attach::attach;
+pub(crate) use find::PATH_VARIABLE;
+pub use problem::{PluginError, PluginProblem};
+
+use intermezzo_sdk::abi::{Entry, Foreign};
+use intermezzo_sdk::{
+    Allocation, Context, DataVarAccess, EventAttribute, Execution, Interests, Monitor, Release,
+    SchedulePoint, SyncVar, SyncVarAccess, UserEvent,
+};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A monitor from a file.
+///
+/// ```no_run
+/// use intermezzo_explorer::{Explorer, Plugin};
+///
+/// let plugin = Plugin::load("target/debug/libno_relaxed.so")?;
+/// let report = Explorer::new().monitor(plugin).explore(|| {});
+/// # Ok::<(), intermezzo_explorer::PluginError>(())
+/// ```
+pub struct Plugin {
+    path: PathBuf,
+    arguments: String,
+    entry: Entry,
+    monitor: Foreign,
+}
+
+/// What a plugin turned out to be when it was tried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tried {
+    /// The monitor's name.
+    pub name: String,
+    /// The plugin's own version, if it has one.
+    pub plugin_version: Option<String>,
+    /// The callbacks it wants, as bits of [`Interests`].
+    pub interests: u32,
+    /// Whether reductions hide nothing from it.
+    pub reduction_compatible: bool,
+    /// What went wrong in a rehearsal without ending it: panics, malformed findings.
+    pub complaints: Vec<String>,
+}
+
+impl Plugin {
+    /// Loads the monitor in this file, without arguments.
+    ///
+    /// # Errors
+    /// There is none that can be loaded, see [`PluginProblem`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Plugin, PluginError> {
+        Plugin::load_with(path, "")
+    }
+
+    /// Loads the monitor in this file, with these arguments. What they mean is the monitor's business.
+    ///
+    /// # Errors
+    /// There is none that can be loaded, see [`PluginProblem`]; or the arguments are none of its.
+    pub fn load_with(path: impl AsRef<Path>, arguments: &str) -> Result<Plugin, PluginError> {
+        let path = path.as_ref();
+        let load = || {
+            let path = file::look(path)?;
+            trial::tried(&path, arguments, false)?;
+            let entry = library::open(&path)?.stay();
+            let monitor = library::make(entry, arguments)?;
+            Ok(Plugin {
+                path,
+                arguments: arguments.to_owned(),
+                entry,
+                monitor,
+            })
+        };
+        load().map_err(|problem| PluginError::new(path, problem))
+    }
+
+    /// Tries the file out and says what it is, without loading it into this process: a child process loads it, makes the
+    /// monitor and plays an execution to it in which everything happens that a monitor may be told of. Where there
+    /// are no such processes (but on Unix), all of it happens in this one.
+    ///
+    /// # Errors
+    /// It cannot be loaded, or crashed while it was tried out.
+    pub fn try_out(path: impl AsRef<Path>, arguments: &str) -> Result<Tried, PluginError> {
+        let path = path.as_ref();
+        let try_out = || trial::tried(&file::look(path)?, arguments, true);
+        try_out().map_err(|problem| PluginError::new(path, problem))
+    }
+
+    /// The file of the plugin of this name: `libNAME.so`, or as the platform calls it, with `_` for `-`. Looked for in the
+    /// directories of `INTERMEZZO_PLUGIN_PATH`; where the running program and its siblings are; and in
+    /// `target/debug` and `target/release` of the working directory and those above it. A name with a path separator,
+    /// or with the ending of libraries, is a path.
+    ///
+    /// # Errors
+    /// It is nowhere: the error says where it was looked for.
+    pub fn find(name: &str) -> Result<PathBuf, PluginError> {
+        find::find(name).map_err(|problem| PluginError::new(Path::new(name), problem))
+    }
+
+    /// Where it was loaded from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The plugin's own version, if it has one.
+    pub fn plugin_version(&self) -> Option<&str> {
+        self.monitor.plugin_version()
+    }
+
+    /// Another monitor of the same kind, with the same arguments: for another worker.
+    ///
+    /// # Errors
+    /// The plugin made one, and now it makes none.
+    pub fn another(&self) -> Result<Plugin, PluginError> {
+        let monitor = library::make(self.entry, &self.arguments)
+            .map_err(|problem| PluginError::new(&self.path, problem))?;
+        Ok(Plugin {
+            path: self.path.clone(),
+            arguments: self.arguments.clone(),
+            entry: self.entry,
+            monitor,
+        })
+    }
+}
+
+impl fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plugin")
+            .field("name", &self.name())
+            .field("path", &self.path)
+            .field("arguments", &self.arguments)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Monitor for Plugin {
+    fn name(&self) -> &str {
+        self.monitor.name()
+    }
+    fn interests(&self) -> Interests {
+        self.monitor.interests()
+    }
+    fn reduction_compatible(&self) -> bool {
+        self.monitor.reduction_compatible()
+    }
+    fn on_execution_begin(&mut self, execution: &Execution<'_>) {
+        self.monitor.on_execution_begin(execution);
+    }
+    fn on_schedule_point(&mut self, next: &SchedulePoint, cx: &mut Context<'_>) {
+        self.monitor.on_schedule_point(next, cx);
+    }
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+        self.monitor.on_sync_var_access(access, cx);
+    }
+    fn on_aggregate_sync_var_access(
+        &mut self,
+        access: &SyncVarAccess,
+        vars: &[SyncVar],
+        cx: &mut Context<'_>,
+    ) {
+        self.monitor.on_aggregate_sync_var_access(access, vars, cx);
+    }
+    fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
+        self.monitor.on_data_var_access(access, cx);
+    }
+    fn on_allocation(&mut self, allocation: &Allocation, cx: &mut Context<'_>) {
+        self.monitor.on_allocation(allocation, cx);
+    }
+    fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {
+        self.monitor.on_release(release, cx);
+    }
+    fn on_event_attribute(&mut self, attribute: &EventAttribute<'_>, cx: &mut Context<'_>) {
+        self.monitor.on_event_attribute(attribute, cx);
+    }
+    fn on_user_event(&mut self, event: &UserEvent<'_>, cx: &mut Context<'_>) {
+        self.monitor.on_user_event(event, cx);
+    }
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        self.monitor.on_execution_end(execution, cx);
+    }
+    fn on_shutdown(&mut self, cx: &mut Context<'_>) {
+        self.monitor.on_shutdown(cx);
+    }
+}

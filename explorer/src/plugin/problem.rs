@@ -1,0 +1,133 @@
+//! Why a plugin was not loaded.
+
+use intermezzo_sdk::abi::{ENTRY, VERSION};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A plugin that was not loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginError {
+    /// The file, or the name.
+    pub path: PathBuf,
+    /// Why.
+    pub problem: PluginProblem,
+}
+
+/// Why a plugin was not loaded: what was found, and, as text, what is needed and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PluginProblem {
+    /// There is no such file.
+    NoFile,
+    /// No file of that name is where plugins are looked for: these directories.
+    NotFound(Vec<PathBuf>),
+    /// It is a directory, a pipe or the like: this one.
+    NotAFile(&'static str),
+    /// The file system refuses it, for this reason.
+    Unreadable(String),
+    /// It is no library for dynamic loading, but this.
+    NotALibrary(String),
+    /// It is a library for other machines: those, where these are needed.
+    OtherMachine {
+        /// What it is for.
+        found: String,
+        /// What this process is.
+        needed: String,
+    },
+    /// It is a library, and something in it is not where it must be.
+    Damaged(String),
+    /// It is a sound library, but no plugin.
+    NoEntry,
+    /// It is a plugin of another version of the contract: this entry is what it exports.
+    OtherVersion(String),
+    /// The system's loader refuses it.
+    NotLoadable(String),
+    /// It gave no monitor, or none that keeps to the contract.
+    Refused(String),
+    /// In a process of its own it ended that process.
+    Crashed(String),
+    /// It could not be tried out in a process of its own.
+    NoTrial(String),
+}
+
+impl PluginError {
+    pub(super) fn new(path: &Path, problem: PluginProblem) -> PluginError {
+        PluginError {
+            path: path.to_owned(),
+            problem,
+        }
+    }
+}
+
+impl fmt::Display for PluginError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot load the monitor {:?}: {}", self.path, self.problem)
+    }
+}
+
+impl std::error::Error for PluginError {}
+
+impl fmt::Display for PluginProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PluginProblem::NoFile => {
+                f.write_str("there is no such file; build the plugin, or give another path")
+            }
+            PluginProblem::NotFound(directories) => {
+                write!(
+                    f,
+                    "there is no monitor and no plugin of that name; looked for {} in",
+                    std::env::consts::DLL_PREFIX.to_owned() + "NAME" + std::env::consts::DLL_SUFFIX
+                )?;
+                for directory in directories {
+                    write!(f, " {directory:?}")?;
+                }
+                f.write_str("; give its path, or name its directory in INTERMEZZO_PLUGIN_PATH")
+            }
+            PluginProblem::NotAFile(what) => {
+                write!(f, "it is {what}; give the path of the library itself")
+            }
+            PluginProblem::Unreadable(error) => write!(f, "it cannot be read ({error})"),
+            PluginProblem::NotALibrary(found) => write!(
+                f,
+                "it is {found}, where a library for dynamic loading is needed: give the one that the build makes of the \
+                 plugin (in Rust with crate-type = [\"cdylib\"], in C with cc -shared -fPIC)"
+            ),
+            PluginProblem::OtherMachine { found, needed } => write!(
+                f,
+                "it is a library for {found}, where one for {needed} is needed: build it for this machine"
+            ),
+            PluginProblem::Damaged(what) => {
+                write!(f, "it is damaged or incomplete ({what}): build or copy it anew")
+            }
+            PluginProblem::NoEntry => write!(
+                f,
+                "it is a library, but no plugin: it does not export `{ENTRY}`; in Rust, call \
+                 intermezzo_sdk::export_monitor!; in C, define the function with INTERMEZZO_EXPORT before it"
+            ),
+            PluginProblem::OtherVersion(entry) => write!(
+                f,
+                "it exports `{entry}`, where this intermezzo needs `{ENTRY}`, version {VERSION} of the contract: build it \
+                 against the intermezzo-sdk, or the intermezzo.h, of the intermezzo that loads it"
+            ),
+            PluginProblem::NotLoadable(error) => {
+                write!(
+                    f,
+                    "the system's loader refuses it ({error}): build it anew, for this machine"
+                )
+            }
+            PluginProblem::Refused(refusal) => f.write_str(refusal),
+            PluginProblem::Crashed(how) => write!(
+                f,
+                "tried out in a process of its own, it ended that process: {how}. The file is damaged, or the plugin has \
+                 a bug: build it anew, or look with a debugger at what `cargo intermezzo monitor check` does"
+            ),
+            PluginProblem::NoTrial(error) => {
+                write!(
+                    f,
+                    "it could not be tried out in a process of its own ({error}); try again"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Publishing what is done with plain memory: accesses, allocations, releases.
+//!
+//! An access is to a *location*. Memory of the allocator's is its block, whatever lies in it; else a cell or an atomic
+//! is itself, wherever it is moved; else what an `Arc` holds is its block; and all other memory, of which nobody
+//! told the engine, goes by pieces of eight bytes. An access by address alone that crosses a border between
+//! two locations is published piece by piece.
+
+use super::super::{Access, Engine, Runtime, Site, VarKind};
+use super::record::{Memory, Record};
+use crate::trace::{Class, Key};
+use intermezzo_sdk::{
+    Allocation, DataVarAccess, EventId, Interests, MemoryOrder, Release, SyncVar, SyncVarOp, TaskId,
+};
+
+/// For whom something is to be done where memory is accessed.
+const MEMORY: Interests = Interests::DATA_ACCESSES.and(Interests::ALLOCATIONS);
+
+/// Bytes of a piece of memory of which nobody told the engine.
+const GRANULE: usize = 8;
+
+/// An access to plain memory, as a look-alike tells of it.
+#[derive(Clone, Copy)]
+pub(crate) struct DataAccess {
+    /// Whose memory it is, if it is a cell's or an atomic's.
+    pub(crate) owner: Owner,
+    pub(crate) address: usize,
+    pub(crate) size: usize,
+    pub(crate) is_write: bool,
+    pub(crate) site: Site,
+}
+
+/// Whose memory is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// A cell, by its variable; all of it.
+    Cell(u32),
+    /// An atomic, by its variable; all of it.
+    Atomic(u32),
+    /// Whoever is there.
+    Unknown,
+}
+
+/// A part of an access that lies in one location.
+struct Piece {
+    memory: Memory,
+    offset: usize,
+    size: usize,
+    var: SyncVar,
+}
+
+impl Runtime {
+    /// The piece of an access by address that begins at `address`, and ends before `end`.
+    fn piece(&self, record: &Record, address: usize, end: usize) -> Piece {
+        let (memory, start, size, var) = if let Some(block) = self.blocks.heap_at(address) {
+            let at = self.blocks.get(block);
+            (Memory::Block(block), at.start, at.size, SyncVar::NONE)
+        } else if let Some((start, place)) = record.place_at(address) {
+            let var = if place.is_atomic {
+                SyncVar(place.var)
+            } else {
+                SyncVar::NONE
+            };
+            (Memory::Var(place.var), start, place.size, var)
+        } else {
+            let start = address & !(GRANULE - 1);
+            let nexts = [self.blocks.next_after(address), record.next_place_after(address)];
+            let next = nexts.into_iter().flatten().min().unwrap_or(usize::MAX);
+            match self.blocks.shared_at(address) {
+                Some(block) => {
+                    let at = self.blocks.get(block);
+                    let size = at.size.min(next.saturating_sub(at.start));
+                    (Memory::Block(block), at.start, size, SyncVar::NONE)
+                }
+                None => {
+                    let size = GRANULE.min(next.saturating_sub(start));
+                    (Memory::Granule(start), start, size, SyncVar::NONE)
+                }
+            }
+        };
+        Piece {
+            memory,
+            offset: address - start,
+            size: end.min(start + size) - address,
+            var,
+        }
+    }
+
+    /// Where a cell or an atomic lies, which is accessed as a whole.
+    fn whole(&self, record: &mut Record, access: &DataAccess, var: u32, is_atomic: bool) -> Piece {
+        let own = if is_atomic { SyncVar(var) } else { SyncVar::NONE };
+        let (memory, offset) = match self.blocks.heap_at(access.address) {
+            Some(block) => (
+                Memory::Block(block),
+                access.address - self.blocks.get(block).start,
+            ),
+            None => {
+                record.put(var, access.address, access.size, is_atomic);
+                (Memory::Var(var), 0)
+            }
+        };
+        Piece {
+            memory,
+            offset,
+            size: access.size,
+            var: own,
+        }
+    }
+
+    /// Whether anything is to be done where plain memory is accessed.
+    pub(in super::super) fn watches_memory(&self) -> bool {
+        self.listening.intersects(MEMORY) || self.data_points.is_some()
+    }
+
+    /// The variable of memory that is accessed as a visible operation.
+    fn var_of_memory(&mut self, memory: Memory) -> u32 {
+        if let Memory::Var(var) = memory {
+            return var;
+        }
+        let known = |rt: &Runtime| Some(*rt.data_points.as_ref()?.vars.get(&memory)?);
+        known(self).unwrap_or_else(|| {
+            let var = self.add_var(VarKind::Cell, 0);
+            if let Some(points) = &mut self.data_points {
+                points.vars.insert(memory, var);
+            }
+            var
+        })
+    }
+
+    fn tell_piece(&mut self, access: &DataAccess, piece: &Piece, after: EventId) {
+        let current = self.current;
+        let record = self.listeners.record();
+        let told = DataVarAccess {
+            after,
+            location: record.location(piece.memory, current),
+            offset: piece.offset as u32,
+            size: piece.size as u32,
+            is_write: access.is_write,
+            order: MemoryOrder::None,
+            var: piece.var,
+            site: record.site_id(access.site),
+        };
+        self.tell(
+            Some(Interests::DATA_ACCESSES),
+            "on_data_var_access",
+            |monitor, cx| monitor.on_data_var_access(&told, cx),
+        );
+    }
+}
+
+impl Engine {
+    /// Whether somebody wants to hear of memory.
+    #[inline]
+    fn hears_of_memory(self) -> bool {
+        self.rt().watches_memory && !self.in_teardown()
+    }
+
+    /// Whether somebody wants to hear of blocks.
+    pub(crate) fn hears_of_blocks(self) -> bool {
+        self.rt().listening.intersects(Interests::ALLOCATIONS) && !self.in_teardown()
+    }
+
+    /// Publishes an access to plain memory, which is about to happen.
+    #[inline]
+    pub(crate) fn data_access(self, access: DataAccess) {
+        if self.hears_of_memory() {
+            self.tell_data_access(access);
+        }
+    }
+
+    #[cold]
+    fn tell_data_access(self, access: DataAccess) {
+        let rt = self.rt();
+        let mut record = std::mem::take(rt.listeners.record());
+        let mut pieces = Vec::new();
+        match access.owner {
+            Owner::Cell(var) => pieces.push(rt.whole(&mut record, &access, var, false)),
+            Owner::Atomic(var) => pieces.push(rt.whole(&mut record, &access, var, true)),
+            Owner::Unknown => {
+                let (mut at, end) = (access.address, access.address.saturating_add(access.size));
+                while at < end {
+                    let piece = rt.piece(&record, at, end);
+                    at += piece.size;
+                    pieces.push(piece);
+                }
+            }
+        }
+        *rt.listeners.record() = record;
+        if rt
+            .data_points
+            .as_mut()
+            .is_some_and(|points| points.is_point(access.site))
+        {
+            self.take_step(&access, &pieces);
+        }
+        let (rt, after) = (self.rt(), self.last_event());
+        for piece in &pieces {
+            rt.tell_piece(&access, piece, after);
+        }
+    }
+
+    /// Waits for permission to make this access, which is a schedule point, and records it.
+    fn take_step(self, access: &DataAccess, pieces: &[Piece]) {
+        let rt = self.rt();
+        let mut vars: Vec<u32> = pieces
+            .iter()
+            .map(|piece| rt.var_of_memory(piece.memory))
+            .collect();
+        vars.dedup();
+        let Some((&first, others)) = vars.split_first() else {
+            return;
+        };
+        let (op, class) = match access.is_write {
+            true => (SyncVarOp::DataWrite, Class::Write),
+            false => (SyncVarOp::DataRead, Class::Read),
+        };
+        let step = Access::new(op, first, access.site);
+        self.enter(step);
+        for &other in others {
+            self.also_touches(Key::of(op, other), class);
+        }
+        self.commit(step, 0, 0);
+    }
+
+    /// Notes where a cell or an atomic lies, to a part of which a pointer is given out.
+    #[inline]
+    pub(crate) fn lies_at(self, owner: Owner, address: usize, size: usize) {
+        if self.hears_of_memory() {
+            let rt = self.rt();
+            let in_block = rt.blocks.heap_at(address).is_some();
+            match owner {
+                Owner::Cell(var) if !in_block => rt.listeners.record().put(var, address, size, false),
+                Owner::Atomic(var) if !in_block => rt.listeners.record().put(var, address, size, true),
+                _ => {}
+            }
+        }
+    }
+
+    /// A cell of this execution is dropped.
+    #[cold]
+    pub(crate) fn cell_dropped(self, var: u32) {
+        if !self.hears_of_memory() {
+            return;
+        }
+        let current = self.task();
+        let record = self.rt().listeners.record();
+        // One that was never accessed, or lies in a block, is nobody's location.
+        if record.take_away(var) {
+            let location = record.location(Memory::Var(var), current);
+            self.tell_release(|_, after, record| {
+                let site = record.last_site(after);
+                Release {
+                    after,
+                    location,
+                    site,
+                }
+            });
+        }
+    }
+
+    /// Publishes that a block is in use; `var` is that of its counts, if it is shared.
+    pub(crate) fn block_allocated(self, block: u32, var: SyncVar, site: Site) {
+        if !self.hears_of_blocks() {
+            return;
+        }
+        let after = self.last_event();
+        let rt = self.rt();
+        let at = rt.blocks.get(block);
+        let current = rt.current;
+        let record = rt.listeners.record();
+        let allocation = Allocation {
+            after,
+            location: record.location(Memory::Block(block), current),
+            kind: at.kind,
+            size: at.size as u64,
+            var,
+            site: record.site_id(site),
+        };
+        rt.tell(Some(Interests::ALLOCATIONS), "on_allocation", |monitor, cx| {
+            monitor.on_allocation(&allocation, cx)
+        });
+    }
+
+    /// Publishes that a block was given back.
+    pub(crate) fn block_released(self, block: u32, site: Site) {
+        if self.hears_of_blocks() {
+            self.tell_release(|task, after, record| Release {
+                after,
+                location: record.location(Memory::Block(block), task.0),
+                site: record.site_id(site),
+            });
+        }
+    }
+
+    fn tell_release(self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
+        let after = self.last_event();
+        let rt = self.rt();
+        let events = rt.events.as_slice();
+        let record = rt.listeners.record();
+        record.catch_up(events);
+        let release = release(after.task, after, record);
+        rt.tell(Some(Interests::ALLOCATIONS), "on_release", |monitor, cx| {
+            monitor.on_release(&release, cx)
+        });
+    }
+}

@@ -1,0 +1,99 @@
+//! An execution in words, for reports.
+
+use super::event::Event;
+use super::naming::{site_name, task_name, var_name};
+use super::task::Status;
+use super::var::{NOBODY, VarKind};
+use super::{EventLine, Runtime, Scene, Waiting};
+use crate::schedule::Premises;
+use intermezzo_sdk::{EventId, SyncVarOp, TaskId};
+
+impl Runtime {
+    fn is_pointer(&self, var: u32) -> bool {
+        (var as usize) < self.vars.count() && self.vars[var].kind == VarKind::Pointer
+    }
+
+    /// What the execution was, in words.
+    pub(super) fn scene(&mut self) -> Scene {
+        let named = |task: u32| task_name(self, task);
+        let panics = self
+            .panics
+            .iter()
+            .filter(|note| note.escaped)
+            .map(|note| (named(note.task), note.clone()))
+            .collect();
+        let waiting = (0..self.created)
+            .filter(|&task| self.tasks[task as usize].status != Status::Ended)
+            .map(|task| {
+                let access = self.tasks[task as usize].pending.access;
+                let var = (access.var as usize) < self.vars.count();
+                let owner = var
+                    .then(|| &self.vars[access.var])
+                    .filter(|var| var.owner != NOBODY);
+                Waiting {
+                    task: named(task),
+                    op: access.op,
+                    var: var_name(self, access.var),
+                    site: site_name(access.site),
+                    owner: owner
+                        .map(|var| (named(var.owner), var.owned_at.map(site_name).unwrap_or_default())),
+                    awaited: self.awaited_in_words(task),
+                }
+            })
+            .collect();
+        // Addresses differ between processes: they are numbered in order of appearance.
+        let mut addresses: Vec<u64> = vec![0];
+        let mut plain = |event: &Event, value: u64| {
+            if !self.is_pointer(event.var) {
+                return value;
+            }
+            let known = addresses.iter().position(|&address| address == value);
+            known.unwrap_or_else(|| {
+                addresses.push(value);
+                addresses.len() - 1
+            }) as u64
+        };
+        let events = self
+            .telling_events()
+            .iter()
+            .map(|event| EventLine {
+                task: named(event.task),
+                id: EventId {
+                    task: TaskId(event.task),
+                    index: event.index,
+                },
+                op: event.op,
+                order: event.order,
+                var: var_name(self, event.var),
+                read: plain(event, event.read),
+                written: plain(event, event.written),
+                // The test's own body has no place where it was created.
+                site: match event.op {
+                    SyncVarOp::TaskBegin | SyncVarOp::TaskEnd if event.task == 0 => String::new(),
+                    _ => site_name(event.site),
+                },
+                void: event.void,
+            })
+            .collect();
+        let current = named(self.current);
+        let choices = self.choices_with_closed();
+        Scene {
+            panics,
+            waiting,
+            reported: std::mem::take(&mut self.listeners.reported),
+            events,
+            current,
+            choices,
+            premises: Premises {
+                known_loops: self
+                    .spins
+                    .known()
+                    .map_or(Vec::new(), |known| known.known().to_vec()),
+                data_points: self
+                    .data_points
+                    .as_ref()
+                    .map_or(Vec::new(), |points| points.met()),
+            },
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Accesses to plain memory that are schedule points: where the settings say so, and where races were found.
+
+use super::recorder::{lines_with, recorded};
+use intermezzo_explorer::cell::{Cell, UnsafeCell};
+use intermezzo_explorer::sync::Mutex;
+use intermezzo_explorer::{Environment, Explorer, Reduction, Schedule, Sites, ptr, thread};
+use intermezzo_sdk::{Context, DataVarAccess, Execution, FindingKind, Interests, Monitor, Report};
+
+/// A number that tasks share without any care.
+struct Careless(Cell<u32>);
+
+// SAFETY: only for tests whose tasks take turns.
+unsafe impl Sync for Careless {}
+
+/// Two increments, one of which may be lost.
+fn increments() {
+    let n = Careless(Cell::new(0));
+    let n = &n;
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let before = n.0.get();
+            n.0.set(before + 1);
+        });
+        let before = n.0.get();
+        n.0.set(before + 1);
+    });
+    assert_eq!(n.0.get(), 2, "an increment was lost");
+}
+
+/// Where the two tasks of `increments` access it.
+fn places() -> Sites {
+    let text = include_str!("data_points.rs");
+    let lines = text.lines().zip(1..).filter(|(line, _)| {
+        let line = line.trim();
+        line == "let before = n.0.get();" || line == "n.0.set(before + 1);"
+    });
+    let entries: Vec<String> = lines
+        .map(|(_, number)| format!("data_points.rs:{number}"))
+        .collect();
+    assert_eq!(entries.len(), 4);
+    Sites::parse(&entries.join(",")).unwrap()
+}
+
+fn explorer() -> Explorer {
+    Explorer::new()
+        .program("increments")
+        .environment(Environment::calm())
+}
+
+#[test]
+fn places_given_are_schedule_points() {
+    let report = explorer().explore(increments);
+    assert!(
+        report.verdict().is_pass(),
+        "there is no point at which it could be lost: {report}"
+    );
+    assert_eq!(report.executions(), 1);
+    for reduction in [Reduction::None, Reduction::Dpor, Reduction::Caching] {
+        let report = explorer()
+            .reduction(reduction)
+            .schedule_points_at(places())
+            .explore(increments);
+        let [finding] = report.findings() else {
+            panic!("{report}")
+        };
+        assert!(finding.message.contains("an increment was lost"), "{report}");
+        let accesses: Vec<&str> = finding
+            .events
+            .iter()
+            .filter(|event| event.var == "cell 0.1" || event.var == "cell 1.1")
+            .map(|event| &*event.op)
+            .collect();
+        assert_eq!(accesses.len(), 4, "{report}");
+        // The schedule knows where they were, whatever the settings say.
+        for schedule in [
+            finding.schedule.clone(),
+            Schedule::from_token(&finding.schedule.token()).unwrap(),
+            Schedule::from_json(&finding.schedule.to_json(None)).unwrap(),
+        ] {
+            let again = explorer().replay(schedule).explore(increments);
+            assert_eq!(again.findings(), report.findings());
+        }
+    }
+}
+
+#[test]
+fn every_order_of_such_accesses_is_run() {
+    let count = |reduction| {
+        let report = explorer()
+            .reduction(reduction)
+            .keep_going(true)
+            .minimise(0)
+            .schedule_points_at(places())
+            .explore(increments);
+        (report.executions(), report.traces())
+    };
+    // Two accesses each: 4 over 2.
+    assert_eq!(count(Reduction::None).0, 6);
+    let (executions, traces) = count(Reduction::Dpor);
+    assert_eq!(count(Reduction::None).1, traces);
+    assert!(executions < 6, "{executions}");
+}
+
+#[test]
+fn monitors_hear_of_the_operation_and_of_the_access() {
+    let line = |word: &str| {
+        let text = include_str!("data_points.rs");
+        let (_, number) = text
+            .lines()
+            .zip(1..)
+            .find(|(line, _)| line.ends_with(word))
+            .unwrap();
+        format!("data_points.rs:{number}")
+    };
+    let points = Sites::parse(&format!("{},{}", line("HERE, ONE"), line("HERE, TWO"))).unwrap();
+    let explorer = explorer().schedule_points_at(points);
+    let seen = recorded(
+        explorer,
+        Interests::SYNC_ACCESSES | Interests::DATA_ACCESSES,
+        || {
+            let cell = UnsafeCell::new([0_u64; 2]);
+            let words = cell.get().cast::<u64>(); // HERE, ONE
+            // SAFETY: within the cell; nobody else can see it.
+            unsafe { ptr::write(words, 1) }; // HERE, TWO
+            let mut other = [0_u64; 2];
+            // SAFETY: within the array.
+            unsafe { ptr::write_bytes(other.as_mut_ptr(), 1, 2) };
+            cell.with(|_| ());
+        },
+    );
+    let expected = [
+        "0.1 begin main 0 0",
+        "0.2 write cell 0.1 0 0",
+        "0.2 writes cell 0.1 0..16",
+        "0.3 write cell 0.1 0 0",
+        "0.3 writes cell 0.1 0..8",
+        "0.3 writes memory 0.1 0..8",
+        "0.3 writes memory 0.2 0..8",
+        "0.3 reads cell 0.1 0..16",
+        "0.4 end main 0 0",
+    ];
+    assert_eq!(seen, [expected.map(str::to_owned)]);
+    assert_eq!(lines_with(&seen, "write cell").len(), 2);
+}
+
+/// Takes two accesses of different tasks to one location, one of which writes, for a race: no lock is heeded.
+#[derive(Default)]
+struct Suspicious(Vec<DataVarAccess>);
+
+impl Monitor for Suspicious {
+    fn name(&self) -> &str {
+        "suspicious"
+    }
+    fn interests(&self) -> Interests {
+        Interests::DATA_ACCESSES
+    }
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+    fn on_execution_begin(&mut self, _: &Execution<'_>) {
+        self.0.clear();
+    }
+    fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
+        let task = access.after.task;
+        let races =
+            |other: &&DataVarAccess| other.after.task != task && other.conflicts(access) && task.0 > 0;
+        if let Some(other) = self.0.iter().find(races) {
+            let report = Report::new(FindingKind::DataRace, "two tasks access a cell");
+            cx.report(report.sites([other.site, access.site]));
+        }
+        self.0.push(*access);
+    }
+}
+
+#[test]
+fn what_comes_of_a_race_is_seen() {
+    for reduction in [Reduction::None, Reduction::Dpor] {
+        let explore = |preempt: bool| {
+            explorer()
+                .monitor(Suspicious::default())
+                .reduction(reduction)
+                .keep_going(true)
+                .preempt_at_races(preempt)
+                .explore(|| {
+                    let lock = Mutex::new(());
+                    thread::scope(|scope| {
+                        scope.spawn(|| drop(lock.lock()));
+                    });
+                    increments();
+                })
+        };
+        let kinds = |preempt| -> Vec<String> {
+            let report = explore(preempt);
+            report
+                .findings()
+                .iter()
+                .map(|finding| finding.kind.to_string())
+                .collect()
+        };
+        assert_eq!(kinds(false), ["data_race"]);
+        assert_eq!(kinds(true), ["data_race", "assertion"], "{reduction:?}");
+        let report = explore(true);
+        let note = report.notes().iter().find(|note| note.starts_with("races: "));
+        let note = note.unwrap_or_else(|| panic!("{report}"));
+        assert!(note.contains("the search started anew, after"), "{note}");
+        assert!(
+            report.findings().iter().all(|finding| finding.replays.is_none()),
+            "{report}"
+        );
+        assert!(report.findings()[0].schedule.data_points.is_empty());
+        assert!(!report.findings()[1].schedule.data_points.is_empty());
+    }
+}

@@ -1,0 +1,104 @@
+//! Libraries made for a test.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// A directory of this name for a test's files, empty.
+pub(crate) fn directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins").join(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+fn sdk() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../sdk")
+        .canonicalize()
+        .unwrap()
+}
+
+/// Compiles C to a library with these flags; `None`, and a word about it, where there is no compiler of C.
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
+pub(crate) fn c(name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
+    let directory = directory(name);
+    let (from, to) = (directory.join("monitor.c"), directory.join("monitor.so"));
+    std::fs::write(&from, source).unwrap();
+    let mut cc = Command::new("cc");
+    cc.args([
+        "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
+    ]);
+    let Ok(output) = cc
+        .arg(&to)
+        .arg(&from)
+        .arg("-I")
+        .arg(sdk().join("include"))
+        .args(flags)
+        .output()
+    else {
+        eprintln!("skipped: there is no `cc` here to compile a plugin in C");
+        return None;
+    };
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(to)
+}
+
+/// The plugin in C of these tests, compiled once.
+pub(crate) fn c_plugin() -> Option<&'static Path> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    BUILT
+        .get_or_init(|| c("c-plugin", include_str!("monitor.c"), &[]))
+        .as_deref()
+}
+
+/// The plugin in Rust of these tests, compiled once, in a project of its own.
+pub(crate) fn rust_plugin() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins/rust-plugin");
+        std::fs::create_dir_all(directory.join("src")).unwrap();
+        let manifest = format!(
+            "[package]\nname = \"rust-plugin\"\nversion = \"3.2.1\"\nedition = \"2024\"\n\n\
+             [lib]\ncrate-type = [\"cdylib\"]\n\n[dependencies]\nintermezzo-sdk = {{ path = {:?} }}\n\n\
+             [profile.dev]\nopt-level = 1\nstrip = true\n\n[workspace]\n",
+            sdk()
+        );
+        std::fs::write(directory.join("Cargo.toml"), manifest).unwrap();
+        std::fs::write(directory.join("src/lib.rs"), include_str!("monitor.rs.txt")).unwrap();
+        cargo(
+            &["build", "--offline", "--quiet"],
+            &directory,
+            Some(&directory.join("target")),
+        );
+        directory.join("target/debug/librust_plugin.so")
+    })
+}
+
+/// A plugin of the workspace, by its package.
+pub(crate) fn shipped(package: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    cargo(&["build", "--offline", "--quiet", "-p", package], &root, None);
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    target
+        .join("debug")
+        .join(format!("lib{}.so", package.replace('-', "_")))
+}
+
+fn cargo(arguments: &[&str], directory: &Path, target: Option<&Path>) {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(arguments).current_dir(directory);
+    if let Some(target) = target {
+        cargo.env("CARGO_TARGET_DIR", target);
+    }
+    let output = cargo.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

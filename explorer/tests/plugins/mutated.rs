@@ -1,0 +1,90 @@
+//! Plugins with bytes of them changed: never a crash, always a message, or a monitor.
+
+use crate::build::{c_plugin, directory, rust_plugin};
+use intermezzo_explorer::Plugin;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256StarStar;
+use std::path::Path;
+
+const SEED: u64 = 20_261_121;
+
+/// What came of files.
+#[derive(Debug, Default)]
+struct Came {
+    loaded: usize,
+    refused: usize,
+    crashed_elsewhere: usize,
+}
+
+impl Came {
+    fn add(&mut self, file: &Path, arguments: &str) {
+        match Plugin::try_out(file, arguments) {
+            Ok(tried) => {
+                assert!(!tried.name.is_empty());
+                // It may still be refused: what comes of code that is damaged need not be the same twice.
+                let loaded = Plugin::load_with(file, arguments);
+                self.loaded += usize::from(loaded.is_ok());
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.len() > 60 && text.contains(": "), "{text}");
+                self.refused += 1;
+                self.crashed_elsewhere += usize::from(text.contains("it ended that process"));
+            }
+        }
+    }
+}
+
+/// Changes the file in one of several ways.
+fn mutate(bytes: &mut Vec<u8>, random: &mut impl Rng) {
+    // Where headers are, in files for Linux: at the beginning, and sections' at the end.
+    let (length, header) = (bytes.len(), 1024.min(bytes.len()));
+    match random.random_range(0..6) {
+        0 => bytes.truncate(random.random_range(0..length)),
+        1 => bytes[random.random_range(0..64)] = random.random(),
+        2 => (0..3).for_each(|_| bytes[random.random_range(0..header)] = random.random()),
+        3 => (0..8).for_each(|_| bytes[random.random_range(0..length)] ^= 1 << random.random_range(0..8)),
+        4 => {
+            let from = random.random_range(0..length);
+            let to = (from + 4096).min(length);
+            bytes[from..to].fill(0);
+        }
+        _ => {
+            let sections = length - header * 2;
+            (0..8).for_each(|_| bytes[random.random_range(sections..length)] = random.random());
+        }
+    }
+}
+
+#[test]
+fn mutated_files_are_refused_or_loaded() {
+    let directory = directory("mutated");
+    let mut random = Xoshiro256StarStar::seed_from_u64(SEED);
+    let mut came = Came::default();
+    let sound = [c_plugin(), Some(rust_plugin())].map(|file| file.map(|file| std::fs::read(file).unwrap()));
+    for number in 0..1000 {
+        let Some(sound) = &sound[usize::from(number % 4 == 0)] else {
+            continue;
+        };
+        let mut bytes = sound.clone();
+        mutate(&mut bytes, &mut random);
+        // A new name each time: a loader remembers what it has loaded.
+        let file = directory.join(format!("{number}.so"));
+        std::fs::write(&file, bytes).unwrap();
+        came.add(&file, "");
+        std::fs::remove_file(&file).unwrap();
+    }
+    assert!(came.refused > 200 && came.loaded > 50, "{came:?}");
+}
+
+#[test]
+fn mutated_tables_are_refused_or_loaded() {
+    let Some(library) = c_plugin() else { return };
+    let mut random = Xoshiro256StarStar::seed_from_u64(SEED);
+    let mut came = Came::default();
+    for _ in 0..300 {
+        let (at, byte) = (random.random_range(0..152), random.random::<u8>());
+        came.add(library, &format!("poke {at} {byte}"));
+    }
+    assert!(came.refused > 50, "{came:?}");
+}

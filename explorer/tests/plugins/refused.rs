@@ -1,0 +1,195 @@
+//! What cannot be loaded, and what is said of it.
+
+use crate::build::{c, c_plugin, directory};
+use intermezzo_explorer::Plugin;
+use std::path::Path;
+
+fn refusal(file: &Path, arguments: &str) -> String {
+    let tried = Plugin::try_out(file, arguments).map(|_| ()).unwrap_err();
+    let loaded = Plugin::load_with(file, arguments).map(|_| ()).unwrap_err();
+    assert_eq!(tried, loaded);
+    let text = loaded.to_string();
+    assert!(
+        text.starts_with(&format!("cannot load the monitor {file:?}: ")),
+        "{text}"
+    );
+    text
+}
+
+#[test]
+fn files_that_are_no_libraries_are_refused() {
+    let directory = directory("no-libraries");
+    let write = |name: &str, bytes: &[u8]| {
+        let path = directory.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    for (file, says) in [
+        (directory.join("nothing"), "there is no such file"),
+        (directory.clone(), "it is a directory"),
+        ("/dev/null".into(), "it is no regular file"),
+        (write("empty", b""), "it is empty"),
+        (write("text", b"#!/bin/sh\n"), "it is text"),
+        (write("bytes", &[0xff; 100]), "it is no machine code"),
+        (write("archive", b"!<arch>\n0123456789abcdef"), "it is an archive"),
+        (
+            write("short", b"\x7fELF\x02\x01\x01"),
+            "it is damaged or incomplete",
+        ),
+        (
+            std::env::current_exe().unwrap(),
+            "it does not export `intermezzo_monitor_1`",
+        ),
+    ] {
+        let refused = refusal(&file, "");
+        assert!(refused.contains(says), "{refused}");
+    }
+}
+
+#[test]
+fn libraries_for_other_machines_are_refused() {
+    let Some(library) = c_plugin() else { return };
+    let sound = std::fs::read(library).unwrap();
+    let directory = directory("other-machines");
+    let with = |name: &str, at: usize, byte: u8| {
+        let mut bytes = sound.clone();
+        bytes[at] = byte;
+        let path = directory.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    // The machine is in bytes 18 and 19 of an ELF header, its kind in 16: of RISC-V, a program, an object file.
+    for (file, says) in [
+        (
+            with("riscv", 18, 243),
+            "it is a library for Elf Riscv64 (64 bits, little-endian), where one for Elf",
+        ),
+        (with("program", 16, 2), "it is a program"),
+        (with("object", 16, 1), "it is an object file, not linked"),
+    ] {
+        let refused = refusal(&file, "");
+        assert!(refused.contains(says), "{refused}");
+    }
+}
+
+#[test]
+fn plugins_of_other_versions_are_refused() {
+    let entry = |name: &str, fill: &str| {
+        format!(
+            "#include \"intermezzo.h\"\nINTERMEZZO_EXPORT uint32_t {name}(const IntermezzoHostTable *host, IntermezzoText arguments,\n\
+             IntermezzoMonitorTable *table, char *message, size_t capacity) {{\n\
+             (void)host; (void)arguments; (void)message; (void)capacity;\n\
+             table->size = sizeof *table; table->version = INTERMEZZO_VERSION; table->name = intermezzo_text(\"n\");\n\
+             {fill} return 0; }}\n"
+        )
+    };
+    for (name, source, says) in [
+        (
+            "newer",
+            entry("intermezzo_monitor_2", ""),
+            "it exports `intermezzo_monitor_2`, where this intermezzo needs",
+        ),
+        (
+            "none",
+            entry("monitor", ""),
+            "it does not export `intermezzo_monitor_1`; in Rust, call",
+        ),
+        (
+            "version",
+            entry("intermezzo_monitor_1", "table->version = 2;"),
+            "version 2 of the contract, which is newer",
+        ),
+        (
+            "old",
+            entry("intermezzo_monitor_1", "table->version = 0;"),
+            "version 0 of the contract, which is older",
+        ),
+        (
+            "small",
+            entry("intermezzo_monitor_1", "table->size -= 8;"),
+            "the plugin's table has 144 bytes, where",
+        ),
+        (
+            "large",
+            entry("intermezzo_monitor_1", "table->size += 8;"),
+            "the plugin's table has 160 bytes, where",
+        ),
+        (
+            "interests",
+            entry("intermezzo_monitor_1", "table->interests = 1u << 31;"),
+            "have unknown bits",
+        ),
+        (
+            "name",
+            entry("intermezzo_monitor_1", "table->name.bytes = 0;"),
+            "the name in the plugin's table is a null",
+        ),
+        (
+            "variable",
+            "int intermezzo_monitor_1[4] = {1};\n".into(),
+            "`intermezzo_monitor_1` is no function in it",
+        ),
+        (
+            "unresolved",
+            entry(
+                "intermezzo_monitor_1",
+                "extern void nobody_has_this(void); nobody_has_this();",
+            ),
+            "the system's loader refuses it",
+        ),
+        (
+            "initialiser",
+            entry("intermezzo_monitor_1", "")
+                + "#include <stdlib.h>\n__attribute__((constructor)) void f(void) { abort(); }\n",
+            "it ended that process: abort",
+        ),
+        (
+            "finaliser",
+            entry("intermezzo_monitor_1", "")
+                + "#include <stdlib.h>\n__attribute__((destructor)) void f(void) { abort(); }\n",
+            "it ended that process: abort",
+        ),
+    ] {
+        let Some(library) = c(&format!("version-{name}"), &source, &[]) else {
+            return;
+        };
+        let refused = refusal(&library, "");
+        assert!(refused.contains(says), "{name}: {refused}");
+    }
+    // Packed, the structs have other sizes.
+    let source = format!(
+        "#pragma pack(push, 1)\n{}",
+        entry("intermezzo_monitor_1", "").replace("sizeof *table", "148")
+    );
+    let Some(library) = c("version-packed", &source, &[]) else {
+        return;
+    };
+    assert!(refusal(&library, "").contains("148 bytes, where version 1 of the contract has 152"));
+}
+
+#[test]
+fn constructors_that_fail_are_refused() {
+    let Some(library) = c_plugin() else { return };
+    for (arguments, says) in [
+        ("refuse", "the monitor could not be made: not with me"),
+        (
+            "refuse silently",
+            "the monitor could not be made: the plugin does not say why",
+        ),
+        ("crash", "it ended that process: segmentation fault"),
+        ("abort", "it ended that process: abort"),
+        ("exit", "it ended that process: it exited"),
+    ] {
+        let refused = refusal(library, arguments);
+        assert!(refused.contains(says), "{refused}");
+    }
+    // This takes its time, so once is enough.
+    let refused = Plugin::try_out(library, "loop").unwrap_err().to_string();
+    assert!(refused.contains("it did not come to an end"), "{refused}");
+    // A callback is not tried out before a plugin is loaded, but by a rehearsal.
+    let refused = Plugin::try_out(library, "crash later").unwrap_err().to_string();
+    assert!(
+        refused.contains("it ended that process: segmentation fault"),
+        "{refused}"
+    );
+}

@@ -1,0 +1,104 @@
+//! The monitors by their names, for settings and command lines.
+
+use crate::{
+    Atomicity, DataRaces, HappensBeforeCounter, Leaks, LockOrder, Misuses, StaleLoads, Statistics, event_log,
+};
+use intermezzo_sdk::Monitor;
+
+/// A monitor that ships with intermezzo.
+#[derive(Clone, Copy, Debug)]
+pub struct Shipped {
+    /// Its name, in settings and in reports.
+    pub name: &'static str,
+    /// What it looks for.
+    pub about: &'static str,
+    make: fn(&str) -> Result<Box<dyn Monitor>, String>,
+}
+
+/// Makes it a function of one type.
+fn boxed<M: Monitor + 'static>(made: Result<M, String>) -> Result<Box<dyn Monitor>, String> {
+    made.map(|monitor| Box::new(monitor) as Box<dyn Monitor>)
+}
+
+/// Every monitor that ships with intermezzo, by name.
+pub const SHIPPED: &[Shipped] = &[
+    Shipped {
+        name: "atomicity",
+        about: "blocks meant to be atomic that are not",
+        make: |arguments| boxed(Atomicity::with_arguments(arguments)),
+    },
+    Shipped {
+        name: "data-race",
+        about: "two accesses to memory, one of them a write, that nothing orders",
+        make: |arguments| boxed(DataRaces::with_arguments(arguments)),
+    },
+    Shipped {
+        name: "event-log",
+        about: "every event, in a line each, to file=PATH",
+        make: |arguments| boxed(event_log(arguments)),
+    },
+    Shipped {
+        name: "happens-before-counter",
+        about: "how many different traces the executions have",
+        make: |arguments| boxed(HappensBeforeCounter::with_arguments(arguments)),
+    },
+    Shipped {
+        name: "leak",
+        about: "memory and tasks that are never given back",
+        make: |arguments| boxed(Leaks::with_arguments(arguments)),
+    },
+    Shipped {
+        name: "lock-order",
+        about: "cycles in the order in which locks are taken",
+        make: |arguments| boxed(LockOrder::with_arguments(arguments)),
+    },
+    Shipped {
+        name: "misuse",
+        about: "wrong uses of locks, condition variables, channels and memory",
+        make: |arguments| boxed(Misuses::with_arguments(arguments)),
+    },
+    Shipped {
+        name: "stale-load",
+        about: "loads that could return an older value because of store buffers",
+        make: |arguments| boxed(StaleLoads::with_arguments(arguments)),
+    },
+    Shipped {
+        name: "statistics",
+        about: "executions, tasks, steps, switches and operations, counted",
+        make: |arguments| boxed(Statistics::with_arguments(arguments)),
+    },
+];
+
+/// The monitor of that name, with these arguments; `None` if none that ships with intermezzo is called so.
+///
+/// The inner result is an error, in the monitor's words, if the arguments are none of its.
+pub fn by_name(name: &str, arguments: &str) -> Option<Result<Box<dyn Monitor>, String>> {
+    let shipped = SHIPPED.iter().find(|shipped| shipped.name == name)?;
+    Some((shipped.make)(arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use intermezzo_sdk::abi::rehearsal;
+
+    #[test]
+    fn each_is_called_as_it_calls_itself() {
+        for shipped in SHIPPED {
+            let arguments = if shipped.name == "event-log" {
+                "file=/dev/null"
+            } else {
+                ""
+            };
+            let mut monitor = by_name(shipped.name, arguments).unwrap().unwrap();
+            assert_eq!(monitor.name(), shipped.name);
+            rehearsal().play(&mut *monitor);
+            let Err(refused) = by_name(shipped.name, "no-such=argument").unwrap() else {
+                panic!("{} takes what it does not know", shipped.name);
+            };
+            assert!(refused.starts_with(&format!("{}: ", shipped.name)), "{refused}");
+        }
+        assert!(by_name("no-such", "").is_none());
+        assert!(SHIPPED.is_sorted_by_key(|shipped| shipped.name));
+    }
+}

@@ -1,0 +1,105 @@
+//! What would have ordered two accesses that race: an atomic that carried word from one to the other, had its orderings
+//! been stronger.
+//!
+//! The execution is gone through once more from the first access on. What is known then is not who did what, but the
+//! *way* on which word of that access came: the operations on it that would have to be stronger. Of several ways the
+//! one with the fewest such operations counts.
+
+use super::sync::{Knowledge, Side, Synchronisation};
+use intermezzo_sdk::{Context, EventId, MemoryOrder, SyncVarAccess, SyncVarOp, TaskId};
+
+/// The operations on a way that do not have the ordering it takes, first to last; `None` where no way leads.
+#[derive(Clone, Debug, Default)]
+struct Way(Option<Vec<Missing>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Missing {
+    access: SyncVarAccess,
+    side: Side,
+}
+
+impl Knowledge for Way {
+    fn join(&mut self, other: &Way) {
+        let length = |way: &Way| way.0.as_ref().map_or(usize::MAX, Vec::len);
+        if length(other) < length(self) {
+            self.clone_from(other);
+        }
+    }
+
+    fn forget(&mut self) {
+        self.0 = None;
+    }
+
+    fn if_it_did(&self, side: Side, access: &SyncVarAccess) -> Option<Way> {
+        let mut missing = self.0.clone()?;
+        missing.push(Missing {
+            access: *access,
+            side,
+        });
+        Some(Way(Some(missing)))
+    }
+}
+
+/// What to say where no atomic carries word.
+const NOTHING: &str = "nothing that tasks synchronise through leads from one to the other: a lock that both hold would \
+                       order them, or a join, or a store with `Release` after the first that the other's task reads \
+                       with `Acquire`";
+
+/// What would order an access before what `later` does after these events of the execution. `known_by` is the first
+/// event of the access's own task by which others could come to know of it.
+pub(super) fn suggestion(
+    known_by: EventId,
+    later: TaskId,
+    events: &[SyncVarAccess],
+    cx: &Context<'_>,
+) -> String {
+    let mut ways = Synchronisation::<Way>::default();
+    for access in events {
+        let EventId { task, index } = access.event;
+        if task == known_by.task && index >= known_by.index {
+            *ways.known(task) = Way(Some(Vec::new()));
+        }
+        ways.observe(access);
+    }
+    match &ways.known(later).0 {
+        Some(missing) if !missing.is_empty() => stronger(missing, cx),
+        _ => NOTHING.into(),
+    }
+}
+
+/// "`Release` at the store at a.rs:1:2 (now `Relaxed`) and .. would order them".
+fn stronger(missing: &[Missing], cx: &Context<'_>) -> String {
+    let mut changes: Vec<(SyncVarAccess, MemoryOrder)> = Vec::new();
+    for Missing { access, side } in missing {
+        match changes.last_mut().filter(|(last, _)| last.event == access.event) {
+            Some((_, order)) => *order = with(*order, *side),
+            None => changes.push((*access, with(access.order, *side))),
+        }
+    }
+    let words = changes.iter().map(|(access, order)| {
+        let what = match access.op {
+            SyncVarOp::AtomicStore => "the store",
+            SyncVarOp::AtomicLoad => "the load",
+            _ => "the read-modify-write",
+        };
+        format!(
+            "`{order:?}` at {what} of {} at {} (now `{:?}`)",
+            cx.var_name(access.var),
+            cx.site_name(access.site),
+            access.order
+        )
+    });
+    let words: Vec<String> = words.collect();
+    format!("{} would order them", words.join(", and "))
+}
+
+/// The ordering that does both what this one does and that side.
+fn with(order: MemoryOrder, side: Side) -> MemoryOrder {
+    match side {
+        _ if side.is_in(order) => order,
+        Side::Acquire if Side::Release.is_in(order) => MemoryOrder::AcqRel,
+        Side::Release if Side::Acquire.is_in(order) => MemoryOrder::AcqRel,
+        Side::Acquire => MemoryOrder::Acquire,
+        Side::Release => MemoryOrder::Release,
+    }
+}

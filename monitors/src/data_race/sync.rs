@@ -1,0 +1,321 @@
+//! What tasks know of each other by synchronisation: the happens-before order of C11, under sequentially consistent
+//! interleavings.
+//!
+//! The rules are the same whatever it is that is known. The monitor keeps vector clocks; its explanations keep what
+//! would have to be stronger for an access to be known at all.
+
+use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp, TaskId, VectorClock};
+
+/// What can be known. It only grows, by being joined with more.
+pub(super) trait Knowledge: Clone + Default {
+    /// What the other knows is known too.
+    fn join(&mut self, other: &Self);
+
+    /// Nothing is known any more; the memory is kept.
+    fn forget(&mut self);
+
+    /// What the operation would pass on if it did release, or acquire, which it does not. `None` is nothing.
+    fn if_it_did(&self, side: Side, access: &SyncVarAccess) -> Option<Self>;
+}
+
+/// One of the two things that an ordering can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Acquire,
+    Release,
+}
+
+impl Side {
+    pub(super) fn is_in(self, order: MemoryOrder) -> bool {
+        match self {
+            Side::Acquire => acquires(order),
+            Side::Release => releases(order),
+        }
+    }
+}
+
+impl Knowledge for VectorClock {
+    fn join(&mut self, other: &Self) {
+        VectorClock::join(self, other);
+    }
+
+    fn forget(&mut self) {
+        self.clear();
+    }
+
+    fn if_it_did(&self, _: Side, _: &SyncVarAccess) -> Option<Self> {
+        None
+    }
+}
+
+fn acquires(order: MemoryOrder) -> bool {
+    matches!(
+        order,
+        MemoryOrder::Acquire | MemoryOrder::AcqRel | MemoryOrder::SeqCst
+    )
+}
+
+fn releases(order: MemoryOrder) -> bool {
+    matches!(
+        order,
+        MemoryOrder::Release | MemoryOrder::AcqRel | MemoryOrder::SeqCst
+    )
+}
+
+/// What each task knows, and what it would learn from each variable.
+#[derive(Debug, Default)]
+pub(super) struct Synchronisation<K> {
+    tasks: Vec<Task<K>>,
+    vars: Vec<Var<K>>,
+    /// Nothing from here on was used in this execution.
+    vars_used: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Task<K> {
+    known: K,
+    /// What relaxed loads have read: known from the next acquire fence on.
+    to_acquire: K,
+    /// What was known at the last release fence: passed on by relaxed stores.
+    fenced: K,
+}
+
+/// What there is to learn from a variable. What it means depends on its kind.
+#[derive(Clone, Debug, Default)]
+struct Var<K> {
+    /// An atomic: what came with its value. A lock: what its exclusive holders knew when they let go. A channel: what
+    /// senders knew when they left. Counts, one-time initialisations, tokens of `park`: what was given.
+    given: K,
+    /// A lock: what its shared holders knew when they let go. A channel: what the receiver knew when it left.
+    shared: K,
+    /// Messages of a channel, rounds of a barrier.
+    numbered: Numbered<K>,
+}
+
+/// What came with numbers that only grow.
+#[derive(Clone, Debug, Default)]
+struct Numbered<K> {
+    entries: Vec<Entry<K>>,
+    /// Entries from here on are of earlier executions, kept for their memory.
+    used: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Entry<K> {
+    number: u64,
+    /// What was known at the sending of the message, or by those who have come to the barrier.
+    given: K,
+    /// What was known to whoever received the message.
+    answer: K,
+}
+
+impl<K: Knowledge> Numbered<K> {
+    fn forget(&mut self) {
+        self.used = 0;
+    }
+
+    fn find(&self, number: u64) -> Option<usize> {
+        self.entries[..self.used]
+            .iter()
+            .rposition(|entry| entry.number == number)
+    }
+
+    fn get(&self, number: u64) -> Option<&Entry<K>> {
+        self.find(number).map(|at| &self.entries[at])
+    }
+
+    fn entry(&mut self, number: u64) -> &mut Entry<K> {
+        let at = self.find(number).unwrap_or_else(|| {
+            if self.used == self.entries.len() {
+                self.entries.push(Entry::default());
+            }
+            let fresh = &mut self.entries[self.used];
+            fresh.number = number;
+            fresh.given.forget();
+            fresh.answer.forget();
+            self.used += 1;
+            self.used - 1
+        });
+        &mut self.entries[at]
+    }
+}
+
+impl<K: Knowledge> Synchronisation<K> {
+    /// Forgets the execution; the memory is kept.
+    pub(super) fn forget(&mut self) {
+        for task in &mut self.tasks {
+            task.known.forget();
+            task.to_acquire.forget();
+            task.fenced.forget();
+        }
+        for var in &mut self.vars[..self.vars_used] {
+            var.given.forget();
+            var.shared.forget();
+            var.numbered.forget();
+        }
+        self.vars_used = 0;
+    }
+
+    /// What the task knows.
+    pub(super) fn known(&mut self, task: TaskId) -> &mut K {
+        if self.tasks.len() <= task.index() {
+            self.tasks.resize_with(task.index() + 1, Task::default);
+        }
+        &mut self.tasks[task.index()].known
+    }
+
+    /// Takes in the next operation, with what there is of it to be known already among what its task knows.
+    pub(super) fn observe(&mut self, access: &SyncVarAccess) {
+        use SyncVarOp::*;
+        let EventId { task, .. } = access.event;
+        self.known(task);
+        match (access.op, access.other_task()) {
+            (TaskFork, Some(child)) => return self.pass_on(task, child),
+            (TaskJoin, Some(child)) => return self.pass_on(child, task),
+            (Fence, _) => return self.fence(access),
+            _ if access.var == SyncVar::NONE => return,
+            _ => {}
+        }
+        if access.op == CondvarWait && access.other_var() != SyncVar::NONE {
+            let (task, mutex) = self.parts(task, access.other_var());
+            mutex.given.join(&task.known);
+            return;
+        }
+        let (task, var) = self.parts(task, access.var);
+        let Task { known, .. } = task;
+        match access.op {
+            AtomicLoad | AtomicRmwFailed => load(task, var, access),
+            AtomicStore => {
+                var.given.forget();
+                store(task, var, access);
+            }
+            AtomicRmw => {
+                load(task, var, access);
+                store(task, var, access);
+            }
+            LockAcquire | LockTryAcquire => {
+                known.join(&var.given);
+                known.join(&var.shared);
+            }
+            SharedAcquire | SharedTryAcquire => known.join(&var.given),
+            LockRelease => var.given.join(known),
+            SharedRelease => var.shared.join(known),
+            ChannelSend => send(known, var, access),
+            ChannelReceive => match (access.read, var.numbered.find(access.read)) {
+                // Nobody is left; else the receiver only says that it waits.
+                (0, _) if access.written == 0 => known.join(&var.given),
+                (_, Some(at)) => {
+                    let message = &mut var.numbered.entries[at];
+                    known.join(&message.given);
+                    message.answer.join(known);
+                }
+                _ => {}
+            },
+            ChannelClose => close(known, var, access),
+            BarrierArrive => var.numbered.entry(access.read).given.join(known),
+            BarrierPass => {
+                if let Some(round) = var.numbered.get(access.read) {
+                    known.join(&round.given);
+                }
+            }
+            OnceBegin => known.join(&var.given),
+            OnceCheck | Park => {
+                let seen = (access.op == OnceCheck) == (access.read == 1);
+                if seen {
+                    known.join(&var.given);
+                }
+            }
+            OnceEnd | Unpark => var.given.join(known),
+            CountDown => {
+                var.given.join(known);
+                if access.written == 0 || acquires(access.order) {
+                    known.join(&var.given);
+                }
+            }
+            // Whoever looks for being the only one says so by the ordering: `get_mut`.
+            CountUp | CountRead if acquires(access.order) => known.join(&var.given),
+            _ => {}
+        }
+    }
+
+    fn parts(&mut self, task: TaskId, var: SyncVar) -> (&mut Task<K>, &mut Var<K>) {
+        if self.vars.len() <= var.index() {
+            self.vars.resize_with(var.index() + 1, Var::default);
+        }
+        self.vars_used = self.vars_used.max(var.index() + 1);
+        (&mut self.tasks[task.index()], &mut self.vars[var.index()])
+    }
+
+    fn pass_on(&mut self, from: TaskId, to: TaskId) {
+        if from != to {
+            let known = std::mem::take(self.known(from));
+            self.known(to).join(&known);
+            *self.known(from) = known;
+        }
+    }
+
+    fn fence(&mut self, access: &SyncVarAccess) {
+        let Task {
+            known,
+            to_acquire,
+            fenced,
+        } = &mut self.tasks[access.event.task.index()];
+        if acquires(access.order) {
+            known.join(to_acquire);
+        }
+        if releases(access.order) {
+            fenced.forget();
+            fenced.join(known);
+        }
+    }
+}
+
+fn load<K: Knowledge>(task: &mut Task<K>, var: &Var<K>, access: &SyncVarAccess) {
+    if acquires(access.order) {
+        task.known.join(&var.given);
+    } else {
+        task.to_acquire.join(&var.given);
+        if let Some(more) = var.given.if_it_did(Side::Acquire, access) {
+            task.known.join(&more);
+        }
+    }
+}
+
+/// The writing half: what was there before goes on to be given only if nobody has made an end of it.
+fn store<K: Knowledge>(task: &mut Task<K>, var: &mut Var<K>, access: &SyncVarAccess) {
+    if releases(access.order) {
+        var.given.join(&task.known);
+    } else {
+        var.given.join(&task.fenced);
+        if let Some(more) = task.known.if_it_did(Side::Release, access) {
+            var.given.join(&more);
+        }
+    }
+}
+
+fn send<K: Knowledge>(known: &mut K, var: &mut Var<K>, access: &SyncVarAccess) {
+    match (access.read, access.written) {
+        // Nobody is left to receive it.
+        (0, 0) => known.join(&var.shared),
+        (0, number) => var.numbered.entry(number).given.join(known),
+        (taken, _) => {
+            if let Some(message) = var.numbered.get(taken) {
+                known.join(&message.answer);
+            }
+        }
+    }
+}
+
+fn close<K: Knowledge>(known: &mut K, var: &mut Var<K>, access: &SyncVarAccess) {
+    if access.written == 0 {
+        var.given.join(known);
+        return;
+    }
+    // The receiver drops the messages that it did not take.
+    let Numbered { entries, used } = &var.numbered;
+    let first = used.saturating_sub(access.read as usize);
+    for message in &entries[first..*used] {
+        known.join(&message.given);
+    }
+    var.shared.join(known);
+}

@@ -1,0 +1,265 @@
+//! Locks and condition variables used in ways that cannot work, or that often do not.
+//!
+//! **Source.** The documentation of `std::sync::Condvar` and `Mutex`; there is no paper.
+//!
+//! **What is computed.** Each execution is judged by itself.
+//! - A condition variable is used with two mutexes (error): `std` may panic.
+//! - A lock is given back by a task that does not hold it (error). `std`'s guards make that impossible; locks of other
+//!   makes need not.
+//! - A lock is held while its task waits for something that is not the lock's business, as a warning: `park`, `sleep`, `join`,
+//!   receiving from a channel, a barrier, or a wait on a condition variable with *another* lock. `held=false` switches it off.
+//! - A wait outside a loop, as a warning. `loops=false` switches it off. Whether there is a loop cannot be seen, but
+//!   this can: nobody caused the wake-up, nobody has held the mutex meanwhile, so that what it guards is as it was when the
+//!   task chose to wait; and the task gives the mutex back all the same, without having waited again, and without
+//!   having looked at anything else (an atomic, say) on which the condition might rest.
+//!
+//! **May object without reason** to a wait with a limit of time that only serves as a pause, and to a loop that
+//! ends because of a count of its own.
+//!
+//! **Misses.** Waits outside a loop, where the environment causes no spurious wake-up. Notifications without the
+//! mutex are left alone: they are common, and often right.
+//!
+//! **Reduction compatible**: who holds a lock when, and what a task does meanwhile, is the same on all executions of a
+//! trace.
+
+use crate::arguments::{self, Argument, SWITCH, switch};
+use crate::held::{Change, Held, HeldLocks};
+use intermezzo_sdk::{
+    Context, EventId, Execution, FindingKind, Interests, Monitor, Report, SiteId, SyncVar, SyncVarAccess,
+    SyncVarOp, TaskId,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+const NAME: &str = "misuse";
+
+const ARGUMENTS: [Argument<Misuses>; 2] = [
+    Argument {
+        name: "held",
+        values: SWITCH,
+        set: |to, value| switch(&mut to.held_wanted, value),
+    },
+    Argument {
+        name: "loops",
+        values: SWITCH,
+        set: |to, value| switch(&mut to.loops, value),
+    },
+];
+
+/// Finds locks and condition variables used in ways that cannot work. See the [module](self).
+#[derive(Debug)]
+pub struct Misuses {
+    held_wanted: bool,
+    loops: bool,
+    held: HeldLocks,
+    /// With which mutex each condition variable was used first, and where.
+    mutexes: BTreeMap<SyncVar, (SyncVar, EventId, SiteId)>,
+    waits: BTreeMap<TaskId, Wait>,
+    /// What was said of the execution that runs.
+    told: BTreeSet<String>,
+}
+
+/// A wait on a condition variable, until its task looks at the condition again.
+#[derive(Debug)]
+struct Wait {
+    mutex: SyncVar,
+    /// Where it began.
+    event: EventId,
+    site: SiteId,
+    condvar: SyncVar,
+    state: WaitState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WaitState {
+    /// It waits.
+    Waiting,
+    /// Nobody woke it, and it has still to take the mutex.
+    Woken,
+    /// It has the mutex, with the condition as it was.
+    Back,
+}
+
+impl Default for Misuses {
+    fn default() -> Self {
+        Misuses::new()
+    }
+}
+
+impl Misuses {
+    /// Looks for all of it.
+    pub fn new() -> Misuses {
+        Misuses {
+            held_wanted: true,
+            loops: true,
+            held: HeldLocks::default(),
+            mutexes: BTreeMap::new(),
+            waits: BTreeMap::new(),
+            told: BTreeSet::new(),
+        }
+    }
+
+    /// With arguments: `held=false`, `loops=false`.
+    ///
+    /// # Errors
+    /// There is no such argument, or it cannot have that value.
+    pub fn with_arguments(arguments: &str) -> Result<Misuses, String> {
+        arguments::with(Misuses::new(), NAME, &ARGUMENTS, arguments)
+    }
+
+    /// Reports this once in an execution.
+    fn tell(&mut self, report: Report, cx: &mut Context<'_>) {
+        if self.told.insert(report.message.clone()) {
+            cx.report(report);
+        }
+    }
+
+    fn begin_wait(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+        let mutex = access.other_var();
+        let place = (mutex, access.event, access.site);
+        let (first, event, site) = *self.mutexes.entry(access.var).or_insert(place);
+        if first != mutex {
+            let message = format!(
+                "{} is used with two mutexes: with {} at {}, and with {} at {}",
+                cx.var_name(access.var),
+                cx.var_name(first),
+                cx.site_name(site),
+                cx.var_name(mutex),
+                cx.site_name(access.site),
+            );
+            let report = Report::new(FindingKind::Misuse, message).events([access.event, event]);
+            self.tell(
+                report.suggest("give each mutex a condition variable of its own"),
+                cx,
+            );
+        }
+        let wait = Wait {
+            mutex,
+            event: access.event,
+            site: access.site,
+            condvar: access.var,
+            state: WaitState::Waiting,
+        };
+        self.waits.insert(access.event.task, wait);
+    }
+
+    /// What the operation means for waits that are not over.
+    fn follow_waits(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+        use SyncVarOp::*;
+        let task = access.event.task;
+        // Whoever takes the mutex meanwhile may change what it guards.
+        if matches!(access.op, LockAcquire | LockTryAcquire) {
+            self.waits
+                .retain(|waiter, wait| *waiter == task || wait.mutex != access.var);
+        }
+        let Some(wait) = self.waits.get_mut(&task) else {
+            return;
+        };
+        let mutex = access.var == wait.mutex;
+        match (wait.state, access.op) {
+            (WaitState::Waiting, CondvarWake) if access.read == 1 => wait.state = WaitState::Woken,
+            (WaitState::Woken, LockAcquire) if mutex => wait.state = WaitState::Back,
+            (WaitState::Back, LockRelease) if mutex => {
+                let Wait {
+                    event, site, condvar, ..
+                } = *wait;
+                self.waits.remove(&task);
+                self.tell_no_loop(condvar, [access.event, event], site, cx);
+            }
+            // Nothing on which a condition might rest.
+            (WaitState::Back, Yield | Fence | Sleep | NotifyOne | NotifyAll) => {}
+            _ => {
+                self.waits.remove(&task);
+            }
+        }
+    }
+
+    fn tell_no_loop(&mut self, condvar: SyncVar, events: [EventId; 2], site: SiteId, cx: &mut Context<'_>) {
+        let message = format!(
+            "{} goes on after a wait on {} at {} that nobody ended, though what it waits for cannot have changed",
+            cx.task_name(events[0].task),
+            cx.var_name(condvar),
+            cx.site_name(site),
+        );
+        let report = Report::new(FindingKind::Misuse, message).warning().events(events);
+        self.tell(report.suggest("wait in a loop, or with `wait_while`"), cx);
+    }
+
+    /// The task waits for something while it holds these.
+    fn tell_held(&mut self, access: &SyncVarAccess, held: &[Held], cx: &mut Context<'_>) {
+        for held in held {
+            let message = format!(
+                "{} holds {} (taken at {}) while it waits at {} ({})",
+                cx.task_name(access.event.task),
+                cx.var_name(held.lock),
+                cx.site_name(held.site),
+                cx.site_name(access.site),
+                access.op,
+            );
+            let report = Report::new(FindingKind::Misuse, message).warning();
+            self.tell(
+                report
+                    .events([access.event, held.event])
+                    .suggest("drop the guard before"),
+                cx,
+            );
+        }
+    }
+
+    fn tell_not_held(&mut self, access: &SyncVarAccess, lock: SyncVar, cx: &mut Context<'_>) {
+        let owner = self.held.owner(lock);
+        let whose = owner.map_or_else(
+            || "nobody holds it".into(),
+            |owner| format!("{} holds it", cx.task_name(owner)),
+        );
+        let message = format!(
+            "{} gives {} back at {}, which it does not hold: {whose}",
+            cx.task_name(access.event.task),
+            cx.var_name(lock),
+            cx.site_name(access.site),
+        );
+        let report = Report::new(FindingKind::Misuse, message).events([access.event]);
+        self.tell(report.suggest("let who took the lock give it back"), cx);
+    }
+}
+
+impl Monitor for Misuses {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn interests(&self) -> Interests {
+        Interests::SYNC_ACCESSES
+    }
+
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+
+    fn on_execution_begin(&mut self, _: &Execution<'_>) {
+        self.held.clear();
+        self.mutexes.clear();
+        self.waits.clear();
+        self.told.clear();
+    }
+
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+        use SyncVarOp::*;
+        if self.loops {
+            self.follow_waits(access, cx);
+        }
+        if let Change::NotHeld(lock) = self.held.add(access) {
+            self.tell_not_held(access, lock, cx);
+        }
+        if access.op == CondvarWait {
+            self.begin_wait(access, cx);
+        }
+        let waits = matches!(
+            access.op,
+            Park | Sleep | TaskJoin | ChannelReceive | BarrierArrive | CondvarWait
+        );
+        if waits && self.held_wanted {
+            let held = self.held.of(access.event.task).to_vec();
+            self.tell_held(access, &held, cx);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Stale loads: loads that could return an older value on a machine with store buffers than any schedule shows.
+//!
+//! Source: Burckhardt and Musuvathi, Effective Program Verification for Relaxed Memory Models, CAV 2008; from its
+//! definitions. All executions under TSO, the memory model of x86, are sequentially consistent if and only if no
+//! sequentially consistent execution is *borderline*: has a load that could be served an older value, such that no
+//! schedule explains it. So it suffices to look at the executions that the explorer runs anyway.
+//!
+//! # What is stale
+//!
+//! *hb* is program order and the order of operations that do not commute, before the load itself: what the load's task
+//! has seen, by whatever way. *rhb* is hb without what a store buffer relaxes: program order from a store to a later
+//! load of the same task, with nothing between that drains the buffer; and the reading of one's own buffered store.
+//! A load of `x` by task `p` is stale-able if there is a store to `x` that
+//!
+//! - comes before the load's predecessor in `p` by hb: else a schedule has the load before that store;
+//! - does not come before the load by rhb: else the machine forbids it, too;
+//! - and is followed, in the order of stores to `x`, by no store of `p` itself: a task never reads past its own stores.
+//!   An *older* store of `p` does not count: it may wait in the buffer, and serve the load, while the other's store
+//!   comes after it (x86's litmus test `n6`).
+//!
+//! # How it is decided
+//!
+//! Every store to `x` comes before the later ones by both orders, so what a task has seen of them is a beginning of
+//! their list, by either order. Hence the last that `p` knows by hb decides: if it is `p`'s own, nothing is stale; else
+//! the load is stale-able if and only if rhb does not know that one. Each task has three clocks, which count the stores of
+//! each task: what is hb-before its next operation, what is rhb-before its next load, and what is rhb-before its next
+//! store. A variable has those of its loads and stores, and the list of its stores in full. Each load costs a binary
+//! search in it.
+//!
+//! # What drains the buffer
+//!
+//! x86-TSO, as Rust compiles to it: `SeqCst` stores (`xchg`), read-modify-writes of any ordering, a compare-exchange that
+//! failed included (`lock cmpxchg`), `SeqCst` fences; and whatever consists of these: locks, condition variables, channels,
+//! barriers, parking, spawn, end and join of tasks, changes of reference counts. Stores that relax or release do not, nor do other
+//! fences, yields and sleeps, nor any load. Hence a program all of whose stores are `SeqCst` has no findings, whatever its
+//! loads are. That is about x86: on a machine that reorders more, a program may do what is not found here.
+//!
+//! Accesses to tracked plain memory are loads and stores of the bytes that they touch.
+//!
+//! # Deviations
+//!
+//! The paper compares vector timestamps of the last accesses; here the order of all stores is kept, so that the answer is
+//! exact. Operations that commute (shares of a lock, changes of a count) are not ordered by each other, as in the
+//! explorer's traces.
+//!
+//! # Blind spots
+//!
+//! - An older value may do no harm: the warning says that it is possible, not that it is wrong. Nor are values compared:
+//!   a load that would read the same from an older store is reported.
+//! - Looks at locks, counts, tasks and one-time initialisations (`is_poisoned`, `strong_count`, `is_finished`,
+//!   `is_completed`) are plain loads that order others; they are not reported themselves.
+//! - A failed `try_read` or `try_write` may be a plain load in `std`. It is taken to drain the buffer, as a failed `try_lock` does.
+//! - Plain accesses are no schedule points. Where they race with each other, executions of one trace may show
+//!   different findings; the race is the first thing to mend.
+//! - Exploration must cover every trace: what it left out may have been borderline.
+//!
+//! Reduction compatible: hb and rhb are the same in all executions of a trace.
+
+mod memory;
+mod operation;
+mod order;
+#[cfg(test)]
+mod tests;
+
+use crate::arguments::{self, Argument, SWITCH, switch};
+use intermezzo_sdk::{
+    Context, DataVarAccess, EventId, Execution, FindingKind, Interests, Monitor, Report, SiteId,
+    SyncVarAccess, TaskId,
+};
+use memory::Memory;
+use operation::Operation;
+use order::{Missed, Place, Tasks};
+use std::collections::HashSet;
+
+const NAME: &str = "stale-load";
+
+/// Warns of loads that a store buffer could serve an older value, such that no schedule explains it.
+///
+/// ```
+/// use intermezzo_monitors::StaleLoads;
+///
+/// let as_errors = StaleLoads::with_arguments("errors=true");
+/// assert!(as_errors.is_ok());
+/// ```
+#[derive(Debug, Default)]
+pub struct StaleLoads {
+    /// Whether a finding is an error, not a warning.
+    errors: bool,
+    tasks: Tasks,
+    memory: Memory,
+    /// What the execution has shown already: which load, by its task and place, and which store.
+    told: HashSet<[(TaskId, SiteId); 2]>,
+}
+
+const ARGUMENTS: [Argument<StaleLoads>; 1] = [Argument {
+    name: "errors",
+    values: SWITCH,
+    set: |monitor, value| switch(&mut monitor.errors, value),
+}];
+
+impl StaleLoads {
+    /// Findings are warnings.
+    pub fn new() -> StaleLoads {
+        StaleLoads::default()
+    }
+
+    /// With `key=value` pairs, separated by commas: `errors=true` makes errors of the findings. No pairs are fine.
+    ///
+    /// # Errors
+    /// Something is not of that form, or not known; the text says what is.
+    pub fn with_arguments(arguments: &str) -> Result<StaleLoads, String> {
+        arguments::with(StaleLoads::new(), NAME, &ARGUMENTS, arguments)
+    }
+
+    fn tell(
+        &mut self,
+        load: Place,
+        variable: impl Fn(&Context<'_>) -> String,
+        missed: Missed,
+        cx: &mut Context<'_>,
+    ) {
+        let store = missed.store;
+        let ends = [(load.event.task, load.site), (store.event.task, store.site)];
+        if !self.told.insert(ends) {
+            return;
+        }
+        let (task, place) = (cx.task_name(load.event.task), cx.site_name(load.site));
+        let (other, stored) = (cx.task_name(store.event.task), cx.site_name(store.site));
+        let message = format!(
+            "the load of {} by {task} at {place} may miss the store by {other} at {stored}: store buffers \
+             let it return an older value, which no schedule explains",
+            variable(cx)
+        );
+        let between = |own| {
+            format!(
+                "between the store by {task} at {} and the load at {place}",
+                cx.site_name(own)
+            )
+        };
+        let suggestion = match missed.own.map(between) {
+            Some(between) if missed.alone => {
+                format!("put a SeqCst fence {between}, or make that store SeqCst or a read-modify-write")
+            }
+            between => format!(
+                "put a SeqCst fence between the store by {other} at {stored} and the next load by {other}{}; likewise \
+                 in tasks by way of which {task} came to know of that store. Or make these stores SeqCst or read-modify-writes",
+                between
+                    .map(|between| format!(", and one {between}"))
+                    .unwrap_or_default()
+            ),
+        };
+        let report = Report::new(FindingKind::StaleLoad, message)
+            .events([load.event, store.event])
+            .suggest(suggestion);
+        cx.report(if self.errors { report } else { report.warning() });
+    }
+}
+
+impl Monitor for StaleLoads {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn interests(&self) -> Interests {
+        Interests::SYNC_ACCESSES | Interests::DATA_ACCESSES
+    }
+
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+
+    fn on_execution_begin(&mut self, _: &Execution<'_>) {
+        self.tasks.clear();
+        self.memory.clear();
+        self.told.clear();
+    }
+
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+        let place = Place {
+            event: access.event,
+            site: access.site,
+        };
+        let mut task = self.tasks.acting(access.event.task);
+        match Operation::of(access) {
+            Operation::Nothing => {}
+            Operation::Drain => task.drain(),
+            Operation::Look => {
+                if let Some(shared) = self.memory.of_operation(access.op, access.var) {
+                    task.look(shared);
+                }
+            }
+            Operation::Load => {
+                let shared = self.memory.of_operation(access.op, access.var);
+                if let Some(missed) = shared.and_then(|shared| task.load(shared)) {
+                    self.tell(place, |cx| cx.var_name(access.var), missed, cx);
+                }
+            }
+            Operation::Store => {
+                if let Some(shared) = self.memory.of_operation(access.op, access.var) {
+                    task.store(shared, place);
+                }
+            }
+            Operation::Whole { class, stores } => {
+                for var in [access.var, access.other_var()] {
+                    if let Some(shared) = self.memory.of_operation(access.op, var) {
+                        task.whole(shared, class, stores.then_some(place));
+                    }
+                }
+            }
+        }
+    }
+
+    fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
+        let EventId { task, .. } = access.after;
+        let place = Place {
+            event: access.after,
+            site: access.site,
+        };
+        let mut task = self.tasks.acting(task);
+        let mut missed = None;
+        self.memory.of_data(access, |shared| {
+            if access.is_write {
+                task.store(shared, place);
+            } else {
+                missed = missed.or(task.load(shared));
+            }
+        });
+        if let Some(missed) = missed {
+            self.tell(place, |cx| cx.location_name(access.location), missed, cx);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What an operation does to a store buffer.
+
+use intermezzo_sdk::{Class, MemoryOrder, SyncVarAccess, SyncVarOp};
+
+/// What an operation is to a machine with store buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    /// No access to memory that anybody sees.
+    Nothing,
+    /// The buffer is drained.
+    Drain,
+    /// A load of which nothing is reported: there is no list of what it could read.
+    Look,
+    /// A load.
+    Load,
+    /// A store, which may stay in the buffer.
+    Store,
+    /// One or several read-modify-writes: the buffer is drained before and after.
+    Whole {
+        /// How its variable is touched.
+        class: Class,
+        /// Whether a load could read from it.
+        stores: bool,
+    },
+}
+
+impl Operation {
+    /// What it is on x86, as Rust compiles to it.
+    pub(super) fn of(access: &SyncVarAccess) -> Operation {
+        use SyncVarOp::*;
+        let whole = |class| Operation::Whole { class, stores: false };
+        let unasked = access.read == 1;
+        match access.op {
+            Yield | Sleep | Choice | OperationCall | OperationReturn => Operation::Nothing,
+            Fence if access.order == MemoryOrder::SeqCst => Operation::Drain,
+            Fence => Operation::Nothing,
+            AtomicLoad | DataRead => Operation::Load,
+            PoisonCheck | OnceCheck | TaskCheck | CountRead => Operation::Look,
+            AtomicStore if access.order != MemoryOrder::SeqCst => Operation::Store,
+            DataWrite => Operation::Store,
+            AtomicStore | AtomicRmw => Operation::Whole {
+                class: Class::Write,
+                stores: true,
+            },
+            SharedAcquire | SharedTryAcquire | SharedRelease => whole(Class::Share),
+            // The last one finds that it is the last: it looks.
+            CountDown if access.written == 0 => whole(Class::Write),
+            CountUp | CountDown | Unpark | TaskEnd => whole(Class::Add),
+            // All have arrived when the first passes; who was notified is settled by the notification.
+            BarrierPass => whole(Class::Read),
+            CondvarWake if !unasked => whole(Class::Read),
+            TimeOut => whole(Class::Write),
+            op if op.is_write() => whole(Class::Write),
+            _ => whole(Class::Read),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The clocks of tasks and of what they share: what is hb-before, and what is rhb-before.
+//!
+//! Clocks count stores, those of a task in its program order. By either order, whatever comes after a store of a task comes
+//! after that task's earlier ones: buffers are first in, first out. Loads need no number, because nobody asks
+//! after them; what comes after a load knows what the load knew.
+
+use intermezzo_sdk::Class;
+use intermezzo_sdk::{EventId, SiteId, TaskId, VectorClock};
+
+/// An access, and where in the source it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) event: EventId,
+    pub(super) site: SiteId,
+}
+
+/// A store that a load could miss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Missed {
+    pub(super) store: Place,
+    /// Where the load's own task last stored something that may still be in its buffer.
+    pub(super) own: Option<SiteId>,
+    /// Whether other buffers have no part in it: a fence between that store and the load is enough.
+    pub(super) alone: bool,
+}
+
+/// A clock by each order.
+#[derive(Clone, Debug, Default)]
+struct Clocks {
+    hb: VectorClock,
+    rhb: VectorClock,
+}
+
+impl Clocks {
+    fn clear(&mut self) {
+        self.hb.clear();
+        self.rhb.clear();
+    }
+}
+
+/// A store: the how-manieth of its task, from 1.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    number: u32,
+    place: Place,
+}
+
+impl Stored {
+    fn is_known(self, clock: &VectorClock) -> bool {
+        clock.get(self.place.event.task) >= self.number
+    }
+}
+
+/// What tasks share: a variable, or a piece of plain memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shared {
+    /// What operations of each class so far know together, themselves included.
+    classes: [Clocks; Class::ALL.len()],
+    /// Every store, in order.
+    stores: Vec<Stored>,
+}
+
+impl Shared {
+    /// It is as if untouched. The memory is kept.
+    pub(super) fn clear(&mut self) {
+        self.classes.iter_mut().for_each(Clocks::clear);
+        self.stores.clear();
+    }
+
+    /// Those that do not commute with an operation of this class, with what they know.
+    fn before(&self, class: Class) -> impl Iterator<Item = (Class, &Clocks)> {
+        let classes = Class::ALL.into_iter().zip(&self.classes);
+        classes.filter(move |(other, _)| !class.commutes(*other))
+    }
+
+    fn class(&mut self, class: Class) -> &mut Clocks {
+        &mut self.classes[class as usize]
+    }
+}
+
+#[derive(Debug, Default)]
+struct Task {
+    /// Stores so far.
+    stores: u32,
+    /// What comes before its next operation by hb.
+    hb: VectorClock,
+    /// What comes before its next load by rhb.
+    loads: VectorClock,
+    /// What comes before its next store by rhb: no less than `loads`.
+    after: VectorClock,
+    /// The last store since the buffer was drained.
+    buffered: Option<SiteId>,
+}
+
+/// The tasks of an execution.
+#[derive(Debug, Default)]
+pub(super) struct Tasks(Vec<Task>);
+
+impl Tasks {
+    /// They have done nothing. The memory is kept.
+    pub(super) fn clear(&mut self) {
+        for task in &mut self.0 {
+            task.stores = 0;
+            task.hb.clear();
+            task.loads.clear();
+            task.after.clear();
+            task.buffered = None;
+        }
+    }
+
+    /// The task that does something.
+    pub(super) fn acting(&mut self, id: TaskId) -> Acting<'_> {
+        if self.0.len() <= id.index() {
+            self.0.resize_with(id.index() + 1, Task::default);
+        }
+        Acting {
+            id,
+            task: &mut self.0[id.index()],
+        }
+    }
+}
+
+/// A task that does something.
+pub(super) struct Acting<'a> {
+    id: TaskId,
+    task: &'a mut Task,
+}
+
+impl Acting<'_> {
+    /// A load; the last store that it could miss.
+    pub(super) fn load(&mut self, shared: &mut Shared) -> Option<Missed> {
+        let missed = self.missed(shared);
+        self.look(shared);
+        missed
+    }
+
+    /// The last store that a load could miss. If it could miss any, it could miss the last that hb knows.
+    fn missed(&self, shared: &Shared) -> Option<Missed> {
+        let known = shared
+            .stores
+            .partition_point(|store| store.is_known(&self.task.hb));
+        let last = shared.stores[..known].last()?;
+        if last.place.event.task == self.id || last.is_known(&self.task.loads) {
+            return None;
+        }
+        Some(Missed {
+            store: last.place,
+            own: self.task.buffered,
+            alone: last.is_known(&self.task.after),
+        })
+    }
+
+    /// A load of which nothing is reported.
+    pub(super) fn look(&mut self, shared: &mut Shared) {
+        let task = &mut *self.task;
+        // One's own store may be read from the buffer, before others see it.
+        let own = shared
+            .stores
+            .last()
+            .is_some_and(|store| store.place.event.task == self.id);
+        for (class, known) in shared.before(Class::Read) {
+            task.hb.join(&known.hb);
+            if class != Class::Write || !own {
+                task.loads.join(&known.rhb);
+            }
+        }
+        task.after.join(&task.loads);
+        let reads = shared.class(Class::Read);
+        reads.hb.join(&task.hb);
+        reads.rhb.join(&task.loads);
+    }
+
+    /// A store that may stay in the buffer.
+    pub(super) fn store(&mut self, shared: &mut Shared, place: Place) {
+        self.touch(shared, Class::Write);
+        self.put(shared, place);
+        self.leave(shared, Class::Write);
+        self.task.buffered = Some(place.site);
+    }
+
+    /// An operation that drains the buffer before and after; it may be a store itself.
+    pub(super) fn whole(&mut self, shared: &mut Shared, class: Class, stored: Option<Place>) {
+        self.touch(shared, class);
+        if let Some(place) = stored {
+            self.put(shared, place);
+        }
+        self.leave(shared, class);
+        self.drain();
+    }
+
+    /// The buffer is drained.
+    pub(super) fn drain(&mut self) {
+        self.task.loads.clone_from(&self.task.after);
+        self.task.buffered = None;
+    }
+
+    /// Learns of what comes before an operation of this class.
+    fn touch(&mut self, shared: &Shared, class: Class) {
+        for (_, known) in shared.before(class) {
+            self.task.hb.join(&known.hb);
+            self.task.after.join(&known.rhb);
+        }
+    }
+
+    /// Adds a store.
+    fn put(&mut self, shared: &mut Shared, place: Place) {
+        self.task.stores += 1;
+        let number = self.task.stores;
+        self.task.hb.set(self.id, number);
+        self.task.after.set(self.id, number);
+        shared.stores.push(Stored { number, place });
+    }
+
+    /// Leaves what is known now to those who come after an operation of this class.
+    fn leave(&self, shared: &mut Shared, class: Class) {
+        let known = shared.class(class);
+        known.hb.join(&self.task.hb);
+        known.rhb.join(&self.task.after);
+    }
+}

@@ -1,0 +1,175 @@
+//! What an exploration was made of: executions, tasks, steps, switches, operations.
+//!
+//! **What is computed.** An *event* is a visible operation; a *step* is one that has a schedule point, where another task
+//! might have gone on: creation, beginning and end of tasks have none. A *switch* is a step of another task than the one
+//! before. A *preemption* is a `status` of `preempted`.
+//!
+//! **Reduction compatible** in that it has no verdict: it reports a summary at the end, as a warning.
+
+use crate::arguments;
+use intermezzo_sdk::{
+    Context, EventAttribute, Execution, FindingKind, Interests, Monitor, Report, SchedulePoint,
+    SyncVarAccess, TaskId,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+const NAME: &str = "statistics";
+
+/// Counts what happens. See the [module](self).
+#[derive(Debug, Default)]
+pub struct Statistics {
+    tasks: BTreeSet<TaskId>,
+    last: Option<TaskId>,
+    /// Of the execution that runs.
+    events: u64,
+    steps: u64,
+    switches: u64,
+    preemptions: u64,
+    summary: SharedSummary,
+}
+
+/// What has been counted so far. It can be asked when the monitor is long in the engine's hands.
+#[derive(Clone, Debug, Default)]
+pub struct SharedSummary(Arc<Mutex<Summary>>);
+
+impl SharedSummary {
+    /// What has been counted so far.
+    pub fn get(&self) -> Summary {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Counts of executions that have ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Executions.
+    pub executions: u64,
+    /// Of those, the ones in which every task came to its end.
+    pub complete: u64,
+    /// Most tasks in one execution.
+    pub max_tasks: u64,
+    /// Visible operations.
+    pub events: u64,
+    /// Most of them in one execution.
+    pub max_events: u64,
+    /// Visible operations with a schedule point.
+    pub steps: u64,
+    /// Most of them in one execution.
+    pub max_steps: u64,
+    /// Steps of another task than the one before.
+    pub switches: u64,
+    /// Most of them in one execution.
+    pub max_switches: u64,
+    /// Switches away from a task that could have gone on.
+    pub preemptions: u64,
+    /// Most of them in one execution.
+    pub max_preemptions: u64,
+    /// How often each operation was done, by its name.
+    pub operations: BTreeMap<&'static str, u64>,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "executions: {}, complete: {}; most tasks: {}; events: {}, most in one execution: {}; steps: {}, most: {}; \
+             switches of task: {}, most: {}; preemptions: {}, most: {}; operations:",
+            self.executions,
+            self.complete,
+            self.max_tasks,
+            self.events,
+            self.max_events,
+            self.steps,
+            self.max_steps,
+            self.switches,
+            self.max_switches,
+            self.preemptions,
+            self.max_preemptions,
+        )?;
+        for (at, (name, count)) in self.operations.iter().enumerate() {
+            write!(f, "{} {name} {count}", if at > 0 { "," } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl Statistics {
+    /// Has counted nothing.
+    pub fn new() -> Statistics {
+        Statistics::default()
+    }
+
+    /// It takes no arguments.
+    ///
+    /// # Errors
+    /// There are some.
+    pub fn with_arguments(arguments: &str) -> Result<Statistics, String> {
+        arguments::with(Statistics::new(), NAME, &[], arguments)
+    }
+
+    /// What it counts, now and later.
+    pub fn summary(&self) -> SharedSummary {
+        self.summary.clone()
+    }
+}
+
+impl Monitor for Statistics {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn interests(&self) -> Interests {
+        Interests::SYNC_ACCESSES | Interests::SCHEDULE_POINTS | Interests::ATTRIBUTES
+    }
+
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+
+    fn on_execution_begin(&mut self, _: &Execution<'_>) {
+        self.tasks.clear();
+        // The test's own body runs first.
+        self.last = Some(TaskId(0));
+        (self.events, self.steps, self.switches, self.preemptions) = (0, 0, 0, 0);
+    }
+
+    fn on_schedule_point(&mut self, next: &SchedulePoint, _: &mut Context<'_>) {
+        let task = next.event.task;
+        self.steps += 1;
+        self.switches += u64::from(self.last.is_some_and(|last| last != task));
+        self.last = Some(task);
+    }
+
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, _: &mut Context<'_>) {
+        self.tasks.insert(access.event.task);
+        self.events += 1;
+        let mut summary = self.summary.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *summary.operations.entry(access.op.name()).or_default() += 1;
+    }
+
+    fn on_event_attribute(&mut self, attribute: &EventAttribute<'_>, _: &mut Context<'_>) {
+        self.preemptions += u64::from((attribute.name, attribute.value) == ("status", "preempted"));
+    }
+
+    fn on_execution_end(&mut self, execution: &Execution<'_>, _: &mut Context<'_>) {
+        let mut summary = self.summary.0.lock().unwrap_or_else(PoisonError::into_inner);
+        summary.executions += 1;
+        summary.complete += u64::from(execution.complete);
+        summary.max_tasks = summary.max_tasks.max(self.tasks.len() as u64);
+        summary.events += self.events;
+        summary.max_events = summary.max_events.max(self.events);
+        summary.steps += self.steps;
+        summary.max_steps = summary.max_steps.max(self.steps);
+        summary.switches += self.switches;
+        summary.max_switches = summary.max_switches.max(self.switches);
+        summary.preemptions += self.preemptions;
+        summary.max_preemptions = summary.max_preemptions.max(self.preemptions);
+    }
+
+    fn on_shutdown(&mut self, cx: &mut Context<'_>) {
+        let message = self.summary.get().to_string();
+        cx.report(Report::new(FindingKind::Plugin(NAME.into()), message).warning());
+    }
+}

@@ -1,0 +1,3 @@
+//! The monitor `atomicity` as a plugin.
+
+intermezzo_sdk::export_monitor!(intermezzo_monitors::Atomicity::with_arguments);

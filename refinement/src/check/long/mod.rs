@@ -1,0 +1,97 @@
+//! Long histories whose values are told apart: checked in n log n, where the general search may take for ever.
+//!
+//! If no value is put in twice, each value says which operations belong together, and an object's rules become
+//! statements about where those operations lie in time (Gibbons & Korach, SIAM J. Comput. 1997; Emmi & Enea, PLDI
+//! 2018; Abdulla et al., PLDI 2025; Lee & Mathur, OOPSLA 2025). Two moments of a value do the work: by the first
+//! return of any of its operations it must be there, and until the last call of any of them it must still be
+//! there, for ever if nobody takes it. If the one comes before the other, the time between is its *critical
+//! interval*. Each file proves its own condition.
+//!
+//! Misses nothing where it applies: each condition is exact. Does not apply where a value is put in twice, where an
+//! operation answers what its kind never answers, and to some pending operations; it says so.
+
+mod container;
+mod cover;
+mod gaps;
+mod order;
+mod shrink;
+mod time;
+
+pub mod fetch_add;
+pub mod priority_queue;
+pub mod queue;
+pub mod register;
+pub mod set;
+pub mod stack;
+
+use super::{Same, Verdict};
+use crate::history::History;
+use crate::specification::Specification;
+
+/// What a check of a long history found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Long {
+    /// The operations can be put in order.
+    Linearizable,
+    /// They cannot.
+    Violation(Violation),
+    /// The history is of a kind that this check does not decide. Why.
+    NotApplicable(&'static str),
+}
+
+/// Why a history is not linearizable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// In words; `#3` is the operation at place 3 of the history.
+    pub why: String,
+    /// The places in the history of the operations concerned, in order: even these alone are not linearizable.
+    pub operations: Vec<usize>,
+}
+
+impl Violation {
+    fn new(why: String, operations: impl IntoIterator<Item = u32>) -> Violation {
+        let mut operations: Vec<usize> = operations.into_iter().map(|id| id as usize).collect();
+        operations.sort_unstable();
+        operations.dedup();
+        Violation { why, operations }
+    }
+}
+
+/// A specification whose long histories can be checked fast.
+pub trait CheckLong: Specification {
+    /// Whether the history is linearizable, in n log n.
+    fn check_long(&self, history: &History<Self::Call, Self::Return>) -> Long;
+}
+
+const MISFIT: &str = "an operation answers what its kind never answers";
+
+/// What [`check`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decided<S> {
+    /// The operations can be put in order.
+    Linearizable,
+    /// They cannot.
+    Violation(Violation),
+    /// The history is not of a kind that is checked fast: what the general checker says.
+    General(Verdict<S>),
+}
+
+impl<S> Decided<S> {
+    /// Whether the history is linearizable.
+    pub fn is_linearizable(&self) -> bool {
+        match self {
+            Decided::Linearizable => true,
+            Decided::Violation(_) => false,
+            Decided::General(verdict) => verdict.is_allowed(),
+        }
+    }
+}
+
+/// Whether a history is linearizable: fast if it can be, else by the general checker.
+pub fn check<S: CheckLong>(specification: &S, history: &History<S::Call, S::Return>) -> Decided<S::State> {
+    match specification.check_long(history) {
+        Long::Linearizable => Decided::Linearizable,
+        Long::Violation(violation) => Decided::Violation(violation),
+        Long::NotApplicable(_) => Decided::General(super::check(specification, history, Same::Linearizable)),
+    }
+}

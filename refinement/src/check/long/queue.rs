@@ -1,0 +1,126 @@
+//! Long histories of queues: nothing is found empty that is not, and the values have an order.
+//!
+//! The order is looked for as a whole (`order.rs`): with an operation that looks at the front, comparing pairs of values is
+//! not enough. Values in an order are enqueued as early as it allows, and each found at the front as early as it
+//! allows. A gap in which no value must be there separates those that must be gone before it from those that must come
+//! after it, and nothing orders the latter before the former: so an empty queue there and the order do not disturb each
+//! other.
+//!
+//! A pending dequeue may have taken any value that is still there: decided if it makes no difference.
+
+use super::container::{Container, Step, Value};
+use super::order::{Before, Bounds, cycle};
+use super::time::NEVER;
+use super::{CheckLong, Long, Violation, cover};
+use crate::history::History;
+use crate::specs::queue::{Call, Queue, Return};
+use std::hash::Hash;
+
+/// Whether a queue's history is linearizable, in n log n.
+pub fn check<V: Clone + Eq + Hash>(queue: &Queue<V>, history: &History<Call<V>, Return<V>>) -> Long {
+    if let Some(capacity) = queue.capacity() {
+        let enqueues = history
+            .operations()
+            .iter()
+            .filter(|operation| matches!(operation.call, Call::Enqueue(_)));
+        if enqueues.count() > capacity {
+            return Long::NotApplicable("the queue may be full");
+        }
+    }
+    match Container::read(history, step) {
+        Ok(container) => {
+            container.decide(|container| cover::never_empty(container).or_else(|| out_of_order(container)))
+        }
+        Err(decided) => decided,
+    }
+}
+
+impl<V: Clone + Eq + Hash> CheckLong for Queue<V> {
+    fn check_long(&self, history: &History<Call<V>, Return<V>>) -> Long {
+        check(self, history)
+    }
+}
+
+fn step<V: Clone>(call: &Call<V>, returned: Option<&Return<V>>) -> Step<V> {
+    match (call, returned) {
+        (Call::Enqueue(value), None | Some(Return::Done)) => Step::Put(value.clone()),
+        (Call::Dequeue, Some(Return::Front(front))) => Step::Take(front.clone()),
+        (Call::Peek, Some(Return::Front(front))) => Step::Look(front.clone()),
+        (Call::Dequeue, None) => Step::PendingTake,
+        (Call::Peek, None) => Step::Nothing,
+        _ => Step::Misfit,
+    }
+}
+
+fn out_of_order<V>(container: &Container<V>) -> Option<Violation> {
+    let bounds: Vec<Bounds> = container
+        .values
+        .iter()
+        .map(|value| Bounds {
+            put: value.put.call,
+            there: value.there,
+            front: container
+                .findings(value)
+                .map(|found| found.ret)
+                .min()
+                .unwrap_or(NEVER),
+            until: match value.taken {
+                // Its last call is of an operation that finds it: enqueueing it was called before any return.
+                Some(_) => container
+                    .findings(value)
+                    .map(|found| found.call)
+                    .max()
+                    .unwrap_or(NEVER),
+                None => NEVER,
+            },
+        })
+        .collect();
+    let cycle = cycle(&bounds)?;
+    let mut operations = Vec::new();
+    let mut reasons = Vec::new();
+    for (at, &(value, why)) in cycle.iter().enumerate() {
+        let value = &container.values[value];
+        let next = &container.values[cycle[(at + 1) % cycle.len()].0];
+        let found = container.findings(value).min_by_key(|found| found.ret);
+        let last = container.findings(next).max_by_key(|found| found.call);
+        operations.extend(value.operations());
+        operations.extend(found.iter().chain(&last).map(|found| found.id));
+        reasons.push(reason(
+            value,
+            next,
+            why,
+            found.map(|found| found.id),
+            last.map(|last| last.id),
+        ));
+    }
+    Some(Violation::new(
+        format!(
+            "first in, first out: {}; none can be the first",
+            reasons.join("; ")
+        ),
+        operations,
+    ))
+}
+
+/// Why the one is before the next. `found`: what finds the one at the front first; `last`: what finds the next last.
+fn reason(value: &Value, next: &Value, why: Before, found: Option<u32>, last: Option<u32>) -> String {
+    let (put, after) = (value.put.id, next.put.id);
+    let because = match (why, found, last) {
+        (Before::Put, ..) => {
+            format!(
+                "it is there by the return of #{}, before #{after} is called",
+                value.bounds[0]
+            )
+        }
+        (Before::Front, Some(found), Some(last)) if next.taken.is_some() => {
+            format!(
+                "#{found} finds it at the front and returns before #{last} is called, which finds the latter"
+            )
+        }
+        (Before::Front, found, _) => format!(
+            "it is at the front by the return of #{}, and nobody takes the latter",
+            found.expect("it is found at the front")
+        ),
+    };
+    format!("the value of #{put} is before that of #{after}, as {because}")
+}

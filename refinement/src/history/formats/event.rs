@@ -1,0 +1,51 @@
+//! Events of a history, whatever format it is written in.
+
+use super::error::Place;
+use super::value::Value;
+use serde::{Deserialize, Serialize};
+
+/// What an event says of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// It was called.
+    Invoke,
+    /// It returned.
+    Ok,
+    /// It did not happen. An operation that compares and sets did, and did not find what it expected.
+    Fail,
+    /// Nobody knows whether it happened, or will.
+    Info,
+}
+
+impl Kind {
+    pub(super) const EXPECTED: &str = ":invoke, :ok, :fail or :info";
+
+    /// The kind that a keyword names.
+    pub(super) fn of_keyword(word: &str) -> Option<Kind> {
+        match word {
+            ":invoke" => Some(Kind::Invoke),
+            ":ok" => Some(Kind::Ok),
+            ":fail" => Some(Kind::Fail),
+            ":info" => Some(Kind::Info),
+            _ => None,
+        }
+    }
+}
+
+/// An event of a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Who called. It has one operation at a time.
+    pub process: u64,
+    /// What the event says.
+    pub kind: Kind,
+    /// The operation's name, without a colon. Empty if the event is not a call and does not repeat it.
+    pub name: String,
+    /// What part of the object it is about, if that is not among the arguments.
+    pub key: Option<Value>,
+    /// Of a call the argument, or the list of them; else what was returned.
+    pub value: Value,
+    /// Where it is in its file.
+    pub place: Place,
+}

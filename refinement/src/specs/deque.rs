@@ -1,0 +1,70 @@
+//! A deque: values go in and come out at both ends.
+
+use crate::specification::Sequential;
+use std::collections::VecDeque;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+/// An operation of a deque.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Call<V> {
+    /// Puts a value at the front.
+    PushFront(V),
+    /// Puts a value at the back.
+    PushBack(V),
+    /// Takes the value at the front.
+    PopFront,
+    /// Takes the value at the back.
+    PopBack,
+}
+
+/// What an operation of a deque returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Return<V> {
+    /// A value was put in.
+    Done,
+    /// The value at that end; `None` if the deque was empty.
+    Taken(Option<V>),
+}
+
+/// A deque of values. One that only its owner pushes to, and others take from at the front, is that of work stealing.
+#[derive(Clone, Copy, Debug)]
+pub struct Deque<V>(PhantomData<fn() -> V>);
+
+impl<V> Deque<V> {
+    /// A deque with room for everything.
+    pub fn new() -> Deque<V> {
+        Deque(PhantomData)
+    }
+}
+
+impl<V> Default for Deque<V> {
+    fn default() -> Self {
+        Deque::new()
+    }
+}
+
+impl<V: Clone + Eq + Hash> Sequential for Deque<V> {
+    type Call = Call<V>;
+    type Return = Return<V>;
+    type State = VecDeque<V>;
+
+    fn initial(&self) -> VecDeque<V> {
+        VecDeque::new()
+    }
+
+    fn apply(&self, state: &mut VecDeque<V>, call: &Call<V>) -> Option<Return<V>> {
+        Some(match call {
+            Call::PushFront(value) => {
+                state.push_front(value.clone());
+                Return::Done
+            }
+            Call::PushBack(value) => {
+                state.push_back(value.clone());
+                Return::Done
+            }
+            Call::PopFront => Return::Taken(state.pop_front()),
+            Call::PopBack => Return::Taken(state.pop_back()),
+        })
+    }
+}

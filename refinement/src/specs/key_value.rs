@@ -1,0 +1,87 @@
+//! A store of texts by key: put, append, get. Each key is a part of its own; one that nobody put has the empty text.
+
+use super::set::part_of;
+use crate::specification::Sequential;
+use std::hash::Hash;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// An operation of a store.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Call<K> {
+    /// Reads a key's text.
+    Get(K),
+    /// Replaces a key's text.
+    Put(K, String),
+    /// Adds to the end of a key's text.
+    Append(K, String),
+}
+
+impl<K> Call<K> {
+    /// The key that it is about.
+    pub fn key(&self) -> &K {
+        match self {
+            Call::Get(key) | Call::Put(key, _) | Call::Append(key, _) => key,
+        }
+    }
+}
+
+/// What an operation of a store returns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Return {
+    /// The text was written.
+    Done,
+    /// The key's text.
+    Text(String),
+}
+
+/// A store of texts.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyValue<K>(PhantomData<fn() -> K>);
+
+impl<K> KeyValue<K> {
+    /// An empty store.
+    pub fn new() -> KeyValue<K> {
+        KeyValue(PhantomData)
+    }
+}
+
+impl<K> Default for KeyValue<K> {
+    fn default() -> Self {
+        KeyValue::new()
+    }
+}
+
+impl<K: Clone + Ord + Hash> Sequential for KeyValue<K> {
+    type Call = Call<K>;
+    type Return = Return;
+    /// Keys with texts that are not empty, in order. There is one, as a key is a part.
+    type State = Vec<(K, Arc<str>)>;
+
+    fn initial(&self) -> Self::State {
+        Vec::new()
+    }
+
+    fn apply(&self, state: &mut Self::State, call: &Call<K>) -> Option<Return> {
+        let found = state.binary_search_by(|(key, _)| key.cmp(call.key()));
+        let text = found.map_or("", |at| &state[at].1);
+        let after: Arc<str> = match call {
+            Call::Get(_) => return Some(Return::Text(text.to_owned())),
+            Call::Put(_, text) => text.as_str().into(),
+            Call::Append(_, more) => format!("{text}{more}").into(),
+        };
+        match found {
+            Ok(at) if after.is_empty() => {
+                state.remove(at);
+            }
+            Ok(at) => state[at].1 = after,
+            Err(_) if after.is_empty() => {}
+            Err(at) => state.insert(at, (call.key().clone(), after)),
+        }
+        Some(Return::Done)
+    }
+
+    fn part(&self, call: &Call<K>) -> Option<u64> {
+        Some(part_of(call.key()))
+    }
+}

@@ -1,0 +1,57 @@
+//! A semaphore: so many permits, taken and given back. With one, it is a mutex.
+
+use crate::specification::Sequential;
+
+/// An operation of a semaphore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// Takes a permit; waits while there is none.
+    Acquire,
+    /// Takes a permit if there is one.
+    TryAcquire,
+    /// Gives a permit back, or adds one.
+    Release,
+}
+
+/// A semaphore with so many permits at first. Each operation returns whether it took one, or gave one back.
+#[derive(Clone, Copy, Debug)]
+pub struct Semaphore {
+    permits: usize,
+    most: Option<usize>,
+}
+
+impl Semaphore {
+    /// So many permits at first, and any number later.
+    pub fn new(permits: usize) -> Semaphore {
+        Semaphore { permits, most: None }
+    }
+
+    /// A mutex that is free: one permit, and never more. Giving it back when it is free does nothing, and returns `false`.
+    pub fn mutex() -> Semaphore {
+        Semaphore {
+            permits: 1,
+            most: Some(1),
+        }
+    }
+}
+
+impl Sequential for Semaphore {
+    type Call = Call;
+    type Return = bool;
+    type State = usize;
+
+    fn initial(&self) -> usize {
+        self.permits
+    }
+
+    fn apply(&self, state: &mut usize, call: &Call) -> Option<bool> {
+        match call {
+            Call::Acquire if *state == 0 => return None,
+            Call::TryAcquire if *state == 0 => return Some(false),
+            Call::Acquire | Call::TryAcquire => *state -= 1,
+            Call::Release if self.most.is_some_and(|most| *state >= most) => return Some(false),
+            Call::Release => *state += 1,
+        }
+        Some(true)
+    }
+}

@@ -1,0 +1,17 @@
+//! The checks of long histories, against all orders of short ones and against the general checker.
+//!
+//! `CHECKED_HISTORIES` says how many histories of each object are compared, `CHECKED_SEED` where to begin.
+
+#![allow(clippy::print_stdout, reason = "figures for whoever runs the tests by hand")]
+
+mod agreement;
+mod long;
+mod orders;
+mod told;
+
+mod fetch_add;
+mod priority_queue;
+mod queue;
+mod register;
+mod set;
+mod stack;

@@ -1,0 +1,280 @@
+//! The engine's side of the line during a callback: its table of functions, over a [`Context`].
+
+use super::data::{Finding, SyncAccess, Text, severity};
+use super::table::{Call, FAILED, HostTable, NONE, OK, VERSION};
+use crate::{Context, EventId, FindingKind, Location, Report, SiteId, SyncVar, TaskId};
+use std::any::Any;
+use std::cell::Cell;
+use std::ffi::c_char;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// Most bytes of a text in a finding, and most events or places: more is a pointer to something else.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+const ITEMS_MAX: usize = 1 << 16;
+
+/// What a plugin's [`Call`] points to. It lives as long as the monitor, so that a plugin that asks when its callback
+/// has long returned is told nothing, rather than what happens to be in that memory.
+pub(super) struct Line {
+    /// The monitor's name.
+    name: String,
+    /// Null between callbacks.
+    cx: Cell<*mut Context<'static>>,
+    /// A panic of the engine's own, which must not pass through the plugin.
+    panic: Cell<Option<Box<dyn Any + Send>>>,
+}
+
+impl Line {
+    pub(super) fn new(name: &str) -> Line {
+        Line {
+            name: name.to_owned(),
+            cx: Cell::new(std::ptr::null_mut()),
+            panic: Cell::new(None),
+        }
+    }
+
+    /// Calls the plugin, which may ask this context meanwhile.
+    ///
+    /// # Panics
+    /// The engine did, when it was asked.
+    pub(super) fn during(&self, cx: &mut Context<'_>, callback: impl FnOnce(*mut Call)) {
+        self.cx.set(std::ptr::from_mut(cx).cast());
+        callback(std::ptr::from_ref(self).cast_mut().cast());
+        self.cx.set(std::ptr::null_mut());
+        if let Some(panic) = self.panic.take() {
+            resume_unwind(panic);
+        }
+    }
+}
+
+/// The table that is handed to plugins.
+pub(super) static HOST: HostTable = HostTable {
+    size: size_of::<HostTable>() as u32,
+    version: VERSION,
+    report,
+    task_name,
+    var_name,
+    location_name,
+    site_name,
+    accesses,
+    enabled,
+    disabled,
+    enabled_at,
+    disabled_at,
+    happens_before,
+    clock,
+};
+
+/// Asks the engine; `otherwise` if it cannot be asked now, or panics.
+///
+/// # Safety
+/// The call is null or of a [`Line`] that is still there, on the thread of its callback.
+unsafe fn ask<T>(call: *mut Call, otherwise: T, ask: impl FnOnce(&Line, &mut Context<'_>) -> T) -> T {
+    if call.is_null() {
+        return otherwise;
+    }
+    // SAFETY: a call points to a line that is still there.
+    let line = unsafe { &*call.cast::<Line>() };
+    let cx = line.cx.get();
+    if cx.is_null() {
+        return otherwise;
+    }
+    // SAFETY: between the two `set` of `during` the context is borrowed by it and used by nobody but this function,
+    // which does not call the plugin.
+    let cx = unsafe { &mut *cx };
+    catch_unwind(AssertUnwindSafe(|| ask(line, cx))).unwrap_or_else(|panic| {
+        line.panic.set(Some(panic));
+        otherwise
+    })
+}
+
+/// Writes as much of the text as there is room for, and says how long it is.
+///
+/// # Safety
+/// There is room for `capacity` bytes, or none is asked for.
+pub(super) unsafe fn give_text(text: &str, room: *mut c_char, capacity: usize) -> usize {
+    if !room.is_null() && capacity > 0 {
+        let length = text.floor_char_boundary(capacity - 1);
+        // SAFETY: no more than `capacity` bytes are written.
+        unsafe {
+            room.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), length);
+            room.add(length).write(0);
+        }
+    }
+    text.len()
+}
+
+/// Writes as many items as there is room for, and says how many there are.
+///
+/// # Safety
+/// There is room for `capacity` items, or none is asked for.
+unsafe fn give<T>(items: impl ExactSizeIterator<Item = T>, room: *mut T, capacity: usize) -> usize {
+    let all = items.len();
+    if !room.is_null() {
+        for (at, item) in items.take(capacity).enumerate() {
+            // SAFETY: no more than `capacity` items are written.
+            unsafe { room.add(at).write(item) };
+        }
+    }
+    all
+}
+
+unsafe extern "C" fn report(call: *mut Call, finding: *const Finding) -> u32 {
+    // SAFETY: both are what the contract says.
+    unsafe {
+        ask(call, FAILED, |line, cx| match read_finding(finding) {
+            Ok(report) => {
+                cx.report(report);
+                OK
+            }
+            Err(problem) => {
+                let kind = FindingKind::Plugin(line.name.clone());
+                let message = format!("the monitor `{}` reported something, but {problem}", line.name);
+                cx.report(Report::new(kind, message).suggest("mend the plugin"));
+                FAILED
+            }
+        })
+    }
+}
+
+/// A finding as it crossed the line.
+///
+/// # Safety
+/// It is null, or its texts and events are there.
+unsafe fn read_finding(finding: *const Finding) -> Result<Report, String> {
+    if finding.is_null() {
+        return Err("the finding is a null pointer".into());
+    }
+    // SAFETY: every finding begins with its size.
+    let size = unsafe { *finding.cast::<u32>() };
+    if size as usize != size_of::<Finding>() {
+        return Err(format!(
+            "the struct says that it has {size} bytes, where it has {} here: set `size` to `sizeof(IntermezzoFinding)`",
+            size_of::<Finding>()
+        ));
+    }
+    // SAFETY: it is as long as it should be.
+    let finding = unsafe { &*finding };
+    let text = |text: Text, what: &str| {
+        // SAFETY: the plugin's texts are there until it gets its answer.
+        unsafe { text.read(TEXT_BYTES_MAX) }.map_err(|problem| format!("its {what} is {problem}"))
+    };
+    let kind = text(finding.kind, "kind")?.ok_or("its kind is a null pointer")?;
+    let message = text(finding.message, "message")?.ok_or("its message is a null pointer")?;
+    let kind = FindingKind::from_name(kind).ok_or_else(|| {
+        format!("`{kind}` is no kind of finding: give one of the kinds in reports, or `plugin/{kind}` for your own")
+    })?;
+    let mut report = Report::new(kind, message);
+    report.severity =
+        severity(finding.severity).ok_or_else(|| format!("{} is no severity", finding.severity))?;
+    report.suggestion = text(finding.suggestion, "suggestion")?.map(str::to_owned);
+    // SAFETY: the plugin's events and places are there until it gets its answer.
+    unsafe {
+        report.events = read_list(finding.events, finding.event_count, "events")?;
+        report.sites = read_list(finding.sites, finding.site_count, "places")?;
+    }
+    Ok(report)
+}
+
+/// A list of a finding.
+///
+/// # Safety
+/// It is null, or so many items are there.
+unsafe fn read_list<T: Clone>(items: *const T, count: usize, what: &str) -> Result<Vec<T>, String> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if items.is_null() || count > ITEMS_MAX {
+        return Err(format!("its {count} {what} cannot be there"));
+    }
+    // SAFETY: says the caller.
+    Ok(unsafe { std::slice::from_raw_parts(items, count) }.to_vec())
+}
+
+unsafe extern "C" fn task_name(call: *mut Call, task: TaskId, text: *mut c_char, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe { ask(call, 0, |_, cx| give_text(&cx.task_name(task), text, capacity)) }
+}
+
+unsafe extern "C" fn var_name(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe { ask(call, 0, |_, cx| give_text(&cx.var_name(var), text, capacity)) }
+}
+
+unsafe extern "C" fn location_name(
+    call: *mut Call,
+    location: Location,
+    text: *mut c_char,
+    capacity: usize,
+) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe {
+        ask(call, 0, |_, cx| {
+            give_text(&cx.location_name(location), text, capacity)
+        })
+    }
+}
+
+unsafe extern "C" fn site_name(call: *mut Call, site: SiteId, text: *mut c_char, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe { ask(call, 0, |_, cx| give_text(&cx.site_name(site), text, capacity)) }
+}
+
+unsafe extern "C" fn accesses(
+    call: *mut Call,
+    first: usize,
+    room: *mut SyncAccess,
+    capacity: usize,
+) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe {
+        ask(call, 0, |_, cx| {
+            let accesses = cx.accesses().get(first..).unwrap_or_default();
+            give(accesses.iter().map(SyncAccess::from), room, capacity)
+        })
+    }
+}
+
+unsafe extern "C" fn enabled(call: *mut Call, tasks: *mut TaskId, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe { ask(call, 0, |_, cx| give(cx.enabled().into_iter(), tasks, capacity)) }
+}
+
+unsafe extern "C" fn disabled(call: *mut Call, tasks: *mut TaskId, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe { ask(call, 0, |_, cx| give(cx.disabled().into_iter(), tasks, capacity)) }
+}
+
+unsafe extern "C" fn enabled_at(call: *mut Call, step: usize, tasks: *mut TaskId, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe {
+        ask(call, NONE, |_, cx| match cx.enabled_at(step) {
+            Some(enabled) => give(enabled.into_iter(), tasks, capacity),
+            None => NONE,
+        })
+    }
+}
+
+unsafe extern "C" fn disabled_at(call: *mut Call, step: usize, tasks: *mut TaskId, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe {
+        ask(call, NONE, |_, cx| match cx.disabled_at(step) {
+            Some(disabled) => give(disabled.into_iter(), tasks, capacity),
+            None => NONE,
+        })
+    }
+}
+
+unsafe extern "C" fn happens_before(call: *mut Call, a: EventId, b: EventId) -> u32 {
+    // SAFETY: the call is what the contract says.
+    unsafe { ask(call, 0, |_, cx| cx.happens_before(a, b).into()) }
+}
+
+unsafe extern "C" fn clock(call: *mut Call, event: EventId, indices: *mut u32, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe {
+        ask(call, NONE, |_, cx| match cx.clock(event) {
+            Some(clock) => give(clock.as_slice().iter().copied(), indices, capacity),
+            None => NONE,
+        })
+    }
+}

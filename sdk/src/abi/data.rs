@@ -1,0 +1,443 @@
+//! What crosses the line as data, and how it comes from and becomes the vocabulary in Rust.
+
+use crate::{
+    Allocation, BlockKind, DataVarAccess, EventAttribute, EventId, Execution, Location, MemoryOrder,
+    PointKind, Release, SchedulePoint, Severity, SiteId, SyncVar, SyncVarAccess, SyncVarOp, UserEvent,
+};
+use std::ffi::c_char;
+
+/// Text in UTF-8. It need not end with a zero byte.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Text {
+    /// The first byte; null for no text at all.
+    pub bytes: *const c_char,
+    /// How many bytes.
+    pub length: usize,
+}
+
+/// A visible operation that has happened. What `read` and `written` hold depends on the operation; both are 0 where
+/// nothing is said here:
+///
+/// - atomics: the values read and written, as bits
+/// - `TASK_FORK`, `TASK_JOIN`: `read` is the other task's number
+/// - `TASK_CHECK`, `ONCE_CHECK`, `POISON_CHECK`: `read` is 1 if it is so
+/// - `ONCE_END`: `written` is 1 if it is complete, 0 if it panicked
+/// - `CONDVAR_WAIT`: `written` is the number of the mutex released, a variable
+/// - `CONDVAR_WAKE`, `PARK`: `read` is 1 if nobody caused it
+/// - `CHANNEL_SEND`: `written` is the number of the message, from 1 in each channel, or 0 if nobody is left to receive it;
+///   of a rendezvous, `read` is the message that the receiver has taken
+/// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if nobody is left to send one; of a rendezvous,
+///   `written` is 1 if none came: the receiver only says that it waits, or no longer does
+/// - `CHANNEL_CLOSE`: `written` is 1 if it was the receiver, 0 for a sender
+/// - `BARRIER_ARRIVE`, `BARRIER_PASS`: `read` is the round of the barrier, from 1
+/// - `COUNT_UP`, `COUNT_DOWN`, `COUNT_READ`: the counts before and after
+/// - `CHOICE`: `read` is the value chosen
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct SyncAccess {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// What it did: a `SyncVarOp`.
+    pub op: u32,
+    /// The ordering, for atomics and fences: a `MemoryOrder`.
+    pub order: u32,
+    /// The variable, or `UINT32_MAX` for none.
+    pub var: SyncVar,
+    /// Which event it was.
+    pub event: EventId,
+    /// Where in the source it is.
+    pub site: SiteId,
+    /// 0.
+    pub reserved: u32,
+    /// What was read.
+    pub read: u64,
+    /// What was written.
+    pub written: u64,
+}
+
+/// The place right before a visible operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Point {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Why the point is there: a `PointKind`.
+    pub kind: u32,
+    /// The operation: a `SyncVarOp`.
+    pub op: u32,
+    /// The variable of the operation, or `UINT32_MAX` for none.
+    pub var: SyncVar,
+    /// The event that comes next.
+    pub event: EventId,
+    /// Where in the source it is.
+    pub site: SiteId,
+}
+
+/// An access to tracked plain memory, about to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct DataAccess {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Where in the location the access begins, in bytes.
+    pub offset: u32,
+    /// Bytes accessed.
+    pub bytes: u32,
+    /// 1 if it was written, else 0.
+    pub is_write: u32,
+    /// The ordering of an access that is atomic: a `MemoryOrder`; `None` for a plain one.
+    pub order: u32,
+    /// The cell, or the block of memory, in which the memory accessed lies.
+    pub location: Location,
+    /// The variable whose own memory this is: of an atomic that is accessed plainly. Else `UINT32_MAX`.
+    pub var: SyncVar,
+    /// Where in the source it is.
+    pub site: SiteId,
+    /// The last visible operation of the same task: the access follows it in program order.
+    pub after: EventId,
+}
+
+/// Memory begins to be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Allocated {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// What it is: a `BlockKind`.
+    pub kind: u32,
+    /// The last visible operation of the same task.
+    pub after: EventId,
+    /// The block: no other of the execution has the same location.
+    pub location: Location,
+    /// The variable of the counts, if it is shared; else `UINT32_MAX`.
+    pub var: SyncVar,
+    /// Where in the source it is.
+    pub site: SiteId,
+    /// 0.
+    pub reserved: u32,
+    /// Bytes allocated.
+    pub bytes: u64,
+}
+
+/// Memory is given back, or a cell is dropped. More than once is a double free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Released {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// The block, or a cell that is dropped.
+    pub location: Location,
+    /// The last visible operation of the same task.
+    pub after: EventId,
+    /// Where in the source it is.
+    pub site: SiteId,
+}
+
+/// Something about an event, by name. The engine's own: `status` is `blocked` if the task wanted its next operation and
+/// cannot go on, `preempted` if it could and another goes on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Attribute {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The event: for the engine's own, the one that the task takes next.
+    pub event: EventId,
+    /// The attribute.
+    pub name: Text,
+    /// Its value.
+    pub value: Text,
+}
+
+/// Something the test said. `atomic begin NAME` and `atomic end` are around blocks that are meant to be atomic.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Said {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The last visible operation of the same task.
+    pub after: EventId,
+    /// The text.
+    pub text: Text,
+}
+
+/// An execution, at its beginning or end. Its operations are to be had from `accesses`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct ExecutionInfo {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// 1 if every task came to its end, else 0. 0 at the beginning.
+    pub complete: u32,
+    /// The how-manieth of the exploration, from 1.
+    pub number: u64,
+}
+
+/// A finding, as its monitor reports it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Finding {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// How bad it is: a `Severity`.
+    pub severity: u32,
+    /// The kind, as in reports: `data_race`, or the plugin's own, `plugin/NAME`.
+    pub kind: Text,
+    /// What happened, for people: with names, without numbers of tasks, events or executions. The same words are the
+    /// same finding, however many executions show it.
+    pub message: Text,
+    /// What would mend it, for people; null for none.
+    pub suggestion: Text,
+    /// The events concerned, most telling first; may be null if there are none.
+    pub events: *const EventId,
+    /// How many events.
+    pub event_count: usize,
+    /// Where in the source what it is about is done, as far as events do not say; may be null if there are none.
+    pub sites: *const SiteId,
+    /// How many places.
+    pub site_count: usize,
+}
+
+/// The size of a struct, as it stands at its beginning.
+const fn size_of<T>() -> u32 {
+    std::mem::size_of::<T>() as u32
+}
+
+impl Text {
+    /// No text at all.
+    pub const NULL: Text = Text {
+        bytes: std::ptr::null(),
+        length: 0,
+    };
+
+    /// This text, for as long as it is there.
+    pub const fn new(text: &str) -> Text {
+        Text {
+            bytes: text.as_ptr().cast(),
+            length: text.len(),
+        }
+    }
+
+    /// The text; `None` if there is none.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words that follow "is": it is not UTF-8, or longer than `most` bytes.
+    ///
+    /// # Safety
+    /// If it is not null, so many bytes must be there, unchanged for as long as the text is used.
+    pub unsafe fn read<'a>(self, most: usize) -> Result<Option<&'a str>, String> {
+        if self.bytes.is_null() {
+            return Ok(None);
+        }
+        if self.length > most {
+            return Err(format!("longer than {most} bytes ({})", self.length));
+        }
+        // SAFETY: the bytes are there, says the caller; they are not too many for a slice.
+        let bytes = unsafe { std::slice::from_raw_parts(self.bytes.cast::<u8>(), self.length) };
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) => Err(format!("not UTF-8 from byte {} on", error.valid_up_to())),
+        }
+    }
+}
+
+impl From<&SyncVarAccess> for SyncAccess {
+    fn from(access: &SyncVarAccess) -> SyncAccess {
+        SyncAccess {
+            size: size_of::<SyncAccess>(),
+            op: access.op as u32,
+            order: access.order as u32,
+            var: access.var,
+            event: access.event,
+            site: access.site,
+            reserved: 0,
+            read: access.read,
+            written: access.written,
+        }
+    }
+}
+
+/// The operation of that number.
+fn op(number: u32) -> SyncVarOp {
+    *SyncVarOp::ALL
+        .get(number as usize)
+        .unwrap_or_else(|| panic!("the engine told of operation {number}, which this version does not have"))
+}
+
+/// The ordering of that number.
+fn order(number: u32) -> MemoryOrder {
+    *MemoryOrder::ALL
+        .get(number as usize)
+        .unwrap_or_else(|| panic!("the engine told of ordering {number}, which this version does not have"))
+}
+
+// What an engine of the same version tells has numbers of this version: another one is a bug of the engine's, and the
+// panic becomes a finding that says so.
+
+impl From<&SyncAccess> for SyncVarAccess {
+    fn from(access: &SyncAccess) -> SyncVarAccess {
+        SyncVarAccess {
+            event: access.event,
+            var: access.var,
+            op: op(access.op),
+            order: order(access.order),
+            read: access.read,
+            written: access.written,
+            site: access.site,
+        }
+    }
+}
+
+impl From<&SchedulePoint> for Point {
+    fn from(point: &SchedulePoint) -> Point {
+        Point {
+            size: size_of::<Point>(),
+            kind: point.kind as u32,
+            op: point.op as u32,
+            var: point.var,
+            event: point.event,
+            site: point.site,
+        }
+    }
+}
+
+impl From<&Point> for SchedulePoint {
+    fn from(point: &Point) -> SchedulePoint {
+        SchedulePoint {
+            kind: if point.kind == PointKind::Choice as u32 {
+                PointKind::Choice
+            } else {
+                PointKind::Access
+            },
+            event: point.event,
+            var: point.var,
+            op: op(point.op),
+            site: point.site,
+        }
+    }
+}
+
+impl From<&DataVarAccess> for DataAccess {
+    fn from(access: &DataVarAccess) -> DataAccess {
+        DataAccess {
+            size: size_of::<DataAccess>(),
+            offset: access.offset,
+            bytes: access.size,
+            is_write: access.is_write.into(),
+            order: access.order as u32,
+            location: access.location,
+            var: access.var,
+            site: access.site,
+            after: access.after,
+        }
+    }
+}
+
+impl From<&DataAccess> for DataVarAccess {
+    fn from(access: &DataAccess) -> DataVarAccess {
+        DataVarAccess {
+            after: access.after,
+            location: access.location,
+            offset: access.offset,
+            size: access.bytes,
+            is_write: access.is_write != 0,
+            order: order(access.order),
+            var: access.var,
+            site: access.site,
+        }
+    }
+}
+
+impl From<&Allocation> for Allocated {
+    fn from(allocation: &Allocation) -> Allocated {
+        Allocated {
+            size: size_of::<Allocated>(),
+            kind: allocation.kind as u32,
+            after: allocation.after,
+            location: allocation.location,
+            var: allocation.var,
+            site: allocation.site,
+            reserved: 0,
+            bytes: allocation.size,
+        }
+    }
+}
+
+impl From<&Allocated> for Allocation {
+    fn from(allocated: &Allocated) -> Allocation {
+        let kinds = [BlockKind::Heap, BlockKind::Shared, BlockKind::Value];
+        Allocation {
+            after: allocated.after,
+            location: allocated.location,
+            kind: *kinds
+                .get(allocated.kind as usize)
+                .unwrap_or_else(|| panic!("the engine told of a block of kind {}", allocated.kind)),
+            size: allocated.bytes,
+            var: allocated.var,
+            site: allocated.site,
+        }
+    }
+}
+
+impl From<&Release> for Released {
+    fn from(release: &Release) -> Released {
+        Released {
+            size: size_of::<Released>(),
+            location: release.location,
+            after: release.after,
+            site: release.site,
+        }
+    }
+}
+
+impl From<&Released> for Release {
+    fn from(released: &Released) -> Release {
+        Release {
+            after: released.after,
+            location: released.location,
+            site: released.site,
+        }
+    }
+}
+
+impl From<&EventAttribute<'_>> for Attribute {
+    fn from(attribute: &EventAttribute<'_>) -> Attribute {
+        Attribute {
+            size: size_of::<Attribute>(),
+            reserved: 0,
+            event: attribute.event,
+            name: Text::new(attribute.name),
+            value: Text::new(attribute.value),
+        }
+    }
+}
+
+impl From<&UserEvent<'_>> for Said {
+    fn from(event: &UserEvent<'_>) -> Said {
+        Said {
+            size: size_of::<Said>(),
+            reserved: 0,
+            after: event.after,
+            text: Text::new(event.text),
+        }
+    }
+}
+
+impl From<&Execution<'_>> for ExecutionInfo {
+    fn from(execution: &Execution<'_>) -> ExecutionInfo {
+        ExecutionInfo {
+            size: size_of::<ExecutionInfo>(),
+            complete: execution.complete.into(),
+            number: execution.number,
+        }
+    }
+}
+
+/// How bad that number is; `None` if it means nothing.
+pub(super) fn severity(number: u32) -> Option<Severity> {
+    [Severity::Warning, Severity::Error].get(number as usize).copied()
+}

@@ -1,0 +1,184 @@
+//! The plugin's side of the line during a callback: a [`Host`] over the engine's table of functions.
+
+use super::data::{Finding, SyncAccess, Text};
+use super::table::{Call, HostTable, NONE};
+use crate::{EventId, Host, Location, Report, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
+use std::cell::{Cell, OnceCell};
+use std::ffi::c_char;
+
+/// Room for a name at the first attempt: names are short.
+const NAME_BYTES: usize = 64;
+
+/// Room for a list at the first attempt: tests have few tasks.
+const ITEMS: usize = 16;
+
+/// An engine on the other side of the line.
+pub(super) struct Guest<'a> {
+    host: &'a HostTable,
+    call: *mut Call,
+    /// The accesses of this execution that earlier callbacks fetched.
+    fetched: &'a Cell<Vec<SyncVarAccess>>,
+    /// All of them, once this callback has asked.
+    accesses: OnceCell<Vec<SyncVarAccess>>,
+    /// The last clock asked for.
+    clock: VectorClock,
+}
+
+impl<'a> Guest<'a> {
+    /// The engine, to be asked with this call.
+    ///
+    /// # Safety
+    /// Table and call are the engine's, and the guest is gone when the callback returns. A null call is one with
+    /// which nothing can be asked.
+    pub(super) unsafe fn new(
+        host: &'a HostTable,
+        call: *mut Call,
+        fetched: &'a Cell<Vec<SyncVarAccess>>,
+    ) -> Guest<'a> {
+        Guest {
+            host,
+            call,
+            fetched,
+            accesses: OnceCell::new(),
+            clock: VectorClock::new(),
+        }
+    }
+
+    fn name(&self, write: impl Fn(*mut c_char, usize) -> usize) -> String {
+        let mut bytes = vec![0u8; NAME_BYTES];
+        loop {
+            let length = write(bytes.as_mut_ptr().cast(), bytes.len());
+            if length < bytes.len() {
+                bytes.truncate(length);
+                return String::from_utf8_lossy(&bytes).into_owned();
+            }
+            bytes.resize(length + 1, 0);
+        }
+    }
+
+    fn list<T: Clone>(&self, zero: T, write: impl Fn(*mut T, usize) -> usize) -> Option<Vec<T>> {
+        let mut items = vec![zero.clone(); ITEMS];
+        loop {
+            let length = write(items.as_mut_ptr(), items.len());
+            if length == NONE {
+                return None;
+            }
+            if length <= items.len() {
+                items.truncate(length);
+                return Some(items);
+            }
+            items.resize(length, zero.clone());
+        }
+    }
+
+    /// All accesses of the execution, those fetched earlier first.
+    fn fetch(&self) -> Vec<SyncVarAccess> {
+        let mut accesses = self.fetched.take();
+        // SAFETY: the contract of `Guest::new`; no room is asked for.
+        let new = unsafe { (self.host.accesses)(self.call, accesses.len(), std::ptr::null_mut(), 0) };
+        let mut room: Vec<SyncAccess> = Vec::with_capacity(new);
+        // SAFETY: the contract of `Guest::new`; there is room for `new`, and so many are written.
+        unsafe {
+            let written = (self.host.accesses)(self.call, accesses.len(), room.as_mut_ptr(), new);
+            room.set_len(written.min(new));
+        }
+        accesses.extend(room.iter().map(SyncVarAccess::from));
+        accesses
+    }
+}
+
+impl Drop for Guest<'_> {
+    fn drop(&mut self) {
+        if let Some(accesses) = self.accesses.take() {
+            self.fetched.set(accesses);
+        }
+    }
+}
+
+impl Host for Guest<'_> {
+    fn report(&mut self, report: Report) {
+        let kind = report.kind.as_str();
+        let finding = Finding {
+            size: size_of::<Finding>() as u32,
+            severity: report.severity as u32,
+            kind: Text::new(&kind),
+            message: Text::new(&report.message),
+            suggestion: report.suggestion.as_deref().map_or(Text::NULL, Text::new),
+            events: report.events.as_ptr(),
+            event_count: report.events.len(),
+            sites: report.sites.as_ptr(),
+            site_count: report.sites.len(),
+        };
+        // SAFETY: the contract of `Guest::new`; the finding is there until the function returns. What it returns says
+        // that the engine has told the user, if it is malformed.
+        unsafe { (self.host.report)(self.call, &finding) };
+    }
+
+    fn task_name(&self, task: TaskId) -> String {
+        // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+        self.name(|room, capacity| unsafe { (self.host.task_name)(self.call, task, room, capacity) })
+    }
+
+    fn var_name(&self, var: SyncVar) -> String {
+        // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+        self.name(|room, capacity| unsafe { (self.host.var_name)(self.call, var, room, capacity) })
+    }
+
+    fn location_name(&self, location: Location) -> String {
+        // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+        self.name(|room, capacity| unsafe { (self.host.location_name)(self.call, location, room, capacity) })
+    }
+
+    fn site_name(&self, site: SiteId) -> String {
+        // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+        self.name(|room, capacity| unsafe { (self.host.site_name)(self.call, site, room, capacity) })
+    }
+
+    fn accesses(&self) -> &[SyncVarAccess] {
+        self.accesses.get_or_init(|| self.fetch())
+    }
+
+    fn enabled(&self) -> Vec<TaskId> {
+        // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+        self.list(TaskId(0), |room, capacity| unsafe {
+            (self.host.enabled)(self.call, room, capacity)
+        })
+        .unwrap_or_default()
+    }
+
+    fn disabled(&self) -> Vec<TaskId> {
+        // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+        self.list(TaskId(0), |room, capacity| unsafe {
+            (self.host.disabled)(self.call, room, capacity)
+        })
+        .unwrap_or_default()
+    }
+
+    fn enabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.list(TaskId(0), |room, capacity| {
+            // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+            unsafe { (self.host.enabled_at)(self.call, step, room, capacity) }
+        })
+    }
+
+    fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.list(TaskId(0), |room, capacity| {
+            // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+            unsafe { (self.host.disabled_at)(self.call, step, room, capacity) }
+        })
+    }
+
+    fn happens_before(&mut self, a: EventId, b: EventId) -> bool {
+        // SAFETY: the contract of `Guest::new`.
+        unsafe { (self.host.happens_before)(self.call, a, b) != 0 }
+    }
+
+    fn clock(&mut self, event: EventId) -> Option<&VectorClock> {
+        let indices = self.list(0, |room, capacity| {
+            // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+            unsafe { (self.host.clock)(self.call, event, room, capacity) }
+        })?;
+        self.clock = indices.into_iter().collect();
+        Some(&self.clock)
+    }
+}

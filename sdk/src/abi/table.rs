@@ -1,0 +1,204 @@
+//! The two tables of functions: what a monitor offers an engine, and what an engine offers a monitor.
+
+use super::data::{
+    Allocated, Attribute, DataAccess, ExecutionInfo, Finding, Point, Released, Said, SyncAccess, Text,
+};
+use crate::{EventId, Location, SiteId, SyncVar, TaskId};
+use std::ffi::{c_char, c_void};
+
+/// The version of this contract. Both sides must have the same.
+pub const VERSION: u32 = 1;
+
+/// What a function returns that did what it was to do.
+pub const OK: u32 = 0;
+
+/// What a function returns that could not.
+pub const FAILED: u32 = 1;
+
+/// What functions that count return where there is nothing to count: no such event, no such step, no names for it.
+pub const NONE: usize = usize::MAX;
+
+/// Bytes that an entry may write as its message, the zero at the end among them.
+pub const MESSAGE_BYTES: usize = 4096;
+
+/// Most bytes of a monitor's name.
+pub const NAME_BYTES_MAX: usize = 128;
+
+/// Most bytes of a monitor's arguments.
+pub const ARGUMENTS_BYTES_MAX: usize = 65536;
+
+/// Bytes behind the pointer to the table that an entry fills, all of them zero: enough for the table of any version,
+/// so that a plugin of another version writes into nobody else's memory before it is refused.
+pub const TABLE_BYTES: usize = 4096;
+
+/// Bits of `interests`: which callbacks a monitor wants. Beginning, end and shutdown always come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Interest {
+    /// `on_schedule_point`
+    SchedulePoints = 1,
+    /// `on_sync_var_access`, `on_aggregate_sync_var_access`
+    SyncAccesses = 2,
+    /// `on_data_var_access`
+    DataAccesses = 4,
+    /// `on_user_event`
+    UserEvents = 8,
+    /// `on_event_attribute`
+    Attributes = 16,
+    /// `on_allocation`, `on_release`
+    Allocations = 32,
+    /// No callback, but what `enabled_at` and `disabled_at` need.
+    EnabledSets = 64,
+}
+
+/// The call of a callback, to be handed back to the functions of the host's table. Valid until the callback returns.
+pub struct Call {
+    _opaque: (),
+}
+
+/// What a plugin exports under the name `intermezzo_monitor_1`: makes one monitor, and fills its table.
+///
+/// May be called any number of times, for monitors that then live side by side; and once more in a process of its own
+/// before all else, to see that nothing crashes. So it must have no effect that matters if it is repeated.
+///
+/// - `host` is the engine's table. It is valid until the monitor is destroyed; its functions must not be called now.
+/// - `arguments` are the user's, as text; empty if there are none. What they mean is the plugin's business.
+/// - `monitor` is to be filled. All its bytes are zero.
+/// - `message` has room for `capacity` bytes. If the monitor cannot be made, the reason is to be written there, as text
+///   that ends with a zero byte.
+///
+/// Returns 0, or anything else if there is no monitor: then nothing will be destroyed.
+pub type Entry = unsafe extern "C" fn(
+    host: *const HostTable,
+    arguments: Text,
+    monitor: *mut MonitorTable,
+    message: *mut c_char,
+    capacity: usize,
+) -> u32;
+
+/// A monitor, as its plugin offers it. A callback that is null is not called.
+///
+/// `instance` is the plugin's own, handed back to each function. What the pointers in structs point to is valid until
+/// the callback returns.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct MonitorTable {
+    /// Bytes of this struct, as the plugin was compiled.
+    pub size: u32,
+    /// The version of the contract for which the plugin was compiled.
+    pub version: u32,
+    /// Bits of `Interest`.
+    pub interests: u32,
+    /// 1 if the verdict is the same on every execution of one trace, so that reductions hide nothing; else 0.
+    pub reduction_compatible: u32,
+    /// The monitor's name in reports: 1 to 128 bytes without control characters. Valid until the monitor is destroyed.
+    pub name: Text,
+    /// The plugin's own version, for people; null if there is none. Valid until the monitor is destroyed.
+    pub plugin_version: Text,
+    /// The plugin's own; may be null.
+    pub instance: *mut c_void,
+    /// The monitor is no longer needed. Called once, last of all. When it returns, nothing of the monitor runs any more:
+    /// it ends threads of its own.
+    pub destroy: Option<unsafe extern "C" fn(instance: *mut c_void)>,
+    /// An execution begins. The engine cannot be asked anything yet.
+    pub on_execution_begin:
+        Option<unsafe extern "C" fn(instance: *mut c_void, execution: *const ExecutionInfo)>,
+    /// Right before a visible operation, once it is settled that it comes next.
+    pub on_schedule_point:
+        Option<unsafe extern "C" fn(instance: *mut c_void, next: *const Point, call: *mut Call)>,
+    /// Right after a visible operation.
+    pub on_sync_var_access:
+        Option<unsafe extern "C" fn(instance: *mut c_void, access: *const SyncAccess, call: *mut Call)>,
+    /// Right after a visible operation on several variables at once, that of `access` first among them. If it is null,
+    /// `on_sync_var_access` is called.
+    pub on_aggregate_sync_var_access: Option<
+        unsafe extern "C" fn(
+            instance: *mut c_void,
+            access: *const SyncAccess,
+            vars: *const SyncVar,
+            count: usize,
+            call: *mut Call,
+        ),
+    >,
+    /// At an access to tracked plain memory, before it happens.
+    pub on_data_var_access:
+        Option<unsafe extern "C" fn(instance: *mut c_void, access: *const DataAccess, call: *mut Call)>,
+    /// Memory begins to be used.
+    pub on_allocation:
+        Option<unsafe extern "C" fn(instance: *mut c_void, allocation: *const Allocated, call: *mut Call)>,
+    /// Memory is given back, or a cell is dropped.
+    pub on_release:
+        Option<unsafe extern "C" fn(instance: *mut c_void, release: *const Released, call: *mut Call)>,
+    /// Something is known about an event.
+    pub on_event_attribute:
+        Option<unsafe extern "C" fn(instance: *mut c_void, attribute: *const Attribute, call: *mut Call)>,
+    /// The test said something.
+    pub on_user_event:
+        Option<unsafe extern "C" fn(instance: *mut c_void, event: *const Said, call: *mut Call)>,
+    /// An execution is over, complete or not.
+    pub on_execution_end:
+        Option<unsafe extern "C" fn(instance: *mut c_void, execution: *const ExecutionInfo, call: *mut Call)>,
+    /// The whole exploration is over: time for statistics.
+    pub on_shutdown: Option<unsafe extern "C" fn(instance: *mut c_void, call: *mut Call)>,
+}
+
+/// What a monitor may ask its engine, and tell it. Every function is to be called during a callback that has a
+/// `Call`, on its thread, and with it.
+///
+/// Functions that give a name write it to `text`, at most `capacity` bytes with the zero byte that ends it, cut where a
+/// character begins if there is not enough room; and return how many bytes the whole name has, without the zero. So
+/// `capacity` 0 asks for the length. Those that give a list write at most `capacity` items, and return how many
+/// there are. Answers are about the moment of the call.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct HostTable {
+    /// Bytes of this struct, as the engine was compiled.
+    pub size: u32,
+    /// The version of the contract for which the engine was compiled.
+    pub version: u32,
+    /// Reports a finding; it is copied. Returns 0, or `FAILED` if something about it is not as it should be: then the
+    /// report says so, as a finding about the plugin.
+    pub report: unsafe extern "C" fn(call: *mut Call, finding: *const Finding) -> u32,
+    /// Name of a task: `main`, its own name, or who created it and the how-manieth it was.
+    pub task_name:
+        unsafe extern "C" fn(call: *mut Call, task: TaskId, text: *mut c_char, capacity: usize) -> usize,
+    /// Name of a variable: its kind, who used it first, and the how-manieth it was.
+    pub var_name:
+        unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
+    /// Name of a cell or block of memory: what it is, who used it first, and the how-manieth it was.
+    pub location_name: unsafe extern "C" fn(
+        call: *mut Call,
+        location: Location,
+        text: *mut c_char,
+        capacity: usize,
+    ) -> usize,
+    /// `file:line:column` of a source place.
+    pub site_name:
+        unsafe extern "C" fn(call: *mut Call, site: SiteId, text: *mut c_char, capacity: usize) -> usize,
+    /// The visible operations of the execution so far, in order, from number `first` (the first of all is 0). Returns how
+    /// many there are from there on.
+    pub accesses: unsafe extern "C" fn(
+        call: *mut Call,
+        first: usize,
+        accesses: *mut SyncAccess,
+        capacity: usize,
+    ) -> usize,
+    /// The tasks that could take their next operation now, in order of creation.
+    pub enabled: unsafe extern "C" fn(call: *mut Call, tasks: *mut TaskId, capacity: usize) -> usize,
+    /// The tasks that have not ended and could not take their next operation now, in order of creation.
+    pub disabled: unsafe extern "C" fn(call: *mut Call, tasks: *mut TaskId, capacity: usize) -> usize,
+    /// The tasks that could have taken step `step`, from 0; `NONE` if there was no such step, or no monitor has the
+    /// interest `EnabledSets`.
+    pub enabled_at:
+        unsafe extern "C" fn(call: *mut Call, step: usize, tasks: *mut TaskId, capacity: usize) -> usize,
+    /// The tasks that had not ended and could not have taken step `step`; `NONE` as for `enabled_at`.
+    pub disabled_at:
+        unsafe extern "C" fn(call: *mut Call, step: usize, tasks: *mut TaskId, capacity: usize) -> usize,
+    /// 1 if event `a` comes before event `b` by program order and the order of operations that do not commute; else 0.
+    /// Computed when first asked for.
+    pub happens_before: unsafe extern "C" fn(call: *mut Call, a: EventId, b: EventId) -> u32,
+    /// What the event knows by that order, itself included: for each task, by number, the index of its last event that is
+    /// known, 0 for none. `NONE` if there is no such event.
+    pub clock:
+        unsafe extern "C" fn(call: *mut Call, event: EventId, indices: *mut u32, capacity: usize) -> usize,
+}

@@ -1,0 +1,249 @@
+//! Leaks, and memory given back too early or too often.
+
+use super::{explore, nothing, only};
+use intermezzo::alloc::{Layout, Track, alloc, dealloc};
+use intermezzo::cell::Cell;
+use intermezzo::monitors::{DataRaces, Leaks};
+use intermezzo::sdk::{FindingKind, Severity};
+use intermezzo::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use intermezzo::sync::{Arc, LazyLock, Mutex, Weak, mpsc};
+use intermezzo::{Explorer, Reduction, ptr, thread, thread_local};
+
+/// A node that may hold another.
+#[derive(Default)]
+struct Node {
+    next: Mutex<Option<Arc<Node>>>,
+    back: Mutex<Weak<Node>>,
+}
+
+#[test]
+fn a_cycle_of_arcs_is_a_leak() {
+    let cycle = || {
+        let (a, b) = (Arc::new(Node::default()), Arc::new(Node::default()));
+        *a.next.lock().unwrap() = Some(b.clone());
+        *b.next.lock().unwrap() = Some(a.clone());
+    };
+    let report = explore(Leaks::new, cycle);
+    assert_eq!(report.findings().len(), 2, "{report}");
+    for finding in report.findings() {
+        assert_eq!(finding.kind, FindingKind::Leak);
+        assert!(
+            finding.message.starts_with("a shared value of ")
+                && finding.message.ends_with("held by a cycle or forgotten"),
+            "{report}"
+        );
+    }
+    let mended = || {
+        let (a, b) = (Arc::new(Node::default()), Arc::new(Node::default()));
+        *a.next.lock().unwrap() = Some(b.clone());
+        *b.back.lock().unwrap() = Arc::downgrade(&a);
+    };
+    nothing(&explore(Leaks::new, mended));
+}
+
+/// Tasks that share and drop in any order leave nothing behind, and use nothing too late.
+#[test]
+fn shares_that_are_dropped_are_no_leak() {
+    let shared = || {
+        let list = Arc::new(Mutex::new(Track::new(vec![1])));
+        let tasks: Vec<_> = (0..2)
+            .map(|n| {
+                let list = list.clone();
+                thread::spawn(move || list.lock().unwrap().get_mut().push(n))
+            })
+            .collect();
+        drop(list);
+        drop(tasks);
+    };
+    nothing(&explore(Leaks::new, shared));
+}
+
+#[test]
+fn what_a_static_holds_is_no_leak() {
+    static KEPT: Mutex<Option<Arc<u32>>> = Mutex::new(None);
+    nothing(&explore(Leaks::new, || *KEPT.lock().unwrap() = Some(Arc::new(1))));
+    static LAZY: LazyLock<Arc<u32>> = LazyLock::new(|| Arc::new(2));
+    nothing(&explore(Leaks::new, || assert_eq!(**LAZY, 2)));
+    thread_local!(static OWN: Track<u32> = Track::new(3));
+    nothing(&explore(Leaks::new, || {
+        OWN.with(|own| assert_eq!(*own.get_ref(), 3))
+    }));
+}
+
+#[test]
+fn a_tracked_value_that_is_forgotten_is_a_leak() {
+    let forgotten = || std::mem::forget(Track::new(7));
+    let report = explore(Leaks::new, forgotten);
+    assert!(
+        only(&report)
+            .message
+            .starts_with("a value of 4 bytes is never given back"),
+        "{report}"
+    );
+    nothing(&explore(Leaks::new, || drop(Track::new(7))));
+}
+
+#[test]
+fn messages_that_nobody_receives_are_a_warning() {
+    fn sends(received: u32) {
+        let (sender, receiver) = mpsc::channel();
+        let task = thread::spawn(move || (0..2).for_each(|n| sender.send(n).unwrap()));
+        for n in 0..received {
+            assert_eq!(receiver.recv(), Ok(n));
+        }
+        task.join().unwrap();
+    }
+    let report = explore(Leaks::new, || sends(1));
+    let finding = only(&report);
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(finding.message.ends_with("are never received"), "{report}");
+    nothing(&explore(Leaks::new, || sends(2)));
+    // Who meets nobody has the message back.
+    let refused = || {
+        let (sender, receiver) = mpsc::sync_channel(0);
+        let task = thread::spawn(move || sender.send(1).unwrap_err());
+        drop(receiver);
+        assert_eq!(task.join().unwrap().0, 1);
+    };
+    nothing(&explore(Leaks::new, refused));
+}
+
+#[test]
+fn tasks_that_are_not_joined_are_told_of_if_that_is_asked_for() {
+    let tasks = || Leaks::with_arguments("tasks=true").unwrap();
+    let report = explore(tasks, || drop(thread::spawn(|| ())));
+    assert!(
+        only(&report)
+            .message
+            .starts_with("task 1 is never joined, created by main"),
+        "{report}"
+    );
+    nothing(&explore(tasks, || thread::spawn(|| ()).join().unwrap()));
+    nothing(&explore(tasks, || {
+        thread::scope(|scope| {
+            scope.spawn(|| ());
+        });
+    }));
+}
+
+/// A piece of memory that two tasks have.
+#[derive(Clone, Copy)]
+struct Shared(*mut u8);
+
+// SAFETY: the explored tests below are about what tasks do with it; an execution runs one task at a time, and keeps what
+// is given back until it is over.
+unsafe impl Send for Shared {}
+
+impl Shared {
+    fn new() -> Shared {
+        // SAFETY: the layout has a size.
+        Shared(unsafe { alloc(Layout::new::<u64>()) })
+    }
+    fn give_back(self) {
+        // SAFETY: allocated with this layout; in an execution giving it back once more harms nobody.
+        unsafe { dealloc(self.0, Layout::new::<u64>()) }
+    }
+    fn touch(self) {
+        ptr::track_read(self.0, 8);
+    }
+}
+
+#[test]
+fn memory_is_given_back_once() {
+    fn frees(flag_is_one_step: bool) {
+        let memory = Shared::new();
+        let freed = Arc::new(AtomicBool::new(false));
+        let free = move |freed: &AtomicBool| {
+            let mine = if flag_is_one_step {
+                !freed.swap(true, SeqCst)
+            } else {
+                let mine = !freed.load(SeqCst);
+                freed.store(true, SeqCst);
+                mine
+            };
+            if mine {
+                // All of it, and not the pointer in it alone.
+                let memory: Shared = memory;
+                memory.give_back();
+            }
+        };
+        let other = freed.clone();
+        let task = thread::spawn(move || free(&other));
+        free(&freed);
+        task.join().unwrap();
+    }
+    let report = explore(Leaks::new, || frees(false));
+    let double = report
+        .findings()
+        .iter()
+        .filter(|finding| finding.message.starts_with("double free: "));
+    assert_eq!(double.count(), 1, "{report}");
+    nothing(&explore(Leaks::new, || frees(true)));
+}
+
+#[test]
+fn memory_is_not_used_after_it_was_given_back() {
+    fn uses(joined: bool) {
+        let memory = Shared::new();
+        let task = thread::spawn(move || {
+            let memory: Shared = memory;
+            memory.touch();
+        });
+        if joined {
+            task.join().unwrap();
+        }
+        memory.give_back();
+    }
+    let report = explore(Leaks::new, || uses(false));
+    let finding = only(&report);
+    assert!(
+        finding.message.starts_with("use after free: task 1 reads"),
+        "{report}"
+    );
+    nothing(&explore(Leaks::new, || uses(true)));
+}
+
+/// A count that two tasks change without asking each other.
+#[derive(Default)]
+struct Plain(Cell<u32>);
+
+// SAFETY: all tasks of an exploration take turns on one thread.
+unsafe impl Sync for Plain {}
+
+/// No schedule point lies between the two halves of an increment: only the race shows that there should be one.
+#[test]
+fn what_comes_of_a_race_is_found_once_the_race_is() {
+    let explore = |at_races: bool| {
+        Explorer::new()
+            .monitor(DataRaces::new())
+            .reduction(Reduction::Dpor)
+            .keep_going(true)
+            .preempt_at_races(at_races)
+            .explore(|| {
+                let count = Plain::default();
+                thread::scope(|scope| {
+                    for _ in 0..2 {
+                        scope.spawn(|| {
+                            let count = &count;
+                            count.0.set(count.0.get() + 1);
+                        });
+                    }
+                });
+                assert_eq!(count.0.get(), 2, "an increment is lost");
+            })
+    };
+    let kinds = |at_races| -> Vec<String> {
+        let report = explore(at_races);
+        report
+            .findings()
+            .iter()
+            .map(|finding| finding.kind.to_string())
+            .collect()
+    };
+    assert!(
+        kinds(false).iter().all(|kind| kind == "data_race"),
+        "{}",
+        explore(false)
+    );
+    assert!(kinds(true).contains(&"assertion".to_owned()), "{}", explore(true));
+}

@@ -1,0 +1,171 @@
+//! Monitors without a verdict: their counts against the report's, and the log of a small execution.
+
+use intermezzo::monitors::{EventLog, HappensBeforeCounter, Statistics};
+use intermezzo::sdk::Severity;
+use intermezzo::sync::Arc;
+use intermezzo::sync::atomic::{AtomicUsize, Ordering};
+use intermezzo::{Environment, Explorer, Reduction, Report, Settings, thread};
+use intermezzo_corpus::parse_full_name;
+use std::io::{self, Write};
+use std::sync::Mutex;
+
+/// Classes that the monitor counts and traces of the report, of a program of the corpus.
+fn classes_and_traces(program: &str, reduction: Reduction) -> (u64, u64, Report) {
+    let (program, arguments) = parse_full_name(program).unwrap_or_else(|error| panic!("{error}"));
+    let counter = HappensBeforeCounter::new();
+    let counts = counter.counts();
+    let settings = Settings {
+        environment: Environment::calm(),
+        steps: program.settings().steps,
+        reduction,
+        ..Settings::default()
+    };
+    let explorer = program.explorer(settings, &arguments).monitor(counter);
+    let report = explorer.explore(program.test(&arguments));
+    assert_eq!(
+        counts.executions(),
+        report.executions() - report.redundant(),
+        "{report}"
+    );
+    (
+        counts.classes(),
+        report.traces().expect("they are counted"),
+        report,
+    )
+}
+
+#[test]
+fn classes_are_traces_where_no_writes_commute() {
+    for program in [
+        "inc2w", "small0", "n6", "cii", "default", "relseq", "wcii", "publish",
+    ] {
+        let (all, traces, _) = classes_and_traces(program, Reduction::None);
+        assert_eq!(all, traces, "{program}");
+        let (reduced, traces, report) = classes_and_traces(program, Reduction::Dpor);
+        assert_eq!((reduced, report.executions()), (traces, traces), "{program}");
+        assert_eq!(all, reduced, "{program}");
+    }
+}
+
+#[test]
+fn classes_are_more_where_writes_commute() {
+    let counter = HappensBeforeCounter::new();
+    let counts = counter.counts();
+    let report = Explorer::new()
+        .environment(Environment::calm())
+        .monitor(counter)
+        .explore(|| {
+            let main = thread::current();
+            for _ in 0..2 {
+                let main = main.clone();
+                thread::spawn(move || main.unpark());
+            }
+        });
+    assert_eq!(
+        (report.traces(), counts.classes()),
+        (Some(1), 2),
+        "two tokens are left in either order"
+    );
+    let [finding] = report.findings() else {
+        panic!("{report}")
+    };
+    assert_eq!(
+        (finding.kind.as_str().as_ref(), finding.severity),
+        ("plugin/happens-before-counter", Severity::Warning)
+    );
+    assert!(report.verdict().is_pass());
+}
+
+fn two_increments() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let other = n.clone();
+    let task = thread::Builder::new()
+        .name("other".into())
+        .spawn(move || other.fetch_add(1, Ordering::Relaxed))
+        .unwrap();
+    n.fetch_add(1, Ordering::AcqRel);
+    task.join().unwrap();
+}
+
+#[test]
+fn statistics_agree_with_the_report() {
+    let three_tasks = || {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| n.fetch_add(1, Ordering::Relaxed) + n.fetch_add(1, Ordering::Relaxed));
+            }
+        });
+    };
+    for test in [two_increments, three_tasks] {
+        let statistics = Statistics::new();
+        let summary = statistics.summary();
+        let report = Explorer::new()
+            .environment(Environment::calm())
+            .monitor(statistics)
+            .explore(test);
+        let summary = summary.get();
+        assert_eq!(
+            (summary.executions, summary.complete),
+            (report.executions(), report.executions())
+        );
+        assert_eq!(
+            (summary.steps, summary.max_steps),
+            (report.steps(), report.max_steps())
+        );
+        assert_eq!(summary.max_tasks, u64::from(report.max_tasks()));
+        assert_eq!(summary.switches, report.context_switches());
+        assert!(summary.preemptions > 0 && summary.events > summary.steps);
+        let operations = summary.operations["read-modify-write"];
+        assert_eq!(operations % report.executions(), 0, "{report}");
+        assert_eq!(report.findings()[0].message, summary.to_string());
+        assert!(report.verdict().is_pass());
+    }
+}
+
+/// A place to write to, of which the test keeps a share.
+#[derive(Clone, Default)]
+struct Paper(std::sync::Arc<Mutex<Vec<u8>>>);
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn the_log_shows_an_execution() {
+    let paper = Paper::default();
+    let report = Explorer::new()
+        .environment(Environment::calm())
+        .executions(1)
+        .monitor(EventLog::new(paper.clone()))
+        .explore(two_increments);
+    assert!(report.findings().is_empty(), "{report}");
+    let text = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
+    let words: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let has = |start: &[&str]| words.iter().any(|line| line.starts_with(start));
+    assert!(has(&["execution", "1"]), "{text}");
+    assert!(
+        has(&[
+            "access",
+            "1.2",
+            "other",
+            "read-modify-write",
+            "(Relaxed)",
+            "atomic"
+        ]),
+        "{text}"
+    );
+    assert!(
+        has(&["allocation"]) && has(&["release"]) && has(&["point"]),
+        "{text}"
+    );
+    assert!(has(&["shutdown"]), "{text}");
+}

@@ -1,0 +1,75 @@
+//! Traces, told apart without the engine: executions counted up to the order of operations that commute.
+//!
+//! A trace is written down variable by variable, as the sequence of its touches in which neighbours that commute stand in
+//! the order of their tasks. Variables have no names in it: each is what was done to it.
+
+use intermezzo::sdk::{Context, EventId, Execution, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The trace of an execution.
+pub(crate) type Trace = BTreeSet<Vec<Touch>>;
+
+/// How an operation touches its variable: which class, by whom, and the how-manieth of its events.
+type Touch = (Class, String, u32, u64);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Class {
+    Write,
+    Read,
+    Share,
+    Add,
+    /// What a task chose, which concerns nobody else.
+    Own,
+}
+
+fn class(access: &SyncVarAccess) -> Option<Class> {
+    use SyncVarOp::*;
+    Some(match access.op {
+        Fence | Yield | Sleep => return None,
+        Choice => Class::Own,
+        SharedAcquire | SharedTryAcquire | SharedRelease => Class::Share,
+        CountDown if access.written == 0 => Class::Write,
+        CountUp | CountDown | Unpark | TaskEnd => Class::Add,
+        CondvarWake if access.read == 1 => Class::Write,
+        TimeOut => Class::Write,
+        BarrierPass | CondvarWake => Class::Read,
+        op if op.is_write() => Class::Write,
+        _ => Class::Read,
+    })
+}
+
+/// What is touched: a variable, the token of a task's `park`, or a task's own choices.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Thing {
+    Var(SyncVar),
+    Token(SyncVar),
+    Own(TaskId),
+}
+
+/// The trace of this execution.
+pub(crate) fn of(execution: &Execution<'_>, cx: &Context<'_>) -> Trace {
+    let mut things: BTreeMap<Thing, Vec<Touch>> = BTreeMap::new();
+    for access in execution.accesses {
+        let Some(class) = class(access) else { continue };
+        let EventId { task, index } = access.event;
+        let token = matches!(access.op, SyncVarOp::Park | SyncVarOp::Unpark);
+        let chosen = if class == Class::Own { access.read } else { 0 };
+        for var in [access.var, access.other_var()] {
+            let thing = match (class, var) {
+                (Class::Own, _) => Thing::Own(task),
+                (_, SyncVar::NONE) => continue,
+                _ if token => Thing::Token(var),
+                _ => Thing::Var(var),
+            };
+            let touch = (class, cx.task_name(task), index, chosen);
+            things.entry(thing).or_default().push(touch);
+        }
+    }
+    let sorted = things.into_values().map(|mut touches| {
+        for neighbours in touches.chunk_by_mut(|a, b| a.0 == b.0 && a.0 != Class::Write) {
+            neighbours.sort();
+        }
+        touches
+    });
+    sorted.collect()
+}

@@ -1,0 +1,104 @@
+//! Objects of the corpus with known bugs are found out, each in a small scenario; corrected they pass.
+//!
+//! `INTERMEZZO_CATALOGUE=large` tries more of the corrected ones; `INTERMEZZO_CATALOGUE_ONLY=snark` only some objects. With
+//! `--nocapture` there is a line for each comparison.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "what it took, for whoever asks with --nocapture"
+)]
+
+use intermezzo::refinement::RefinementReport;
+use intermezzo_corpus::objects::{Effort, Object, Outcome};
+use intermezzo_corpus::{Expected, objects};
+use std::time::Instant;
+
+/// How much is tried of corrected versions.
+fn effort() -> Effort {
+    match std::env::var("INTERMEZZO_CATALOGUE").as_deref() {
+        Ok("large") => Effort::Large,
+        _ => Effort::Usual,
+    }
+}
+
+/// The report of a comparison, and a line about it.
+fn compared(object: &Object, outcome: &Outcome, effort: Effort) -> RefinementReport {
+    let start = Instant::now();
+    let report = object.run(outcome.against, effort);
+    let found = report.failure.as_ref().map_or("pass".to_owned(), |failure| {
+        let calls = failure.scenario.calls().count();
+        format!(
+            "{} in {calls} operations: {}",
+            failure.kind,
+            failure.scenario.to_string().replace('\n', " | ")
+        )
+    });
+    println!(
+        "{} against {}: {} scenarios and {} to make it small, {} executions, {} histories, {:.2} s: {found}",
+        object.name,
+        outcome.against,
+        report.scenarios,
+        report.minimising,
+        report.executions,
+        report.histories,
+        start.elapsed().as_secs_f64(),
+    );
+    report
+}
+
+/// Checks every comparison whose outcome is such, and tells of all that are not as they must be.
+fn check(
+    effort: Effort,
+    which: fn(&Expected) -> bool,
+    wrong: fn(&Outcome, &RefinementReport) -> Option<String>,
+) {
+    let only = std::env::var("INTERMEZZO_CATALOGUE_ONLY").unwrap_or_default();
+    let mut all = Vec::new();
+    for object in objects().iter().filter(|object| object.name.contains(&only)) {
+        for outcome in object.outcomes.iter().filter(|outcome| which(&outcome.expected)) {
+            let report = compared(object, outcome, effort);
+            if let Some(wrong) = wrong(outcome, &report) {
+                all.push(format!(
+                    "{} against {}: {wrong}\n{report}",
+                    object.name, outcome.against
+                ));
+            }
+        }
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+#[test]
+fn bugs_are_found_in_small_scenarios() {
+    check(
+        Effort::Usual,
+        |expected| *expected != Expected::Pass,
+        |outcome, report| {
+            let as_expected = report.failure.as_ref().is_some_and(|failure| {
+                outcome.expected.to_string() == format!("fail: {}", failure.kind)
+                    && outcome.operations == failure.scenario.calls().count()
+            });
+            (!as_expected).then(|| format!("not {} in {} operations", outcome.expected, outcome.operations))
+        },
+    );
+}
+
+/// A pass is of the whole of each scenario.
+#[test]
+fn corrected_versions_pass() {
+    check(
+        effort(),
+        |expected| *expected == Expected::Pass,
+        |_, report| {
+            let whole = report.verdict().is_pass() && report.short.is_empty();
+            (!whole).then(|| "not a pass of everything".to_owned())
+        },
+    );
+}
+
+#[test]
+fn names_are_unique_and_sorted() {
+    let names: Vec<&str> = objects().iter().map(|object| object.name).collect();
+    let unsorted: Vec<_> = names.windows(2).filter(|pair| pair[0] >= pair[1]).collect();
+    assert_eq!(unsorted, Vec::<&[&str]>::new());
+}

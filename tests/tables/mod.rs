@@ -1,0 +1,94 @@
+//! The tables of `corpus/oracle`, row by row.
+
+use intermezzo::{Environment, Explorer, Report, Settings};
+use intermezzo_corpus::{Arguments, Program, parse_full_name};
+use std::collections::BTreeMap;
+
+/// Counts and verdicts by tools that explore graphs.
+pub(crate) const TRACE_COUNTS: &str = include_str!("../../corpus/oracle/trace_counts.csv");
+
+/// A row of a table, by the names of its columns.
+pub(crate) struct Row(BTreeMap<&'static str, String>);
+
+impl Row {
+    pub(crate) fn cell(&self, column: &str) -> &str {
+        self.0
+            .get(column)
+            .unwrap_or_else(|| panic!("there is no column {column}"))
+    }
+
+    pub(crate) fn program(&self) -> (&'static Program, Arguments) {
+        parse_full_name(self.cell("program")).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The numbers of a cell, which slashes separate; none if it is empty.
+    pub(crate) fn numbers(&self, column: &str) -> Vec<u64> {
+        let numbers = self.cell(column).split('/').filter(|number| !number.is_empty());
+        numbers.map(|number| number.parse().expect("a number")).collect()
+    }
+
+    pub(crate) fn is(&self, comparable: &str) -> bool {
+        self.cell("comparable") == comparable
+    }
+
+    /// Explores the program under these settings, in a calm environment, with what else is to be changed.
+    pub(crate) fn explore(&self, settings: Settings, change: impl FnOnce(Explorer) -> Explorer) -> Report {
+        let (program, arguments) = self.program();
+        let settings = Settings {
+            environment: Environment::calm(),
+            steps: program.settings().steps,
+            assume_awaits: self.is("awaits"),
+            ..settings
+        };
+        change(program.explorer(settings, &arguments)).explore(program.test(&arguments))
+    }
+}
+
+pub(crate) fn rows(table: &'static str) -> Vec<Row> {
+    let mut lines = table.lines();
+    let columns: Vec<&str> = lines.next().expect("a heading").split(',').collect();
+    let row = |line| Row(columns.iter().copied().zip(cells(line)).collect());
+    lines.map(row).collect()
+}
+
+/// The cells of a line: those that hold commas are in quotes.
+fn cells(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    for (at, part) in line.split('"').enumerate() {
+        let mut pieces = if at % 2 == 1 {
+            vec![part]
+        } else {
+            part.split(',').collect()
+        }
+        .into_iter();
+        *cells.last_mut().expect("one to begin with") += pieces.next().expect("split gives one");
+        cells.extend(pieces.map(str::to_owned));
+    }
+    cells
+}
+
+/// What was explored of a table, and what was wrong with it.
+#[derive(Default)]
+pub(crate) struct Comparison {
+    lines: Vec<String>,
+    objections: Vec<String>,
+}
+
+impl Comparison {
+    pub(crate) fn note(&mut self, program: &str, what: String) {
+        self.lines.push(format!("{program:40} {what}"));
+    }
+
+    pub(crate) fn object(&mut self, program: &str, what: String) {
+        self.objections.push(format!("{program}: {what}"));
+    }
+
+    #[expect(
+        clippy::print_stdout,
+        reason = "the harness shows it on failure, or when asked to"
+    )]
+    pub(crate) fn conclude(self) {
+        println!("{}", self.lines.join("\n"));
+        assert!(self.objections.is_empty(), "{}", self.objections.join("\n"));
+    }
+}

@@ -87,7 +87,7 @@ fn code_written_for_loom_runs() {
         &manifest,
         include_str!("real/loom_style.rs"),
     ));
-    assert_eq!(out.lines().count(), 7, "{out}");
+    assert_eq!(out.lines().count(), 8, "{out}");
 }
 
 /// Where the crates' sources are, from the registry's cache or the network.

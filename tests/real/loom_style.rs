@@ -68,6 +68,22 @@ fn a_spin_lock_keeps_a_cell() {
     });
 }
 
+/// Whoever forgets the lock races, and whoever forgets a value leaks it.
+fn races_and_leaks_are_found() {
+    let said = failure(|| {
+        loom::model(|| {
+            let lock = Arc::new(SpinLock::default());
+            let other = Arc::clone(&lock);
+            let task = thread::spawn(move || other.value.with(|value| assert!(!value.is_null())));
+            lock.value.with_mut(|value| assert!(!value.is_null()));
+            task.join().unwrap();
+        })
+    });
+    assert!(said.is_some_and(|said| said.contains("data_race")), "a race");
+    let said = failure(|| loom::model(|| std::mem::forget(loom::alloc::Track::new(1))));
+    assert!(said.is_some_and(|said| said.contains("leak")), "a leak");
+}
+
 fn bounds_are_heeded() {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(0);
@@ -162,9 +178,10 @@ fn a_future_is_woken() {
 }
 
 fn main() {
-    let parts: [(&str, fn()); 7] = [
+    let parts: [(&str, fn()); 8] = [
         ("an update is lost", an_update_is_lost),
         ("a spin lock keeps a cell", a_spin_lock_keeps_a_cell),
+        ("races and leaks are found", races_and_leaks_are_found),
         ("bounds are heeded", bounds_are_heeded),
         ("statics are fresh", statics_are_fresh),
         ("a lost wake-up is a deadlock", a_lost_wake_up_is_a_deadlock),

@@ -2,16 +2,16 @@
 
 pub use intermezzo::cell::Cell;
 
-use intermezzo::cell::UnsafeCell as Looked;
+use intermezzo::cell::UnsafeCell as LookedUnsafeCell;
 
 /// `loom::cell::UnsafeCell`: the pointer is had for reading or for writing.
 #[derive(Debug, Default)]
-pub struct UnsafeCell<T: ?Sized>(Looked<T>);
+pub struct UnsafeCell<T: ?Sized>(LookedUnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
     /// A cell with this value.
     pub const fn new(value: T) -> UnsafeCell<T> {
-        UnsafeCell(Looked::new(value))
+        UnsafeCell(LookedUnsafeCell::new(value))
     }
 
     /// Takes the value out.

@@ -83,20 +83,23 @@ impl Builder {
     /// # Panics
     /// As [`model`].
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, f: F) {
-        let mut settings = Settings::default();
         // The full reduction can neither be bounded nor kept in a file.
-        settings.reduction = match (&self.checkpoint_file, self.preemption_bound) {
+        let reduction = match (&self.checkpoint_file, self.preemption_bound) {
             (Some(_), _) => Reduction::None,
             (None, Some(_)) => Reduction::Bpor,
             (None, None) => Reduction::Dpor,
         };
-        settings.preemptions = self
-            .preemption_bound
-            .map(|most| most.try_into().unwrap_or(u32::MAX));
-        settings.executions = self.max_permutations.map(|most| most as u64);
-        settings.time = self.max_duration;
-        settings.steps = self.max_branches as u64;
-        settings.checkpoint = self.checkpoint_file.clone();
+        let settings = Settings {
+            reduction,
+            preemptions: self
+                .preemption_bound
+                .map(|most| most.try_into().unwrap_or(u32::MAX)),
+            executions: self.max_permutations.map(|most| most as u64),
+            time: self.max_duration,
+            steps: self.max_branches as u64,
+            checkpoint: self.checkpoint_file.clone(),
+            ..Settings::default()
+        };
         let report = Explorer::with_settings(settings)
             .program("loom::model")
             .with_variables()

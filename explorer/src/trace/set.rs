@@ -4,9 +4,11 @@ mod saved;
 
 pub(crate) use saved::Saved;
 
-use dashmap::DashMap;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Takes a fingerprint for its own hash: it is one.
 #[derive(Clone, Copy, Default)]
@@ -29,9 +31,15 @@ impl Hasher for Itself {
     }
 }
 
+/// A part of the table.
+type Shard<V> = HashMap<u128, V, BuildHasherDefault<Itself>>;
+
 /// Something for each fingerprint, up to a number of them.
+///
+/// Locks around std's tables, and no concurrent map of somebody else's: those stand on crates that are tested with this one,
+/// which could then not be patched to use it.
 pub(crate) struct Fingerprints<V> {
-    known: DashMap<u128, V, BuildHasherDefault<Itself>>,
+    shards: [Mutex<Shard<V>>; SHARDS],
     count: AtomicUsize,
     most: usize,
     full: AtomicBool,
@@ -46,7 +54,7 @@ impl<V> Fingerprints<V> {
     /// A table that may take about so many bytes.
     pub(crate) fn new(bytes: usize) -> Fingerprints<V> {
         Fingerprints {
-            known: DashMap::with_hasher_and_shard_amount(BuildHasherDefault::default(), SHARDS),
+            shards: Default::default(),
             count: AtomicUsize::new(0),
             most: bytes / entry_bytes::<V>(),
             full: AtomicBool::new(false),
@@ -60,7 +68,9 @@ impl<V> Fingerprints<V> {
 
     /// Forgets all; nobody else must be at it.
     pub(crate) fn clear(&self) {
-        self.known.clear();
+        for shard in &self.shards {
+            locked(shard).clear();
+        }
         self.count.store(0, Ordering::Relaxed);
         self.full.store(false, Ordering::Relaxed);
     }
@@ -78,16 +88,17 @@ impl<V> Fingerprints<V> {
         first: impl FnOnce() -> V,
         change: impl FnOnce(&mut V) -> R,
     ) -> Option<R> {
+        let mut known = locked(&self.shards[shard_of(fingerprint)]);
         if self.count() >= self.most {
-            let known = self.known.get_mut(&fingerprint);
+            let known = known.get_mut(&fingerprint);
             if known.is_none() {
                 self.full.store(true, Ordering::Relaxed);
             }
-            return known.map(|mut known| change(&mut known));
+            return known.map(change);
         }
-        match self.known.entry(fingerprint) {
-            dashmap::Entry::Occupied(mut known) => Some(change(known.get_mut())),
-            dashmap::Entry::Vacant(place) => {
+        match known.entry(fingerprint) {
+            Entry::Occupied(mut known) => Some(change(known.get_mut())),
+            Entry::Vacant(place) => {
                 place.insert(first());
                 self.count.fetch_add(1, Ordering::Relaxed);
                 None
@@ -98,6 +109,16 @@ impl<V> Fingerprints<V> {
 
 /// Parts of the table that are locked apart; a power of two.
 const SHARDS: usize = 16;
+
+/// The part that a fingerprint belongs to: by bits of it that the part's own table uses last.
+fn shard_of(fingerprint: u128) -> usize {
+    (fingerprint >> 40) as usize % SHARDS
+}
+
+/// What a mutex holds, whoever panicked.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[cfg(test)]
 mod tests {

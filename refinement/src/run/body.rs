@@ -74,7 +74,9 @@ impl<T: Sync> Body<'_, T> {
                         self.perform(object, step, Place(place));
                         let _ = done.send(());
                     }
-                    // Dropped by whoever joins: here it would be one more operation, beside those of others.
+                    // What comes at a task's end (values of its own are dropped) comes when the operations are done: beside
+                    // those of others it would be one more.
+                    let _ = my_turn.recv();
                     my_turn
                 }));
                 turns.push((steps.len(), turn));
@@ -87,7 +89,8 @@ impl<T: Sync> Body<'_, T> {
                 let _ = any_done.recv();
                 waiting.retain(|&task| turns[task].0 > 0);
             }
-            for task in tasks {
+            for (task, (_, turn)) in tasks.into_iter().zip(turns) {
+                let _ = turn.send(());
                 // A panic is on record.
                 let _ = task.join();
             }

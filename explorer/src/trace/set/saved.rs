@@ -1,6 +1,6 @@
 //! A set of fingerprints as text, to go on with it in another process.
 
-use super::Fingerprints;
+use super::{Fingerprints, locked};
 use data_encoding::BASE64_NOPAD;
 use std::sync::atomic::Ordering;
 
@@ -32,11 +32,11 @@ impl Saved for () {
 impl<V: Saved> Fingerprints<V> {
     /// All there is, in order of fingerprints; a mark in front says whether some had no room.
     pub(crate) fn saved(&self) -> String {
-        let mut entries: Vec<(u128, V)> = self
-            .known
-            .iter()
-            .map(|entry| (*entry.key(), *entry.value()))
-            .collect();
+        let mut entries: Vec<(u128, V)> = Vec::with_capacity(self.count());
+        for shard in &self.shards {
+            let shard = locked(shard);
+            entries.extend(shard.iter().map(|(&fingerprint, &value)| (fingerprint, value)));
+        }
         entries.sort_unstable_by_key(|(fingerprint, _)| *fingerprint);
         let mut bytes = Vec::with_capacity(entries.len() * (FINGERPRINT + V::BYTES));
         for (fingerprint, value) in entries {

@@ -1,0 +1,94 @@
+//! `loom::cell`: cells that say whether they are read or written.
+
+pub use intermezzo::cell::Cell;
+
+use intermezzo::cell::UnsafeCell as LookedUnsafeCell;
+
+/// `loom::cell::UnsafeCell`: the pointer is had for reading or for writing.
+#[derive(Debug, Default)]
+pub struct UnsafeCell<T: ?Sized>(LookedUnsafeCell<T>);
+
+impl<T> UnsafeCell<T> {
+    /// A cell with this value.
+    pub const fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell(LookedUnsafeCell::new(value))
+    }
+
+    /// Takes the value out.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// Calls `f` with a pointer to read through.
+    #[track_caller]
+    pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        self.0.with(f)
+    }
+
+    /// Calls `f` with a pointer to write through.
+    #[track_caller]
+    pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        self.0.with_mut(f)
+    }
+
+    /// A pointer to read through. The access is taken to be here and now.
+    #[track_caller]
+    pub fn get(&self) -> ConstPtr<T> {
+        ConstPtr(self.0.with(|value| value))
+    }
+
+    /// A pointer to write through. The access is taken to be here and now.
+    #[track_caller]
+    pub fn get_mut(&self) -> MutPtr<T> {
+        MutPtr(self.0.get())
+    }
+}
+
+impl<T> From<T> for UnsafeCell<T> {
+    fn from(value: T) -> UnsafeCell<T> {
+        UnsafeCell::new(value)
+    }
+}
+
+/// A pointer to read through.
+#[derive(Debug)]
+pub struct ConstPtr<T: ?Sized>(*const T);
+
+impl<T: ?Sized> ConstPtr<T> {
+    /// What it points to.
+    ///
+    /// # Safety
+    /// As for a raw pointer.
+    pub unsafe fn deref(&self) -> &T {
+        // SAFETY: the caller says so.
+        unsafe { &*self.0 }
+    }
+
+    /// Calls `f` with the pointer.
+    pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        f(self.0)
+    }
+}
+
+/// A pointer to write through.
+#[derive(Debug)]
+pub struct MutPtr<T: ?Sized>(*mut T);
+
+impl<T: ?Sized> MutPtr<T> {
+    /// What it points to.
+    ///
+    /// # Safety
+    /// As for a raw pointer.
+    #[allow(clippy::mut_from_ref, reason = "it stands for a raw pointer, as in loom")]
+    pub unsafe fn deref(&self) -> &mut T {
+        // SAFETY: the caller says so.
+        unsafe { &mut *self.0 }
+    }
+
+    /// Calls `f` with the pointer.
+    pub fn with<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        f(self.0)
+    }
+}

@@ -1,0 +1,3 @@
+//! `loom::hint`.
+
+pub use intermezzo::hint::{spin_loop, unreachable_unchecked};

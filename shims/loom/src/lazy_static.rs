@@ -1,0 +1,20 @@
+//! `loom::lazy_static`: what the macro of that name stands on.
+
+use intermezzo::sync::LazyLock;
+
+/// A value made at its first use in each execution.
+#[derive(Debug)]
+pub struct Lazy<T>(LazyLock<T>);
+
+impl<T: 'static> Lazy<T> {
+    /// A value that this function will make.
+    pub const fn new(init: fn() -> T) -> Lazy<T> {
+        Lazy(LazyLock::new(init))
+    }
+
+    /// The value; made now if this is its first use.
+    #[track_caller]
+    pub fn get(&'static self) -> &'static T {
+        LazyLock::force(&self.0)
+    }
+}

@@ -1,0 +1,121 @@
+//! `loom::model`: runs a test once per schedule, and panics with the report if one fails.
+
+use intermezzo::monitors::{DataRaces, Leaks};
+use intermezzo::{Explorer, Reduction, Settings};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Runs the test once per schedule.
+///
+/// # Panics
+/// The test fails under some schedule, with a report that says which; or a variable of the environment cannot be.
+pub fn model<F: Fn() + Sync + Send + 'static>(f: F) {
+    Builder::new().check(f);
+}
+
+/// Settings of a model: loom's names. Those that have no meaning here are kept and ignored.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Builder {
+    /// Ignored: there is no such limit.
+    pub max_threads: usize,
+    /// Steps after which an execution is given up.
+    pub max_branches: usize,
+    /// Executions after which the search ends.
+    pub max_permutations: Option<usize>,
+    /// Time after which the search ends.
+    pub max_duration: Option<Duration>,
+    /// Most preemptions of an execution.
+    pub preemption_bound: Option<usize>,
+    /// The file in which the search is kept now and then, and from which it goes on.
+    pub checkpoint_file: Option<PathBuf>,
+    /// Ignored: checkpoints are written by time.
+    pub checkpoint_interval: usize,
+    /// Ignored: all is explored, from the beginning.
+    pub expect_explicit_explore: bool,
+    /// Ignored: reports always have places.
+    pub location: bool,
+    /// Ignored: nothing is printed.
+    pub log: bool,
+}
+
+/// Steps of an execution, unless set otherwise: intermezzo's own limit, because loom counts branches only.
+const STEPS: usize = 20_000;
+
+/// A variable of the environment, if it is set.
+fn variable<T: FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    match text.parse() {
+        Ok(value) => Some(value),
+        Err(_) => panic!("{name}={text}: give a number"),
+    }
+}
+
+impl Builder {
+    /// The settings that loom's environment variables give.
+    ///
+    /// # Panics
+    /// A variable is not a number.
+    pub fn new() -> Builder {
+        Builder {
+            max_threads: crate::MAX_THREADS,
+            max_branches: variable("LOOM_MAX_BRANCHES").unwrap_or(STEPS),
+            max_permutations: variable("LOOM_MAX_PERMUTATIONS"),
+            max_duration: variable("LOOM_MAX_DURATION").map(Duration::from_secs),
+            preemption_bound: variable("LOOM_MAX_PREEMPTIONS"),
+            checkpoint_file: std::env::var_os("LOOM_CHECKPOINT_FILE").map(PathBuf::from),
+            checkpoint_interval: 0,
+            expect_explicit_explore: false,
+            location: false,
+            log: false,
+        }
+    }
+
+    /// Sets the file of checkpoints.
+    pub fn checkpoint_file(&mut self, file: &str) -> &mut Builder {
+        self.checkpoint_file = Some(file.into());
+        self
+    }
+
+    /// Runs the test once per schedule, by partial-order reduction. intermezzo's environment variables override these settings.
+    ///
+    /// # Panics
+    /// As [`model`].
+    pub fn check<F: Fn() + Sync + Send + 'static>(&self, f: F) {
+        // The full reduction can neither be bounded nor kept in a file.
+        let reduction = match (&self.checkpoint_file, self.preemption_bound) {
+            (Some(_), _) => Reduction::None,
+            (None, Some(_)) => Reduction::Bpor,
+            (None, None) => Reduction::Dpor,
+        };
+        let settings = Settings {
+            reduction,
+            preemptions: self
+                .preemption_bound
+                .map(|most| most.try_into().unwrap_or(u32::MAX)),
+            executions: self.max_permutations.map(|most| most as u64),
+            time: self.max_duration,
+            steps: self.max_branches as u64,
+            checkpoint: self.checkpoint_file.clone(),
+            ..Settings::default()
+        };
+        let report = Explorer::with_settings(settings)
+            .program("loom::model")
+            .with_variables()
+            .unwrap_or_else(|error| panic!("{error}"))
+            // What loom looks for unasked.
+            .monitor(DataRaces::new())
+            .monitor(Leaks::new())
+            .try_explore(f)
+            .unwrap_or_else(|error| panic!("{error}"));
+        // A limit that was asked for is loom's way to end, and no failure.
+        assert!(!report.verdict().is_fail(), "{report}");
+    }
+}
+
+impl Default for Builder {
+    fn default() -> Builder {
+        Builder::new()
+    }
+}

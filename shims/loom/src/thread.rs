@@ -1,0 +1,3 @@
+//! `loom::thread`: all of it is std's, so all of it is intermezzo's.
+
+pub use intermezzo::thread::*;

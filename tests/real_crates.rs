@@ -1,0 +1,301 @@
+//! Real code, unchanged: queues and deques of crates.io, and code written for loom, built over the look-alikes.
+//!
+//! A project is written below the target directory, so that what it compiles is kept. What has a switch for loom gets `shims/loom`; the
+//! sources of the others are copied byte by byte, and their manifests say that `core` and `std` are `shims/core` and
+//! `shims/std`. Without the crates and without a network there is nothing to test: that is said, and is no failure.
+#![allow(
+    clippy::print_stderr,
+    reason = "why nothing was tested, and the figures, are for who runs it"
+)]
+
+use cargo_metadata::{Metadata, MetadataCommand};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The crates that are tested, and those that they stand on; and whether they have a switch for loom that does it all.
+const CRATES: &[(&str, &str, bool)] = &[
+    ("crossbeam-queue", "0.3.14", false),
+    ("crossbeam-deque", "0.8.8", false),
+    // Has a switch, but yields by `std::thread::yield_now` all the same.
+    ("crossbeam-utils", "0.8.23", false),
+    ("crossbeam-epoch", "0.9.21", true),
+    ("concurrent-queue", "2.5.0", true),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn write(file: &Path, text: &str) {
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+/// A project always at the same place, with the versions of the workspace.
+fn project(name: &str, manifest: &str, program: &str) -> PathBuf {
+    let project = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if project.exists() {
+        fs::remove_dir_all(&project).unwrap();
+    }
+    let head = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n");
+    write(&project.join("Cargo.toml"), &format!("{head}{manifest}"));
+    write(&project.join("src/main.rs"), program);
+    fs::copy(root().join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
+    project
+}
+
+/// Builds the project, and runs it: what it prints.
+fn run(project: &Path) -> String {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("real-crates-target");
+    let ran = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline"])
+        .current_dir(project)
+        .env("CARGO_TARGET_DIR", target)
+        .env("RUSTFLAGS", "--cfg loom --cfg crossbeam_loom --cap-lints allow")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .output()
+        .unwrap();
+    let (out, err) = (
+        String::from_utf8(ran.stdout).unwrap(),
+        String::from_utf8_lossy(&ran.stderr),
+    );
+    assert!(
+        ran.status.success(),
+        "{}: {}\n{out}\n{err}",
+        project.display(),
+        ran.status
+    );
+    out
+}
+
+/// A folder of the workspace, as a value in a manifest.
+fn shim(name: &str) -> String {
+    format!("{:?}", root().join("shims").join(name))
+}
+
+#[test]
+fn code_written_for_loom_runs() {
+    let manifest = format!(
+        "[dependencies]\nloom = {{ path = {}, features = [\"futures\"] }}\n",
+        shim("loom")
+    );
+    let out = run(&project(
+        "loom-style",
+        &manifest,
+        include_str!("real/loom_style.rs"),
+    ));
+    assert_eq!(out.lines().count(), 8, "{out}");
+}
+
+/// Where the crates' sources are, from the registry's cache or the network.
+fn sources() -> Result<Metadata, String> {
+    let mut manifest = "[dependencies]\n".to_owned();
+    for (name, version, _) in CRATES {
+        manifest += &format!("{name} = \"={version}\"\n");
+    }
+    let project = project(
+        "real-sources",
+        &manifest,
+        "//! Nothing: the crates are fetched.\nfn main() {}\n",
+    );
+    let ask = |options: &[&str]| {
+        let options = options
+            .iter()
+            .map(|&option| option.to_owned())
+            .collect::<Vec<_>>();
+        MetadataCommand::new()
+            .current_dir(&project)
+            .other_options(options)
+            .exec()
+    };
+    ask(&["--offline"])
+        .or_else(|_| ask(&[]))
+        .map_err(|error| error.to_string())
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let copy = to.join(path.file_name().unwrap());
+        match path.is_dir() {
+            true => copy_all(&path, &copy),
+            false => drop(fs::copy(&path, &copy).unwrap()),
+        }
+    }
+}
+
+/// The project that tests the crates, each as it can be.
+fn real_project(sources: &Metadata) -> PathBuf {
+    let mut manifest = format!(
+        "[dependencies]\nintermezzo = {{ path = {:?}, features = [\"explore\"] }}\nserde_json = \"1\"\n",
+        root()
+    );
+    let mut patch = format!("[patch.crates-io]\nloom = {{ path = {} }}\n", shim("loom"));
+    for (name, version, switched) in CRATES {
+        let features = if *switched { "\"loom\"" } else { "" };
+        manifest += &format!("{name} = {{ version = \"={version}\", features = [{features}] }}\n");
+        if !switched {
+            patch += &format!("{name} = {{ path = \"amended/{name}\" }}\n");
+        }
+    }
+    let project = project(
+        "real-crates",
+        &(manifest + &patch),
+        include_str!("real/program.rs"),
+    );
+    for (name, ..) in CRATES.iter().filter(|(.., switched)| !switched) {
+        let mut packages = sources.packages.iter();
+        let package = packages.find(|package| package.name.as_str() == *name).unwrap();
+        let source = package.manifest_path.parent().unwrap().as_std_path();
+        let copy = project.join("amended").join(name);
+        copy_all(source, &copy);
+        let manifest = fs::read_to_string(source.join("Cargo.toml")).unwrap();
+        let amended = format!(
+            "{manifest}\n[dependencies.core]\npackage = \"intermezzo-core\"\npath = {}\n\
+             [dependencies.std]\npackage = \"intermezzo-std\"\npath = {}\n",
+            shim("core"),
+            shim("std")
+        );
+        fs::write(copy.join("Cargo.toml"), amended).unwrap();
+    }
+    project
+}
+
+/// What is expected of a subject.
+enum Expected {
+    /// It is what it is compared with, in every execution of every scenario.
+    Pass,
+    /// It is, as far as the search was to go.
+    Bounded(&'static str),
+    /// It is not: this kind of finding, with these words in the report.
+    Finding(&'static str, &'static str),
+}
+
+use Expected::{Bounded, Finding, Pass};
+
+const PREEMPTIONS: &str = "every execution with at most 2 preemptions";
+
+/// What is known of the crates. Each finding is told in `docs/LOOM.md`.
+const EXPECTED: &[(&str, Expected)] = &[
+    ("SegQueue itself", Pass),
+    ("SegQueue model", Pass),
+    ("SegQueue model bounded", Bounded(PREEMPTIONS)),
+    ("SegQueue next-block model", Pass),
+    ("SegQueue len", Pass),
+    ("SegQueue is_empty", Pass),
+    ("SegQueue weak", Bounded(PREEMPTIONS)),
+    ("ArrayQueue itself", Pass),
+    ("ArrayQueue model", Pass),
+    ("ArrayQueue model bounded", Bounded(PREEMPTIONS)),
+    // While a full queue takes another value by force, it looks as if it had one less.
+    ("ArrayQueue len", Finding("refinement", "len() = 1")),
+    ("ArrayQueue is_empty", Pass),
+    ("ArrayQueue is_full", Finding("refinement", "is_full() = false")),
+    ("ArrayQueue weak", Bounded(PREEMPTIONS)),
+    // While one takes the value out, another is told that there is none, and then that there is no room.
+    (
+        "ConcurrentQueue single itself",
+        Finding("refinement", "Err(Full("),
+    ),
+    ("ConcurrentQueue single model", Pass),
+    ("ConcurrentQueue single model bounded", Bounded(PREEMPTIONS)),
+    ("ConcurrentQueue bounded itself", Pass),
+    ("ConcurrentQueue bounded three tasks", Pass),
+    ("ConcurrentQueue bounded itself bounded", Bounded(PREEMPTIONS)),
+    ("ConcurrentQueue bounded weak", Bounded(PREEMPTIONS)),
+    ("ConcurrentQueue bounded len", Pass),
+    ("ConcurrentQueue bounded force_push", Pass),
+    // What `close` wrote is written over: it has said that it closed the queue, and the queue is open.
+    (
+        "ConcurrentQueue bounded force_push and close",
+        Finding("refinement", "close() = true"),
+    ),
+    ("ConcurrentQueue unbounded itself", Pass),
+    ("ConcurrentQueue unbounded three tasks", Pass),
+    ("ConcurrentQueue unbounded itself bounded", Bounded(PREEMPTIONS)),
+    ("ConcurrentQueue unbounded weak", Bounded(PREEMPTIONS)),
+    ("ConcurrentQueue unbounded len", Pass),
+    ("Worker fifo itself", Pass),
+    ("Worker fifo model", Pass),
+    (
+        "Worker fifo model bounded",
+        Bounded("preemptions out of scope are left out"),
+    ),
+    ("Worker fifo steal_batch", Pass),
+    ("Worker lifo itself", Pass),
+    ("Worker lifo model", Pass),
+    (
+        "Worker lifo model bounded",
+        Bounded("preemptions out of scope are left out"),
+    ),
+    ("Worker lifo steal_batch", Pass),
+    ("Injector itself", Pass),
+    // Its execution is short: the task is parked, and no limit reached.
+    ("Backoff for ever", Finding("livelock", "no task can go on")),
+    ("mistake: force_push in two", Finding("refinement", "force_push")),
+    ("mistake: pop after a look", Finding("panic", "pop()")),
+];
+
+/// What is wrong with what a subject came to, if anything.
+fn wrong(result: &Value, expected: &Expected) -> Option<&'static str> {
+    let short: Vec<&str> = result["short"]
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    let failure = &result["failure"];
+    match expected {
+        Finding(kind, words) => {
+            let text = failure["text"].as_str().unwrap_or_default();
+            (failure["kind"] != *kind || !text.contains(words)).then_some("the finding is not there")
+        }
+        _ if !failure.is_null() => Some("there is a finding"),
+        Pass => (result["verdict"] != "Pass" || !short.is_empty()).then_some("not in full"),
+        Bounded(why) => (!short.iter().all(|short| short.starts_with(why))).then_some("another bound"),
+    }
+}
+
+#[test]
+fn queues_and_deques_are_what_they_say() {
+    let sources = match sources() {
+        Ok(sources) => sources,
+        Err(error) => {
+            eprintln!("skipped: the crates are neither here nor to be had: {error}");
+            return;
+        }
+    };
+    let out = run(&real_project(&sources));
+    let results: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let named = |result: &Value| result["subject"].as_str().unwrap().to_owned();
+    let by_name: BTreeMap<String, &Value> = results.iter().map(|result| (named(result), result)).collect();
+    for result in &results {
+        let figure = |name: &str| result[name].as_u64().unwrap();
+        eprintln!(
+            "{:<46} {:>12} {:>3} scenarios {:>6} executions {:>6} traces {:>5} histories {:>3} not in full {:>6.2} s",
+            named(result),
+            result["verdict"].as_str().unwrap(),
+            figure("scenarios"),
+            figure("executions"),
+            figure("traces"),
+            figure("histories"),
+            result["short"].as_array().unwrap().len(),
+            result["seconds"].as_f64().unwrap(),
+        );
+    }
+    assert_eq!(results.len(), EXPECTED.len(), "{:?}", by_name.keys());
+    for (subject, expected) in EXPECTED {
+        let result = by_name
+            .get(*subject)
+            .unwrap_or_else(|| panic!("no result of {subject}"));
+        if let Some(why) = wrong(result, expected) {
+            panic!("{subject}: {why}: {result:#}");
+        }
+    }
+}

@@ -108,6 +108,21 @@ fn a_spin_lock_makes_others_wait() {
     }
 }
 
+/// Without preemptions nobody meets a lock that is taken, but in solo runs.
+#[test]
+fn solo_runs_find_what_executions_do_not_show() {
+    let by_swap: fn(&AtomicBool) = |taken| while taken.swap(true, SeqCst) {};
+    let test = || spinning(by_swap).solo_preemptions(0).solo_steps(100);
+    for progress in BOTH {
+        let failure = fails(test(), progress);
+        let stopped = match progress {
+            Progress::ObstructionFree => "its task alone went on for 100 steps",
+            Progress::LockFree => "with `push(1)` of task 1 stopped for ever",
+        };
+        assert!(failure.message.contains(stopped), "{failure}");
+    }
+}
+
 /// Treiber's stack over nodes in an array, each used once, so that no head comes back.
 struct Treiber {
     /// The index of the first node, from 1.

@@ -16,7 +16,7 @@ use intermezzo_explorer::Coverage;
 use intermezzo_explorer::schedule::{Choice, ChoiceKind};
 use intermezzo_explorer::search::{ChoicePoint, IterativePreemptionBounding, Plan, Strategy};
 use intermezzo_explorer::trace::Trace;
-use intermezzo_sdk::TaskId;
+use intermezzo_sdk::{SyncVarOp, TaskId};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -41,6 +41,15 @@ enum Who {
 struct Run {
     at: usize,
     who: Who,
+}
+
+/// Before this choice.
+struct Moment {
+    at: usize,
+    /// Who is inside an operation.
+    inside: Vec<TaskId>,
+    /// Who is about to begin one.
+    outside: Vec<TaskId>,
 }
 
 /// A run that has come to its moment.
@@ -69,8 +78,8 @@ pub(super) struct SoloRuns {
     steps_max: u64,
     /// The choices of the last execution that was no run.
     base: Vec<Choice>,
-    /// Who was inside an operation at the moments that are new in it, and could go on.
-    moments: Vec<(usize, Vec<TaskId>)>,
+    /// The moments that are new in it.
+    moments: Vec<Moment>,
     runs: VecDeque<Run>,
     /// The run that is under way.
     run: Run,
@@ -116,10 +125,15 @@ impl SoloRuns {
 
     /// The runs from the moments of the execution that is over.
     fn prepare(&mut self, progress: Progress) {
-        for (at, inside) in self.moments.drain(..) {
+        for Moment { at, inside, outside } in self.moments.drain(..) {
             let mut add = |who| self.runs.push_back(Run { at, who });
             match progress {
-                Progress::ObstructionFree => inside.iter().for_each(|&task| add(Who::Alone(task))),
+                Progress::ObstructionFree => {
+                    inside
+                        .iter()
+                        .chain(&outside)
+                        .for_each(|&task| add(Who::Alone(task)));
+                }
                 Progress::LockFree => {
                     let others = |stopped, turn| Who::Others { stopped, turn };
                     inside.iter().for_each(|&task| add(others(Some(task), 1)));
@@ -259,8 +273,15 @@ impl Strategy for SoloRuns {
         let target = match who {
             Who::Any => {
                 if point.alternatives > 1 {
-                    let inside = watch.inside().collect::<Vec<_>>();
-                    self.moments.push((point.choices, inside));
+                    let begins = |alternative| {
+                        let next = point.operation(alternative)?;
+                        (next.op == SyncVarOp::OperationCall).then_some(next.task)
+                    };
+                    self.moments.push(Moment {
+                        at: point.choices,
+                        inside: watch.inside().collect(),
+                        outside: (0..point.alternatives).filter_map(begins).collect(),
+                    });
                 }
                 return Some(0);
             }

@@ -5,7 +5,6 @@ use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_explorer::{Reduction, Verdict};
 use intermezzo_explorer::{hint, thread};
 use intermezzo_refinement::{Failure, Progress, Refinement, RefinementReport, fresh, refine};
-use std::cell::UnsafeCell;
 use std::time::Duration;
 
 const BOTH: [Progress; 2] = [Progress::ObstructionFree, Progress::LockFree];
@@ -63,17 +62,14 @@ fn a_lock_makes_others_wait() {
 #[derive(Default)]
 struct Spinning {
     taken: AtomicBool,
-    values: UnsafeCell<Vec<u8>>,
+    /// Used only by who has taken the lock: a mutex of `std`, which is never contended, is seen by nobody.
+    values: std::sync::Mutex<Vec<u8>>,
 }
-
-// SAFETY: the values are used only by who has taken the lock.
-unsafe impl Sync for Spinning {}
 
 impl Spinning {
     fn with<R>(&self, wait: fn(&AtomicBool), change: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         wait(&self.taken);
-        // SAFETY: the lock is taken.
-        let result = change(unsafe { &mut *self.values.get() });
+        let result = change(&mut self.values.lock().unwrap());
         self.taken.store(false, SeqCst);
         result
     }

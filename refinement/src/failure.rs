@@ -4,6 +4,7 @@ mod timeline;
 
 use crate::judge::{Against, Judge};
 use crate::model::Model;
+use crate::progress::Progress;
 use crate::run::record::Mark;
 use crate::scenario::Description;
 use intermezzo_explorer::{Finding, Schedule};
@@ -61,6 +62,8 @@ pub struct Failure {
     pub kind: FindingKind,
     /// What happened, in words.
     pub message: String,
+    /// The demand that is not met, if operations do not come to their ends.
+    pub progress: Option<Progress>,
     /// The scenario.
     pub scenario: Description,
     /// The operations as intervals, one line a task, if there is a history to draw.
@@ -83,6 +86,7 @@ impl Failure {
         Failure {
             kind: finding.kind.clone(),
             message: finding.message.clone(),
+            progress: None,
             scenario,
             timeline: told.timeline,
             explanation: told.explanation,

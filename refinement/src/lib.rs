@@ -20,6 +20,7 @@ mod model;
 mod observations;
 mod operation;
 mod pin;
+mod progress;
 pub mod recorded;
 mod refine;
 mod run;
@@ -38,6 +39,7 @@ pub use observations::{
 };
 pub use operation::Argument;
 pub use pin::{Pin, PinTask};
+pub use progress::Progress;
 pub use refine::{Modelled, Refinement, RefinementReport, refine};
 pub use scenario::{Description, Place, Scenario, Step};
 pub use settings::Granularity;

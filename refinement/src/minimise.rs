@@ -29,7 +29,8 @@ pub(crate) fn minimise<T: Sync>(
             }
             tried += 1;
             let found = subject.check(&candidate).failure;
-            if let Some(found) = found.filter(|found| found.kind == failure.kind) {
+            let same = |found: &Failure| found.kind == failure.kind && found.progress == failure.progress;
+            if let Some(found) = found.filter(same) {
                 (scenario, failure) = (candidate, found);
                 continue 'smaller;
             }

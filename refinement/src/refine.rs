@@ -9,6 +9,7 @@ use crate::model::{Meanings, Model};
 use crate::observations::ObservationSet;
 use crate::operation::Operation;
 use crate::pin::Pin;
+use crate::progress::Progress;
 use crate::scenario::{Description, Scenario};
 use crate::settings::{Granularity, Settings};
 use crate::verify::{Checked, Subject};
@@ -149,6 +150,26 @@ impl<T: Sync + 'static> Refinement<T> {
     /// What the object does when it is compared with itself. Default: one operation at a time.
     pub fn granularity(mut self, granularity: Granularity) -> Self {
         self.subject.settings.granularity = granularity;
+        self
+    }
+
+    /// Operations must come to their ends when others stop, too: checked from moments of executions with few preemptions.
+    /// Default: nothing is demanded.
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.subject.settings.progress = Some(progress);
+        self
+    }
+
+    /// Within how many steps an operation must return when nobody is in its way, where there is a demand of
+    /// [`Refinement::progress`]. Default: 1,000.
+    pub fn solo_steps(mut self, steps: u64) -> Self {
+        self.subject.settings.solo_steps = steps;
+        self
+    }
+
+    /// Most preemptions of the executions from whose moments progress is checked. Default: 1.
+    pub fn solo_preemptions(mut self, most: u32) -> Self {
+        self.subject.settings.solo_preemptions = most;
         self
     }
 
@@ -316,6 +337,12 @@ impl<T: Sync + 'static, M: Clone + Eq + Hash + Send + Sync + 'static> Modelled<T
         self
     }
 
+    /// As [`Refinement::progress`].
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.refinement = self.refinement.progress(progress);
+        self
+    }
+
     /// As [`Refinement::check`].
     ///
     /// # Panics
@@ -377,6 +404,8 @@ pub struct RefinementReport {
     pub histories: u64,
     /// What was observed of the object, if it was compared with itself.
     pub observations: usize,
+    /// Runs of one task alone, or of all but one, or in turns, if progress is demanded; each is one of the executions.
+    pub solo_runs: u64,
     /// The scenarios of which not every execution was run, and why.
     pub short: Vec<String>,
     /// Scenarios tried to make the failing one small.
@@ -395,6 +424,7 @@ impl RefinementReport {
         self.traces += checked.traces;
         self.histories += checked.histories;
         self.observations += checked.observations;
+        self.solo_runs += checked.solo_runs;
         let short = checked
             .short
             .map(|why| format!("{why}: {}", scenario().one_line()));
@@ -420,11 +450,15 @@ impl fmt::Display for RefinementReport {
                 writeln!(f, "\nto try this scenario first:\n{pin}")?;
             }
         }
-        writeln!(
+        write!(
             f,
             "{} scenarios, {} executions, {} traces, {} histories",
             self.scenarios, self.executions, self.traces, self.histories
         )?;
+        if self.solo_runs > 0 {
+            write!(f, ", {} solo runs", self.solo_runs)?;
+        }
+        writeln!(f)?;
         for short in &self.short {
             writeln!(f, "not in full: {short}")?;
         }

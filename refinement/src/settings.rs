@@ -1,6 +1,7 @@
 //! What is tried, and how much of it.
 
 use crate::check::Same;
+use crate::progress::{Progress, SOLO_STEPS};
 use intermezzo_explorer::Explorer;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -34,6 +35,9 @@ pub(crate) struct Settings {
     pub(crate) same: Same,
     pub(crate) granularity: Granularity,
     pub(crate) explorer: Option<Configure>,
+    pub(crate) progress: Option<Progress>,
+    pub(crate) solo_steps: u64,
+    pub(crate) solo_preemptions: u32,
 }
 
 impl Default for Settings {
@@ -50,6 +54,9 @@ impl Default for Settings {
             same: Same::Linearizable,
             granularity: Granularity::Serial,
             explorer: None,
+            progress: None,
+            solo_steps: SOLO_STEPS,
+            solo_preemptions: 1,
         }
     }
 }

@@ -34,6 +34,7 @@ pub(crate) struct Checked {
     pub(crate) traces: u64,
     pub(crate) histories: u64,
     pub(crate) observations: usize,
+    pub(crate) solo_runs: u64,
     /// Why not every execution was run, if not.
     pub(crate) short: Option<String>,
     pub(crate) failure: Option<Failure>,
@@ -64,6 +65,13 @@ impl<T: Sync> Subject<T> {
             texts: &texts,
         };
         let mut checked = Checked::default();
+        // First: an operation that goes round for ever would make every history of it a long one.
+        if let Some(progress) = self.settings.progress {
+            self.check_progress(progress, &body, &mut checked);
+            if checked.failure.is_some() {
+                return checked;
+            }
+        }
         let (against, some_wait) = match &self.model {
             Some((model, some_wait)) => (Against::Model(Arc::clone(model)), *some_wait),
             None => match self.expected(&body, &mut checked) {

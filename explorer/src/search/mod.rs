@@ -238,8 +238,12 @@ impl ChoicePoint<'_> {
 
     /// What that task does next; `None` if the choice is not about tasks.
     pub fn operation(&self, alternative: u32) -> Option<Operation> {
-        let task = self.task(alternative)?;
-        let access = self.tasks[task.0 as usize].pending.access;
+        self.pending(self.task(alternative)?)
+    }
+
+    /// What a task does when it goes on, be it among the alternatives or not; `None` if there is no such task.
+    pub fn pending(&self, task: TaskId) -> Option<Operation> {
+        let access = self.tasks.get(task.0 as usize)?.pending.access;
         Some(Operation {
             task,
             op: access.op,

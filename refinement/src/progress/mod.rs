@@ -1,0 +1,128 @@
+//! Progress: whether operations come to their ends when others stop (Herlihy & Shavit, "On the nature of progress", 2011).
+//!
+//! From moments of executions with few preemptions, *bounded solo runs*: one task goes on alone, or one stops for ever
+//! and the others go on. That an operation returns within a number of steps stands for that it returns at all. Progress is
+//! shown to be missing, or not to be missing from these moments: never to be there.
+
+mod search;
+mod watch;
+
+use crate::failure::{Failure, Told};
+use crate::run::body::Body;
+use crate::verify::{Checked, Subject, held};
+use intermezzo_explorer::{Environment, Explorer, Finding, Strategy};
+use intermezzo_sdk::SyncVarOp;
+use search::SoloRuns;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use watch::{Failed, Progressing, Watch};
+
+/// Steps within which an operation must return when nobody else is in its way.
+pub(crate) const SOLO_STEPS: u64 = 1_000;
+
+/// Events of a solo run that are shown; one that does not end would fill pages.
+const EVENTS_SHOWN_MAX: usize = 60;
+
+/// What is demanded of operations when others stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Progress {
+    /// An operation returns when, from any moment on, its task goes on alone (Herlihy, Luchangco & Moir, ICDCS 2003).
+    ObstructionFree,
+    /// Whoever stops for ever inside an operation, and in whatever turns the others go on, some operation returns. In a
+    /// scenario, which has so many operations: all the others' do.
+    LockFree,
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Progress::ObstructionFree => "obstruction-free",
+            Progress::LockFree => "lock-free",
+        })
+    }
+}
+
+impl<T: Sync> Subject<T> {
+    /// Looks for an operation that cannot come to its end. What is found goes into `checked`.
+    pub(crate) fn check_progress(&self, progress: Progress, body: &Body<'_, T>, checked: &mut Checked) {
+        let watch = Arc::new(Mutex::new(Watch::new(progress, body.scenario, &self.names)));
+        let budget = self.settings.executions;
+        let search = SoloRuns::new(
+            Arc::clone(&watch),
+            self.settings.solo_steps,
+            self.settings.solo_preemptions,
+        );
+        // A task that waits for a time goes on alone when the time is up: so that must be possible at any time.
+        let environment = Environment {
+            timeouts: u32::MAX,
+            ..Environment::calm()
+        };
+        let report = Explorer::new()
+            .program("progress")
+            .environment(environment)
+            // Who gives way goes on all the same if nobody else does.
+            .fair_yields(u32::MAX)
+            .strategy(Strategy::custom(search))
+            .executions(budget)
+            .minimise(0)
+            .deadlocks_allowed(true)
+            .monitor(Progressing::new(Arc::clone(&watch)))
+            .explore(|| body.concurrent(false, false));
+        let watch = held(&watch);
+        checked.executions += report.executions();
+        checked.solo_runs += watch.solo_runs;
+        let mine = |finding: &&Finding| finding.monitor == watch::NAME;
+        let findings = report.findings();
+        checked.failure = match (findings.iter().find(mine), &watch.failed) {
+            (Some(finding), Some(failed)) => Some(self.stuck(progress, finding, failed, body)),
+            _ => findings.first().map(|finding| {
+                let scenario = body.scenario.describe(&self.names);
+                Failure::new(finding, scenario, Told::default())
+            }),
+        };
+        if checked.failure.is_none() && report.executions() >= budget {
+            checked.short = checked
+                .short
+                .take()
+                .or_else(|| Some(format!("stopped after {budget} executions that show progress")));
+        }
+    }
+
+    /// The failure in words, with what its task would do next, or did last.
+    fn stuck(&self, progress: Progress, finding: &Finding, failed: &Failed, body: &Body<'_, T>) -> Failure {
+        let mut finding = finding.clone();
+        finding.events.truncate(failed.events);
+        let task = format!("{}.", failed.task.0);
+        let last = finding.events.iter().rfind(|event| event.id.starts_with(&task));
+        let place = match (&failed.next, last) {
+            (Some(next), _) => format!("; what it would do next: {} at {}", next.op, next.site),
+            (None, Some(last)) => format!("; what it did last: {} at {}", last.op, last.site),
+            (None, None) => String::new(),
+        };
+        finding.message = format!("{}{place}", failed.words);
+        if failed.next.is_none_or(|next| waits_by_design(next.op)) {
+            finding.message += " (an operation that is meant to wait for others has no such progress)";
+        }
+        let left_out = finding
+            .events
+            .len()
+            .saturating_sub(failed.moment + EVENTS_SHOWN_MAX);
+        finding.events.truncate(finding.events.len() - left_out);
+        let scenario = body.scenario.describe(&self.names);
+        let mut failure = Failure::new(&finding, scenario, Told::default());
+        failure.progress = Some(progress);
+        if left_out > 0 {
+            failure.events.push(format!("and {left_out} more"));
+        }
+        failure
+    }
+}
+
+/// Whether who does this waits for a word of another task, and not just for its turn.
+fn waits_by_design(op: SyncVarOp) -> bool {
+    use SyncVarOp::{BarrierPass, ChannelReceive, ChannelSend, CondvarWait, CondvarWake, Park, TaskJoin};
+    matches!(
+        op,
+        BarrierPass | ChannelReceive | ChannelSend | CondvarWait | CondvarWake | Park | TaskJoin
+    )
+}

@@ -1,0 +1,202 @@
+//! What an execution has come to, for the search that directs it: who is inside which operation, and who is stuck.
+
+use super::Progress;
+use crate::run::record::{Mark, Record};
+use crate::scenario::{Place, Scenario};
+use crate::verify::held;
+use intermezzo_explorer::search::Operation;
+use intermezzo_sdk as sdk;
+use sdk::{Context, Execution, FindingKind, Interests, Monitor, SyncVarAccess, SyncVarOp, TaskId};
+use std::sync::{Arc, Mutex};
+
+/// The monitor's name.
+pub(super) const NAME: &str = "progress";
+
+/// An operation that cannot come to its end.
+pub(super) struct Failed {
+    /// In words.
+    pub(super) words: String,
+    /// Whose operation it is.
+    pub(super) task: TaskId,
+    /// What it would do next, if that is known.
+    pub(super) next: Option<Operation>,
+    /// How many events there had been when that was settled.
+    pub(super) events: usize,
+    /// How many there had been at the moment from which it was tried.
+    pub(super) moment: usize,
+}
+
+/// What an execution has come to.
+pub(super) struct Watch {
+    progress: Progress,
+    /// Each operation as it is written, and who performs it, by place.
+    calls: Vec<String>,
+    performers: Vec<u32>,
+    /// How many operations each task has, by its number in the scenario.
+    lengths: Vec<u32>,
+    /// Who is inside which operation.
+    inside: Vec<(TaskId, Place)>,
+    /// How many operations of each have returned, by number in the scenario.
+    returned: Vec<u32>,
+    /// Events so far.
+    pub(super) events: usize,
+    /// Runs of one task alone, or of all but one, or in turns: of all executions.
+    pub(super) solo_runs: u64,
+    /// The first operation that cannot come to its end.
+    pub(super) failed: Option<Failed>,
+}
+
+impl Watch {
+    /// Nothing has happened yet.
+    pub(super) fn new(progress: Progress, scenario: &Scenario, names: &[String]) -> Watch {
+        let tasks = scenario.tasks.iter().map(|task| task.len() as u32);
+        let lengths: Vec<u32> = std::iter::once(0).chain(tasks).collect();
+        Watch {
+            progress,
+            calls: scenario.describe(names).calls().map(str::to_owned).collect(),
+            performers: scenario.performers(),
+            inside: Vec::new(),
+            returned: vec![0; lengths.len()],
+            lengths,
+            events: 0,
+            solo_runs: 0,
+            failed: None,
+        }
+    }
+
+    /// What is demanded.
+    pub(super) fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// An execution begins.
+    fn begin(&mut self) {
+        self.inside.clear();
+        self.returned.fill(0);
+        self.events = 0;
+    }
+
+    fn hear(&mut self, access: &SyncVarAccess) {
+        self.events += 1;
+        let (task, place) = (access.event.task, Place(access.written as u32));
+        let known = place.index() < self.calls.len();
+        match access.op {
+            SyncVarOp::OperationCall if known => self.inside.push((task, place)),
+            SyncVarOp::OperationReturn if known => {
+                self.inside.retain(|inside| *inside != (task, place));
+                self.returned[self.performers[place.index()] as usize] += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// The tasks that are inside operations.
+    pub(super) fn inside(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.inside.iter().map(|&(task, _)| task)
+    }
+
+    /// The operation that the task is inside.
+    pub(super) fn operation(&self, task: TaskId) -> Option<Place> {
+        let found = self.inside.iter().find(|(other, _)| *other == task);
+        found.map(|&(_, place)| place)
+    }
+
+    /// How many operations have returned.
+    pub(super) fn returned(&self) -> u32 {
+        self.returned.iter().sum()
+    }
+
+    /// Whether every operation of the tasks has returned, but for those of the one that is stopped inside this one.
+    pub(super) fn all_returned_but(&self, stopped: Option<Place>) -> bool {
+        let stopped = stopped.map(|place| self.performers[place.index()]);
+        let tasks = self.returned.iter().zip(&self.lengths).zip(0..);
+        tasks
+            .filter(|(_, number)| Some(*number) != stopped)
+            .all(|((returned, length), _)| returned == length)
+    }
+
+    /// An operation and its task: `pop()` of task 2.
+    pub(super) fn name(&self, place: Place) -> String {
+        let call = &self.calls[place.index()];
+        match self.performers[place.index()] {
+            0 => format!("`{call}`, before or after the tasks,"),
+            task => format!("`{call}` of task {task}"),
+        }
+    }
+
+    /// An operation is stuck; `why` says in which case. Only the first one counts.
+    pub(super) fn fail(&mut self, task: TaskId, next: Option<Operation>, moment: usize, why: &str) {
+        if self.failed.is_none() {
+            self.failed = Some(Failed {
+                words: format!("not {}: {why}", self.progress),
+                task,
+                next,
+                events: self.events,
+                moment: moment.min(self.events),
+            });
+        }
+    }
+}
+
+/// Keeps the watch, and reports what the search found.
+pub(super) struct Progressing {
+    watch: Arc<Mutex<Watch>>,
+}
+
+impl Progressing {
+    pub(super) fn new(watch: Arc<Mutex<Watch>>) -> Progressing {
+        Progressing { watch }
+    }
+}
+
+impl Monitor for Progressing {
+    fn name(&self) -> &str {
+        NAME
+    }
+    fn interests(&self) -> Interests {
+        Interests::SYNC_ACCESSES
+    }
+    fn reduction_compatible(&self) -> bool {
+        // Where a task stops is not the same on every execution of a trace.
+        false
+    }
+    fn on_execution_begin(&mut self, _: &Execution<'_>) {
+        held(&self.watch).begin();
+    }
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, _: &mut Context<'_>) {
+        held(&self.watch).hear(access);
+    }
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        let mut watch = held(&self.watch);
+        let stuck = !execution.complete && cx.enabled().is_empty();
+        let waiting = match stuck {
+            true => Record::with(|record| (!record.panicked).then(|| pending(&record.marks)).flatten()),
+            false => None,
+        };
+        if let Some(place) = waiting {
+            // What is done before and after the tasks is done by the first of all tasks.
+            let inside = watch.inside.iter().find(|(_, inside)| *inside == place);
+            let task = inside.map_or(TaskId(0), |&(task, _)| task);
+            let why = format!("{} waits, and nobody can go on", watch.name(place));
+            let events = watch.events;
+            watch.fail(task, None, events, &why);
+        }
+        if let Some(failed) = &watch.failed {
+            cx.report(sdk::Report::new(FindingKind::Refinement, &*failed.words));
+        }
+    }
+}
+
+/// The first operation that was called and has not returned.
+fn pending(marks: &[Mark]) -> Option<Place> {
+    let returned = |place: &Place| {
+        marks
+            .iter()
+            .any(|mark| matches!(mark, Mark::Return(other, _) if other == place))
+    };
+    let called = marks.iter().filter_map(|mark| match mark {
+        Mark::Call(place) => Some(*place),
+        Mark::Return(..) => None,
+    });
+    called.into_iter().find(|place| !returned(place))
+}

@@ -8,7 +8,7 @@ pub use intermezzo_explorer::{
     Wanted,
 };
 pub use intermezzo_explorer::{
-    alloc, cell, future, hint, ptr, rand, schedule, search, sync, task, thread, time, trace,
+    alloc, cell, future, hint, ptr, rand, schedule, search, settings, sync, task, thread, time, trace,
 };
 pub use intermezzo_explorer::{
     any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,

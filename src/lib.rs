@@ -43,8 +43,9 @@ pub use test::{Outcome, run_test};
 /// Explores a test function: `#[intermezzo::test]`, or with settings,
 /// `#[intermezzo::test(preemptions = 2, strategy = "random", executions = 10_000)]`.
 ///
-/// The settings are those of `Settings::set`, by name. Environment variables override them
-/// (`INTERMEZZO_PREEMPTIONS=3`), and `INTERMEZZO_REPLAY` runs one schedule. The test fails with the report
+/// The settings are those of `Settings::set`, by name. An `intermezzo.toml` beside the package's `Cargo.toml` has them for
+/// all tests, which the attribute overrides, and for single ones (`[test."ring::full"]`), which override it. Environment
+/// variables override both (`INTERMEZZO_PREEMPTIONS=3`), and `INTERMEZZO_REPLAY` runs one schedule. The test fails with the report
 /// if something is found, or if the outcome is inconclusive. Without the feature `explore` the test is run
 /// once, as it is.
 pub use intermezzo_macros::test;

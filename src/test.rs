@@ -28,12 +28,12 @@ impl<T: Outcome, E: Debug> Outcome for Result<T, E> {
 /// The test does not pass, or a setting cannot be.
 #[cfg(feature = "explore")]
 pub fn run_test(program: &str, settings: &[(&str, &str)], test: fn()) {
-    use crate::{Explorer, Settings};
-    let mut chosen = Settings::default();
-    for (name, value) in settings {
-        chosen.set(name, value).unwrap_or_else(|error| panic!("{error}"));
+    use crate::{Explorer, settings::Layers};
+    let layers = Layers::of_test(program, settings).unwrap_or_else(|error| panic!("{error}"));
+    if layers.are_all_that_is_wanted(program) {
+        return;
     }
-    let explorer = Explorer::with_settings(chosen)
+    let explorer = Explorer::with_settings(layers.settings().clone())
         .program(program)
         .with_variables()
         .unwrap_or_else(|error| panic!("{error}"))

@@ -28,6 +28,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Test(Box<TestArgs>),
     Replay(ReplayArgs),
+    Config(ConfigArgs),
     /// Programs with known verdicts: the first thing to try
     Corpus {
         #[command(subcommand)]
@@ -118,6 +119,38 @@ pub(crate) struct ReplayArgs {
     #[arg(value_name = "CARGO TEST ARGS", last = true)]
     pub(crate) cargo: Vec<OsString>,
 }
+
+/// Shows what each explored test of this project is set to, and where it came from
+///
+/// Runs `cargo test`, in which explored tests then say what they are set to instead of exploring. Tests that are not
+/// explored run as ever: name the tests that you mean to leave those out.
+#[derive(Args, Debug)]
+#[command(after_help = CONFIG_HELP)]
+pub(crate) struct ConfigArgs {
+    /// Prints one JSON value on stdout, and what cargo says on stderr
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Arguments of `cargo test`, and after a further `--`, of the test binaries
+    #[arg(
+        value_name = "CARGO TEST ARGS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) cargo: Vec<OsString>,
+}
+
+const CONFIG_HELP: &str = "\
+From the weakest: what intermezzo.toml says for all tests, the test's #[intermezzo::test(..)], what intermezzo.toml
+says for this test, environment variables (INTERMEZZO_PREEMPTIONS=2), which the flags of `test` set. INTERMEZZO_CONFIG
+names another file, or `none`; without it the nearest one counts from the package's directory up to the workspace's.
+
+  executions = 50_000             # intermezzo.toml: every test of the package
+
+  [test.\"ring::no_item_is_lost\"]  # this one: the end of its path, in whole names; * stands for anything
+  preemptions = 3
+  monitors = [\"data-race\", \"leak\"]
+
+JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }] }] }, the layer that counts last.";
 
 const REPLAY_HELP: &str = "\
 Exit code 1 says that the schedule shows a finding, 0 that it shows none any more, 3 that the program departed

@@ -15,7 +15,6 @@ mod progress;
 mod project;
 mod replay;
 mod search_flags;
-mod suggest;
 
 use args::{Cli, Command, CorpusCommand, HistoryCommand, MonitorCommand};
 use clap::Parser;
@@ -38,6 +37,7 @@ fn run(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Test(args) => project::test::run(*args),
         Command::Replay(args) => replay::run(args),
+        Command::Config(args) => project::config::run(args),
         Command::Corpus {
             command: CorpusCommand::List(args),
         } => corpus::list::run(args),

@@ -23,7 +23,7 @@ mod runtime;
 pub mod schedule;
 mod scope;
 pub mod search;
-mod settings;
+pub mod settings;
 mod sites;
 pub mod trace;
 

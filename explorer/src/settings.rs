@@ -1,10 +1,17 @@
 //! What an exploration is to do, by name and value: one parser for attributes, environment variables
 //! and command lines.
 
+mod config;
+mod layers;
 mod monitors;
+mod suggest;
 mod together;
 
+pub use config::{Config, ConfigError, Given, Section};
+pub use layers::{Layer, Layers, LayersError, Origin};
 pub use monitors::Wanted;
+#[doc(hidden)]
+pub use suggest::did_you_mean;
 
 use crate::environment::Environment;
 use crate::schedule::{Choice, Premises, Schedule};
@@ -363,7 +370,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
 const PREFIX: &str = "INTERMEZZO_";
 
 /// Variables of that prefix that are no settings.
-const OTHER_VARIABLES: [&str; 4] = [
+const OTHER_VARIABLES: [&str; 6] = [
+    "INTERMEZZO_CONFIG",
+    "INTERMEZZO_SETTINGS",
     "INTERMEZZO_REPLAY",
     "INTERMEZZO_REPORTS",
     "INTERMEZZO_CHECKPOINTS",
@@ -383,7 +392,8 @@ impl Settings {
             },
             None => {
                 let known: Vec<&str> = SETTINGS.iter().map(|(known, ..)| *known).collect();
-                format!("there is no such setting; there are: {}", known.join(", "))
+                let hint = did_you_mean(name, known.iter().copied());
+                format!("there is no such setting; {hint}there are: {}", known.join(", "))
             }
         };
         Err(SettingError {
@@ -464,37 +474,37 @@ impl Settings {
     /// # Errors
     /// A value does not fit its setting, or a variable of that prefix sets nothing: it is misspelled.
     pub fn override_from_environment(&mut self) -> Result<(), SettingError> {
-        let mut names: Vec<String> = std::env::vars_os()
-            .filter_map(|(name, _)| name.into_string().ok())
-            .collect();
-        names.sort();
-        for variable in names
-            .iter()
-            .filter(|name| !OTHER_VARIABLES.contains(&name.as_str()))
-        {
-            let name = variable.strip_prefix(PREFIX).map(str::to_lowercase);
-            if name.is_some_and(|name| SETTINGS.iter().all(|(known, ..)| *known != name)) {
-                let known: Vec<String> = SETTINGS
-                    .iter()
-                    .map(|(known, ..)| format!("{PREFIX}{}", known.to_uppercase()))
-                    .collect();
-                let problem = format!("no setting is called so; there are: {}", known.join(", "));
-                return Err(SettingError {
-                    name: variable.clone(),
-                    problem,
-                });
-            }
-        }
-        for (name, ..) in SETTINGS {
-            let variable = format!("{PREFIX}{}", name.to_uppercase());
-            if let Ok(value) = std::env::var(&variable) {
-                self.set(name, &value).map_err(|error| SettingError {
-                    name: variable,
-                    ..error
-                })?;
-            }
+        for (name, variable, value) in Settings::variables()? {
+            self.set(name, &value).map_err(|error| SettingError {
+                name: variable,
+                ..error
+            })?;
         }
         Ok(())
+    }
+
+    /// What environment variables set: the setting, the variable, and its value.
+    fn variables() -> Result<Vec<(&'static str, String, String)>, SettingError> {
+        let variable = |name: &str| format!("{PREFIX}{}", name.to_uppercase());
+        let mut names: Vec<String> = std::env::vars_os()
+            .filter_map(|(name, _)| name.into_string().ok())
+            .filter(|name| name.starts_with(PREFIX) && !OTHER_VARIABLES.contains(&name.as_str()))
+            .collect();
+        names.sort();
+        let known: Vec<String> = SETTINGS.iter().map(|(known, ..)| variable(known)).collect();
+        if let Some(wrong) = names.iter().find(|name| !known.contains(name)) {
+            let hint = did_you_mean(wrong, known.iter().map(String::as_str));
+            return Err(SettingError {
+                name: wrong.clone(),
+                problem: format!("no setting is called so; {hint}there are: {}", known.join(", ")),
+            });
+        }
+        let set = SETTINGS.iter().filter_map(|(name, ..)| {
+            let variable = variable(name);
+            let value = std::env::var(&variable).ok()?;
+            Some((*name, variable, value))
+        });
+        Ok(set.collect())
     }
 }
 

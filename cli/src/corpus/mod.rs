@@ -5,14 +5,14 @@ pub(crate) mod replay;
 pub(crate) mod run;
 
 use crate::problem::Problem;
-use crate::suggest;
+use intermezzo::settings::did_you_mean;
 use intermezzo::{ExploreError, Explorer, Report};
 use intermezzo_corpus::{Arguments, Program, find, programs};
 
 /// The program of that name.
 pub(crate) fn program(name: &str) -> Result<&'static Program, Problem> {
     find(name).ok_or_else(|| {
-        let near = suggest::did_you_mean(name, programs().iter().map(|program| program.name));
+        let near = did_you_mean(name, programs().iter().map(|program| program.name));
         Problem::usage(format!(
             "there is no program {name:?}: {near}`cargo intermezzo corpus list` lists all"
         ))

@@ -5,11 +5,11 @@ use crate::args::CheckArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
-use crate::suggest::did_you_mean;
 use anstyle::AnsiColor;
 use intermezzo::refinement::history::formats::{Answer, Format, FormatError, Named, Recorded};
 use intermezzo::refinement::history::{History, Operation};
 use intermezzo::refinement::recorded::{Judgement, Object, Outcome, Refutation, judge};
+use intermezzo::settings::did_you_mean;
 use serde::Serialize;
 use std::path::Path;
 

@@ -77,11 +77,18 @@ impl CargoTest {
         self
     }
 
+    /// Has explored tests write their settings there, and where each came from, instead of exploring.
+    pub(super) fn asking_for_settings(mut self, directory: &Path) -> CargoTest {
+        self.variables
+            .push((variable("settings"), directory.as_os_str().to_owned()));
+        self
+    }
+
     /// Runs the tests and reads their reports.
     ///
     /// # Errors
     /// Cargo cannot be run; the project does not build, so that no test was run; a report cannot be read.
-    pub(super) fn run(self) -> Result<Ran, Problem> {
+    pub(super) fn run(&self) -> Result<Ran, Problem> {
         let reports = self.directory.path().join("reports");
         let mut command = cargo();
         // A schedule in the user's own environment is for other runs than this one.

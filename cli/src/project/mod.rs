@@ -4,6 +4,7 @@
 //! variables, reports come back as files in a temporary directory.
 
 mod cargo;
+pub(crate) mod config;
 pub(crate) mod replay;
 mod reports;
 mod target;

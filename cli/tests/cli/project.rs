@@ -94,6 +94,7 @@ fn a_projects_tests_are_explored_and_replayed() {
 
     let found = tests_are_explored(&run);
     flags_reach_the_tests(&run);
+    settings_come_in_layers(&run, project);
     searches_are_kept(&run, project);
     findings_are_replayed(&run, project, &found);
     changes_and_mistakes_are_told(&run, project, &found);
@@ -146,6 +147,53 @@ fn flags_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
 
     let ran = run(&["test", "--", "twice_two"]).ends_with(3);
     assert!(ran.stderr.contains("nothing was explored"), "{}", ran.stderr);
+}
+
+/// The file, the attribute, the file's section, the environment.
+fn settings_come_in_layers(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
+    const FILE: &str = "intermezzo.toml";
+    write(
+        project,
+        FILE,
+        "preemptions = 7\nseed = 3\n\n[test.\"tests::no_*\"]\nexecutions = 1\n[test.nothing]\nseed = 1\n",
+    );
+    let ran = run(&["config", "--lib", "--quiet", "_update"]).ends_with(0);
+    let expected = "\
+throw_away::tests::an_update_is_lost
+  preemptions  7  intermezzo.toml:1
+  seed         3  intermezzo.toml:2
+throw_away::tests::no_update_is_lost
+  executions   1  intermezzo.toml:5 [test.\"tests::no_*\"]
+  preemptions  1  #[intermezzo::test]
+               7  intermezzo.toml:1, overridden
+  seed         3  intermezzo.toml:2
+";
+    assert!(ran.stdout.ends_with(expected), "{}", ran.stdout);
+    let unused = "intermezzo.toml:6: [test.\"nothing\"] is about no test that was asked";
+    assert!(ran.stderr.contains(unused), "{}", ran.stderr);
+    let json = run(&["config", "--json", "--lib", "no_update"])
+        .ends_with(0)
+        .json();
+    assert_eq!(json["tests"][0]["layers"][2]["from"], "attribute");
+
+    let ran = run(&["test", "--lib", "no_update"]).ends_with(0);
+    assert!(
+        ran.stdout.contains("no_update_is_lost: 1 execution; "),
+        "{}",
+        ran.stdout
+    );
+    let ran = run(&["test", "--executions", "2", "--lib", "no_update"]).ends_with(0);
+    assert!(
+        ran.stdout.contains("no_update_is_lost: 2 executions; "),
+        "{}",
+        ran.stdout
+    );
+
+    write(project, FILE, "seed = 1\npreemption = 2\n");
+    let ran = run(&["config", "--lib", "no_update"]).ends_with(2);
+    let problem = "intermezzo.toml:2:1: there is no setting `preemption`; did you mean `preemptions`";
+    assert!((ran.stdout + &ran.stderr).contains(problem));
+    fs::remove_file(project.join(FILE)).unwrap();
 }
 
 /// Each test has a file of its own, in a directory that is found from wherever the tests are run.

@@ -12,7 +12,7 @@ mod shift;
 
 pub use checkpoint::{CheckpointError, CheckpointProblem};
 pub(crate) use listening::Listening;
-pub(crate) use reports::{checkpoint_in, write_report};
+pub(crate) use reports::{checkpoint_in, write_new, write_report};
 
 use crate::explore::{ExploreError, OnProgress};
 use crate::report::Report;

@@ -1,0 +1,186 @@
+//! `config`: what each explored test of the project is set to, and where it came from.
+
+use super::cargo::CargoTest;
+use crate::args::ConfigArgs;
+use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
+use intermezzo::settings::{Config, Section};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The format that can be read, as tests name it.
+const FORMAT: &str = "intermezzo-settings/1";
+
+/// Where a test's settings came from, as the test wrote it.
+#[derive(Deserialize, Serialize)]
+struct Test {
+    #[serde(skip_serializing)]
+    format: String,
+    program: String,
+    config: Option<PathBuf>,
+    layers: Vec<Layer>,
+}
+
+/// A setting that was given.
+#[derive(Deserialize, Serialize)]
+struct Layer {
+    setting: String,
+    value: String,
+    from: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pattern: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ConfigJson<'a> {
+    tests: &'a [Test],
+}
+
+/// Asks the tests, and shows what they say.
+pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
+    let cargo = CargoTest::new(args.cargo, args.json)?;
+    let directory = cargo.directory().join("settings");
+    fs::create_dir(&directory).map_err(|error| {
+        Problem::file(
+            "make",
+            &directory,
+            &error,
+            "set TMPDIR to a directory that can be written",
+        )
+    })?;
+    let cargo = cargo.asking_for_settings(&directory);
+    let ran = cargo.run()?;
+    let tests = read_all(&directory)?;
+    if args.json {
+        output::json(&ConfigJson { tests: &tests })?;
+    } else {
+        output::text(&text(&tests))?;
+    }
+    for (config, section) in unused(&tests) {
+        output::complain(&format!(
+            "{}:{}: [test.{:?}] is about no test that was asked",
+            shown(&config),
+            section.line,
+            section.pattern
+        ));
+    }
+    if !ran.passed {
+        return Err(Problem::usage(
+            "cargo test failed: see above which test's settings cannot be, or what cargo says",
+        ));
+    }
+    if tests.is_empty() {
+        output::complain("no test was asked: none that was run has #[intermezzo::test] above it");
+        return Ok(Exit::Inconclusive);
+    }
+    Ok(Exit::Pass)
+}
+
+/// What tests wrote there, in order of their names.
+fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
+    let help = "run the command again";
+    let trouble = |error| Problem::file("read the settings in", directory, &error, help);
+    let mut tests = Vec::new();
+    for entry in fs::read_dir(directory).map_err(trouble)? {
+        let path = entry.map_err(trouble)?.path();
+        let text = fs::read_to_string(&path).map_err(|error| Problem::file("read", &path, &error, help))?;
+        let test: Test = serde_json::from_str(&text).map_err(|error| {
+            Problem::usage(format!(
+                "what a test says of its settings cannot be read ({error}): {help}"
+            ))
+        })?;
+        if test.format != FORMAT {
+            return Err(Problem::usage(format!(
+                "a test says what its settings are as {:?}, and this is for {FORMAT:?}: build the project with the \
+                 intermezzo of this version, or install the one that it is built with",
+                test.format
+            )));
+        }
+        tests.push(test);
+    }
+    tests.sort_by(|left, right| left.program.cmp(&right.program));
+    Ok(tests)
+}
+
+/// A paragraph for each test: of each setting first the value that counts, then those that it overrides.
+fn text(tests: &[Test]) -> String {
+    let mut text = String::new();
+    for test in tests {
+        let _ = writeln!(text, "{}", test.program);
+        let mut by_setting: BTreeMap<&str, Vec<&Layer>> = BTreeMap::new();
+        for layer in test.layers.iter().rev() {
+            by_setting.entry(&layer.setting).or_default().push(layer);
+        }
+        if by_setting.is_empty() {
+            text.push_str("  nothing is set: every setting has its default\n");
+        }
+        let width = |of: fn(&Layer) -> &str| {
+            let widths = test.layers.iter().map(|layer| of(layer).chars().count());
+            widths.max().unwrap_or(0)
+        };
+        let (names, values) = (width(|layer| &layer.setting), width(|layer| &layer.value));
+        for (setting, layers) in by_setting {
+            for (at, layer) in layers.iter().enumerate() {
+                let name = if at == 0 { setting } else { "" };
+                let overridden = if at == 0 { "" } else { ", overridden" };
+                let _ = writeln!(
+                    text,
+                    "  {name:names$}  {:values$}  {}{overridden}",
+                    layer.value,
+                    layer.origin()
+                );
+            }
+        }
+    }
+    text
+}
+
+impl Layer {
+    /// Where it came from, in words.
+    fn origin(&self) -> String {
+        match (&self.path, self.line, &self.pattern, &self.name) {
+            (Some(path), Some(line), Some(pattern), _) => {
+                format!("{}:{line} [test.{pattern:?}]", shown(path))
+            }
+            (Some(path), Some(line), None, _) => format!("{}:{line}", shown(path)),
+            (.., Some(variable)) => variable.clone(),
+            _ => "#[intermezzo::test]".into(),
+        }
+    }
+}
+
+/// The path from here, if it leads down.
+fn shown(path: &Path) -> String {
+    let here = env::current_dir().unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path).display().to_string()
+}
+
+/// Sections of the files that were read which are about none of the tests: perhaps misspelled.
+fn unused(tests: &[Test]) -> Vec<(PathBuf, Section)> {
+    let files: BTreeSet<&PathBuf> = tests.iter().filter_map(|test| test.config.as_ref()).collect();
+    let configs = files.into_iter().filter_map(|path| Config::read(path).ok());
+    configs
+        .flat_map(|config| {
+            let path = config.path;
+            config
+                .for_some
+                .into_iter()
+                .map(move |section| (path.clone(), section))
+        })
+        .filter(|(path, section)| {
+            let of_file = tests.iter().filter(|test| test.config.as_ref() == Some(path));
+            !of_file.into_iter().any(|test| section.fits(&test.program))
+        })
+        .collect()
+}

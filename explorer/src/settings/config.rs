@@ -1,0 +1,384 @@
+//! `intermezzo.toml`: settings for the tests of a package, and for some of them.
+//!
+//! ```toml
+//! executions = 50_000              # every test of the package
+//!
+//! [test."ring::no_item_is_lost"]   # this one: the end of its path, in whole names
+//! preemptions = 3
+//! monitors = ["data-race", "leak"]
+//!
+//! [test."queue::*"]                # `*` stands for anything
+//! time = 10
+//! ```
+
+use super::suggest::did_you_mean;
+use super::{SettingError, Settings};
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The name of the file.
+pub(super) const FILE: &str = "intermezzo.toml";
+
+/// The table that holds a table for each group of tests.
+const TESTS: &str = "test";
+
+/// What ends the way up in which the file is looked for: the workspace, or the repository, ends there.
+const TOP: [&str; 2] = ["Cargo.lock", ".git"];
+
+/// What an `intermezzo.toml` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Where it was read.
+    pub path: PathBuf,
+    /// For every test.
+    pub for_all: Vec<Given>,
+    /// For some, in the order of the file: what comes later overrides.
+    pub for_some: Vec<Section>,
+}
+
+/// Settings for tests whose paths fit a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// The end of a test's path, in whole names; `*` stands for anything.
+    pub pattern: String,
+    /// The line of its first setting's table, from 1.
+    pub line: usize,
+    /// What it sets.
+    pub given: Vec<Given>,
+}
+
+/// One setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// Which.
+    pub name: String,
+    /// Its value, as [`Settings::set`] takes it.
+    pub value: String,
+    /// The line where it stands, from 1.
+    pub line: usize,
+}
+
+/// An `intermezzo.toml` that cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The file.
+    pub path: PathBuf,
+    /// Line and column, from 1, where there is a place.
+    pub place: Option<(usize, usize)>,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// The nearest file of that name in this directory or above it, up to the workspace or the repository; `None` if
+    /// there is none.
+    ///
+    /// # Errors
+    /// It cannot be read, or taken.
+    pub fn find(from: &Path) -> Result<Option<Config>, ConfigError> {
+        for directory in from.ancestors() {
+            let path = directory.join(FILE);
+            if path.is_file() {
+                return Config::read(&path).map(Some);
+            }
+            if TOP.iter().any(|top| directory.join(top).exists()) {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads this file.
+    ///
+    /// # Errors
+    /// It cannot be read, or taken.
+    pub fn read(path: &Path) -> Result<Config, ConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|error| ConfigError {
+            path: path.to_owned(),
+            place: None,
+            problem: format!("cannot be read: {error}"),
+        })?;
+        Config::parse(path, &text)
+    }
+
+    /// Takes a file's text.
+    ///
+    /// # Errors
+    /// It is no TOML, has a key that is no setting, or a value that does not fit: the error names the place.
+    pub fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
+        let reader = Reader { path, text };
+        let document = DeTable::parse(text)
+            .map_err(|error| reader.error(error.span().unwrap_or_default(), error.message().to_owned()))?;
+        let mut config = Config {
+            path: path.to_owned(),
+            for_all: Vec::new(),
+            for_some: Vec::new(),
+        };
+        for (key, value) in in_order(document.get_ref()) {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                (TESTS, DeValue::Table(tests)) => {
+                    for (pattern, section) in in_order(tests) {
+                        config.for_some.push(reader.section(pattern, section)?);
+                    }
+                }
+                _ => config.for_all.push(reader.given(key, value)?),
+            }
+        }
+        Ok(config)
+    }
+
+    /// What it sets for the test of this path beyond what it sets for all, in the order in which it counts.
+    pub fn for_test(&self, program: &str) -> impl Iterator<Item = &Given> {
+        let sections = self.for_some.iter().filter(move |section| section.fits(program));
+        sections.flat_map(|section| &section.given)
+    }
+}
+
+impl Section {
+    /// Whether it is about the test of this path.
+    pub fn fits(&self, program: &str) -> bool {
+        let ends = program.match_indices("::").map(|(at, _)| &program[at + 2..]);
+        std::iter::once(program)
+            .chain(ends)
+            .any(|end| fits(&self.pattern, end))
+    }
+}
+
+/// Whether the whole of `text` is what the pattern says, in which `*` stands for anything.
+fn fits(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((before, rest)) => text.strip_prefix(before).is_some_and(|text| {
+            (0..=text.len()).any(|at| text.is_char_boundary(at) && fits(rest, &text[at..]))
+        }),
+    }
+}
+
+/// A file's text, for errors that name the place.
+struct Reader<'t> {
+    path: &'t Path,
+    text: &'t str,
+}
+
+type Key<'i> = Spanned<toml::de::DeString<'i>>;
+type Value<'i> = Spanned<DeValue<'i>>;
+
+impl Reader<'_> {
+    fn section(&self, pattern: &Key<'_>, section: &Value<'_>) -> Result<Section, ConfigError> {
+        let DeValue::Table(table) = section.get_ref() else {
+            let name = pattern.get_ref();
+            let problem = format!(
+                "`{TESTS}` holds a table for each group of tests: [{TESTS}.{name:?}], and settings below it"
+            );
+            return Err(self.error(pattern.span(), problem));
+        };
+        let given = in_order(table)
+            .into_iter()
+            .map(|(key, value)| self.given(key, value))
+            .collect::<Result<_, _>>()?;
+        Ok(Section {
+            pattern: pattern.get_ref().to_string(),
+            line: self.place(pattern.span()).0,
+            given,
+        })
+    }
+
+    /// A setting, if there is one of this name that takes this value.
+    fn given(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Given, ConfigError> {
+        let name = key.get_ref().as_ref();
+        if Settings::known().all(|(known, _)| known != name) {
+            let known: Vec<&str> = Settings::known().map(|(known, _)| known).collect();
+            let hint = did_you_mean(name, known.iter().copied().chain([TESTS]));
+            let problem = format!(
+                "there is no setting `{name}`; {hint}there are: {}",
+                known.join(", ")
+            );
+            return Err(self.error(key.span(), problem));
+        }
+        let text = text_of(name, value.get_ref())
+            .ok_or_else(|| format!("`{name}` takes a number, a text, `true`, `false`, or a list of texts"))
+            .and_then(|text| {
+                let tried = Settings::default().set(name, &text);
+                tried
+                    .map(|()| text)
+                    .map_err(|SettingError { name, problem }| format!("`{name}`: {problem}"))
+            })
+            .map_err(|problem| self.error(value.span(), problem))?;
+        Ok(Given {
+            name: name.to_owned(),
+            value: text,
+            line: self.place(key.span()).0,
+        })
+    }
+
+    fn error(&self, at: Range<usize>, problem: String) -> ConfigError {
+        ConfigError {
+            path: self.path.to_owned(),
+            place: Some(self.place(at)),
+            problem,
+        }
+    }
+
+    /// Line and column, from 1.
+    fn place(&self, at: Range<usize>) -> (usize, usize) {
+        let before = self.text.get(..at.start).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+        (line, column)
+    }
+}
+
+/// The entries of a table in the order in which they were written.
+fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<(&'t Key<'i>, &'t Value<'i>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+/// A value as text, if it is one that a setting may have.
+fn text_of(name: &str, value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().to_owned()),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+            .ok()
+            .map(|number| number.to_string()),
+        DeValue::Float(number) => Some(number.as_str().to_owned()),
+        DeValue::Boolean(truth) => Some(truth.to_string()),
+        DeValue::Array(all) => {
+            let all: Option<Vec<String>> = all.iter().map(|one| text_of(name, one.get_ref())).collect();
+            // A monitor's arguments may have commas in them.
+            let between = if name == "monitors" { ";" } else { "," };
+            Some(all?.join(between))
+        }
+        DeValue::Datetime(_) | DeValue::Table(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config, ConfigError> {
+        Config::parse(Path::new("p/intermezzo.toml"), text)
+    }
+
+    #[test]
+    fn settings_are_for_all_tests_or_for_some() {
+        let config = parse(
+            "executions = 50_000\n\
+             [test.\"z::last\"]\npreemptions = 3\nmonitors = [\"data-race\", \"leak\"]\n\
+             [test.\"queue::*\"]\ntime = 2.5\nkeep_going = true\nreduction = \"caching\"\nseed = 0x10\n",
+        )
+        .unwrap();
+        let set = |program: &str| -> Vec<(String, String, usize)> {
+            let given = config.for_test(program);
+            given.map(|g| (g.name.clone(), g.value.clone(), g.line)).collect()
+        };
+        assert_eq!(config.for_all[0].value, "50000");
+        let of = |name: &str, value: &str, line| (name.to_owned(), value.to_owned(), line);
+        assert_eq!(
+            set("crate_name::z::last"),
+            [of("preemptions", "3", 3), of("monitors", "data-race;leak", 4)]
+        );
+        assert_eq!(
+            set("queue::push::twice"),
+            [
+                of("time", "2.5", 6),
+                of("keep_going", "true", 7),
+                of("reduction", "caching", 8),
+                of("seed", "16", 9)
+            ]
+        );
+        assert_eq!(set("crate_name::zz::last"), []);
+        assert_eq!(set("last"), []);
+    }
+
+    #[test]
+    fn patterns_fit_ends_of_paths_in_whole_names() {
+        for (pattern, program, fit) in [
+            ("ring::full", "tests::ring::full", true),
+            ("ring::full", "tests::string::full", false),
+            ("full", "tests::ring::full", true),
+            ("ull", "tests::ring::full", false),
+            ("*", "anything", true),
+            ("ring::*", "tests::ring::full::twice", true),
+            ("*full", "tests::ring::full", true),
+            ("r*g::f*l", "tests::ring::full", true),
+            ("", "tests::ring::full", false),
+        ] {
+            let section = Section {
+                pattern: pattern.into(),
+                line: 1,
+                given: Vec::new(),
+            };
+            assert_eq!(section.fits(program), fit, "{pattern} {program}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_place() {
+        for (text, place, words) in [
+            ("preemption = 2\n", (1, 1), "did you mean `preemptions`"),
+            ("seed = 1\npreemptions = \"many\"", (2, 15), "no number in range"),
+            ("[test.a]\nstrategy = 1979-05-27", (2, 12), "takes a number"),
+            (
+                "[tests.a]\nseed = 1",
+                (1, 2),
+                "there is no setting `tests`; did you mean",
+            ),
+            ("[test]\nseed = 1", (2, 1), "[test.\"seed\"]"),
+            ("test = 3", (1, 1), "there is no setting `test`"),
+            ("seed = ", (1, 8), ""),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.place, Some(place), "{error}");
+            assert!(error.to_string().contains(words), "{error}");
+            assert!(error.to_string().starts_with("p/intermezzo.toml:"), "{error}");
+        }
+    }
+
+    /// Whatever the bytes, there is a file's settings or an error that names the place.
+    #[test]
+    fn mutated_files_are_refused_or_read() {
+        use rand::{RngExt, SeedableRng};
+        const TEXT: &str = "executions = 50_000\n[test.\"z::last\"]\npreemptions = 3\nmonitors = [\"leak\"]\n\
+                            [test.\"queue::*\"]\ntime = 2.5\nkeep_going = true\nseed = 0x10\n";
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut refused = 0;
+        for _ in 0..10_000 {
+            let mut bytes = TEXT.as_bytes().to_vec();
+            for _ in 0..random.random_range(1..4) {
+                let at = random.random_range(0..bytes.len().max(1));
+                if bytes.is_empty() {
+                    break;
+                }
+                match random.random_range(0..3) {
+                    0 => bytes[at] = random.random_range(b' '..0x7f),
+                    1 => drop(bytes.remove(at)),
+                    _ => bytes.truncate(at.max(1)),
+                }
+            }
+            if let Err(error) = parse(&String::from_utf8(bytes).expect("ASCII")) {
+                assert!(error.place.is_some() && !error.problem.is_empty(), "{error}");
+                refused += 1;
+            }
+        }
+        assert!((5_000..10_000).contains(&refused), "{refused}");
+    }
+}

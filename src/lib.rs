@@ -28,6 +28,8 @@
 
 #[cfg(feature = "explore")]
 mod explored;
+#[cfg(all(doctest, feature = "explore"))]
+mod guide;
 #[cfg(not(feature = "explore"))]
 mod plain;
 mod test;

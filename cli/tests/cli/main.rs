@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod corpus;
+mod documents;
 mod history;
 mod monitor;
 mod project;

@@ -14,11 +14,11 @@ use std::path::Path;
 const FORMAT: &str = "intermezzo-report/1";
 
 /// A report, as far as it is read; the rest is passed on as it is.
-pub(super) struct ProjectReport {
+pub(crate) struct ProjectReport {
     /// The name of its file, without the extension.
     name: String,
     /// The whole report, as it was written.
-    pub(super) text: Box<RawValue>,
+    pub(crate) text: Box<RawValue>,
     pub(super) program: String,
     pub(super) verdict: Verdict,
     executions: u64,

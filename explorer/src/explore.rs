@@ -7,7 +7,7 @@ use crate::plugin::{self, ByName};
 use crate::report::Report;
 use crate::schedule::{Schedule, ScheduleError};
 use crate::scope::Scope;
-use crate::search::{self, PrioritySpec};
+use crate::search::{self, Interesting, PrioritySpec};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::sites::Sites;
 use intermezzo_sdk::Monitor;
@@ -33,6 +33,45 @@ impl Strategy {
     /// Random walk; takes the explorer's seed.
     pub fn random() -> Strategy {
         Strategy(Chosen::Kind(StrategyKind::Random))
+    }
+
+    /// Random priorities of tasks that change `depth - 1` times, for bugs of this depth: 1 is taken for less.
+    pub fn pct(depth: u32) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Pct(depth.max(1))))
+    }
+
+    /// All that priorities of tasks and `depth - 1` changes of them can do: 1 is taken for less.
+    pub fn pct_all(depth: u32) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::PctAll(depth.max(1))))
+    }
+
+    /// Random priorities of tasks that change `depth - 1` times, only where so many variables are accessed, drawn anew each
+    /// time: 1 is taken for less.
+    pub fn pct_variables(depth: u32, variables: u32) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::PctVars {
+            depth: depth.max(1),
+            variables: variables.max(1),
+        }))
+    }
+
+    /// Random priorities of operations, drawn anew for those that race with a step.
+    pub fn pos() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Pos))
+    }
+
+    /// Random walks that are uniform over the orders of what is interesting.
+    pub fn surw(interesting: Interesting) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Surw(interesting)))
+    }
+
+    /// The search that the setting `strategy` has by this name: `Strategy::named("portfolio(pct(3),pos,surw)")`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn named(name: &str) -> Result<Strategy, SettingError> {
+        let mut settings = Settings::default();
+        settings.set("strategy", name)?;
+        Ok(Strategy(Chosen::Kind(settings.strategy)))
     }
 
     /// Depth first in order of delays, up to the bound of [`Explorer::delays`] if there is one.

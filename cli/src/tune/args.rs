@@ -28,9 +28,9 @@ pub(crate) struct TuneArgs {
     /// Explores each program with each value of a parameter, to see how the cost grows
     #[arg(long, value_name = "NAME=FROM..TO")]
     pub(crate) grow: Option<String>,
-    /// Strategies; one with a number of its own as `NAME(N)`: the bound of `dfs` on preemptions, of `delays` on delays
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) strategies: Vec<String>,
+    /// Strategies; `dfs(N)` is with at most N preemptions, `delays(N)` with N delays, `best-first(LIST)` by these priorities
+    #[arg(long, value_name = "LIST")]
+    pub(crate) strategies: Option<String>,
     /// Reductions
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("reduction"), default_value = "none")]
     pub(crate) reductions: Vec<String>,

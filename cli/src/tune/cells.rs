@@ -125,6 +125,7 @@ mod tests {
             program: "p".into(),
             seed: 0,
             failure,
+            kind: failure.map(|_| "panic".into()),
             executions,
             traces: Some(10),
             redundant: 5,

@@ -2,7 +2,7 @@
 
 use super::args::TuneArgs;
 use super::grow::Growth;
-use super::search::Search;
+use super::search::{self, Search};
 use crate::corpus;
 use crate::problem::Problem;
 use intermezzo_corpus::parse_full_name;
@@ -41,10 +41,10 @@ impl Matrix {
     /// # Errors
     /// A strategy is none.
     pub(crate) fn new(args: &TuneArgs, programs: Programs, strategies: &[&str]) -> Result<Matrix, Problem> {
-        let strategies: Vec<&str> = match &args.strategies[..] {
-            [] => strategies.to_vec(),
-            given => given.iter().map(String::as_str).collect(),
-        };
+        let strategies = args
+            .strategies
+            .as_deref()
+            .map_or(strategies.to_vec(), search::list);
         let mut searches: Vec<Search> = Vec::new();
         for strategy in strategies {
             Search::check_strategy(strategy)?;

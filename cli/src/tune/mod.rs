@@ -2,6 +2,7 @@
 
 mod advice;
 pub(crate) mod args;
+mod bugs;
 mod cells;
 mod grow;
 mod matrix;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Problem> {
     let growth = args.grow.as_deref().map(Growth::parse).transpose()?;
     let matrix = match &args.test {
         Some(cargo) => Matrix::of_tests(args, cargo)?,
+        None if args.bugs => bugs::matrix(args)?,
         None => Matrix::of_programs(args, growth.as_ref())?,
     };
     if let Some(path) = &args.svg {
@@ -51,6 +53,8 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Problem> {
         output::json(&comparison)?;
     } else if args.csv {
         output::text(&comparison.csv()?)?;
+    } else if args.bugs {
+        output::text(&bugs::page(&matrix, &comparison.cells, &items))?;
     } else {
         output::text(&comparison.text())?;
     }

@@ -15,6 +15,9 @@ const MARK: &str = "<!-- drawn by cargo intermezzo tune -->\n";
 /// Width of the drawing, and height of each of its charts, in pixels.
 const SIZE: (u32, u32) = (1000, 420);
 
+/// How much wider a chart is than its bars: the rest is for the names of the searches.
+const ROOM: f64 = 1.25;
+
 type Trouble = Box<dyn Error>;
 
 /// Checks that a drawing may be written there: there is none, or one of ours.
@@ -119,7 +122,7 @@ fn draw_bars(area: &Area<'_>, bars: &Bars, cells: &[Cell]) -> Result<(), Trouble
         .margin(10)
         .x_label_area_size(40)
         .y_label_area_size(70)
-        .build_cartesian_2d(0.0..programs.len() as f64, (least..most).log_scale())?;
+        .build_cartesian_2d(0.0..ROOM * programs.len() as f64, (least..most).log_scale())?;
     let name = |at: &f64| {
         let place = at.floor() as usize;
         let middle = (at.fract() - 0.5).abs() < 0.01;
@@ -132,7 +135,7 @@ fn draw_bars(area: &Area<'_>, bars: &Bars, cells: &[Cell]) -> Result<(), Trouble
     chart
         .configure_mesh()
         .disable_x_mesh()
-        .x_labels(2 * programs.len() + 1)
+        .x_labels((2.0 * ROOM * programs.len() as f64) as usize + 1)
         .x_label_formatter(&name)
         .y_desc(bars.unit)
         .draw()?;

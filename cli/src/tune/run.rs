@@ -37,6 +37,8 @@ pub(crate) struct Run {
     pub(crate) seed: u64,
     /// The number, from 1, of the execution that failed.
     pub(crate) failure: Option<u64>,
+    /// What kind of failure it was.
+    pub(crate) kind: Option<String>,
     pub(crate) executions: u64,
     pub(crate) traces: Option<u64>,
     pub(crate) redundant: u64,
@@ -54,6 +56,13 @@ struct ReportJson {
     redundant: u64,
     coverage: CoverageJson,
     elapsed_seconds: f64,
+    findings: Vec<FindingJson>,
+}
+
+#[derive(Deserialize)]
+struct FindingJson {
+    kind: String,
+    severity: String,
 }
 
 #[derive(Deserialize)]
@@ -83,10 +92,12 @@ impl Run {
             (None, "bounded", None) => Ended::Bound,
             _ => Ended::Limit,
         };
+        let error = report.findings.iter().find(|finding| finding.severity == "error");
         Ok(Run {
             program: report.program,
             seed,
             failure: report.first_failure,
+            kind: error.map(|finding| finding.kind.clone()),
             executions: report.executions,
             traces: report.traces,
             redundant: report.redundant,

@@ -4,7 +4,7 @@ use crate::problem::Problem;
 use intermezzo::{Settings, StrategyKind};
 use serde::{Deserialize, Serialize};
 
-/// Strategies that have a number or a list of their own, and the setting that it is.
+/// Strategies of which a setting of their own can be given as a parameter, and that setting.
 const ARGUMENTS: &[(&str, &str)] = &[
     ("dfs", "preemptions"),
     ("delays", "delays"),
@@ -14,7 +14,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
 /// A search, as the user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Search {
-    /// With its argument: `pct(3)`.
+    /// With its parameters: `pct(3)`, `dfs(2)`.
     pub(crate) strategy: String,
     pub(crate) reduction: String,
     pub(crate) preemptions: String,
@@ -29,7 +29,7 @@ impl Search {
     /// # Errors
     /// There is none, or its argument does not fit.
     pub(crate) fn check_strategy(strategy: &str) -> Result<(), Problem> {
-        for (name, value) in named(strategy)? {
+        for (name, value) in named(strategy) {
             Settings::default()
                 .set(name, value)
                 .map_err(|error| Problem::usage(format!("--strategies {strategy}: {}", error.problem)))?;
@@ -44,7 +44,7 @@ impl Search {
             ("preemptions", &self.preemptions),
         ];
         given.extend(self.cache_bytes.as_deref().map(|bytes| ("cache_bytes", bytes)));
-        given.extend(named(&self.strategy).expect("strategies were checked"));
+        given.extend(named(&self.strategy));
         given
     }
 
@@ -60,9 +60,9 @@ impl Search {
     pub(crate) fn draws_at_random(&self) -> bool {
         let settings = self.settings(Settings::default());
         match settings.strategy {
-            StrategyKind::DepthFirst | StrategyKind::Delays => false,
             StrategyKind::BestFirst => self.strategy.contains("random"),
-            _ => true,
+            StrategyKind::PctAll(_) => false,
+            ref other => other.is_sampler(),
         }
     }
 
@@ -83,21 +83,29 @@ impl Search {
 }
 
 /// The settings in a strategy's name: `delays(2)` is `strategy=delays delays=2`.
-fn named(strategy: &str) -> Result<Vec<(&str, &str)>, Problem> {
-    let Some((name, argument)) = strategy.split_once('(') else {
-        return Ok(vec![("strategy", strategy)]);
-    };
-    let setting = ARGUMENTS.iter().find(|(known, _)| *known == name);
-    match (setting, argument.strip_suffix(')')) {
-        (Some(&(_, setting)), Some(argument)) => Ok(vec![("strategy", name), (setting, argument)]),
-        _ => {
-            let known: Vec<&str> = ARGUMENTS.iter().map(|(name, _)| *name).collect();
-            Err(Problem::usage(format!(
-                "--strategies {strategy}: write NAME, or NAME(N) for one of {}",
-                known.join(", ")
-            )))
-        }
+fn named(strategy: &str) -> Vec<(&str, &str)> {
+    let parts = strategy
+        .split_once('(')
+        .and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
+    let setting = |name| ARGUMENTS.iter().find(|(known, _)| *known == name);
+    match parts.and_then(|(name, parameter)| Some((name, parameter, setting(name)?.1))) {
+        Some((name, parameter, setting)) => vec![("strategy", name), (setting, parameter)],
+        None => vec![("strategy", strategy)],
     }
+}
+
+/// The strategies of a list, which commas outside of parentheses separate.
+pub(crate) fn list(text: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let separates = |sign: char| {
+        match sign {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        sign == ',' && depth == 0
+    };
+    text.split(separates).map(str::trim).collect()
 }
 
 #[cfg(test)]
@@ -124,8 +132,8 @@ mod tests {
         assert_eq!(settings.preemptions, Some(1));
         for (strategy, says) in [
             ("bfs", "is no strategy"),
-            ("random(2)", "write NAME, or NAME(N) for one of dfs,"),
-            ("delays(2", "write NAME, or NAME(N)"),
+            ("random(2)", "takes no parameters"),
+            ("delays(2", "has no `)`"),
             ("delays(two)", "`two` is no number"),
         ] {
             let error = Search::check_strategy(strategy).unwrap_err().to_string();
@@ -134,11 +142,22 @@ mod tests {
     }
 
     #[test]
+    fn lists_are_split_outside_of_parentheses() {
+        assert_eq!(
+            list("dfs, pctvb(3,2),portfolio(pos,surw(one))"),
+            ["dfs", "pctvb(3,2)", "portfolio(pos,surw(one))"]
+        );
+        assert_eq!(list("dfs"), ["dfs"]);
+    }
+
+    #[test]
     fn what_draws_at_random_is_known() {
         for (strategy, random) in [
             ("dfs", false),
             ("delays", false),
             ("random", true),
+            ("pct-all(2)", false),
+            ("surw", true),
             ("best-first(rare)", false),
             ("best-first(random)", true),
         ] {

@@ -13,8 +13,8 @@ use crate::schedule::Choice;
 use crate::settings::StrategyKind;
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 /// The part of the executions that the bounded search gets: one of so many, rounded up.
 const BOUNDED_PART: u64 = 2;
@@ -82,12 +82,7 @@ struct SavedHand {
 impl Auto {
     /// This search, and then samples from this seed. `executions` are the limits of executions and of whether time is
     /// limited.
-    pub(crate) fn new(
-        bounded: Box<dyn Strategy>,
-        seed: u64,
-        executions: Option<u64>,
-        timed: bool,
-    ) -> Auto {
+    pub(crate) fn new(bounded: Box<dyn Strategy>, seed: u64, executions: Option<u64>, timed: bool) -> Auto {
         let drawn = Sampling::new(seed, portfolio_of(&MEMBERS, None));
         let limits = match executions {
             Some(most) => Limits {
@@ -118,7 +113,11 @@ impl Auto {
     }
 
     fn active_mut(&mut self) -> &mut dyn Strategy {
-        if self.draws { &mut self.drawn } else { &mut *self.bounded }
+        if self.draws {
+            &mut self.drawn
+        } else {
+            &mut *self.bounded
+        }
     }
 
     fn was_left(&self) -> bool {
@@ -196,7 +195,11 @@ impl Strategy for Auto {
     }
 
     fn share(&self, choices: &[Choice]) -> Option<f64> {
-        if self.draws { None } else { self.bounded.share(choices) }
+        if self.draws {
+            None
+        } else {
+            self.bounded.share(choices)
+        }
     }
 
     fn is_in_order(&self) -> bool {
@@ -259,9 +262,7 @@ impl Strategy for Auto {
             bounded @ Coverage::Bounded {
                 preemptions: Some(_), ..
             } => bounded,
-            bounded @ Coverage::Bounded {
-                delays: Some(_), ..
-            } => bounded,
+            bounded @ Coverage::Bounded { delays: Some(_), .. } => bounded,
             bounded @ Coverage::Bounded { depth: Some(_), .. } => bounded,
             // Nothing was completed: all that can be said is how many there were.
             _ => self.drawn.coverage(finished),

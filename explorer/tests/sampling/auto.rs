@@ -39,15 +39,11 @@ fn a_small_test_is_searched_to_its_end() {
                 .strategy(strategy)
                 .jobs(jobs)
         };
-        for limit in [None, Some(91), Some(100_000)] {
+        for limit in [None, Some(181), Some(100_000)] {
             let of = |explorer: Explorer| match limit {
                 None => explorer.explore(counter),
                 Some(most) => explorer.executions(most).explore(counter),
             };
-            if jobs == 2 && limit == Some(91) {
-                // How far it is cannot be told of several.
-                continue;
-            }
             let report = of(explorer(Strategy::auto()));
             assert_eq!(report.coverage(), &Coverage::Exhaustive, "{limit:?}: {report}");
             assert_eq!(told(&report), told(&of(explorer(Strategy::dfs()))), "{limit:?}");
@@ -58,7 +54,11 @@ fn a_small_test_is_searched_to_its_end() {
         assert_eq!(told(&bounded), told(&same));
         assert!(matches!(
             bounded.coverage(),
-            Coverage::Bounded { preemptions: Some(1), reason: None, .. }
+            Coverage::Bounded {
+                preemptions: Some(1),
+                reason: None,
+                ..
+            }
         ));
     }
 }
@@ -70,11 +70,20 @@ fn a_large_test_is_drawn_from() {
         assert!(report.verdict().is_pass(), "{report}");
         assert_eq!(report.executions(), 3_000);
         assert!(
-            matches!(report.coverage(), Coverage::Bounded { preemptions: Some(1), .. }),
+            matches!(
+                report.coverage(),
+                Coverage::Bounded {
+                    preemptions: Some(1),
+                    ..
+                }
+            ),
             "{report}"
         );
         assert!(report.strategy().starts_with("auto(dfs,portfolio("), "{report}");
-        assert!(noted(&report, "executions by strategy: dfs 1500, profile 2, "), "{report}");
+        assert!(
+            noted(&report, "executions by strategy: dfs 1500, profile 2, "),
+            "{report}"
+        );
         assert!(noted(&report, "was left after 1500 executions"), "{report}");
     }
 }
@@ -87,7 +96,11 @@ fn where_nothing_was_completed_only_numbers_are_claimed() {
         .reduction(Reduction::Dpor)
         .executions(100)
         .explore(|| large(false));
-    assert_eq!(report.coverage(), &Coverage::Sampled { executions: 100 }, "{report}");
+    assert_eq!(
+        report.coverage(),
+        &Coverage::Sampled { executions: 100 },
+        "{report}"
+    );
     assert!(noted(&report, "dfs 50, profile 2, "), "{report}");
 }
 

@@ -111,7 +111,7 @@ fn a_test_without_choices_is_run() {
             let report = explorer(strategy).executions(10).explore(body);
             assert!(report.verdict().is_pass(), "{strategy}: {report}");
             let all = match strategy {
-                "pct-all(2)" => 2..=10,
+                "pct-all(3)" => 3..=10,
                 _ => 10..=10,
             };
             assert!(all.contains(&report.executions()), "{strategy}: {report}");
@@ -144,7 +144,10 @@ fn tasks_that_wait_in_loops_end() {
                         });
                     });
                 });
-            assert!(report.verdict().is_pass(), "{strategy}, awaits {awaits}: {report}");
+            assert!(
+                report.verdict().is_pass(),
+                "{strategy}, awaits {awaits}: {report}"
+            );
         }
     }
 }

@@ -136,7 +136,7 @@ const SHAPES: [Shape; 5] = [
     ("unlike, all", unlike, 10, || Interesting::All),
     ("unlike, one variable", unlike, 10, || Interesting::OneVariable),
     ("three", three, 105, || Interesting::All),
-    ("creating", creating, 63, || Interesting::All),
+    ("creating", creating, 84, || Interesting::All),
     ("beside work", beside_work, 21, || Interesting::OneVariable),
 ];
 

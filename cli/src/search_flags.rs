@@ -107,6 +107,9 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("seed"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     seed: Option<String>,
+    /// Of executions that are drawn at random, the number of the one to begin with
+    #[arg(long, value_name = "N", value_parser = setting("first_execution"), help_heading = SEARCH)]
+    first_execution: Option<String>,
     /// Bytes that a search may use to remember states and traces
     #[arg(long, value_name = "BYTES", value_parser = setting("cache_bytes"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -236,6 +239,7 @@ impl Given for SearchFlags {
             ("awaits", self.awaits.clone()),
             ("assume_awaits", self.assume_awaits.clone()),
             ("seed", self.seed.clone()),
+            ("first_execution", self.first_execution.clone()),
             ("minimise", self.minimise.clone()),
             ("deadlocks_allowed", self.deadlocks_allowed.clone()),
             ("keep_going", self.keep_going.clone()),

@@ -4,8 +4,8 @@ use crate::search::sampling::Interesting;
 use std::fmt;
 
 /// What the setting `strategy` may be, for people.
-pub(super) const VALUES: &str = "`dfs`, `delays`, `best-first`, `random`, `pct(DEPTH)`, `pct-all(DEPTH)`, \
-                                 `pctvb(DEPTH,VARIABLES)`, `pos`, `surw(one)`, `surw(all)`, `surw(PLACE)`, or a \
+pub(super) const VALUES: &str = "`auto`, `dfs`, `delays`, `best-first`, `random`, `pct(DEPTH)`, `pct-all(DEPTH)`, \
+                                 `pctvb(DEPTH,VARIABLES)`, `pos`, `places`, `surw(one)`, `surw(all)`, `surw(PLACE)`, or a \
                                  `portfolio(..)` of those from `random` on";
 
 /// The depth of bugs that priorities are changed for unless it is given: what the paper's own tests were run with.
@@ -23,6 +23,9 @@ pub enum StrategyKind {
     /// Depth first: every schedule; with a preemption bound, in order of preemptions.
     #[default]
     DepthFirst,
+    /// As [`StrategyKind::DepthFirst`], in order of preemptions, until it has had its part of the executions; then a
+    /// portfolio of those from [`StrategyKind::Random`] on.
+    Auto,
     /// Depth first, in order of delays.
     Delays,
     /// The unexplored prefix that ranks first, by priority functions.
@@ -42,6 +45,8 @@ pub enum StrategyKind {
     },
     /// Random priorities of operations.
     Pos,
+    /// Random priorities of places in the source.
+    Places,
     /// Random walks that are uniform over the orders of interesting steps.
     Surw(Interesting),
     /// Several of those from random walk on, each with its weight, at least 1: they share the executions, by turns.
@@ -50,8 +55,9 @@ pub enum StrategyKind {
 
 impl StrategyKind {
     /// The name in settings, and the strategy that is meant by it without parameters, of all that need none.
-    pub const ALL: [(&'static str, StrategyKind); 9] = [
+    pub const ALL: [(&'static str, StrategyKind); 11] = [
         ("dfs", StrategyKind::DepthFirst),
+        ("auto", StrategyKind::Auto),
         ("delays", StrategyKind::Delays),
         ("best-first", StrategyKind::BestFirst),
         ("random", StrategyKind::Random),
@@ -65,6 +71,7 @@ impl StrategyKind {
             },
         ),
         ("pos", StrategyKind::Pos),
+        ("places", StrategyKind::Places),
         ("surw", StrategyKind::Surw(Interesting::OneVariable)),
     ];
 
@@ -72,8 +79,13 @@ impl StrategyKind {
     pub fn is_sampler(&self) -> bool {
         !matches!(
             self,
-            StrategyKind::DepthFirst | StrategyKind::Delays | StrategyKind::BestFirst
+            StrategyKind::DepthFirst | StrategyKind::Auto | StrategyKind::Delays | StrategyKind::BestFirst
         )
+    }
+
+    /// Whether it is depth first, at first or to the end.
+    pub fn is_depth_first(&self) -> bool {
+        matches!(self, StrategyKind::DepthFirst | StrategyKind::Auto)
     }
 
     /// Reads a strategy.
@@ -121,6 +133,7 @@ impl fmt::Display for StrategyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StrategyKind::DepthFirst => f.write_str("dfs"),
+            StrategyKind::Auto => f.write_str("auto"),
             StrategyKind::Delays => f.write_str("delays"),
             StrategyKind::BestFirst => f.write_str("best-first"),
             StrategyKind::Random => f.write_str("random"),
@@ -128,6 +141,7 @@ impl fmt::Display for StrategyKind {
             StrategyKind::PctAll(depth) => write!(f, "pct-all({depth})"),
             StrategyKind::PctVars { depth, variables } => write!(f, "pctvb({depth},{variables})"),
             StrategyKind::Pos => f.write_str("pos"),
+            StrategyKind::Places => f.write_str("places"),
             StrategyKind::Surw(interesting) => write!(f, "surw({interesting})"),
             StrategyKind::Portfolio(members) => {
                 let name = |(weight, member): &(u32, StrategyKind)| match weight {
@@ -187,7 +201,7 @@ fn member(text: &str) -> Result<(u32, StrategyKind), String> {
     if !strategy.is_sampler() || matches!(strategy, StrategyKind::Portfolio(_)) {
         return Err(format!(
             "`{name}` cannot be in a portfolio: its members draw executions one by one, as `random`, `pct`, `pctvb`, \
-             `pos` and `surw` do"
+             `pos`, `places` and `surw` do"
         ));
     }
     Ok((weight, strategy))
@@ -209,6 +223,7 @@ mod tests {
             ("pctvb(2)", "pctvb(2,1)"),
             ("pctvb(2, 3)", "pctvb(2,3)"),
             ("pos", "pos"),
+            ("places", "places"),
             ("surw", "surw(one)"),
             ("surw(all)", "surw(all)"),
             ("surw(queue/ring.rs:12)", "surw(queue/ring.rs:12)"),
@@ -226,7 +241,7 @@ mod tests {
     #[test]
     fn what_is_no_strategy_says_what_would_be() {
         for (text, says) in [
-            ("bfs", "`bfs` is no strategy: give `dfs`"),
+            ("bfs", "`bfs` is no strategy: give `auto`, `dfs`"),
             ("bfs(3)", "is no strategy"),
             ("pct(0)", "depth `0`: give a number from 1"),
             ("pct(many)", "depth `many`"),

@@ -101,6 +101,7 @@ impl Outcome<'_> {
         let mut later_notes: Vec<String> = tally.scoping.notes(settings);
         later_notes.extend(worker.strategy().notes());
         later_notes.extend(books.unfitted());
+        later_notes.extend(books.places);
         later_notes.extend(worker.quiet_note());
         let coverage = covered(
             worker.coverage(ended.is_none()),

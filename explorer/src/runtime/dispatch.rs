@@ -446,6 +446,7 @@ impl Runtime {
             candidates,
             trace: &self.trace,
             tasks: &self.tasks,
+            vars: &self.vars,
             enabled: &self.enabled,
             overdue: &self.overdue,
         });
@@ -571,6 +572,7 @@ impl Runtime {
                 candidates,
                 trace: &self.trace,
                 tasks: &self.tasks,
+                vars: &self.vars,
                 enabled: &self.enabled,
                 overdue: &self.overdue,
             })

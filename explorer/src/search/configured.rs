@@ -2,9 +2,9 @@
 
 use super::{
     BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
-    IterativePreemptionBounding, RandomWalk, Strategy,
+    IterativePreemptionBounding, RandomWalk, Ranked, Strategy, ThreadBound,
 };
-use crate::settings::{Reduction, Settings, StrategyKind};
+use crate::settings::{Reduction, Settings, StrategyKind, VariableSets};
 use crate::trace::{Fingerprints, Suits};
 use std::sync::Arc;
 
@@ -17,6 +17,9 @@ pub(crate) fn table_bytes(settings: &Settings) -> usize {
 pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     match settings.reduction {
         Reduction::None => unreduced(settings),
+        Reduction::Caching if settings.strategy == StrategyKind::Ranked => {
+            Box::new(ranked(settings).pruned(table_bytes(settings)))
+        }
         Reduction::Caching => {
             let visits = Arc::new(Fingerprints::new(table_bytes(settings)));
             Box::new(Caching::new(
@@ -79,6 +82,18 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
                 settings.prefixes,
             ))
         }
+        StrategyKind::Ranked => Box::new(ranked(settings)),
         StrategyKind::Random => Box::new(RandomWalk::new(settings.seed, most).up_to(settings.executions)),
     }
+}
+
+/// The ranked search, with nothing pruned.
+fn ranked(settings: &Settings) -> Ranked {
+    let threads = settings.threads.map(|threads| ThreadBound {
+        threads,
+        epsilon: settings.epsilon,
+        seed: settings.seed,
+    });
+    let dynamic = settings.variable_sets == VariableSets::Dynamic;
+    Ranked::new(settings.preemptions, settings.variables, threads, dynamic)
 }

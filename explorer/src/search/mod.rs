@@ -5,6 +5,7 @@
 //! findings.
 
 mod best_first;
+mod branch;
 mod caching;
 pub(crate) mod configured;
 mod delays;
@@ -18,6 +19,7 @@ mod preemption;
 mod priority;
 mod random;
 mod rank;
+mod ranked;
 mod replay;
 mod tree;
 
@@ -34,10 +36,11 @@ pub use preemption::IterativePreemptionBounding;
 pub use priority::{BuiltIn, Prefix, Priorities, Priority, PriorityKind, PrioritySpec};
 pub use random::RandomWalk;
 pub use rank::Rank;
+pub use ranked::{Ranked, ThreadBound};
 pub use replay::Replay;
 
 use crate::report::Coverage;
-use crate::runtime::{Candidates, Task, TaskSet};
+use crate::runtime::{Candidates, Task, TaskSet, Vars};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Key, Trace};
 use intermezzo_sdk::{SyncVar, TaskId};
@@ -152,6 +155,12 @@ pub trait Strategy: Send {
         None
     }
 
+    /// The part of the search that the running execution belongs to, in words, for notes on what it shows: `None` if
+    /// there are no parts.
+    fn place(&self) -> Option<String> {
+        None
+    }
+
     /// The place in the order of the search of the execution that begins with these choices: the one that runs, or is
     /// to be run next.
     fn rank(&self, choices: &[Choice]) -> Rank {
@@ -200,6 +209,7 @@ pub struct ChoicePoint<'a> {
     pub(crate) candidates: Candidates<'a>,
     pub(crate) trace: &'a Trace,
     pub(crate) tasks: &'a [Task],
+    pub(crate) vars: &'a Vars,
     pub(crate) enabled: &'a TaskSet,
     pub(crate) overdue: &'a TaskSet,
 }
@@ -208,6 +218,11 @@ impl ChoicePoint<'_> {
     /// What the execution has been up to here.
     pub fn trace(&self) -> &Trace {
         self.trace
+    }
+
+    /// How often a task has yielded.
+    pub(crate) fn yields(&self, task: u32) -> u32 {
+        self.tasks[task as usize].yields
     }
 
     /// Whether the task's next operation is possible.

@@ -32,7 +32,7 @@ pub(crate) struct LimitFlags {
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct SearchFlags {
-    /// Which search to run: `dfs`, `random`, `delays` or `best-first`
+    /// Which search to run: `dfs`, `random`, `delays`, `best-first` or `ranked`
     #[arg(long, value_name = "NAME", value_parser = setting("strategy"), help_heading = SEARCH)]
     strategy: Option<String>,
     /// How to leave out executions that show nothing new: `none`, `caching`, `source-dpor`, `dpor` or `bpor`
@@ -46,6 +46,21 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("delays"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     delays: Option<String>,
+    /// Most variables after accesses to which an execution is preempted, in a ranked search, or `none` for no bound
+    #[arg(long, value_name = "N", value_parser = setting("variables"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    variables: Option<String>,
+    /// Whether a ranked search takes sets of variables one after the other (`each`) or as they come (`dynamic`)
+    #[arg(long, value_name = "NAME", value_parser = setting("variable_sets"), help_heading = SEARCH)]
+    variable_sets: Option<String>,
+    /// For how many tasks a ranked search tries every order, by random priorities, or `none` for no priorities
+    #[arg(long, value_name = "N", value_parser = setting("threads"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    threads: Option<String>,
+    /// The most probable it may be that one of these orders is missed
+    #[arg(long, value_name = "P", value_parser = setting("epsilon"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    epsilon: Option<String>,
     /// How many choices of an execution are varied, from the first, or `none` for all
     #[arg(long, value_name = "N", value_parser = setting("depth"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -218,6 +233,10 @@ impl Given for SearchFlags {
             ("reduction", self.reduction.clone()),
             ("preemptions", self.preemptions.clone()),
             ("delays", self.delays.clone()),
+            ("variables", self.variables.clone()),
+            ("variable_sets", self.variable_sets.clone()),
+            ("threads", self.threads.clone()),
+            ("epsilon", self.epsilon.clone()),
             ("depth", self.depth.clone()),
             ("depth_step", self.depth_step.clone()),
             ("preempt_in", self.preempt_in.clone()),

@@ -17,7 +17,8 @@ impl Ranked {
                 variables,
                 both,
             } = self.left_out;
-            if !preemptions && !variables && !both && self.threads.is_none() {
+            let any_order = self.threads.as_ref().is_none_or(|threads| threads.tasks == 0);
+            if !preemptions && !variables && !both && any_order {
                 return Coverage::Exhaustive;
             }
             // What is beyond both bounds is beyond either, so that one says all.
@@ -51,7 +52,7 @@ impl Ranked {
         };
         if let Some(threads) = &self.threads {
             rank.threads = Some(level.threads);
-            rank.epsilon = threads.epsilon();
+            rank.epsilon = threads.epsilon(level);
             return Coverage::within_rank(None, Some(rank), reason);
         }
         // With as many variables as preemptions there is no choice of variables.
@@ -82,9 +83,10 @@ impl Ranked {
             });
         }
         let threads = self.threads.as_ref().map_or(0, Threads::threads_max);
-        let (preemptions, variables) = match level.variables.checked_sub(1) {
-            Some(fewer) => (level.preemptions, fewer),
-            None => {
+        let (preemptions, variables) = match level.variables {
+            2.. => (level.preemptions, level.variables - 1),
+            // Preemptions at no variable are too few to be told.
+            _ => {
                 let fewer = level.preemptions.checked_sub(1)?;
                 (fewer, self.most_variables(fewer))
             }
@@ -135,7 +137,7 @@ impl Ranked {
 
     /// What a reader of the report should know.
     pub(super) fn notes_on_orders(&self) -> Vec<String> {
-        let Some(threads) = &self.threads else {
+        let Some(threads) = self.threads.as_ref().filter(|threads| threads.tasks > 0) else {
             return Vec::new();
         };
         let orders = threads.in_words();

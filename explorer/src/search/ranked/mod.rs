@@ -66,6 +66,8 @@ pub struct Ranked {
     points: Vec<Point>,
     begun: bool,
     left_out: LeftOut,
+    /// The most preemptions within the bounds that an execution could have, in some order.
+    preemptions: u32,
 }
 
 /// What was left out.
@@ -86,6 +88,7 @@ struct Point {
     /// Those that preempt, and the variable that counts against.
     preempting: SmallVec<[Way; 2]>,
     variable: Option<(Known, u32)>,
+    could_preempt: bool,
 }
 
 impl Ranked {
@@ -119,6 +122,7 @@ impl Ranked {
             points: Vec::new(),
             begun: false,
             left_out: LeftOut::default(),
+            preemptions: 0,
         }
     }
 
@@ -167,7 +171,15 @@ impl Ranked {
                 ..self.level
             });
         }
-        let next = self.agenda.next_level()?;
+        let next = match self.agenda.next_level() {
+            Some(next) => next,
+            // None of the orders so far has a preemption more, but others may have.
+            None if self.preemptions > self.level.preemptions => Level {
+                preemptions: self.level.preemptions + 1,
+                ..Level::default()
+            },
+            None => return None,
+        };
         Some(Level {
             threads: threads_max.min(2),
             ..next
@@ -176,7 +188,7 @@ impl Ranked {
 
     /// What the choice would be a preemption at, put aside for the rank that it belongs to.
     fn put_aside(&mut self, path: &Arc<[Choice]>, at: usize, point: Point) {
-        if point.preempting.is_empty() {
+        if !point.could_preempt {
             return;
         }
         let set = self.set.with(point.variable);
@@ -189,7 +201,7 @@ impl Ranked {
         let too_various = self.variables_max.is_some_and(|most| level.variables > most);
         let left_out = &mut self.left_out;
         match (too_many, too_various) {
-            (false, false) => {}
+            (false, false) => self.preemptions = self.preemptions.max(level.preemptions),
             (true, false) => left_out.preemptions = true,
             (false, true) => left_out.variables = true,
             (true, true) => left_out.both = true,
@@ -272,7 +284,7 @@ impl Strategy for Ranked {
         }
         let mut ways = self.orders.ways(point, self.own_level.preemptions);
         let variable = match point.trace().last_accessed(point.running.0) {
-            Some(var) if !ways.preempting.is_empty() => Some((self.variables.known(point, var), var)),
+            Some(var) if ways.could_preempt => Some((self.variables.known(point, var), var)),
             _ => None,
         };
         ways.free.reverse();
@@ -282,6 +294,7 @@ impl Strategy for Ranked {
             untried: ways.free,
             preempting: ways.preempting,
             variable,
+            could_preempt: ways.could_preempt,
         });
         Some(taken)
     }

@@ -58,6 +58,8 @@ pub(super) struct Ways {
     pub(super) free: SmallVec<[Way; 2]>,
     /// Those that are a preemption of the running task.
     pub(super) preempting: SmallVec<[Way; 2]>,
+    /// Whether there are such ways, if not in these orders then in others.
+    pub(super) could_preempt: bool,
 }
 
 impl Orders {
@@ -92,10 +94,11 @@ impl Orders {
             _ if point.preempts => Ways {
                 free: all(0..1),
                 preempting: all(1..point.alternatives),
+                could_preempt: true,
             },
             _ => Ways {
                 free: all(0..point.alternatives),
-                preempting: SmallVec::new(),
+                ..Ways::default()
             },
         }
     }
@@ -127,6 +130,7 @@ impl Strict {
                 continue;
             };
             if point.preempts && taken == 0 {
+                ways.could_preempt |= contenders.len() > 1;
                 let next = self.preempting(task, preemptions + 1, family.clone());
                 let others = contenders.iter().filter(|(other, _)| *other != task);
                 ways.preempting.extend(others.filter_map(|&(other, taken)| {
@@ -138,6 +142,7 @@ impl Strict {
         }
         let unasked = unasked.into_iter().map(|taken| self.way(taken, self.family.clone()));
         if point.preempts {
+            ways.could_preempt |= unasked.len() > 0;
             ways.preempting.extend(unasked);
         } else {
             ways.free.extend(unasked);

@@ -64,7 +64,11 @@ pub(super) struct Books {
 impl Books {
     /// Enters what the execution at `rank` showed, which belongs to that part of the search, if it has parts.
     pub(super) fn add(&mut self, rank: &Rank, found: Vec<Finding>, place: Option<String>) {
-        let told: Vec<String> = found.iter().filter(|found| found.is_error()).map(|found| found.kind.to_string()).collect();
+        let told: Vec<String> = found
+            .iter()
+            .filter(|found| found.is_error())
+            .map(|found| found.kind.to_string())
+            .collect();
         let known = self.catalogue.len();
         self.catalogue.add(rank, found);
         if let Some(place) = place

@@ -57,7 +57,7 @@ impl fmt::Display for RankBound {
             write!(f, " after accesses to {most} {}", plural(most.into(), "variable"))?;
         }
         if let Some(threads) = threads {
-            write!(f, " and {threads} tasks in every order")?;
+            write!(f, " and {threads} tasks in every order of priorities")?;
         }
         match epsilon {
             Some(epsilon) => write!(f, ", with a probability of at least {}", epsilon.complement()),

@@ -107,10 +107,16 @@ impl fmt::Display for Coverage {
                     rank.map(|rank| rank.to_string()),
                 ];
                 let bounds: Vec<String> = bounds.into_iter().flatten().collect();
-                write!(f, "every schedule with {} was run", bounds.join(", and every one with "))?;
+                write!(
+                    f,
+                    "every schedule with {} was run",
+                    bounds.join(", and every one with ")
+                )?;
                 match (reason, preemptions, delays, depth) {
                     (Some(reason), ..) => write!(f, " ({reason})"),
-                    (None, ..) if rank.is_some() => f.write_str(": a failure that is left is beyond these bounds"),
+                    (None, ..) if rank.is_some() => {
+                        f.write_str(": a failure that is left is beyond these bounds")
+                    }
                     (None, Some(bound), None, None) | (None, None, Some(bound), None) => {
                         write!(f, ": a failure that is left needs at least {}", bound + 1)
                     }

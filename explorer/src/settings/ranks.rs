@@ -90,9 +90,15 @@ mod tests {
             assert_eq!(Epsilon::parse(text).unwrap().to_string(), shown);
         }
         for wrong in ["0", "1", "-0.1", "1e-7", "NaN", "inf", "x", ""] {
-            assert!(Epsilon::parse(wrong).unwrap_err().contains("no probability"), "{wrong}");
+            assert!(
+                Epsilon::parse(wrong).unwrap_err().contains("no probability"),
+                "{wrong}"
+            );
         }
         let epsilon = Epsilon::default();
-        assert_eq!((epsilon.complement(), Epsilon::of_complement(0.99)), (0.99, Some(epsilon)));
+        assert_eq!(
+            (epsilon.complement(), Epsilon::of_complement(0.99)),
+            (0.99, Some(epsilon))
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Settings that do not go together, and why.
 
-use super::{Epsilon, Reduction, Settings, StrategyKind, VariableSets};
+use super::{Reduction, Settings, StrategyKind, VariableSets};
 
 /// A combination that is refused: the setting to name, when, and why.
 type Refused = (&'static str, fn(&Settings) -> bool, &'static str);
@@ -43,11 +43,6 @@ const REFUSED: &[Refused] = &[
         "threads",
         |s| s.threads.is_some() && !ranked(s),
         "only the strategy `ranked` tries orders of tasks: give it, or leave the bound out",
-    ),
-    (
-        "epsilon",
-        |s| s.epsilon != Epsilon::default() && s.threads.is_none(),
-        "it is how probable it may be that an order of tasks is missed: set `threads` as well",
     ),
     (
         "reduction",
@@ -489,12 +484,11 @@ mod tests {
                 Some(("reduction", "`preempt_in`")),
             ),
             ("variables=1", Some(("variables", "only the strategy `ranked`"))),
-            ("variable_sets=dynamic", Some(("variable_sets", "only the strategy"))),
-            ("threads=2", Some(("threads", "only the strategy `ranked`"))),
             (
-                "strategy=ranked epsilon=0.1",
-                Some(("epsilon", "set `threads` as well")),
+                "variable_sets=dynamic",
+                Some(("variable_sets", "only the strategy")),
             ),
+            ("threads=2", Some(("threads", "only the strategy `ranked`"))),
             (
                 "strategy=ranked reduction=dpor",
                 Some(("reduction", "within the rank")),
@@ -516,7 +510,10 @@ mod tests {
                 "strategy=ranked assume_awaits=true",
                 Some(("assume_awaits", "takes its accesses")),
             ),
-            ("strategy=ranked jobs=2", Some(("jobs", "which variables come next"))),
+            (
+                "strategy=ranked jobs=2",
+                Some(("jobs", "which variables come next")),
+            ),
             (
                 "strategy=ranked checkpoint=a",
                 Some(("checkpoint", "knows of variables")),

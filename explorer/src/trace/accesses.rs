@@ -55,7 +55,9 @@ impl Trace {
 
     /// Who touched a variable, and how.
     fn touched(&self, var: u32) -> impl Iterator<Item = (u32, Class)> {
-        let lists = aspects(var).into_iter().filter_map(|key| self.keys.get(key.index()));
+        let lists = aspects(var)
+            .into_iter()
+            .filter_map(|key| self.keys.get(key.index()));
         lists
             .flatten()
             .map(|touched| (self.entries[touched.entry as usize].task, touched.class))

@@ -140,18 +140,25 @@ fn priorities_agree(program: Program) -> TestResult {
                 let (seen, report) = explored_program(&format!("{bounds} threads=9"), &program);
                 let found: BTreeSet<&Vec<u32>> = seen.iter().collect();
                 if found != wanted {
-                    return TestResult::error(format!(
-                        "{bounds}: {found:?}, where there are {wanted:?}"
-                    ));
+                    return TestResult::error(format!("{bounds}: {found:?}, where there are {wanted:?}"));
                 }
                 let told = report.to_json();
-                assert!(!told.contains("probability") && told.contains("\"threads\""), "{told}");
+                assert!(
+                    !told.contains("probability") && told.contains("\"threads\""),
+                    "{told}"
+                );
 
                 let (seen, report) = explored_program(&format!("{bounds} threads=2 seed=5"), &program);
                 if let Some(stray) = seen.iter().find(|path| !wanted.contains(path)) {
                     return TestResult::error(format!("{bounds} threads=2: {stray:?} is none of {wanted:?}"));
                 }
-                assert!(matches!(report.coverage(), Coverage::Bounded { preemptions: None, .. }));
+                assert!(matches!(
+                    report.coverage(),
+                    Coverage::Bounded {
+                        preemptions: None,
+                        ..
+                    }
+                ));
             }
         }
     }
@@ -178,7 +185,11 @@ fn steps(tasks: usize, settings: &str) -> (Vec<Vec<u32>>, Report) {
 /// Every sequence of three different tasks that comes in this order somewhere in the path.
 fn threes(path: &[u32]) -> impl Iterator<Item = [u32; 3]> + '_ {
     let pairs = (0..path.len()).flat_map(|one| (one + 1..path.len()).map(move |two| (one, two)));
-    pairs.flat_map(move |(one, two)| path[two + 1..].iter().map(move |&three| [path[one], path[two], three]))
+    pairs.flat_map(move |(one, two)| {
+        path[two + 1..]
+            .iter()
+            .map(move |&three| [path[one], path[two], three])
+    })
 }
 
 #[test]
@@ -205,7 +216,10 @@ fn three_tasks_come_in_every_order_with_the_probability_claimed() {
             orders.len() < tasks * (tasks - 1) * (tasks - 2)
         };
         let missed = (0..SEEDS).filter(misses).count();
-        assert!(missed as u64 * 5 <= SEEDS, "{missed} of {SEEDS} with {tasks} tasks");
+        assert!(
+            missed as u64 * 5 <= SEEDS,
+            "{missed} of {SEEDS} with {tasks} tasks"
+        );
     }
 }
 
@@ -221,14 +235,20 @@ fn ranked(settings: &str, test: impl Fn() + Send + Sync) -> Report {
 
 /// The rank at which a failure was found, and the variables.
 fn place(report: &Report) -> &str {
-    let note = report.notes().iter().find_map(|note| note.strip_prefix("found in "));
+    let note = report
+        .notes()
+        .iter()
+        .find_map(|note| note.strip_prefix("found in "));
     note.unwrap_or_else(|| panic!("nothing was found: {report}"))
 }
 
 /// The first figures of the paper: what its failures take.
 #[test]
 fn failures_have_the_ranks_of_the_paper() {
-    fn two(one: impl Fn(&AtomicUsize, &AtomicUsize) + Send + Sync, other: impl Fn(&AtomicUsize, &AtomicUsize) + Send + Sync) {
+    fn two(
+        one: impl Fn(&AtomicUsize, &AtomicUsize) + Send + Sync,
+        other: impl Fn(&AtomicUsize, &AtomicUsize) + Send + Sync,
+    ) {
         let (a, b) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             scope.spawn(|| one(&a, &b));
@@ -287,7 +307,10 @@ fn failures_have_the_ranks_of_the_paper() {
                 let report = ranked(&format!("variable_sets={sets} reduction={reduction}"), figure);
                 assert_eq!(place(&report), found, "{report}");
                 let schedule = report.findings()[0].schedule.clone();
-                let again = Explorer::new().program(report.program()).replay(schedule).explore(figure);
+                let again = Explorer::new()
+                    .program(report.program())
+                    .replay(schedule)
+                    .explore(figure);
                 assert_eq!(again.findings()[0].message, report.findings()[0].message);
             }
         }
@@ -309,7 +332,9 @@ fn a_failure_of_three_tasks_is_found_at_three() {
         let report = ranked(&format!("threads=3 preemptions=0 seed={seed}"), middle);
         let found = place(&report);
         assert!(
-            ["2", "3"].iter().any(|t| found.starts_with(&format!("rank 0 preemptions, 0 variables, {t} threads"))),
+            ["2", "3"]
+                .iter()
+                .any(|t| found.starts_with(&format!("rank 0 preemptions, 0 variables, {t} threads"))),
             "{report}"
         );
     }
@@ -422,7 +447,11 @@ fn hard_programs_are_searched_to_the_end() {
             "reduction=caching variable_sets=dynamic",
         ] {
             let report = ranked(&format!("{settings} keep_going=true minimise=0"), program);
-            assert_eq!(*report.coverage(), Coverage::Exhaustive, "{name} {settings}: {report}");
+            assert_eq!(
+                *report.coverage(),
+                Coverage::Exhaustive,
+                "{name} {settings}: {report}"
+            );
             let same = |report: &Report| {
                 let messages = report.findings().iter().map(|finding| finding.message.clone());
                 (report.traces(), messages.collect::<BTreeSet<String>>())
@@ -468,7 +497,11 @@ fn a_task_that_yields_and_yields_loses_its_priority() {
     });
     assert_eq!(report.executions(), 2, "{report}");
     // A round is a look and a yield.
-    assert!((100..=210).contains(&report.max_steps()), "{}", report.max_steps());
+    assert!(
+        (100..=210).contains(&report.max_steps()),
+        "{}",
+        report.max_steps()
+    );
 }
 
 /// A search that is stopped says which ranks are complete, and which was under way.
@@ -501,7 +534,7 @@ fn a_stop_tells_the_ranks_that_are_complete() {
     );
     assert_eq!(
         all("preemptions=1 threads=2").coverage().to_string(),
-        "every schedule with at most 1 preemption and 2 tasks in every order was run: a failure that is left is beyond these \
-         bounds"
+        "every schedule with at most 1 preemption and 2 tasks in every order of priorities was run: a failure that is left is \
+         beyond these bounds"
     );
 }

@@ -1,6 +1,7 @@
 //! Ranked search against the model: for each bound on preemptions and variables exactly the interleavings within it, each
 //! once; and pruned, all of their outcomes and traces.
 
+use crate::adversities::{ADVERSE, EXECUTIONS_MAX};
 use crate::common::Collect;
 use crate::model::{Leaf, executions};
 use crate::program::{Family, Program, Sample};
@@ -139,7 +140,11 @@ fn compare(
         .map(|known| known.trace.as_slice())
         .collect();
     if report.traces() != Some(traces.len() as u64) {
-        return Err(format!("{:?} traces, where there are {}", report.traces(), traces.len()));
+        return Err(format!(
+            "{:?} traces, where there are {}",
+            report.traces(),
+            traces.len()
+        ));
     }
     let executions = report.executions();
     let right = match reduction {
@@ -147,7 +152,9 @@ fn compare(
         _ => executions <= interleavings && report.reduction() == "caching",
     };
     if !right {
-        return Err(format!("{executions} executions of {interleavings} interleavings"));
+        return Err(format!(
+            "{executions} executions of {interleavings} interleavings"
+        ));
     }
     if reduction == Reduction::None && *report.coverage() != claim(known, bounds) {
         let claimed = claim(known, bounds);
@@ -251,4 +258,47 @@ fn plain_when_nothing_is_chosen<const FAMILY: usize>(Sample(program): Sample<FAM
 #[test]
 fn without_a_choice_of_variables_the_search_is_plain() {
     check(Family::Mixed, 200, plain_when_nothing_is_chosen::<7>);
+}
+
+/// Where the environment is adversarial, which the model knows nothing of: pruned as every schedule within the bounds.
+fn pruned_agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
+    for bounds in [
+        (None, None),
+        (Some(1), None),
+        (Some(2), Some(1)),
+        (Some(3), Some(1)),
+        (None, Some(1)),
+    ] {
+        let explorer = |reduction| explorer(bounds, VariableSets::Each, reduction).environment(ADVERSE);
+        let all = explorer(Reduction::None).executions(EXECUTIONS_MAX);
+        let (every, wanted) = explore(&program, all, true);
+        if every.executions() == EXECUTIONS_MAX {
+            return TestResult::discard();
+        }
+        let (pruned, found) = explore(&program, explorer(Reduction::Caching), true);
+        if let Err(problem) = same_outcomes(&pruned, &found, &wanted) {
+            return TestResult::error(format!("{bounds:?}: {problem}"));
+        }
+        if pruned.traces() != every.traces() {
+            let (found, wanted) = (pruned.traces(), every.traces());
+            return TestResult::error(format!(
+                "{bounds:?}: {found:?} traces, where there are {wanted:?}"
+            ));
+        }
+    }
+    TestResult::passed()
+}
+
+fn adverse<const FAMILY: usize>(family: Family) {
+    let programs = variable("EXPLORED_PROGRAMS").map_or(150, |all| all / 40);
+    check(family, programs, pruned_agrees::<FAMILY>);
+}
+
+#[test]
+fn pruning_knows_of_adversities() {
+    adverse::<0>(Family::Atomics);
+    adverse::<1>(Family::Mutexes);
+    adverse::<3>(Family::Conditions);
+    adverse::<4>(Family::Channels);
+    adverse::<5>(Family::Parking);
 }

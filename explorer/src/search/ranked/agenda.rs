@@ -84,7 +84,11 @@ impl Agenda {
     }
 
     pub(super) fn add(&mut self, item: Item) {
-        let set = if self.dynamic { Vec::new() } else { item.set.known() };
+        let set = if self.dynamic {
+            Vec::new()
+        } else {
+            item.set.known()
+        };
         let level = self.place(item.level);
         let sets = self.levels.entry(level).or_default();
         sets.entry(set).or_default().push(item);

@@ -71,7 +71,8 @@ impl Ranked {
 
     /// How many variables an execution within the bound can have at most, with so many preemptions.
     fn most_variables(&self, preemptions: u32) -> u32 {
-        self.variables_max.map_or(preemptions, |most| most.min(preemptions))
+        self.variables_max
+            .map_or(preemptions, |most| most.min(preemptions))
     }
 
     /// The last level before this one, if there is any.
@@ -126,7 +127,10 @@ impl Ranked {
         };
         let after = match self.set.len() {
             0 => String::new(),
-            _ => format!(", after accesses to {}", self.variables.in_words(&self.set.known())),
+            _ => format!(
+                ", after accesses to {}",
+                self.variables.in_words(&self.set.known())
+            ),
         };
         format!(
             "rank {preemptions} {}, {variables} {}{threads}{after}",
@@ -148,5 +152,9 @@ impl Ranked {
 }
 
 fn plural(count: u32, word: &str) -> String {
-    if count == 1 { word.to_owned() } else { format!("{word}s") }
+    if count == 1 {
+        word.to_owned()
+    } else {
+        format!("{word}s")
+    }
 }

@@ -277,8 +277,7 @@ impl Strategy for Ranked {
             threads.tasks = threads.tasks.max(point.tasks.len() as u32);
         }
         if let Some(pruning) = &mut self.pruning
-            && (pruning.has_pruned()
-                || point.kind == ChoiceKind::Task && pruning.prunes(point, &self.set))
+            && (pruning.has_pruned() || point.kind == ChoiceKind::Task && pruning.prunes(point, &self.set))
         {
             return Some(0);
         }

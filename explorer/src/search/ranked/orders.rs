@@ -140,7 +140,9 @@ impl Strict {
             }
             ways.free.push(self.way(taken, family));
         }
-        let unasked = unasked.into_iter().map(|taken| self.way(taken, self.family.clone()));
+        let unasked = unasked
+            .into_iter()
+            .map(|taken| self.way(taken, self.family.clone()));
         if point.preempts {
             ways.could_preempt |= unasked.len() > 0;
             ways.preempting.extend(unasked);
@@ -210,8 +212,16 @@ fn put_above(above: &mut Vec<(Fragment, Fragment)>, high: Fragment, low: Fragmen
     if above.binary_search(&(high, low)).is_ok() {
         return;
     }
-    let higher: Vec<Fragment> = above.iter().filter(|pair| pair.1 == high).map(|pair| pair.0).collect();
-    let lower: Vec<Fragment> = above.iter().filter(|pair| pair.0 == low).map(|pair| pair.1).collect();
+    let higher: Vec<Fragment> = above
+        .iter()
+        .filter(|pair| pair.1 == high)
+        .map(|pair| pair.0)
+        .collect();
+    let lower: Vec<Fragment> = above
+        .iter()
+        .filter(|pair| pair.0 == low)
+        .map(|pair| pair.1)
+        .collect();
     for &high in higher.iter().chain([&high]) {
         for &low in lower.iter().chain([&low]) {
             if let Err(at) = above.binary_search(&(high, low)) {

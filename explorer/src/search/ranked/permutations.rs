@@ -141,7 +141,9 @@ mod tests {
                     let share = missed as f64 / TRIALS as f64;
                     assert!(share <= epsilon, "n={n} t={t} eps={epsilon}: {share} of {orders}");
                     let lemma = lemma(n, t, epsilon).ceil() as u64;
-                    let missed = (0..TRIALS / 10).filter(|&seed| !covers(n, t, lemma, seed)).count();
+                    let missed = (0..TRIALS / 10)
+                        .filter(|&seed| !covers(n, t, lemma, seed))
+                        .count();
                     assert!(missed as f64 <= epsilon * TRIALS as f64 / 10.0);
                 }
             }
@@ -156,7 +158,10 @@ mod tests {
             *counts.entry(order(3, seed, 0)).or_insert(0) += 1;
         }
         assert_eq!(counts.len(), 6);
-        assert!(counts.values().all(|count| (900..1_100).contains(count)), "{counts:?}");
+        assert!(
+            counts.values().all(|count| (900..1_100).contains(count)),
+            "{counts:?}"
+        );
         assert_eq!((all(0), all(5), all(99)), (1, 120, u64::MAX));
         assert_eq!((needed(1, 2, 0.1), needed(3, 9, 0.1)), (1, needed(3, 3, 0.1)));
     }

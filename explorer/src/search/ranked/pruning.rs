@@ -66,8 +66,10 @@ impl Pruning {
             chosen.map(|(_, var)| *var).chain(rest.iter().copied()).collect()
         };
         let whole = (1 << looked_at) - 1;
-        let by_fewer = (0..whole)
-            .any(|chosen| self.states.contains(point.trace().standing(&some_of(chosen), going_on)));
+        let by_fewer = (0..whole).any(|chosen| {
+            self.states
+                .contains(point.trace().standing(&some_of(chosen), going_on))
+        });
         let here = point.trace().standing(&numbers, going_on);
         let known = by_fewer || self.states.visit(here, || (), |()| ()).is_some();
         if known {

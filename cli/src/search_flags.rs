@@ -369,6 +369,8 @@ mod tests {
                 "awaits" | "assume_awaits" | "deadlocks_allowed" | "preempt_at_races" | "keep_going"
                 | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
                 "jobs" => "2",
+                "variable_sets" => "dynamic",
+                "epsilon" => "0.25",
                 _ => "70000",
             };
             let given = parse(&[&format!("{}={value}", flag(name))]).unwrap();

@@ -31,7 +31,7 @@ impl Fragment {
 pub(super) fn priority(seed: u64, order: u32, fragment: Fragment) -> (u64, u32) {
     let pair = u64::from(order / 2);
     let drawn = spread(spread(seed ^ spread(pair)) ^ u64::from(fragment.0));
-    if order % 2 == 0 {
+    if order.is_multiple_of(2) {
         (drawn, fragment.0)
     } else {
         (!drawn, !fragment.0)

@@ -1,5 +1,7 @@
 //! The explorer: what to explore and how, set up call by call.
 
+mod ranks;
+
 use crate::driver::{CheckpointError, Exploration, Listening, checkpoint_in, write_report};
 use crate::environment::Environment;
 use crate::estimate::Estimate;
@@ -95,6 +97,12 @@ impl Strategy {
     /// For priority functions of your own: `Strategy::custom(BestFirst::new(Priorities::by(mine), None, 1_000_000))`.
     pub fn best_first() -> Strategy {
         Strategy(Chosen::Kind(StrategyKind::BestFirst))
+    }
+
+    /// In order of preemptions, of variables against which they count, and of tasks whose order matters: up to the bounds of
+    /// [`Explorer::preemptions`], [`Explorer::variables`] and [`Explorer::threads`], as far as they are given.
+    pub fn ranked() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Ranked))
     }
 
     /// A search of your own. Bounds of the explorer are its own business then.

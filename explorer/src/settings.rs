@@ -2,10 +2,12 @@
 //! and command lines.
 
 mod monitors;
+mod ranks;
 mod strategy;
 mod together;
 
 pub use monitors::Wanted;
+pub use ranks::{Epsilon, VariableSets};
 pub use strategy::StrategyKind;
 
 use crate::environment::Environment;
@@ -57,6 +59,14 @@ pub struct Settings {
     pub preemptions: Option<u32>,
     /// Most delays in an execution; `None` for no bound. A bound makes depth first search count delays.
     pub delays: Option<u32>,
+    /// Most variables against which the preemptions of an execution count, in a ranked search; `None` for no bound.
+    pub variables: Option<u32>,
+    /// How a ranked search takes sets of variables.
+    pub variable_sets: VariableSets,
+    /// For how many tasks a ranked search tries every order; `None` if any goes wherever another cannot.
+    pub threads: Option<u32>,
+    /// The most probable it may be that some order of so many tasks is missed.
+    pub epsilon: Epsilon,
     /// How many choices of an execution are varied, from the first; `None` for all.
     pub depth: Option<u32>,
     /// By how many choices the depth grows from round to round; `None` if there is one round.
@@ -153,6 +163,10 @@ impl Default for Settings {
             reduction: Reduction::None,
             preemptions: None,
             delays: None,
+            variables: None,
+            variable_sets: VariableSets::Each,
+            threads: None,
+            epsilon: Epsilon::default(),
             depth: None,
             depth_step: None,
             preempt_in: Scope::default(),
@@ -221,6 +235,18 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     }),
     ("delays", "a number, or `none`", |s, v| {
         optional(v, number).map(|n| s.delays = n)
+    }),
+    ("variables", "a number, or `none`", |s, v| {
+        optional(v, number).map(|n| s.variables = n)
+    }),
+    ("variable_sets", "`each` or `dynamic`", |s, v| {
+        one_of(&VariableSets::ALL, "way to take sets", v).map(|sets| s.variable_sets = sets)
+    }),
+    ("threads", "a number, at least 2, or `none`", |s, v| {
+        optional(v, ranks::threads).map(|n| s.threads = n)
+    }),
+    ("epsilon", "a probability", |s, v| {
+        Epsilon::parse(v).map(|n| s.epsilon = n)
     }),
     ("depth", "a number, or `none`", |s, v| {
         optional(v, number).map(|n| s.depth = n)

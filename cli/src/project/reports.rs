@@ -3,7 +3,7 @@
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
-use intermezzo::{Coverage, Schedule, Verdict};
+use intermezzo::{Coverage, RankBound, Schedule, Verdict};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::ffi::OsStr;
@@ -45,6 +45,7 @@ enum CoverageJson {
         preemptions: Option<u32>,
         delays: Option<u32>,
         depth: Option<u32>,
+        rank: Option<RankBound>,
         reason: Option<String>,
     },
     Sampled {
@@ -115,11 +116,13 @@ impl ProjectReport {
                 preemptions,
                 delays,
                 depth,
+                rank,
                 reason,
             } => Coverage::Bounded {
                 preemptions,
                 delays,
                 depth,
+                rank,
                 reason,
             },
             CoverageJson::Sampled { executions } => Coverage::Sampled { executions },

@@ -103,6 +103,7 @@ impl Outcome<'_> {
         later_notes.extend(shares_note(&worker.strategy().shares(tally.executions)));
         later_notes.extend(worker.strategy().notes());
         later_notes.extend(books.unfitted());
+        later_notes.extend(books.places);
         later_notes.extend(worker.quiet_note());
         let coverage = covered(
             worker.coverage(ended.is_none()),

@@ -298,7 +298,8 @@ impl<'a> Shift<'a> {
         if failed {
             self.tally.first_failure.get_or_insert(self.tally.executions);
         }
-        self.common.books().catalogue.add(&rank, found);
+        let place = self.worker.strategy().place();
+        self.common.books().add(&rank, found, place);
         if damaged {
             self.common.end(End::ForGood(Ending::Crash));
             return failed;

@@ -3,9 +3,9 @@
 use super::sampling::{self, Sampling};
 use super::{
     Auto, BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
-    IterativePreemptionBounding, Strategy,
+    IterativePreemptionBounding, Ranked, Strategy, ThreadBound,
 };
-use crate::settings::{Reduction, Settings, StrategyKind};
+use crate::settings::{Reduction, Settings, StrategyKind, VariableSets};
 use crate::trace::{Fingerprints, Suits};
 use std::sync::Arc;
 
@@ -21,6 +21,9 @@ pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     }
     match settings.reduction {
         Reduction::None => unreduced(settings),
+        Reduction::Caching if settings.strategy == StrategyKind::Ranked => {
+            Box::new(ranked(settings).pruned(table_bytes(settings)))
+        }
         Reduction::Caching => {
             let visits = Arc::new(Fingerprints::new(table_bytes(settings)));
             Box::new(Caching::new(
@@ -107,6 +110,7 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
                 settings.prefixes,
             ))
         }
+        StrategyKind::Ranked => Box::new(ranked(settings)),
         StrategyKind::Auto => unreachable!("it is made around the search of the other settings"),
         sampler => {
             let policy = sampling::policy(sampler, most);
@@ -114,4 +118,15 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
             Box::new(Sampling::new(settings.seed, policy).up_to(settings.executions, first))
         }
     }
+}
+
+/// The ranked search, with nothing pruned.
+fn ranked(settings: &Settings) -> Ranked {
+    let threads = settings.threads.map(|threads| ThreadBound {
+        threads,
+        epsilon: settings.epsilon,
+        seed: settings.seed,
+    });
+    let dynamic = settings.variable_sets == VariableSets::Dynamic;
+    Ranked::new(settings.preemptions, settings.variables, threads, dynamic)
 }

@@ -6,6 +6,7 @@
 
 mod auto;
 mod best_first;
+mod branch;
 mod caching;
 pub(crate) mod configured;
 mod delays;
@@ -19,6 +20,7 @@ mod plan;
 mod preemption;
 mod priority;
 mod rank;
+mod ranked;
 mod replay;
 pub(crate) mod sampling;
 mod tree;
@@ -37,11 +39,12 @@ pub use plan::Plan;
 pub use preemption::IterativePreemptionBounding;
 pub use priority::{BuiltIn, Prefix, Priorities, Priority, PriorityKind, PrioritySpec};
 pub use rank::Rank;
+pub use ranked::{Ranked, ThreadBound};
 pub use replay::Replay;
 pub use sampling::Interesting;
 
 use crate::report::Coverage;
-use crate::runtime::{Candidates, Event, Task, TaskSet};
+use crate::runtime::{Candidates, Event, Task, TaskSet, Vars};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Key, Trace};
 use intermezzo_sdk::{SyncVar, TaskId};
@@ -172,6 +175,12 @@ pub trait Strategy: Send {
         None
     }
 
+    /// The part of the search that the running execution belongs to, in words, for notes on what it shows: `None` if
+    /// there are no parts.
+    fn place(&self) -> Option<String> {
+        None
+    }
+
     /// The place in the order of the search of the execution that begins with these choices: the one that runs, or is
     /// to be run next.
     fn rank(&self, choices: &[Choice]) -> Rank {
@@ -221,6 +230,7 @@ pub struct ChoicePoint<'a> {
     pub(crate) events: &'a [Event],
     pub(crate) trace: &'a Trace,
     pub(crate) tasks: &'a [Task],
+    pub(crate) vars: &'a Vars,
     pub(crate) enabled: &'a TaskSet,
     pub(crate) overdue: &'a TaskSet,
 }
@@ -229,6 +239,11 @@ impl ChoicePoint<'_> {
     /// What the execution has been up to here.
     pub fn trace(&self) -> &Trace {
         self.trace
+    }
+
+    /// How often a task has yielded.
+    pub(crate) fn yields(&self, task: u32) -> u32 {
+        self.tasks[task as usize].yields
     }
 
     /// Whether the task's next operation is possible.

@@ -4,7 +4,7 @@ use crate::search::sampling::Interesting;
 use std::fmt;
 
 /// What the setting `strategy` may be, for people.
-pub(super) const VALUES: &str = "`auto`, `dfs`, `delays`, `best-first`, `random`, `pct(DEPTH)`, `pct-all(DEPTH)`, \
+pub(super) const VALUES: &str = "`auto`, `dfs`, `delays`, `best-first`, `ranked`, `random`, `pct(DEPTH)`, `pct-all(DEPTH)`, \
                                  `pctvb(DEPTH,VARIABLES)`, `pos`, `places`, `surw(one)`, `surw(all)`, `surw(PLACE)`, or a \
                                  `portfolio(..)` of those from `random` on";
 
@@ -30,6 +30,8 @@ pub enum StrategyKind {
     Delays,
     /// The unexplored prefix that ranks first, by priority functions.
     BestFirst,
+    /// In order of preemptions, variables and tasks concerned.
+    Ranked,
     /// Random walk.
     Random,
     /// Random priorities of tasks, for bugs of this depth, at least 1.
@@ -55,11 +57,12 @@ pub enum StrategyKind {
 
 impl StrategyKind {
     /// The name in settings, and the strategy that is meant by it without parameters, of all that need none.
-    pub const ALL: [(&'static str, StrategyKind); 11] = [
+    pub const ALL: [(&'static str, StrategyKind); 12] = [
         ("dfs", StrategyKind::DepthFirst),
         ("auto", StrategyKind::Auto),
         ("delays", StrategyKind::Delays),
         ("best-first", StrategyKind::BestFirst),
+        ("ranked", StrategyKind::Ranked),
         ("random", StrategyKind::Random),
         ("pct", StrategyKind::Pct(DEPTH)),
         ("pct-all", StrategyKind::PctAll(DEPTH)),
@@ -79,7 +82,11 @@ impl StrategyKind {
     pub fn is_sampler(&self) -> bool {
         !matches!(
             self,
-            StrategyKind::DepthFirst | StrategyKind::Auto | StrategyKind::Delays | StrategyKind::BestFirst
+            StrategyKind::DepthFirst
+                | StrategyKind::Auto
+                | StrategyKind::Delays
+                | StrategyKind::BestFirst
+                | StrategyKind::Ranked
         )
     }
 
@@ -136,6 +143,7 @@ impl fmt::Display for StrategyKind {
             StrategyKind::Auto => f.write_str("auto"),
             StrategyKind::Delays => f.write_str("delays"),
             StrategyKind::BestFirst => f.write_str("best-first"),
+            StrategyKind::Ranked => f.write_str("ranked"),
             StrategyKind::Random => f.write_str("random"),
             StrategyKind::Pct(depth) => write!(f, "pct({depth})"),
             StrategyKind::PctAll(depth) => write!(f, "pct-all({depth})"),

@@ -1,6 +1,6 @@
 //! Settings that do not go together, and why.
 
-use super::{Reduction, Settings, StrategyKind};
+use super::{Reduction, Settings, StrategyKind, VariableSets};
 
 /// A combination that is refused: the setting to name, when, and why.
 type Refused = (&'static str, fn(&Settings) -> bool, &'static str);
@@ -28,6 +28,60 @@ const REFUSED: &[Refused] = &[
         "reduction",
         |s| s.strategy == StrategyKind::BestFirst && s.reduction != Reduction::None,
         "a reduction rests on the order in which depth first search runs executions: give `none` with `best-first`",
+    ),
+    (
+        "variables",
+        |s| s.variables.is_some() && !ranked(s),
+        "only the strategy `ranked` counts variables: give it, or leave the bound out",
+    ),
+    (
+        "variable_sets",
+        |s| s.variable_sets != VariableSets::default() && !ranked(s),
+        "only the strategy `ranked` has sets of variables",
+    ),
+    (
+        "threads",
+        |s| s.threads.is_some() && !ranked(s),
+        "only the strategy `ranked` tries orders of tasks: give it, or leave the bound out",
+    ),
+    (
+        "reduction",
+        |s| ranked(s) && partial_order(s),
+        "a partial-order reduction leaves an execution out for another of the same trace, which may be preempted after \
+         accesses to other variables: it would miss traces within the rank; give `caching` or `none`",
+    ),
+    (
+        "reduction",
+        |s| s.threads.is_some() && s.reduction == Reduction::Caching,
+        "what a state leads to depends on the priorities with which it was reached, too: give `none`, or no `threads`",
+    ),
+    (
+        "depth",
+        |s| depth_bounded(s) && ranked(s),
+        "a ranked search has a bound of its own for each rank; leave the depth out, or give `dfs`",
+    ),
+    (
+        "quiet_atomics",
+        |s| s.quiet_atomics && ranked(s),
+        "an execution without schedule points at atomics stands for others that are preempted after accesses to them: it \
+         would claim too much; give `false`",
+    ),
+    (
+        "assume_awaits",
+        |s| s.assume_awaits && ranked(s),
+        "a round of a loop that counts as not having happened takes its accesses with it, against which preemptions count; \
+         give `false`",
+    ),
+    (
+        "jobs",
+        |s| s.jobs > 1 && ranked(s),
+        "a ranked search decides by all executions so far which variables come next, and is not split among workers: give \
+         1, or bound preemptions with `dfs`",
+    ),
+    (
+        "checkpoint",
+        |s| s.checkpoint.is_some() && ranked(s),
+        "what a ranked search knows of variables is not in a checkpoint: give `none`, or bound preemptions with `dfs`",
     ),
     (
         "depth",
@@ -225,6 +279,10 @@ const REFUSED_TO_CUSTOM: &[Refused] = &[
 fn partial_order(settings: &Settings) -> bool {
     use Reduction::{Bpor, Dpor, SourceDpor};
     matches!(settings.reduction, SourceDpor | Dpor | Bpor)
+}
+
+fn ranked(settings: &Settings) -> bool {
+    settings.strategy == StrategyKind::Ranked
 }
 
 /// Whether the search counts delays.
@@ -458,6 +516,59 @@ mod tests {
             ),
             ("schedule_points_at=a.rs:3 jobs=2 checkpoint=a", None),
             ("assume_awaits=true reduction=dpor", None),
+            ("strategy=ranked", None),
+            (
+                "strategy=ranked preemptions=2 variables=1 reduction=caching variable_sets=dynamic",
+                None,
+            ),
+            (
+                "strategy=ranked preemptions=2 variables=1 threads=2 epsilon=0.1",
+                None,
+            ),
+            ("strategy=ranked preempt_in=a", None),
+            (
+                "strategy=ranked preempt_in=a reduction=caching",
+                Some(("reduction", "`preempt_in`")),
+            ),
+            ("variables=1", Some(("variables", "only the strategy `ranked`"))),
+            (
+                "variable_sets=dynamic",
+                Some(("variable_sets", "only the strategy")),
+            ),
+            ("threads=2", Some(("threads", "only the strategy `ranked`"))),
+            (
+                "strategy=ranked reduction=dpor",
+                Some(("reduction", "within the rank")),
+            ),
+            (
+                "strategy=ranked preemptions=2 reduction=bpor",
+                Some(("reduction", "within the rank")),
+            ),
+            (
+                "strategy=ranked threads=2 reduction=caching",
+                Some(("reduction", "the priorities")),
+            ),
+            ("strategy=ranked depth=3", Some(("depth", "each rank"))),
+            (
+                "strategy=ranked quiet_atomics=true",
+                Some(("quiet_atomics", "claim too much")),
+            ),
+            (
+                "strategy=ranked assume_awaits=true",
+                Some(("assume_awaits", "takes its accesses")),
+            ),
+            (
+                "strategy=ranked jobs=2",
+                Some(("jobs", "which variables come next")),
+            ),
+            (
+                "strategy=ranked checkpoint=a",
+                Some(("checkpoint", "knows of variables")),
+            ),
+            (
+                "strategy=ranked delays=1",
+                Some(("delays", "only the strategies")),
+            ),
             (
                 "assume_awaits=true awaits=false",
                 Some(("assume_awaits", "without `awaits`")),

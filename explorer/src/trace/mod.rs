@@ -15,6 +15,7 @@
 //! fingerprints; 128 bits keep different ones apart. No name and no address enters it.
 
 mod access;
+mod accesses;
 mod blocked;
 mod mix;
 mod order;

@@ -52,6 +52,10 @@ impl Identity {
             reduction,
             preemptions,
             delays,
+            variables,
+            variable_sets: _,
+            threads,
+            epsilon: _,
             depth,
             depth_step,
             preempt_in,
@@ -84,6 +88,8 @@ impl Identity {
         } = settings;
         debug_assert!(
             delays.is_none()
+                && variables.is_none()
+                && threads.is_none()
                 && depth.is_none()
                 && depth_step.is_none()
                 && priority.is_none()

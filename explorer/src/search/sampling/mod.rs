@@ -106,9 +106,11 @@ pub(crate) struct Drawn<'a> {
 /// How executions are drawn; `preemptions` is the bound of random walks.
 pub(crate) fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Policy> {
     match sampler {
-        StrategyKind::Auto | StrategyKind::DepthFirst | StrategyKind::Delays | StrategyKind::BestFirst => {
-            unreachable!("these are searches of their own")
-        }
+        StrategyKind::Auto
+        | StrategyKind::DepthFirst
+        | StrategyKind::Delays
+        | StrategyKind::BestFirst
+        | StrategyKind::Ranked => unreachable!("these are searches of their own"),
         StrategyKind::Random => Box::new(RandomWalk::new(preemptions)),
         StrategyKind::Pct(depth) => Box::new(Pct::new(*depth)),
         StrategyKind::PctAll(depth) => Box::new(PctAll::new(*depth)),

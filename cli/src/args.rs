@@ -1,6 +1,7 @@
 //! The command line as the user writes it.
 
 use crate::search_flags::{LimitFlags, SearchFlags};
+use crate::tune::args::TuneArgs;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Test(Box<TestArgs>),
     Replay(ReplayArgs),
     Config(ConfigArgs),
+    Tune(Box<TuneArgs>),
     /// Programs with known verdicts: the first thing to try
     Corpus {
         #[command(subcommand)]

@@ -15,6 +15,7 @@ mod progress;
 mod project;
 mod replay;
 mod search_flags;
+mod tune;
 
 use args::{Cli, Command, CorpusCommand, HistoryCommand, MonitorCommand};
 use clap::Parser;
@@ -38,6 +39,7 @@ fn run(command: Command) -> Result<Exit, Problem> {
         Command::Test(args) => project::test::run(*args),
         Command::Replay(args) => replay::run(args),
         Command::Config(args) => project::config::run(args),
+        Command::Tune(args) => tune::run(&args),
         Command::Corpus {
             command: CorpusCommand::List(args),
         } => corpus::list::run(args),

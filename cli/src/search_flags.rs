@@ -32,7 +32,8 @@ pub(crate) struct LimitFlags {
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct SearchFlags {
-    /// Which search to run: `dfs`, `random`, `delays` or `best-first`
+    /// Which search to run: `dfs`, `delays`, `best-first`, `ranked`; or one that draws executions: `random`, `pct(3)`,
+    /// `pctvb(3,1)`, `pct-all(3)`, `pos`, `surw`, `portfolio(pct(3),pos,surw)`
     #[arg(long, value_name = "NAME", value_parser = setting("strategy"), help_heading = SEARCH)]
     strategy: Option<String>,
     /// How to leave out executions that show nothing new: `none`, `caching`, `source-dpor`, `dpor` or `bpor`
@@ -46,6 +47,21 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("delays"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     delays: Option<String>,
+    /// Most variables after accesses to which an execution is preempted, in a ranked search, or `none` for no bound
+    #[arg(long, value_name = "N", value_parser = setting("variables"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    variables: Option<String>,
+    /// Whether a ranked search takes sets of variables one after the other (`each`) or as they come (`dynamic`)
+    #[arg(long, value_name = "NAME", value_parser = setting("variable_sets"), help_heading = SEARCH)]
+    variable_sets: Option<String>,
+    /// For how many tasks a ranked search tries every order, by random priorities, or `none` for no priorities
+    #[arg(long, value_name = "N", value_parser = setting("threads"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    threads: Option<String>,
+    /// The most probable it may be that one of these orders is missed
+    #[arg(long, value_name = "P", value_parser = setting("epsilon"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    epsilon: Option<String>,
     /// How many choices of an execution are varied, from the first, or `none` for all
     #[arg(long, value_name = "N", value_parser = setting("depth"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -106,6 +122,9 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("seed"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     seed: Option<String>,
+    /// Of executions that are drawn at random, the number of the one to begin with
+    #[arg(long, value_name = "N", value_parser = setting("first_execution"), help_heading = SEARCH)]
+    first_execution: Option<String>,
     /// Bytes that a search may use to remember states and traces
     #[arg(long, value_name = "BYTES", value_parser = setting("cache_bytes"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -218,6 +237,10 @@ impl Given for SearchFlags {
             ("reduction", self.reduction.clone()),
             ("preemptions", self.preemptions.clone()),
             ("delays", self.delays.clone()),
+            ("variables", self.variables.clone()),
+            ("variable_sets", self.variable_sets.clone()),
+            ("threads", self.threads.clone()),
+            ("epsilon", self.epsilon.clone()),
             ("depth", self.depth.clone()),
             ("depth_step", self.depth_step.clone()),
             ("preempt_in", self.preempt_in.clone()),
@@ -235,6 +258,7 @@ impl Given for SearchFlags {
             ("awaits", self.awaits.clone()),
             ("assume_awaits", self.assume_awaits.clone()),
             ("seed", self.seed.clone()),
+            ("first_execution", self.first_execution.clone()),
             ("minimise", self.minimise.clone()),
             ("deadlocks_allowed", self.deadlocks_allowed.clone()),
             ("keep_going", self.keep_going.clone()),
@@ -262,12 +286,12 @@ impl SearchFlags {
         let mut settings = Settings::default();
         let mut first = None;
         // What decides whether settings go together, where no flag has decided it.
-        for (_, strategy) in StrategyKind::ALL {
+        for (_, strategy) in &StrategyKind::ALL {
             for (_, reduction) in Reduction::ALL {
                 for preemptions in [None, Some(0)] {
                     let free = |name| !given.contains(&name);
                     if free("strategy") {
-                        settings.strategy = strategy;
+                        settings.strategy = strategy.clone();
                     }
                     if free("reduction") {
                         settings.reduction = reduction;
@@ -350,6 +374,8 @@ mod tests {
                 "awaits" | "assume_awaits" | "deadlocks_allowed" | "preempt_at_races" | "keep_going"
                 | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
                 "jobs" => "2",
+                "variable_sets" => "dynamic",
+                "epsilon" => "0.25",
                 _ => "70000",
             };
             let given = parse(&[&format!("{}={value}", flag(name))]).unwrap();

@@ -2,6 +2,7 @@
 //!
 //! Each says what it is, what it takes, with which settings it is best explored, and what must come of it.
 
+pub mod bugs;
 pub mod objects;
 mod programs;
 

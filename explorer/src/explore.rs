@@ -1,5 +1,7 @@
 //! The explorer: what to explore and how, set up call by call.
 
+mod ranks;
+
 use crate::driver::{CheckpointError, Exploration, Listening, checkpoint_in, write_report};
 use crate::environment::Environment;
 use crate::estimate::Estimate;
@@ -7,7 +9,7 @@ use crate::plugin::{self, ByName};
 use crate::report::Report;
 use crate::schedule::{Schedule, ScheduleError};
 use crate::scope::Scope;
-use crate::search::{self, PrioritySpec};
+use crate::search::{self, Interesting, PrioritySpec};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::sites::Sites;
 use intermezzo_sdk::Monitor;
@@ -30,9 +32,59 @@ impl Strategy {
         Strategy(Chosen::Kind(StrategyKind::DepthFirst))
     }
 
+    /// Depth first, in order of preemptions, for half of the executions or until it is over; the rest is drawn at random, by
+    /// several strategies in turns. What `#[intermezzo::test]` runs.
+    pub fn auto() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Auto))
+    }
+
     /// Random walk; takes the explorer's seed.
     pub fn random() -> Strategy {
         Strategy(Chosen::Kind(StrategyKind::Random))
+    }
+
+    /// Random priorities of tasks that change `depth - 1` times, for bugs of this depth: 1 is taken for less.
+    pub fn pct(depth: u32) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Pct(depth.max(1))))
+    }
+
+    /// All that priorities of tasks and `depth - 1` changes of them can do: 1 is taken for less.
+    pub fn pct_all(depth: u32) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::PctAll(depth.max(1))))
+    }
+
+    /// Random priorities of tasks that change `depth - 1` times, only where so many variables are accessed, drawn anew each
+    /// time: 1 is taken for less.
+    pub fn pct_variables(depth: u32, variables: u32) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::PctVars {
+            depth: depth.max(1),
+            variables: variables.max(1),
+        }))
+    }
+
+    /// Random priorities of operations, drawn anew for those that race with a step.
+    pub fn pos() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Pos))
+    }
+
+    /// Random priorities of places in the source: tasks that run the same code are treated alike.
+    pub fn places() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Places))
+    }
+
+    /// Random walks that are uniform over the orders of what is interesting.
+    pub fn surw(interesting: Interesting) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Surw(interesting)))
+    }
+
+    /// The search that the setting `strategy` has by this name: `Strategy::named("portfolio(pct(3),pos,surw)")`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn named(name: &str) -> Result<Strategy, SettingError> {
+        let mut settings = Settings::default();
+        settings.set("strategy", name)?;
+        Ok(Strategy(Chosen::Kind(settings.strategy)))
     }
 
     /// Depth first in order of delays, up to the bound of [`Explorer::delays`] if there is one.
@@ -45,6 +97,12 @@ impl Strategy {
     /// For priority functions of your own: `Strategy::custom(BestFirst::new(Priorities::by(mine), None, 1_000_000))`.
     pub fn best_first() -> Strategy {
         Strategy(Chosen::Kind(StrategyKind::BestFirst))
+    }
+
+    /// In order of preemptions, of variables against which they count, and of tasks whose order matters: up to the bounds of
+    /// [`Explorer::preemptions`], [`Explorer::variables`] and [`Explorer::threads`], as far as they are given.
+    pub fn ranked() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Ranked))
     }
 
     /// A search of your own. Bounds of the explorer are its own business then.
@@ -402,6 +460,14 @@ impl Explorer {
     /// Seed of the search's own randomness. Default: 0.
     pub fn seed(mut self, seed: u64) -> Explorer {
         self.settings.seed = seed;
+        self
+    }
+
+    /// Begins with the execution of this number, from 1, after those that have to be learned from: for strategies that
+    /// draw executions at random. Each depends on the seed and its number, and on what the first ones showed. Default: with
+    /// the first.
+    pub fn first_execution(mut self, number: NonZero<u64>) -> Explorer {
+        self.settings.first_execution = Some(number.get());
         self
     }
 

@@ -1,6 +1,9 @@
 //! What an exploration came to: a value, with a text and a JSON form.
 
+mod rank_bound;
 mod text;
+
+pub use rank_bound::RankBound;
 
 use crate::environment::Environment;
 use crate::estimate::Estimate;
@@ -54,6 +57,9 @@ pub enum Coverage {
         /// Every execution was run that takes the default at each choice after this many.
         #[serde(skip_serializing_if = "Option::is_none")]
         depth: Option<u32>,
+        /// Every execution within these bounds of a ranked search was run, where that says more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rank: Option<RankBound>,
         /// Why the search ended there, if it did not end by itself.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
@@ -77,18 +83,29 @@ impl Coverage {
             preemptions: None,
             delays: None,
             depth: None,
+            rank: None,
             reason: Some(reason.into()),
+        }
+    }
+
+    /// Every execution with at most this many preemptions, if a number is given, and within the rank.
+    pub(crate) fn within_rank(
+        preemptions: Option<u32>,
+        rank: Option<RankBound>,
+        reason: Option<String>,
+    ) -> Coverage {
+        Coverage::Bounded {
+            preemptions,
+            delays: None,
+            depth: None,
+            rank,
+            reason,
         }
     }
 
     /// Every execution with at most this many preemptions.
     pub(crate) fn within_preemptions(bound: u32, reason: Option<String>) -> Coverage {
-        Coverage::Bounded {
-            preemptions: Some(bound),
-            delays: None,
-            depth: None,
-            reason,
-        }
+        Coverage::within_rank(Some(bound), None, reason)
     }
 
     /// Every execution with at most this many delays.
@@ -97,6 +114,7 @@ impl Coverage {
             preemptions: None,
             delays: Some(bound),
             depth: None,
+            rank: None,
             reason,
         }
     }
@@ -108,6 +126,7 @@ impl Coverage {
                 preemptions: None,
                 delays: None,
                 depth: Some(most),
+                rank: None,
                 reason: None,
             },
             // Without any bound nothing was completed, at no depth.
@@ -115,11 +134,13 @@ impl Coverage {
                 preemptions,
                 delays,
                 depth: None,
+                rank,
                 reason,
             } if preemptions.is_some() || delays.is_some() => Coverage::Bounded {
                 preemptions,
                 delays,
                 depth: Some(most),
+                rank,
                 reason,
             },
             other => other,
@@ -134,11 +155,13 @@ impl Coverage {
                 preemptions,
                 delays,
                 depth,
+                rank,
                 reason,
             } => Coverage::Bounded {
                 preemptions,
                 delays,
                 depth,
+                rank,
                 reason: reason.or_else(|| Some(why.into())),
             },
             sampled => sampled,
@@ -192,6 +215,8 @@ pub struct Finding {
     pub schedule: Schedule,
     /// In how many executions of this exploration it was found.
     pub count: u64,
+    /// Which strategy drew the execution that showed it first, if several share the executions.
+    pub found_by: Option<String>,
     /// What became of its schedule, if a replay of it did not show the finding again.
     pub replays: Option<Replays>,
 }
@@ -247,6 +272,9 @@ impl Serialize for Finding {
         map.serialize_entry("events", &self.events)?;
         map.serialize_entry("schedule", &self.schedule.token())?;
         map.serialize_entry("count", &self.count)?;
+        if let Some(strategy) = &self.found_by {
+            map.serialize_entry("found_by", strategy)?;
+        }
         if let Some(replays) = &self.replays {
             map.serialize_entry("replays", replays)?;
         }

@@ -4,12 +4,16 @@
 mod config;
 mod layers;
 mod monitors;
+mod ranks;
+mod strategy;
 mod suggest;
 mod together;
 
 pub use config::{Config, ConfigError, Given, Section};
 pub use layers::{Layer, Layers, LayersError, Origin};
 pub use monitors::Wanted;
+pub use ranks::{Epsilon, VariableSets};
+pub use strategy::StrategyKind;
 #[doc(hidden)]
 pub use suggest::did_you_mean;
 
@@ -22,30 +26,6 @@ use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// Which search to run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StrategyKind {
-    /// Depth first: every schedule; with a preemption bound, in order of preemptions.
-    #[default]
-    DepthFirst,
-    /// Random walk.
-    Random,
-    /// Depth first, in order of delays.
-    Delays,
-    /// The unexplored prefix that ranks first, by priority functions.
-    BestFirst,
-}
-
-impl StrategyKind {
-    /// Every strategy, with its name in settings.
-    pub const ALL: [(&'static str, StrategyKind); 4] = [
-        ("dfs", StrategyKind::DepthFirst),
-        ("random", StrategyKind::Random),
-        ("delays", StrategyKind::Delays),
-        ("best-first", StrategyKind::BestFirst),
-    ];
-}
 
 /// How executions that show nothing new are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,6 +66,14 @@ pub struct Settings {
     pub preemptions: Option<u32>,
     /// Most delays in an execution; `None` for no bound. A bound makes depth first search count delays.
     pub delays: Option<u32>,
+    /// Most variables against which the preemptions of an execution count, in a ranked search; `None` for no bound.
+    pub variables: Option<u32>,
+    /// How a ranked search takes sets of variables.
+    pub variable_sets: VariableSets,
+    /// For how many tasks a ranked search tries every order; `None` if any goes wherever another cannot.
+    pub threads: Option<u32>,
+    /// The most probable it may be that some order of so many tasks is missed.
+    pub epsilon: Epsilon,
     /// How many choices of an execution are varied, from the first; `None` for all.
     pub depth: Option<u32>,
     /// By how many choices the depth grows from round to round; `None` if there is one round.
@@ -129,6 +117,9 @@ pub struct Settings {
     pub keep_going: bool,
     /// Seed of the search's own randomness.
     pub seed: u64,
+    /// Of executions that are drawn at random, the number, from 1, of the one to begin with, after those that have to be
+    /// learned from; `None` for the first.
+    pub first_execution: Option<u64>,
     /// Bytes that the search may use to remember states and traces.
     pub cache_bytes: usize,
     /// How many workers explore, each on a thread of its own.
@@ -179,6 +170,10 @@ impl Default for Settings {
             reduction: Reduction::None,
             preemptions: None,
             delays: None,
+            variables: None,
+            variable_sets: VariableSets::Each,
+            threads: None,
+            epsilon: Epsilon::default(),
             depth: None,
             depth_step: None,
             preempt_in: Scope::default(),
@@ -200,6 +195,7 @@ impl Default for Settings {
             deadlocks_allowed: false,
             keep_going: false,
             seed: 0,
+            first_execution: None,
             cache_bytes: CACHE_BYTES,
             jobs: 1,
             checkpoint: None,
@@ -233,8 +229,8 @@ type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every setting: its name, what its value is, and how to set it.
 const SETTINGS: &[(&str, &str, Set)] = &[
-    ("strategy", "`dfs`, `random`, `delays` or `best-first`", |s, v| {
-        one_of(&StrategyKind::ALL, "strategy", v).map(|strategy| s.strategy = strategy)
+    ("strategy", strategy::VALUES, |s, v| {
+        StrategyKind::parse(v).map(|strategy| s.strategy = strategy)
     }),
     (
         "reduction",
@@ -246,6 +242,18 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     }),
     ("delays", "a number, or `none`", |s, v| {
         optional(v, number).map(|n| s.delays = n)
+    }),
+    ("variables", "a number, or `none`", |s, v| {
+        optional(v, number).map(|n| s.variables = n)
+    }),
+    ("variable_sets", "`each` or `dynamic`", |s, v| {
+        one_of(&VariableSets::ALL, "way to take sets", v).map(|sets| s.variable_sets = sets)
+    }),
+    ("threads", "a number, at least 2, or `none`", |s, v| {
+        optional(v, ranks::threads).map(|n| s.threads = n)
+    }),
+    ("epsilon", "a probability", |s, v| {
+        Epsilon::parse(v).map(|n| s.epsilon = n)
     }),
     ("depth", "a number, or `none`", |s, v| {
         optional(v, number).map(|n| s.depth = n)
@@ -306,6 +314,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         truth(v).map(|b| s.keep_going = b)
     }),
     ("seed", "a number", |s, v| number(v).map(|n| s.seed = n)),
+    ("first_execution", "a number, from 1, or `none`", |s, v| {
+        optional(v, number::<NonZero<u64>>).map(|n| s.first_execution = n.map(NonZero::get))
+    }),
     ("cache_bytes", "bytes", |s, v| {
         number(v).map(|n| s.cache_bytes = n)
     }),
@@ -416,11 +427,12 @@ impl Settings {
         if let Some((name, problem)) = together::refused(self) {
             return refuse(name, problem);
         }
-        match (self.strategy, self.reduction, self.preemptions) {
-            (StrategyKind::Random, Reduction::None, _) => Ok(()),
-            (StrategyKind::Random, ..) => refuse(
+        match (&self.strategy, self.reduction, self.preemptions) {
+            (strategy, Reduction::None, _) if strategy.is_sampler() => Ok(()),
+            (strategy, ..) if strategy.is_sampler() => refuse(
                 "reduction",
-                "a random walk has no reduction: it would no longer be uniform over choices; give `none`",
+                "executions drawn at random have no reduction: a random walk would no longer be uniform over choices, and no \
+                 other find what it should as often as it should; give `none`",
             ),
             (_, Reduction::Dpor | Reduction::SourceDpor, Some(_)) => refuse(
                 "reduction",

@@ -28,6 +28,18 @@ fn searches() -> Vec<(&'static str, Explorer)> {
         ),
         ("assuming dfs", explorer().assume_awaits(true)),
         ("bpor", explorer().reduction(Reduction::Bpor).preemptions(2)),
+        ("ranked", explorer().strategy(Strategy::ranked())),
+        (
+            "ranked caching",
+            explorer()
+                .strategy(Strategy::ranked())
+                .reduction(Reduction::Caching)
+                .variables(1),
+        ),
+        (
+            "ranked threads",
+            explorer().strategy(Strategy::ranked()).threads(2).preemptions(1),
+        ),
     ]
 }
 

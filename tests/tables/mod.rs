@@ -1,5 +1,8 @@
 //! The tables of `corpus/oracle`, row by row.
 
+mod comparison;
+
+pub(crate) use comparison::Comparison;
 use intermezzo::{Environment, Explorer, Report, Settings};
 use intermezzo_corpus::{Arguments, Program, parse_full_name};
 use std::collections::BTreeMap;
@@ -65,30 +68,4 @@ fn cells(line: &str) -> Vec<String> {
         cells.extend(pieces.map(str::to_owned));
     }
     cells
-}
-
-/// What was explored of a table, and what was wrong with it.
-#[derive(Default)]
-pub(crate) struct Comparison {
-    lines: Vec<String>,
-    objections: Vec<String>,
-}
-
-impl Comparison {
-    pub(crate) fn note(&mut self, program: &str, what: String) {
-        self.lines.push(format!("{program:40} {what}"));
-    }
-
-    pub(crate) fn object(&mut self, program: &str, what: String) {
-        self.objections.push(format!("{program}: {what}"));
-    }
-
-    #[expect(
-        clippy::print_stdout,
-        reason = "the harness shows it on failure, or when asked to"
-    )]
-    pub(crate) fn conclude(self) {
-        println!("{}", self.lines.join("\n"));
-        assert!(self.objections.is_empty(), "{}", self.objections.join("\n"));
-    }
 }

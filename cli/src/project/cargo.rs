@@ -11,24 +11,25 @@ use std::{env, fs, io};
 use tempfile::TempDir;
 
 /// A run of `cargo test` that is to write reports.
-pub(super) struct CargoTest {
+pub(crate) struct CargoTest {
     arguments: Vec<OsString>,
     variables: Vec<(String, OsString)>,
     directory: TempDir,
     stdout_is_taken: bool,
+    is_quiet: bool,
 }
 
 /// What a run of `cargo test` came to.
-pub(super) struct Ran {
+pub(crate) struct Ran {
     /// Whether cargo says that every test passed.
-    pub(super) passed: bool,
+    pub(crate) passed: bool,
     /// What the explored tests wrote, in order of their names.
-    pub(super) reports: Vec<ProjectReport>,
+    pub(crate) reports: Vec<ProjectReport>,
 }
 
 impl CargoTest {
     /// With these arguments of `cargo test`. Where `stdout_is_taken`, what cargo says goes to stderr.
-    pub(super) fn new(arguments: Vec<OsString>, stdout_is_taken: bool) -> Result<CargoTest, Problem> {
+    pub(crate) fn new(arguments: Vec<OsString>, stdout_is_taken: bool) -> Result<CargoTest, Problem> {
         let help = "set TMPDIR to a directory that can be written";
         let trouble = |error: io::Error| Problem::file("make a directory in", &env::temp_dir(), &error, help);
         // Absolute: tests are run in the directories of their packages.
@@ -43,6 +44,7 @@ impl CargoTest {
             variables: Vec::new(),
             directory,
             stdout_is_taken,
+            is_quiet: false,
         })
     }
 
@@ -52,7 +54,7 @@ impl CargoTest {
     }
 
     /// Sets these settings for the tests.
-    pub(super) fn settings(mut self, given: &[(&str, String)]) -> CargoTest {
+    pub(crate) fn settings(mut self, given: &[(&str, String)]) -> CargoTest {
         for (name, value) in given {
             let value = if *name == "monitors" {
                 with_full_paths(value)
@@ -68,6 +70,12 @@ impl CargoTest {
     pub(super) fn checkpoints(mut self, directory: impl Into<OsString>) -> CargoTest {
         self.variables.retain(|(name, _)| *name != variable("checkpoint"));
         self.variables.push((variable("checkpoints"), directory.into()));
+        self
+    }
+
+    /// Does not show what tests print: their failures are what is looked for.
+    pub(crate) fn quiet(mut self) -> CargoTest {
+        self.is_quiet = true;
         self
     }
 
@@ -88,7 +96,7 @@ impl CargoTest {
     ///
     /// # Errors
     /// Cargo cannot be run; the project does not build, so that no test was run; a report cannot be read.
-    pub(super) fn run(&self) -> Result<Ran, Problem> {
+    pub(crate) fn run(&self) -> Result<Ran, Problem> {
         let reports = self.directory.path().join("reports");
         let mut command = cargo();
         // A schedule in the user's own environment is for other runs than this one.
@@ -99,7 +107,9 @@ impl CargoTest {
         command
             .env(variable("reports"), &reports)
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
-        if self.stdout_is_taken {
+        if self.is_quiet {
+            command.stdout(Stdio::null());
+        } else if self.stdout_is_taken {
             command.stdout(io::stderr());
         }
         let status = status(&mut command)?;

@@ -3,7 +3,7 @@
 //! The tests explore in their own processes, under `cargo test`. Settings go to them in environment
 //! variables, reports come back as files in a temporary directory.
 
-mod cargo;
+pub(crate) mod cargo;
 pub(crate) mod config;
 pub(crate) mod replay;
 mod reports;

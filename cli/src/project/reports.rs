@@ -3,7 +3,7 @@
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
-use intermezzo::{Coverage, Schedule, Verdict};
+use intermezzo::{Coverage, RankBound, Schedule, Verdict};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::ffi::OsStr;
@@ -14,11 +14,11 @@ use std::path::Path;
 const FORMAT: &str = "intermezzo-report/1";
 
 /// A report, as far as it is read; the rest is passed on as it is.
-pub(super) struct ProjectReport {
+pub(crate) struct ProjectReport {
     /// The name of its file, without the extension.
     name: String,
     /// The whole report, as it was written.
-    pub(super) text: Box<RawValue>,
+    pub(crate) text: Box<RawValue>,
     pub(super) program: String,
     pub(super) verdict: Verdict,
     executions: u64,
@@ -45,6 +45,7 @@ enum CoverageJson {
         preemptions: Option<u32>,
         delays: Option<u32>,
         depth: Option<u32>,
+        rank: Option<RankBound>,
         reason: Option<String>,
     },
     Sampled {
@@ -115,11 +116,13 @@ impl ProjectReport {
                 preemptions,
                 delays,
                 depth,
+                rank,
                 reason,
             } => Coverage::Bounded {
                 preemptions,
                 delays,
                 depth,
+                rank,
                 reason,
             },
             CoverageJson::Sampled { executions } => Coverage::Sampled { executions },

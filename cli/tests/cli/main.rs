@@ -7,6 +7,7 @@ mod history;
 mod monitor;
 mod project;
 mod replay;
+mod tune;
 mod usage;
 
 use serde_json::Value;

@@ -96,8 +96,39 @@ fn a_projects_tests_are_explored_and_replayed() {
     flags_reach_the_tests(&run);
     settings_come_in_layers(&run, project);
     searches_are_kept(&run, project);
+    searches_are_compared(&run);
     findings_are_replayed(&run, project, &found);
     changes_and_mistakes_are_told(&run, project, &found);
+}
+
+fn searches_are_compared(run: &dyn Fn(&[&str]) -> Ran) {
+    let flags = [
+        "--strategies",
+        "dfs,random",
+        "--seeds",
+        "2",
+        "--json",
+        "--no-times",
+    ];
+    let ran = run(&[&["tune"], &flags[..], &["--test", "--lib"]].concat()).ends_with(0);
+    let json = ran.json();
+    let cells = json["cells"].as_array().unwrap().iter();
+    let told: Vec<(&str, &str, u64, u64)> = cells
+        .map(|cell| {
+            let word = |name| cell[name].as_str().unwrap();
+            let count = |name| cell[name].as_u64().unwrap();
+            (word("program"), word("strategy"), count("runs"), count("found"))
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("throw_away::tests::an_update_is_lost", "dfs", 1, 1),
+            ("throw_away::tests::an_update_is_lost", "random", 2, 2),
+            ("throw_away::tests::no_update_is_lost", "dfs", 1, 0),
+            ("throw_away::tests::no_update_is_lost", "random", 2, 0),
+        ]
+    );
 }
 
 /// Returns the report of the library's failing test.

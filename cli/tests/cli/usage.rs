@@ -4,10 +4,11 @@ use crate::run;
 
 #[test]
 fn help() {
-    let commands: [&[&str]; 12] = [
+    let commands: [&[&str]; 13] = [
         &[],
         &["test"],
         &["replay"],
+        &["tune"],
         &["corpus"],
         &["corpus", "list"],
         &["corpus", "run"],
@@ -27,6 +28,7 @@ fn every_command_is_explained_at_length() {
     for command in [
         &["test"][..],
         &["replay"],
+        &["tune"],
         &["corpus", "list"],
         &["corpus", "run"],
         &["history", "check"],

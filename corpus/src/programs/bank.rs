@@ -1,5 +1,6 @@
 //! Accounts.
 
+use super::scaffold::twin;
 use super::support::{CALM_2, CALM_3};
 use crate::{Expected, Program};
 use intermezzo::sync::Mutex;
@@ -79,27 +80,40 @@ pub(super) const ACCOUNT_BAD: Program = Program {
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("assertion"),
-    body: |_| {
-        let account = Arc::new(Mutex::new(Account {
-            balance: 1,
-            ..Account::default()
-        }));
-        let in_section = |section: fn(&mut Account)| {
-            let account = account.clone();
-            thread::spawn(move || section(&mut account.lock().unwrap()));
-        };
-        in_section(|account| {
-            if account.deposited && account.withdrawn {
-                assert_eq!(account.balance, 1 - 2 - 4, "the check's own formula");
-            }
-        });
-        in_section(|account| {
-            account.balance += 2;
-            account.deposited = true;
-        });
-        in_section(|account| {
-            account.balance -= 4;
-            account.withdrawn = true;
-        });
-    },
+    body: |_| check_deposit_withdraw(1 - 2 - 4),
 };
+
+/// Its twin, with the right formula.
+pub(super) const ACCOUNT_FIXED: Program = twin(
+    &ACCOUNT_BAD,
+    "account_fixed",
+    "account_bad, with the right formula in its check",
+    |_| check_deposit_withdraw(1 + 2 - 4),
+);
+
+/// A check that the balance is the sum once both others are done, a deposit of 2 and a withdrawal of 4.
+fn check_deposit_withdraw(sum: i64) {
+    let account = Arc::new(Mutex::new(Account {
+        balance: 1,
+        ..Account::default()
+    }));
+    in_own_task(&account, move |account| {
+        if account.deposited && account.withdrawn {
+            assert_eq!(account.balance, sum, "the check's own formula");
+        }
+    });
+    in_own_task(&account, |account| {
+        account.balance += 2;
+        account.deposited = true;
+    });
+    in_own_task(&account, |account| {
+        account.balance -= 4;
+        account.withdrawn = true;
+    });
+}
+
+/// Runs a section under the account's lock, in a task that nobody waits for.
+fn in_own_task(account: &Arc<Mutex<Account>>, section: impl FnOnce(&mut Account) + Send + 'static) {
+    let account = account.clone();
+    thread::spawn(move || section(&mut account.lock().unwrap()));
+}

@@ -1,8 +1,9 @@
 //! Locks that are taken in the wrong order, twice, or never given back.
 
+use super::scaffold::twin;
 use super::support::{CALM_2, CALM_3};
 use crate::{Expected, Program};
-use intermezzo::sync::{Condvar, Mutex};
+use intermezzo::sync::{Condvar, Mutex, MutexGuard};
 use intermezzo::thread;
 use std::mem::forget;
 
@@ -38,6 +39,20 @@ pub(super) const DEADLOCK01_BAD: Program = Program {
     },
 };
 
+/// Its twin, with one order.
+pub(super) const DEADLOCK01_FIXED: Program = twin(
+    &DEADLOCK01_BAD,
+    "deadlock01_fixed",
+    "deadlock01_bad, with both tasks locking a, then b",
+    |_| {
+        let [a, b] = [Mutex::new(()), Mutex::new(())];
+        thread::scope(|scope| {
+            scope.spawn(|| both(&a, &b));
+            scope.spawn(|| both(&a, &b));
+        });
+    },
+);
+
 fn both(first: &Mutex<()>, second: &Mutex<()>) {
     let _first = first.lock().unwrap();
     let _second = second.lock().unwrap();
@@ -67,19 +82,30 @@ pub(super) const PHASE01_BAD: Program = Program {
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("deadlock"),
-    body: |_| {
-        let [x, y] = [Mutex::new(()), Mutex::new(())];
-        let phases = || {
-            drop(x.lock().unwrap());
-            forget(x.lock().unwrap());
-            drop(y.lock().unwrap());
-        };
-        thread::scope(|scope| {
-            scope.spawn(phases);
-            scope.spawn(phases);
-        });
-    },
+    body: |_| phases(|second| forget(second)),
 };
+
+/// Its twin, whose second section ends.
+pub(super) const PHASE01_FIXED: Program = twin(
+    &PHASE01_BAD,
+    "phase01_fixed",
+    "phase01_bad, with x left both times",
+    |_| phases(|second| drop(second)),
+);
+
+/// Two tasks that lock x twice, the second time until `leave` is done with it, then y.
+fn phases(leave: fn(MutexGuard<'_, ()>)) {
+    let [x, y] = [Mutex::new(()), Mutex::new(())];
+    let phases = || {
+        drop(x.lock().unwrap());
+        leave(x.lock().unwrap());
+        drop(y.lock().unwrap());
+    };
+    thread::scope(|scope| {
+        scope.spawn(phases);
+        scope.spawn(phases);
+    });
+}
 
 /// A condition that never comes true.
 pub(super) const SYNC01_BAD: Program = Program {
@@ -89,8 +115,16 @@ pub(super) const SYNC01_BAD: Program = Program {
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("deadlock"),
-    body: |_| exchange(1, 1, 0),
+    body: |_| exchange(1, 1, 1, 0),
 };
+
+/// Its twin, whose consumer consumes.
+pub(super) const SYNC01_FIXED: Program = twin(
+    &SYNC01_BAD,
+    "sync01_fixed",
+    "sync01_bad, with a consumer that frees the slot",
+    |_| exchange(1, 1, 1, 1),
+);
 
 /// One slot too few is freed.
 pub(super) const SYNC02_BAD: Program = Program {
@@ -99,15 +133,23 @@ pub(super) const SYNC02_BAD: Program = Program {
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("deadlock"),
-    body: |_| exchange(2, 2, 1),
+    body: |_| exchange(2, 2, 2, 1),
 };
 
-/// A producer that waits for emptiness and a consumer that takes `taken` of each item, `rounds` times.
-fn exchange(items: u32, rounds: u32, taken: u32) {
+/// Its twin, whose consumer goes on until the producer can.
+pub(super) const SYNC02_FIXED: Program = twin(
+    &SYNC02_BAD,
+    "sync02_fixed",
+    "sync02_bad, with a round more for the consumer",
+    |_| exchange(2, 2, 3, 1),
+);
+
+/// A producer that waits for emptiness so many times, and a consumer that waits for an item and takes `taken` of it.
+fn exchange(items: u32, producing: u32, consuming: u32, taken: u32) {
     let (items, empty, full) = (Mutex::new(items), Condvar::new(), Condvar::new());
     thread::scope(|scope| {
         scope.spawn(|| {
-            for _ in 0..rounds {
+            for _ in 0..producing {
                 *empty
                     .wait_while(items.lock().unwrap(), |items| *items > 0)
                     .unwrap() += 1;
@@ -115,7 +157,7 @@ fn exchange(items: u32, rounds: u32, taken: u32) {
             }
         });
         scope.spawn(|| {
-            for _ in 0..rounds {
+            for _ in 0..consuming {
                 *full
                     .wait_while(items.lock().unwrap(), |items| *items == 0)
                     .unwrap() -= taken;

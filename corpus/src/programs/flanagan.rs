@@ -1,5 +1,6 @@
 //! The two benchmarks of Flanagan and Godefroid (POPL 2005), in the sizes that CHESS ran.
 
+use super::scaffold::number;
 use super::support::{CALM_2, CALM_3};
 use crate::{Expected, Program};
 use intermezzo::sync::Mutex;
@@ -53,6 +54,16 @@ pub(super) const FSBENCH_BAD: Program = Program {
     settings: CALM_2,
     expected: Expected::Fail("panic"),
     body: |_| allocate::<26, 26>(27),
+};
+
+/// Its twin, with a lock for each inode, which is explored to its end: two tasks that want one block are 13 apart.
+pub(super) const FSBENCH_FIXED: Program = Program {
+    name: "fsbench_fixed",
+    about: "fsbench_bad, with 32 locks for its 32 inodes",
+    parameters: &[number("tasks", 15, (1, 27), "tasks that allocate")],
+    settings: &[("reduction", "dpor")],
+    expected: Expected::Pass,
+    body: |values| allocate::<32, 26>(values[0] as usize),
 };
 
 /// Each task allocates a block, found by trying, for the inode of its number.

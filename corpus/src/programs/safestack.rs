@@ -4,7 +4,9 @@
 //! a node) needs three tasks and five preemptions, which is beyond a bounded search in seconds: within the
 //! program's own settings nothing must be found.
 
+use super::scaffold::twin;
 use crate::{Expected, Program};
+use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use intermezzo::thread;
 
@@ -72,24 +74,45 @@ pub(super) const SAFESTACK: Program = Program {
     settings: &[("preemptions", "2")],
     expected: Expected::Pass,
     body: |_| {
-        let stack = &Stack::full();
-        let owner = &[const { AtomicUsize::new(0) }; NODES];
-        thread::scope(|scope| {
-            for task in 1..=3 {
-                scope.spawn(move || {
-                    for _ in 0..2 {
-                        let node = loop {
-                            match stack.pop() {
-                                Some(node) => break node,
-                                None => thread::yield_now(),
-                            }
-                        };
-                        owner[node].store(task, SeqCst);
-                        assert_eq!(owner[node].load(SeqCst), task);
-                        stack.push(node);
-                    }
-                });
-            }
-        });
+        let stack = Stack::full();
+        own_nodes(|| stack.pop(), |node| stack.push(node));
     },
 };
+
+/// Its twin: one operation at a time.
+pub(super) const SAFESTACK_FIXED: Program = twin(
+    &SAFESTACK,
+    "safestack_fixed",
+    "safestack, with each operation under a lock",
+    |_| {
+        let stack = Mutex::new(Stack::full());
+        own_nodes(
+            || stack.lock().unwrap().pop(),
+            |node| stack.lock().unwrap().push(node),
+        );
+    },
+);
+
+/// Three tasks that twice pop a node, own it, and push it back.
+fn own_nodes(pop: impl Fn() -> Option<usize> + Sync, push: impl Fn(usize) + Sync) {
+    let owner = [const { AtomicUsize::new(0) }; NODES];
+    let own = |task| {
+        for _ in 0..2 {
+            let node = loop {
+                match pop() {
+                    Some(node) => break node,
+                    None => thread::yield_now(),
+                }
+            };
+            owner[node].store(task, SeqCst);
+            assert_eq!(owner[node].load(SeqCst), task);
+            push(node);
+        }
+    };
+    let own = &own;
+    thread::scope(|scope| {
+        for task in 1..=3 {
+            scope.spawn(move || own(task));
+        }
+    });
+}

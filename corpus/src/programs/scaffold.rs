@@ -16,6 +16,18 @@ pub(super) const fn litmus(name: &'static str, about: &'static str, body: Body) 
     }
 }
 
+/// A wrong program's twin, corrected: the same parameters and settings, and nothing to find.
+pub(super) const fn twin(of: &Program, name: &'static str, about: &'static str, body: Body) -> Program {
+    Program {
+        name,
+        about,
+        parameters: of.parameters,
+        settings: of.settings,
+        expected: Expected::Pass,
+        body,
+    }
+}
+
 /// How many tasks a program has, beside the main one.
 pub(super) const fn tasks(default: u64, most: u64) -> Parameter {
     number("tasks", default, (1, most), "tasks beside the main one")

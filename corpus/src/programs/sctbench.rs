@@ -1,13 +1,13 @@
-//! Small buggy programs of SCTBench's CS, CB and Splash-2 suites. Their unlocked variables are SeqCst
-//! atomics here.
+//! Small buggy programs of SCTBench's CS and CB suites, and their twins, corrected. Their unlocked variables are
+//! SeqCst atomics here.
 
+use super::scaffold::twin;
 use super::support::CALM_2;
 use crate::{Expected, Parameter, Program};
 use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::SeqCst};
 use intermezzo::thread;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// The stop thread believes that nothing is pending.
 pub(super) const BLUETOOTH_DRIVER_BAD: Program = Program {
@@ -18,34 +18,77 @@ pub(super) const BLUETOOTH_DRIVER_BAD: Program = Program {
     settings: CALM_2,
     expected: Expected::Fail("assertion"),
     body: |_| {
-        let (stopping, event, stopped) = (
-            AtomicBool::new(false),
-            AtomicBool::new(false),
-            AtomicBool::new(false),
-        );
-        let pending = AtomicI64::new(1);
-        let finish = || {
-            if pending.fetch_sub(1, SeqCst) == 1 {
-                event.store(true, SeqCst);
+        Driver::default().stopped_during(|driver| {
+            if !driver.stopping.load(SeqCst) {
+                driver.pending.fetch_add(1, SeqCst);
+                driver.work();
             }
-        };
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                stopping.store(true, SeqCst);
-                finish();
-                if event.load(SeqCst) {
-                    stopped.store(true, SeqCst);
-                }
-            });
-            if !stopping.load(SeqCst) {
-                pending.fetch_add(1, SeqCst);
-                // The driver works on the request: it must not be stopped meanwhile.
-                assert!(!stopped.load(SeqCst));
-                finish();
-            }
-        });
+            driver.finish();
+        })
     },
 };
+
+/// Its twin: the request is pending before it looks.
+pub(super) const BLUETOOTH_DRIVER_FIXED: Program = twin(
+    &BLUETOOTH_DRIVER_BAD,
+    "bluetooth_driver_fixed",
+    "bluetooth_driver_bad, with a request that is counted before it looks whether the driver is stopping",
+    |_| {
+        Driver::default().stopped_during(|driver| {
+            driver.pending.fetch_add(1, SeqCst);
+            if !driver.stopping.load(SeqCst) {
+                driver.work();
+            }
+            driver.finish();
+        })
+    },
+);
+
+/// A driver with requests that are pending: one less while it is being stopped.
+struct Driver {
+    stopping: AtomicBool,
+    event: AtomicBool,
+    stopped: AtomicBool,
+    pending: AtomicI64,
+}
+
+impl Default for Driver {
+    fn default() -> Driver {
+        Driver {
+            stopping: AtomicBool::new(false),
+            event: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+            pending: AtomicI64::new(1),
+        }
+    }
+}
+
+impl Driver {
+    fn finish(&self) {
+        if self.pending.fetch_sub(1, SeqCst) == 1 {
+            self.event.store(true, SeqCst);
+        }
+    }
+
+    /// The driver works on a request: it must not be stopped meanwhile.
+    fn work(&self) {
+        assert!(!self.stopped.load(SeqCst));
+    }
+
+    /// It is stopped while `request` runs.
+    fn stopped_during(self, request: impl FnOnce(&Driver)) {
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                self.stopping.store(true, SeqCst);
+                self.finish();
+                if self.event.load(SeqCst) {
+                    self.stopped.store(true, SeqCst);
+                }
+            });
+            request(&self);
+        });
+    }
+}
 
 /// Fails in most orders.
 pub(super) const LAZY01_BAD: Program = Program {
@@ -54,57 +97,85 @@ pub(super) const LAZY01_BAD: Program = Program {
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("assertion"),
-    body: |_| {
-        let data = Mutex::new(0);
-        thread::scope(|scope| {
-            scope.spawn(|| *data.lock().unwrap() += 1);
-            scope.spawn(|| *data.lock().unwrap() += 2);
-            scope.spawn(|| assert!(*data.lock().unwrap() < 3));
-        });
-    },
+    body: |_| add_and_check(3),
 };
+
+/// Its twin, which allows for both additions.
+pub(super) const LAZY01_FIXED: Program = twin(
+    &LAZY01_BAD,
+    "lazy01_fixed",
+    "lazy01_bad, asserting data < 4",
+    |_| add_and_check(4),
+);
+
+fn add_and_check(limit: i32) {
+    let data = Mutex::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| *data.lock().unwrap() += 1);
+        scope.spawn(|| *data.lock().unwrap() += 2);
+        scope.spawn(|| assert!(*data.lock().unwrap() < limit));
+    });
+}
 
 /// Two stores seen half done.
 pub(super) const REORDER_3_BAD: Program = Program {
     name: "reorder_3_bad",
     about: "setters store a = 1, then b = -1; checkers want both or neither \
-            (SCTBench CS.reorder_3_bad; 3, 4 and 9 setters are reorder_4, _5 and _10)",
+            (SCTBench CS.reorder_3_bad; 3, 4 and 9 setters are reorder_4, _5 and _10, 40 and 10 checkers reorder_50)",
     parameters: &[
         Parameter {
             name: "setters",
             default: 2,
-            range: (1, 40),
+            range: (1, 99),
             about: "tasks that store",
         },
         Parameter {
             name: "checkers",
             default: 1,
-            range: (1, 10),
+            range: (1, 20),
             about: "tasks that check",
         },
     ],
     settings: CALM_2,
     expected: Expected::Fail("assertion"),
-    body: |values| {
-        let &[setters, checkers] = values else {
-            unreachable!("two parameters")
-        };
-        let (a, b) = (AtomicI64::new(0), AtomicI64::new(0));
-        let is = |x, y| a.load(SeqCst) == x && b.load(SeqCst) == y;
-        let (a, b, is) = (&a, &b, &is);
-        thread::scope(|scope| {
-            for _ in 0..setters {
-                scope.spawn(|| {
-                    a.store(1, SeqCst);
-                    b.store(-1, SeqCst);
-                });
-            }
-            for _ in 0..checkers {
-                scope.spawn(|| assert!(is(0, 0) || is(1, -1)));
-            }
+    body: |values| set_and_check(values, |section| section()),
+};
+
+/// Its twin: one lock around both stores, and around the check.
+pub(super) const REORDER_3_FIXED: Program = twin(
+    &REORDER_3_BAD,
+    "reorder_3_fixed",
+    "reorder_3_bad, with both stores and the check under one lock",
+    |values| {
+        let lock = Mutex::new(());
+        set_and_check(values, |section| {
+            let _held = lock.lock().unwrap();
+            section();
         });
     },
-};
+);
+
+/// Setters and checkers, each of which does its work in a `section`.
+fn set_and_check(values: &[u64], section: impl Fn(&dyn Fn()) + Sync) {
+    let &[setters, checkers] = values else {
+        unreachable!("two parameters")
+    };
+    let (a, b) = (AtomicI64::new(0), AtomicI64::new(0));
+    let is = |x, y| a.load(SeqCst) == x && b.load(SeqCst) == y;
+    let set = || {
+        a.store(1, SeqCst);
+        b.store(-1, SeqCst);
+    };
+    let check = || assert!(is(0, 0) || is(1, -1));
+    thread::scope(|scope| {
+        for _ in 0..setters {
+            scope.spawn(|| section(&set));
+        }
+        for _ in 0..checkers {
+            scope.spawn(|| section(&check));
+        }
+    });
+}
 
 /// Two variables under a lock each.
 pub(super) const TWOSTAGE_BAD: Program = Program {
@@ -152,6 +223,36 @@ pub(super) const TWOSTAGE_BAD: Program = Program {
     },
 };
 
+/// Its twin: nobody comes in between.
+pub(super) const TWOSTAGE_FIXED: Program = twin(
+    &TWOSTAGE_BAD,
+    "twostage_fixed",
+    "twostage_bad, with the first lock kept until the second is left",
+    |values| {
+        let &[writers, readers] = values else {
+            unreachable!("two parameters")
+        };
+        let (d1, d2) = (&Mutex::new(0), &Mutex::new(0));
+        thread::scope(|scope| {
+            for _ in 0..writers {
+                scope.spawn(|| {
+                    let mut first = d1.lock().unwrap();
+                    *first = 1;
+                    *d2.lock().unwrap() = 2;
+                });
+            }
+            for _ in 0..readers {
+                scope.spawn(|| {
+                    let first = d1.lock().unwrap();
+                    if *first != 0 {
+                        assert_eq!(*d2.lock().unwrap(), *first + 1);
+                    }
+                });
+            }
+        });
+    },
+);
+
 /// A lock that does not guard.
 pub(super) const WRONGLOCK_3_BAD: Program = Program {
     name: "wronglock_3_bad",
@@ -164,26 +265,39 @@ pub(super) const WRONGLOCK_3_BAD: Program = Program {
     }],
     settings: CALM_2,
     expected: Expected::Fail("assertion"),
-    body: |values| {
-        let (right, wrong) = (Mutex::new(()), Mutex::new(()));
-        let data = AtomicUsize::new(0);
-        let increment = || data.store(data.load(SeqCst) + 1, SeqCst);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                let _held = right.lock().unwrap();
-                let before = data.load(SeqCst);
-                increment();
-                assert_eq!(data.load(SeqCst), before + 1);
-            });
-            for _ in 0..values[0] {
-                scope.spawn(|| {
-                    let _held = wrong.lock().unwrap();
-                    increment();
-                });
-            }
-        });
-    },
+    body: |values| increment_under(&Mutex::new(()), &Mutex::new(()), values[0]),
 };
+
+/// Its twin, with one lock.
+pub(super) const WRONGLOCK_3_FIXED: Program = twin(
+    &WRONGLOCK_3_BAD,
+    "wronglock_3_fixed",
+    "wronglock_3_bad, with the right lock for all",
+    |values| {
+        let lock = Mutex::new(());
+        increment_under(&lock, &lock, values[0]);
+    },
+);
+
+/// One task works on data under its lock, others under theirs.
+fn increment_under(own: &Mutex<()>, of_others: &Mutex<()>, others: u64) {
+    let data = AtomicUsize::new(0);
+    let increment = || data.store(data.load(SeqCst) + 1, SeqCst);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _held = own.lock().unwrap();
+            let before = data.load(SeqCst);
+            increment();
+            assert_eq!(data.load(SeqCst), before + 1);
+        });
+        for _ in 0..others {
+            scope.spawn(|| {
+                let _held = of_others.lock().unwrap();
+                increment();
+            });
+        }
+    });
+}
 
 /// Taking turns, with the wrong index.
 pub(super) const QUEUE_BAD: Program = Program {
@@ -198,43 +312,57 @@ pub(super) const QUEUE_BAD: Program = Program {
     }],
     settings: CALM_2,
     expected: Expected::Fail("assertion"),
-    body: |values| {
-        #[derive(Default)]
-        struct State {
-            queue: VecDeque<usize>,
-            stored: Vec<usize>,
-            dequeue_next: bool,
-        }
-        let rounds = values[0] as usize;
-        let state = Mutex::new(State::default());
-        let enqueue = |state: &mut State, item| {
-            state.queue.push_back(item);
-            state.stored.push(item);
-        };
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                enqueue(&mut state.lock().unwrap(), 0);
-                for round in 1..rounds {
-                    let mut state = state.lock().unwrap();
-                    if !state.dequeue_next {
-                        enqueue(&mut state, round);
-                        state.dequeue_next = true;
-                    }
-                }
-            });
-            scope.spawn(|| {
-                for round in 0..rounds {
-                    let mut state = state.lock().unwrap();
-                    if state.dequeue_next {
-                        let item = state.queue.pop_front();
-                        assert_eq!(item, state.stored.get(round).copied(), "in round {round}");
-                        state.dequeue_next = false;
-                    }
-                }
-            });
-        });
-    },
+    body: |values| take_turns(values[0] as usize, |round, _| round),
 };
+
+/// Its twin, with the right index.
+pub(super) const QUEUE_FIXED: Program = twin(
+    &QUEUE_BAD,
+    "queue_fixed",
+    "queue_bad, with items compared by their own number",
+    |values| take_turns(values[0] as usize, |_, dequeued| dequeued),
+);
+
+/// A queue's first item, and then one enqueued and one dequeued by turns, as far as both tasks' rounds go. What is
+/// dequeued is compared with what was stored as number `index(round, how many were dequeued before)`.
+fn take_turns(rounds: usize, index: fn(usize, usize) -> usize) {
+    #[derive(Default)]
+    struct State {
+        queue: VecDeque<usize>,
+        stored: Vec<usize>,
+        dequeued: usize,
+        dequeue_next: bool,
+    }
+    let state = Mutex::new(State::default());
+    let enqueue = |state: &mut State, item| {
+        state.queue.push_back(item);
+        state.stored.push(item);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            enqueue(&mut state.lock().unwrap(), 0);
+            for round in 1..rounds {
+                let mut state = state.lock().unwrap();
+                if !state.dequeue_next {
+                    enqueue(&mut state, round);
+                    state.dequeue_next = true;
+                }
+            }
+        });
+        scope.spawn(|| {
+            for round in 0..rounds {
+                let mut state = state.lock().unwrap();
+                if state.dequeue_next {
+                    let item = state.queue.pop_front();
+                    let stored = state.stored.get(index(round, state.dequeued)).copied();
+                    assert_eq!(item, stored, "in round {round}");
+                    state.dequeued += 1;
+                    state.dequeue_next = false;
+                }
+            }
+        });
+    });
+}
 
 /// A string buffer whose every method locks its own buffer.
 struct StringBuffer(Mutex<String>);
@@ -245,6 +373,12 @@ impl StringBuffer {
         let mut own = self.0.lock().unwrap();
         let length = other.length();
         own.push_str(&other.get(length));
+    }
+
+    /// Appends another buffer, which cannot change meanwhile.
+    fn append_at_once(&self, other: &StringBuffer) {
+        let mut own = self.0.lock().unwrap();
+        own.push_str(&other.0.lock().unwrap());
     }
 
     fn length(&self) -> usize {
@@ -267,18 +401,28 @@ pub(super) const STRINGBUFFER: Program = Program {
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("assertion"),
-    body: |_| {
-        let buffer = StringBuffer(Mutex::new("abc".into()));
-        let sum = StringBuffer(Mutex::new(String::new()));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                buffer.0.lock().unwrap().drain(..3);
-                buffer.0.lock().unwrap().push_str("abc");
-            });
-            sum.append(&buffer);
-        });
-    },
+    body: |_| append_while_erased(StringBuffer::append),
 };
+
+/// Its twin, which keeps the lock of what it appends.
+pub(super) const STRINGBUFFER_FIXED: Program = twin(
+    &STRINGBUFFER,
+    "stringbuffer-jdk1.4_fixed",
+    "stringbuffer-jdk1.4, with the other buffer locked throughout an append",
+    |_| append_while_erased(StringBuffer::append_at_once),
+);
+
+fn append_while_erased(append: fn(&StringBuffer, &StringBuffer)) {
+    let buffer = StringBuffer(Mutex::new("abc".into()));
+    let sum = StringBuffer(Mutex::new(String::new()));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            buffer.0.lock().unwrap().drain(..3);
+            buffer.0.lock().unwrap().push_str("abc");
+        });
+        append(&sum, &buffer);
+    });
+}
 
 /// A snapshot without a lock.
 pub(super) const AGET_BUG2: Program = Program {
@@ -309,17 +453,32 @@ pub(super) const AGET_BUG2: Program = Program {
     },
 };
 
-/// A barrier that is empty.
-pub(super) const BARNES: Program = Program {
-    name: "barnes",
-    about: "main does not wait for its worker before it looks whether it is done (SCTBench splash2.barnes)",
-    parameters: &[],
-    settings: CALM_2,
-    expected: Expected::Fail("assertion"),
-    body: |_| {
-        let finished = Arc::new(AtomicUsize::new(0));
-        let worker = finished.clone();
-        thread::spawn(move || worker.fetch_add(1, SeqCst));
-        assert_eq!(finished.load(SeqCst), 1);
+/// Its twin, with all of it under the lock.
+pub(super) const AGET_BUG2_FIXED: Program = twin(
+    &AGET_BUG2,
+    "aget-bug2_fixed",
+    "aget-bug2, with offsets and total changed and saved under one lock",
+    |_| {
+        const BLOCKS: usize = 2;
+        let progress = &Mutex::new(([0; 2], 0));
+        thread::scope(|scope| {
+            for downloader in 0..2 {
+                scope.spawn(move || {
+                    for block in 1..=BLOCKS {
+                        let (offsets, total) = &mut *progress.lock().unwrap();
+                        offsets[downloader] = block;
+                        *total += 1;
+                    }
+                });
+            }
+            scope.spawn(|| {
+                let (offsets, total) = *progress.lock().unwrap();
+                assert_eq!(
+                    offsets.iter().sum::<usize>(),
+                    total,
+                    "saved offsets and their total"
+                );
+            });
+        });
     },
-};
+);

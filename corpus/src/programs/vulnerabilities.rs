@@ -1,7 +1,8 @@
-//! Vulnerabilities of real kernels and browsers, cut down to two tasks by the ConVul suite.
+//! Vulnerabilities of real kernels and browsers, cut down to two tasks by the ConVul suite, and their twins, corrected.
 //!
 //! A pointer is an index here, 0 for null, and memory that was freed is marked: what would crash panics.
 
+use super::scaffold::twin;
 use super::support::CALM_2;
 use crate::{Expected, Program};
 use intermezzo::sync::Mutex;
@@ -15,14 +16,30 @@ pub(super) const CVE_2009_3547: Program = Program {
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("panic"),
-    body: |_| {
-        let inode = Mutex::new(Some(Pipe { readers: 1 }));
-        thread::scope(|scope| {
-            scope.spawn(|| inode.lock().unwrap().as_mut().expect("a null pointer").readers += 1);
-            scope.spawn(|| *inode.lock().unwrap() = None);
+    body: |_| open_while_released(|pipe| pipe.expect("a null pointer").readers += 1),
+};
+
+/// Its twin, with a check.
+pub(super) const CVE_2009_3547_FIXED: Program = twin(
+    &CVE_2009_3547,
+    "CVE-2009-3547_fixed",
+    "CVE-2009-3547, with a check whether the pipe was released",
+    |_| {
+        open_while_released(|pipe| {
+            if let Some(pipe) = pipe {
+                pipe.readers += 1;
+            }
         });
     },
-};
+);
+
+fn open_while_released(open: fn(Option<&mut Pipe>)) {
+    let inode = Mutex::new(Some(Pipe { readers: 1 }));
+    thread::scope(|scope| {
+        scope.spawn(|| open(inode.lock().unwrap().as_mut()));
+        scope.spawn(|| *inode.lock().unwrap() = None);
+    });
+}
 
 struct Pipe {
     readers: usize,
@@ -36,24 +53,35 @@ pub(super) const CVE_2013_1792: Program = Program {
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("panic"),
-    body: |_| {
-        let (user, session, install) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(()));
-        let task = || {
-            if user.load(SeqCst) == 0 {
-                let _held = install.lock().unwrap();
-                if user.load(SeqCst) == 0 {
-                    user.store(1, SeqCst);
-                    session.store(2, SeqCst);
-                }
-            }
-            dereference(session.load(SeqCst));
-        };
-        thread::scope(|scope| {
-            scope.spawn(task);
-            scope.spawn(task);
-        });
-    },
+    body: |_| install_twice(|user, _| user.load(SeqCst) != 0),
 };
+
+/// Its twin, whose early check is of both.
+pub(super) const CVE_2013_1792_FIXED: Program = twin(
+    &CVE_2013_1792,
+    "CVE-2013-1792_fixed",
+    "CVE-2013-1792, with an early check of both keyrings",
+    |_| install_twice(|user, session| user.load(SeqCst) != 0 && session.load(SeqCst) != 0),
+);
+
+/// Two tasks install a user's keyrings, unless these are seen to be installed.
+fn install_twice(installed: fn(&AtomicUsize, &AtomicUsize) -> bool) {
+    let (user, session, install) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(()));
+    let task = || {
+        if !installed(&user, &session) {
+            let _held = install.lock().unwrap();
+            if user.load(SeqCst) == 0 {
+                user.store(1, SeqCst);
+                session.store(2, SeqCst);
+            }
+        }
+        dereference(session.load(SeqCst));
+    };
+    thread::scope(|scope| {
+        scope.spawn(task);
+        scope.spawn(task);
+    });
+}
 
 fn dereference(pointer: usize) {
     if pointer == 0 {
@@ -99,6 +127,34 @@ pub(super) const CVE_2016_1972: Program = Program {
     },
 };
 
+/// Its twin, with a count that loses none and is raised before anything is looked at.
+pub(super) const CVE_2016_1972_FIXED: Program = twin(
+    &CVE_2016_1972,
+    "CVE-2016-1972_fixed",
+    "CVE-2016-1972, with an atomic count that is raised before the look whether it is done",
+    |_| {
+        let (done, freed) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (waiters, lock) = (AtomicUsize::new(0), Mutex::new(()));
+        let once = || {
+            waiters.fetch_add(1, SeqCst);
+            if !done.load(SeqCst) {
+                if freed.load(SeqCst) {
+                    panic!("a lock is used that was freed");
+                }
+                let _held = lock.lock().unwrap();
+                done.store(true, SeqCst);
+            }
+            if waiters.fetch_sub(1, SeqCst) == 1 {
+                freed.store(true, SeqCst);
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(once);
+            scope.spawn(once);
+        });
+    },
+);
+
 /// Tested, then used.
 pub(super) const CVE_2016_7911: Program = Program {
     name: "CVE-2016-7911",
@@ -123,6 +179,25 @@ pub(super) const CVE_2016_7911: Program = Program {
     },
 };
 
+/// Its twin, which holds the lock.
+pub(super) const CVE_2016_7911_FIXED: Program = twin(
+    &CVE_2016_7911,
+    "CVE-2016-7911_fixed",
+    "CVE-2016-7911, with the context tested and used under the lock",
+    |_| {
+        let context = Mutex::new(1);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let context = context.lock().unwrap();
+                if *context != 0 {
+                    dereference(*context);
+                }
+            });
+            scope.spawn(|| *context.lock().unwrap() = 0);
+        });
+    },
+);
+
 /// Listed before it is finished.
 pub(super) const CVE_2017_15265: Program = Program {
     name: "CVE-2017-15265",
@@ -132,20 +207,42 @@ pub(super) const CVE_2017_15265: Program = Program {
     settings: CALM_2,
     expected: Expected::Fail("panic"),
     body: |_| {
-        let (ports, freed) = (Mutex::new(Vec::new()), AtomicBool::new(false));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                ports.lock().unwrap().push("port");
+        create_and_free(|ports, use_port| {
+            ports.lock().unwrap().push("port");
+            use_port();
+        })
+    },
+};
+
+/// Its twin, which is done with the port before.
+pub(super) const CVE_2017_15265_FIXED: Program = twin(
+    &CVE_2017_15265,
+    "CVE-2017-15265_fixed",
+    "CVE-2017-15265, with a port that is put in the list last",
+    |_| {
+        create_and_free(|ports, use_port| {
+            use_port();
+            ports.lock().unwrap().push("port");
+        })
+    },
+);
+
+/// A task creates a port, lists it and uses it, in its own order; another frees what is listed.
+fn create_and_free(create: fn(&Mutex<Vec<&str>>, &dyn Fn())) {
+    let (ports, freed) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            create(&ports, &|| {
                 if freed.load(SeqCst) {
                     panic!("a port is named that was freed");
                 }
             });
-            scope.spawn(|| {
-                let found = ports.lock().unwrap().pop();
-                if found.is_some() {
-                    freed.store(true, SeqCst);
-                }
-            });
         });
-    },
-};
+        scope.spawn(|| {
+            let found = ports.lock().unwrap().pop();
+            if found.is_some() {
+                freed.store(true, SeqCst);
+            }
+        });
+    });
+}

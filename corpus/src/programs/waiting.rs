@@ -1,6 +1,6 @@
 //! Programs of the CHESS release over semaphores and events, and a bounded buffer.
 
-use super::scaffold::wait_until;
+use super::scaffold::{twin, wait_until};
 use super::support::{CALM_2, CALM_3, Event, Reset, Semaphore, wait_any};
 use crate::{Expected, Program};
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -144,30 +144,40 @@ pub(super) const ARITHMETIC_PROG_BAD: Program = Program {
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("assertion"),
-    body: |_| {
-        const ITEMS: u32 = 3;
-        let (slot, empty, full) = (Mutex::new(None), Condvar::new(), Condvar::new());
-        let total = Mutex::new(0);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                for item in 1..=ITEMS {
-                    *empty
-                        .wait_while(slot.lock().unwrap(), |slot| slot.is_some())
-                        .unwrap() = Some(item);
-                    full.notify_one();
-                }
-            });
-            scope.spawn(|| {
-                for _ in 0..ITEMS {
-                    let item = full
-                        .wait_while(slot.lock().unwrap(), |slot| slot.is_none())
-                        .unwrap()
-                        .take();
-                    empty.notify_one();
-                    *total.lock().unwrap() += item.expect("waited for");
-                }
-            });
-        });
-        assert_ne!(total.into_inner().unwrap(), ITEMS * (ITEMS + 1) / 2);
-    },
+    body: |_| assert_ne!(summed_through_a_slot(3), 1 + 2 + 3),
 };
+
+/// Its twin, which says the sum.
+pub(super) const ARITHMETIC_PROG_FIXED: Program = twin(
+    &ARITHMETIC_PROG_BAD,
+    "arithmetic_prog_fixed",
+    "arithmetic_prog_bad, with the sum in its assertion",
+    |_| assert_eq!(summed_through_a_slot(3), 1 + 2 + 3),
+);
+
+/// The sum of the items from 1, which a consumer gets from a producer one by one.
+fn summed_through_a_slot(items: u32) -> u32 {
+    let (slot, empty, full) = (Mutex::new(None), Condvar::new(), Condvar::new());
+    let total = Mutex::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for item in 1..=items {
+                *empty
+                    .wait_while(slot.lock().unwrap(), |slot| slot.is_some())
+                    .unwrap() = Some(item);
+                full.notify_one();
+            }
+        });
+        scope.spawn(|| {
+            for _ in 0..items {
+                let item = full
+                    .wait_while(slot.lock().unwrap(), |slot| slot.is_none())
+                    .unwrap()
+                    .take();
+                empty.notify_one();
+                *total.lock().unwrap() += item.expect("waited for");
+            }
+        });
+    });
+    total.into_inner().unwrap()
+}

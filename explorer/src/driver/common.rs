@@ -6,7 +6,8 @@ use super::gate::Gate;
 use super::ledger::Ledger;
 use crate::estimate::Estimate;
 use crate::explore::{OnProgress, Progress};
-use crate::search::SearchState;
+use crate::report::Finding;
+use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
 use crate::trace::Fingerprints;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -48,6 +49,8 @@ impl End {
 pub(super) struct Books {
     pub(super) ledger: Ledger,
     pub(super) catalogue: Catalogue,
+    /// In which part of the search things were found, if it has parts: notes for the report.
+    pub(super) places: Vec<String>,
     /// Redundant executions before the search was restored.
     pub(super) redundant: u64,
     /// Which entries of scopes fitted nothing before that; `None` if there was nothing before.
@@ -59,6 +62,22 @@ pub(super) struct Books {
 }
 
 impl Books {
+    /// Enters what the execution at `rank` showed, which belongs to that part of the search, if it has parts.
+    pub(super) fn add(&mut self, rank: &Rank, found: Vec<Finding>, place: Option<String>) {
+        let told: Vec<String> = found
+            .iter()
+            .filter(|found| found.is_error())
+            .map(|found| found.kind.to_string())
+            .collect();
+        let known = self.catalogue.len();
+        self.catalogue.add(rank, found);
+        if let Some(place) = place
+            && self.catalogue.len() > known
+        {
+            self.places.push(format!("found in {place}: {}", told.join(", ")));
+        }
+    }
+
     /// Redundant executions of all who run none at the moment, and of those before.
     pub(super) fn redundant(&self) -> u64 {
         self.redundant + self.at_hand.iter().map(|hand| hand.redundant).sum::<u64>()

@@ -97,6 +97,7 @@ impl Exploration {
         let mut books = Books {
             ledger: Ledger::default(),
             catalogue: Catalogue::new(!settings.keep_going),
+            places: Vec::new(),
             redundant: 0,
             unfitted: None,
             at_hand: vec![AtHand::default(); jobs],

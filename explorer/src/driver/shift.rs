@@ -290,11 +290,16 @@ impl<'a> Shift<'a> {
             // The next attempt may be what it should be.
             found.retain(|finding| finding.kind != FindingKind::Divergence);
         }
+        if let Some(member) = self.worker.strategy().member() {
+            let credit = |finding: &mut Finding| finding.found_by = Some(member.clone());
+            found.iter_mut().for_each(credit);
+        }
         let failed = found.iter().any(Finding::is_error);
         if failed {
             self.tally.first_failure.get_or_insert(self.tally.executions);
         }
-        self.common.books().catalogue.add(&rank, found);
+        let place = self.worker.strategy().place();
+        self.common.books().add(&rank, found, place);
         if damaged {
             self.common.end(End::ForGood(Ending::Crash));
             return failed;

@@ -76,6 +76,7 @@ impl fmt::Display for Coverage {
                 preemptions: None,
                 delays: None,
                 depth: None,
+                rank: None,
                 reason,
             } => {
                 write!(
@@ -88,6 +89,7 @@ impl fmt::Display for Coverage {
                 preemptions,
                 delays,
                 depth,
+                rank,
                 reason,
             } => {
                 let most = |bound: u32, word| format!("at most {bound} {}", plural(bound.into(), word));
@@ -100,9 +102,21 @@ impl fmt::Display for Coverage {
                     }),
                 ];
                 let bounds: Vec<String> = bounds.into_iter().flatten().collect();
-                write!(f, "every schedule with {} was run", bounds.join(" and "))?;
+                let bounds = [
+                    (!bounds.is_empty()).then(|| bounds.join(" and ")),
+                    rank.map(|rank| rank.to_string()),
+                ];
+                let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+                write!(
+                    f,
+                    "every schedule with {} was run",
+                    bounds.join(", and every one with ")
+                )?;
                 match (reason, preemptions, delays, depth) {
                     (Some(reason), ..) => write!(f, " ({reason})"),
+                    (None, ..) if rank.is_some() => {
+                        f.write_str(": a failure that is left is beyond these bounds")
+                    }
                     (None, Some(bound), None, None) | (None, None, Some(bound), None) => {
                         write!(f, ": a failure that is left needs at least {}", bound + 1)
                     }
@@ -194,6 +208,9 @@ impl fmt::Display for Finding {
                  not determine{or}"
             )?;
         }
+        if let Some(strategy) = &self.found_by {
+            writeln!(f, "found by {strategy}")?;
+        }
         writeln!(f, "replay it:")?;
         writeln!(f, "  INTERMEZZO_REPLAY={}", self.schedule.token())
     }
@@ -218,7 +235,7 @@ fn describe(event: &FindingEvent) -> String {
     text
 }
 
-fn plural(count: u64, word: &str) -> String {
+pub(super) fn plural(count: u64, word: &str) -> String {
     if count == 1 {
         word.to_owned()
     } else {

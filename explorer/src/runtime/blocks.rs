@@ -118,7 +118,7 @@ impl Runtime {
         let Block {
             kind, user, ordinal, ..
         } = self.blocks.get(block);
-        let user = super::naming::lineage(self, user);
+        let user = super::naming::lineage(&self.tasks, user);
         format!("{} {user}.{ordinal}", kind_name(kind))
     }
 

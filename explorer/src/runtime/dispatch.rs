@@ -132,7 +132,8 @@ impl Runtime {
                 return self.stuck();
             }
             self.pass_time();
-            self.after_all = true;
+            // Of a step that the trace has already, nobody would take it back.
+            self.after_all = self.steps + 1 >= self.observe_from;
         }
         if self.yielded || self.fair.active() {
             let counts = self.yielded && !self.spins.take_void_yield();
@@ -294,7 +295,7 @@ impl Runtime {
             Wake::TimedOut if overdue => {
                 // Time passed because nobody else could go on. Where the environment may let it pass at any time, that was
                 // no condition.
-                self.after_all = self.environment.timeouts == 0;
+                self.after_all = self.environment.timeouts == 0 && self.steps >= self.observe_from;
                 self.also_touches(Key::CLOCK, Class::Write);
             }
             Wake::TimedOut => {
@@ -444,8 +445,10 @@ impl Runtime {
             context_switches: self.switches,
             running: TaskId(self.last),
             candidates,
+            events: self.events.as_slice(),
             trace: &self.trace,
-            tasks: &self.tasks,
+            tasks: &self.tasks[..self.created as usize],
+            vars: &self.vars,
             enabled: &self.enabled,
             overdue: &self.overdue,
         });
@@ -569,8 +572,10 @@ impl Runtime {
                 context_switches: self.switches,
                 running: TaskId(self.last),
                 candidates,
+                events: self.events.as_slice(),
                 trace: &self.trace,
-                tasks: &self.tasks,
+                tasks: &self.tasks[..self.created as usize],
+                vars: &self.vars,
                 enabled: &self.enabled,
                 overdue: &self.overdue,
             })

@@ -51,6 +51,7 @@ pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
 pub(crate) use listen::{DataAccess, Listeners, Owner, Reported};
+pub(crate) use naming::var_identity;
 pub(crate) use object::{Body, Identity, Object};
 pub(crate) use scope::Scoping;
 pub(crate) use stop::{PanicNote, Stop};
@@ -602,7 +603,9 @@ impl Engine {
         }
         self.commit(access, 0, 0);
         let rt = self.rt();
-        rt.tasks[current as usize].yielded = true;
+        let task = &mut rt.tasks[current as usize];
+        task.yielded = true;
+        task.yields += 1;
         if rt.last == current {
             (rt.yielded, rt.elaborate) = (true, true);
         }

@@ -213,7 +213,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
     fn first_use(&self, engine: Engine, id: u64, site: Site) -> (u32, *mut B) {
         let rt = engine.rt();
         if id == STATIC || (id == UNUSED && self.is_initial_static()) {
-            return self.first_use_of_static(engine);
+            return self.first_use_of_static(engine, site);
         }
         if rt.teardown {
             return (rt.nameless(B::KIND), self.body.get());
@@ -234,13 +234,14 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         // SAFETY: no other task runs, and no reference into the body is held over a schedule point.
         let gates = unsafe { (*body).gates() };
         let var = rt.add_var(B::KIND, gates);
+        rt.vars[var].first_site = Some(site);
         self.id
             .word()
             .store(rt.epoch << VAR_BITS | u64::from(var), Relaxed);
         (var, body)
     }
 
-    fn first_use_of_static(&self, engine: Engine) -> (u32, *mut B) {
+    fn first_use_of_static(&self, engine: Engine, site: Site) -> (u32, *mut B) {
         let address = self.address();
         let rt = engine.rt();
         if let Some((var, replica)) = rt.statics.find(address, rt.epoch) {
@@ -255,6 +256,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         // SAFETY: the replica was just made from the bytes of a constant of this type.
         let gates = unsafe { (*body).gates() };
         let var = rt.add_var(B::KIND, gates);
+        rt.vars[var].first_site = Some(site);
         rt.statics.begin(address, rt.epoch, var, Dropper::new(body));
         (var, body)
     }

@@ -116,8 +116,9 @@ pub(crate) struct Task {
     pub(crate) random_sources: u32,
     /// The name its creator gave it.
     pub(crate) name: Option<Arc<str>>,
-    /// Whether it yielded, with nothing visible done since.
+    /// Whether it yielded, with nothing visible done since; and how often it has in all.
     pub(crate) yielded: bool,
+    pub(crate) yields: u32,
     /// Whether it may be preempted in the region that it is in; `None` outside any.
     pub(crate) preemptible: Option<bool>,
     /// Whether it was unwinding, from a panic or from being abandoned, when it ran last; see
@@ -160,6 +161,7 @@ impl Task {
             random_sources: 0,
             name: None,
             yielded: false,
+            yields: 0,
             preemptible: None,
             panicking: false,
             finishing: false,
@@ -190,6 +192,7 @@ impl Task {
         self.random_sources = 0;
         self.name = name;
         self.yielded = false;
+        self.yields = 0;
         self.preemptible = None;
         self.panicking = false;
         self.finishing = false;

@@ -65,6 +65,8 @@ pub(crate) struct Var {
     /// Who used it first, and the how-manieth first use of that task it was: its stable name.
     pub(crate) first_user: u32,
     pub(crate) ordinal: u32,
+    /// Where it was used first; `None` if that is not known, or it is a task's own.
+    pub(crate) first_site: Option<Site>,
     /// Who holds it (locks only), and since where: for reports of deadlocks.
     pub(crate) owner: u32,
     pub(crate) owned_at: Option<Site>,
@@ -101,6 +103,7 @@ impl Vars {
                 watchers: TaskSet::default(),
                 first_user,
                 ordinal,
+                first_site: None,
                 owner: NOBODY,
                 owned_at: None,
             });
@@ -111,6 +114,7 @@ impl Vars {
             var.watchers.clear();
             var.first_user = first_user;
             var.ordinal = ordinal;
+            var.first_site = None;
             var.owner = NOBODY;
         }
         at as u32

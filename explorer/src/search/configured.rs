@@ -1,10 +1,11 @@
 //! The search that the settings ask for.
 
+use super::sampling::{self, Sampling};
 use super::{
-    BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
-    IterativePreemptionBounding, RandomWalk, Strategy,
+    Auto, BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
+    IterativePreemptionBounding, Ranked, Strategy, ThreadBound,
 };
-use crate::settings::{Reduction, Settings, StrategyKind};
+use crate::settings::{Reduction, Settings, StrategyKind, VariableSets};
 use crate::trace::{Fingerprints, Suits};
 use std::sync::Arc;
 
@@ -15,8 +16,14 @@ pub(crate) fn table_bytes(settings: &Settings) -> usize {
 
 /// The search that these settings, which go together, ask for.
 pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
+    if settings.strategy == StrategyKind::Auto {
+        return auto(settings);
+    }
     match settings.reduction {
         Reduction::None => unreduced(settings),
+        Reduction::Caching if settings.strategy == StrategyKind::Ranked => {
+            Box::new(ranked(settings).pruned(table_bytes(settings)))
+        }
         Reduction::Caching => {
             let visits = Arc::new(Fingerprints::new(table_bytes(settings)));
             Box::new(Caching::new(
@@ -47,6 +54,30 @@ pub(crate) fn weaker(settings: &Settings, suits: Suits) -> Box<dyn Strategy> {
     })
 }
 
+/// The search where none is asked for.
+fn auto(settings: &Settings) -> Box<dyn Strategy> {
+    let first = Settings {
+        strategy: StrategyKind::DepthFirst,
+        // Fewest preemptions first finds most soonest, and covers something if it is left.
+        preemptions: match (settings.reduction, settings.delays) {
+            (Reduction::None, None) => settings.preemptions.or(Some(u32::MAX)),
+            _ => settings.preemptions,
+        },
+        ..settings.clone()
+    };
+    let bounded = strategy(&first);
+    if settings.quiet_atomics || settings.preempt_at_races {
+        // These start their search anew, and what is drawn knows nothing of it.
+        return bounded;
+    }
+    Box::new(Auto::new(
+        bounded,
+        settings.seed,
+        settings.executions,
+        settings.time.is_some(),
+    ))
+}
+
 /// The search that runs every schedule.
 fn unreduced(settings: &Settings) -> Box<dyn Strategy> {
     let within = |settings: &Settings| {
@@ -63,7 +94,7 @@ fn unreduced(settings: &Settings) -> Box<dyn Strategy> {
 /// The search at any depth.
 fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
     let most = settings.preemptions;
-    match settings.strategy {
+    match &settings.strategy {
         StrategyKind::DepthFirst if settings.delays.is_none() => match most {
             None => Box::new(DepthFirst::new()),
             Some(most) => Box::new(IterativePreemptionBounding::new(most)),
@@ -79,6 +110,23 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
                 settings.prefixes,
             ))
         }
-        StrategyKind::Random => Box::new(RandomWalk::new(settings.seed, most).up_to(settings.executions)),
+        StrategyKind::Ranked => Box::new(ranked(settings)),
+        StrategyKind::Auto => unreachable!("it is made around the search of the other settings"),
+        sampler => {
+            let policy = sampling::policy(sampler, most);
+            let first = settings.first_execution.map(|first| first.saturating_sub(1));
+            Box::new(Sampling::new(settings.seed, policy).up_to(settings.executions, first))
+        }
     }
+}
+
+/// The ranked search, with nothing pruned.
+fn ranked(settings: &Settings) -> Ranked {
+    let threads = settings.threads.map(|threads| ThreadBound {
+        threads,
+        epsilon: settings.epsilon,
+        seed: settings.seed,
+    });
+    let dynamic = settings.variable_sets == VariableSets::Dynamic;
+    Ranked::new(settings.preemptions, settings.variables, threads, dynamic)
 }

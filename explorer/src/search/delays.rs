@@ -10,6 +10,7 @@
 //! alternative that delays goes to the round of its total. So nothing is run twice, and each bound is complete before
 //! the next begins. Memory: the choices of each execution some of whose alternatives wait for a later round.
 
+use super::branch::Branch;
 use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
@@ -23,7 +24,7 @@ pub struct IterativeDelayBounding {
     /// The round that is under way: executions with exactly this many delays.
     bound: u32,
     /// The prefixes to explore in this round and in each later one.
-    rounds: BTreeMap<u32, VecDeque<Item>>,
+    rounds: BTreeMap<u32, VecDeque<Branch>>,
     /// How many choices of the running item are fixed.
     fixed: usize,
     begun: bool,
@@ -31,13 +32,6 @@ pub struct IterativeDelayBounding {
     completed: Option<u32>,
     /// Whether some alternative beyond the bound was left out.
     left_out: bool,
-}
-
-/// An unexplored prefix: the first choices of an execution, and then another alternative.
-struct Item {
-    execution: Arc<[Choice]>,
-    at: usize,
-    taken: u32,
 }
 
 impl IterativeDelayBounding {
@@ -70,14 +64,14 @@ impl IterativeDelayBounding {
                     break;
                 }
                 let execution = execution.get_or_insert_with(|| choices.into()).clone();
-                let item = Item { execution, at, taken };
-                self.rounds.entry(total).or_default().push_back(item);
+                let branch = Branch::beside(execution, at + 1, taken);
+                self.rounds.entry(total).or_default().push_back(branch);
             }
         }
     }
 
     /// The next prefix to explore, in this round or the first later one that has any.
-    fn pop(&mut self) -> Option<Item> {
+    fn pop(&mut self) -> Option<Branch> {
         loop {
             let mut round = self.rounds.first_entry()?;
             let (bound, item) = (*round.key(), round.get_mut().pop_front());
@@ -117,14 +111,12 @@ impl Strategy for IterativeDelayBounding {
             plan.take(at, plan.choices()[at].taken + 1);
             return true;
         }
-        let Some(item) = self.pop() else {
+        let Some(branch) = self.pop() else {
             self.completed = Some(self.bound_max.unwrap_or(self.bound).max(self.bound));
             return false;
         };
-        let mut prefix = item.execution[..=item.at].to_vec();
-        prefix[item.at].taken = item.taken;
-        self.fixed = prefix.len();
-        plan.replace(&prefix);
+        self.fixed = branch.length();
+        branch.prescribe(plan);
         true
     }
 

@@ -4,7 +4,9 @@
 //! first choices of the next execution, and is asked about the ones beyond. It sees executions, never
 //! findings.
 
+mod auto;
 mod best_first;
+mod branch;
 mod caching;
 pub(crate) mod configured;
 mod delays;
@@ -13,14 +15,17 @@ mod dfs;
 mod dpor;
 mod frontier;
 mod operation;
+mod past;
 mod plan;
 mod preemption;
 mod priority;
-mod random;
 mod rank;
+mod ranked;
 mod replay;
+pub(crate) mod sampling;
 mod tree;
 
+pub(crate) use auto::Auto;
 pub use best_first::BestFirst;
 pub(crate) use caching::Caching;
 pub use delays::IterativeDelayBounding;
@@ -29,15 +34,17 @@ pub use dfs::DepthFirst;
 pub(crate) use dpor::{Dpor, Insertion};
 pub use frontier::{Hand, Left};
 pub use operation::Operation;
+pub use past::Past;
 pub use plan::Plan;
 pub use preemption::IterativePreemptionBounding;
 pub use priority::{BuiltIn, Prefix, Priorities, Priority, PriorityKind, PrioritySpec};
-pub use random::RandomWalk;
 pub use rank::Rank;
+pub use ranked::{Ranked, ThreadBound};
 pub use replay::Replay;
+pub use sampling::Interesting;
 
 use crate::report::Coverage;
-use crate::runtime::{Candidates, Task, TaskSet};
+use crate::runtime::{Candidates, Event, Task, TaskSet, Vars};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Key, Trace};
 use intermezzo_sdk::{SyncVar, TaskId};
@@ -81,6 +88,11 @@ pub trait Strategy: Send {
         true
     }
 
+    /// The execution that was prepared last is over, and was what it should have been.
+    fn over(&mut self, past: &Past<'_>) {
+        let _ = past;
+    }
+
     /// Which share of what is to be run has been, after the last execution, as far as can be told: it made these
     /// choices. Between 0 and 1; `None` if there is no telling, or no end.
     fn share(&self, _choices: &[Choice]) -> Option<f64> {
@@ -118,6 +130,17 @@ pub trait Strategy: Send {
         Vec::new()
     }
 
+    /// If the search is made up of several: which of them drew the execution that runs, or ran last.
+    fn member(&self) -> Option<String> {
+        None
+    }
+
+    /// If the search is made up of several: how many of the first so many executions each of them drew.
+    fn shares(&self, executions: u64) -> Vec<(String, u64)> {
+        let _ = executions;
+        Vec::new()
+    }
+
     /// What the executions so far cover. `finished` says whether `next` has returned false.
     fn coverage(&self, finished: bool) -> Coverage;
 
@@ -149,6 +172,12 @@ pub trait Strategy: Send {
     /// Where the work begins in the order of the search that `next` took up since this was last asked; `None` if it
     /// goes on with what it had. What a hand does from there on is a part of that order without a gap.
     fn span(&mut self) -> Option<Rank> {
+        None
+    }
+
+    /// The part of the search that the running execution belongs to, in words, for notes on what it shows: `None` if
+    /// there are no parts.
+    fn place(&self) -> Option<String> {
         None
     }
 
@@ -198,8 +227,10 @@ pub struct ChoicePoint<'a> {
     /// The task that took the last step.
     pub running: TaskId,
     pub(crate) candidates: Candidates<'a>,
+    pub(crate) events: &'a [Event],
     pub(crate) trace: &'a Trace,
     pub(crate) tasks: &'a [Task],
+    pub(crate) vars: &'a Vars,
     pub(crate) enabled: &'a TaskSet,
     pub(crate) overdue: &'a TaskSet,
 }
@@ -208,6 +239,11 @@ impl ChoicePoint<'_> {
     /// What the execution has been up to here.
     pub fn trace(&self) -> &Trace {
         self.trace
+    }
+
+    /// How often a task has yielded.
+    pub(crate) fn yields(&self, task: u32) -> u32 {
+        self.tasks[task as usize].yields
     }
 
     /// Whether the task's next operation is possible.

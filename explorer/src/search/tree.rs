@@ -4,6 +4,7 @@
 //! and everything after it forgotten. Where another worker waits, the alternatives left at the shallowest such choice
 //! are given away: the largest part of the tree that the hand has not begun, and the last in its order.
 
+use super::branch::Branch;
 use super::frontier::{Hand, Left};
 use super::{Plan, Rank, SearchState};
 use crate::schedule::{Choice, pack, unpack};
@@ -21,11 +22,7 @@ const LATER_MAX: usize = 256;
 /// If there are just `floor` choices, nothing of it was run yet; if there are more, they are the last execution run.
 #[derive(Clone)]
 pub(super) struct Item {
-    /// An execution's choices, shared by the items that branch off it: there may be millions.
-    path: Arc<[Choice]>,
-    /// How many of them are the item's, and which alternative it takes at the last.
-    length: u32,
-    taken: u32,
+    branch: Branch,
     floor: u32,
 }
 
@@ -33,9 +30,7 @@ impl Item {
     /// All that comes below these choices of an execution, but with another alternative taken at the last.
     fn beside(path: Arc<[Choice]>, length: usize, taken: u32) -> Item {
         Item {
-            path,
-            length: length as u32,
-            taken,
+            branch: Branch::beside(path, length, taken),
             floor: length as u32,
         }
     }
@@ -43,37 +38,18 @@ impl Item {
     /// What comes after these choices, down to `floor`.
     fn after(choices: &[Choice], floor: usize) -> Item {
         Item {
-            path: choices.into(),
-            length: choices.len() as u32,
-            taken: choices.last().map_or(0, |last| last.taken),
+            branch: Branch::along(choices),
             floor: floor as u32,
         }
     }
 
     fn choices(&self) -> Vec<Choice> {
-        let mut choices = self.path[..self.length as usize].to_vec();
-        if let Some(last) = choices.last_mut() {
-            last.taken = self.taken;
-        }
-        choices
-    }
-
-    /// Makes the choices the next execution's.
-    fn prescribe(&self, plan: &mut Plan) {
-        plan.replace(&self.path[..self.length as usize]);
-        if let Some(last) = self.length.checked_sub(1) {
-            plan.take(last as usize, self.taken);
-        }
+        self.branch.choices()
     }
 
     /// The order of the search, among items of one round: that in which a single hand puts them aside.
     fn order(&self, other: &Item) -> Ordering {
-        fn taken(item: &Item) -> impl Iterator<Item = u32> {
-            let last = (item.length > 0).then_some(item.taken);
-            let before = &item.path[..item.length.saturating_sub(1) as usize];
-            before.iter().map(|choice| choice.taken).chain(last)
-        }
-        taken(self).cmp(taken(other))
+        self.branch.order(&other.branch)
     }
 }
 
@@ -159,8 +135,8 @@ impl Tree {
             };
             self.floor = Some(item.floor as usize);
             self.path = None;
-            item.prescribe(plan);
-            if item.length == item.floor {
+            item.branch.prescribe(plan);
+            if item.branch.length() == item.floor as usize {
                 return true;
             }
         }

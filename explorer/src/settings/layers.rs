@@ -4,7 +4,7 @@
 //! this test, environment variables.
 
 use super::config::{Config, ConfigError, FILE, Given};
-use super::{SettingError, Settings};
+use super::{SettingError, Settings, StrategyKind};
 use crate::driver::write_new;
 use serde::Serialize;
 use std::fmt;
@@ -62,7 +62,7 @@ pub struct Layer {
 }
 
 /// Settings, and which layers they were made of.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Layers {
     settings: Settings,
     layers: Vec<Layer>,
@@ -124,8 +124,13 @@ impl Layers {
     /// Some layer has what cannot be. The error says which, and where.
     pub fn of_test(program: &str, attribute: &[(&str, &str)]) -> Result<Layers, LayersError> {
         let mut layers = Layers {
+            // Whoever says nothing wants the bugs that can be found in the time.
+            settings: Settings {
+                strategy: StrategyKind::Auto,
+                ..Settings::default()
+            },
+            layers: Vec::new(),
             config: config()?,
-            ..Layers::default()
         };
         let config = layers.config.clone();
         if let Some(config) = &config {

@@ -1,6 +1,6 @@
 //! Settings that do not go together, and why.
 
-use super::{Reduction, Settings, StrategyKind};
+use super::{Reduction, Settings, StrategyKind, VariableSets};
 
 /// A combination that is refused: the setting to name, when, and why.
 type Refused = (&'static str, fn(&Settings) -> bool, &'static str);
@@ -30,9 +30,63 @@ const REFUSED: &[Refused] = &[
         "a reduction rests on the order in which depth first search runs executions: give `none` with `best-first`",
     ),
     (
+        "variables",
+        |s| s.variables.is_some() && !ranked(s),
+        "only the strategy `ranked` counts variables: give it, or leave the bound out",
+    ),
+    (
+        "variable_sets",
+        |s| s.variable_sets != VariableSets::default() && !ranked(s),
+        "only the strategy `ranked` has sets of variables",
+    ),
+    (
+        "threads",
+        |s| s.threads.is_some() && !ranked(s),
+        "only the strategy `ranked` tries orders of tasks: give it, or leave the bound out",
+    ),
+    (
+        "reduction",
+        |s| ranked(s) && partial_order(s),
+        "a partial-order reduction leaves an execution out for another of the same trace, which may be preempted after \
+         accesses to other variables: it would miss traces within the rank; give `caching` or `none`",
+    ),
+    (
+        "reduction",
+        |s| s.threads.is_some() && s.reduction == Reduction::Caching,
+        "what a state leads to depends on the priorities with which it was reached, too: give `none`, or no `threads`",
+    ),
+    (
         "depth",
-        |s| depth_bounded(s) && s.strategy == StrategyKind::Random,
-        "a random walk has no depth to complete: leave the bound out, or give `dfs`",
+        |s| depth_bounded(s) && ranked(s),
+        "a ranked search has a bound of its own for each rank; leave the depth out, or give `dfs`",
+    ),
+    (
+        "quiet_atomics",
+        |s| s.quiet_atomics && ranked(s),
+        "an execution without schedule points at atomics stands for others that are preempted after accesses to them: it \
+         would claim too much; give `false`",
+    ),
+    (
+        "assume_awaits",
+        |s| s.assume_awaits && ranked(s),
+        "a round of a loop that counts as not having happened takes its accesses with it, against which preemptions count; \
+         give `false`",
+    ),
+    (
+        "jobs",
+        |s| s.jobs > 1 && ranked(s),
+        "a ranked search decides by all executions so far which variables come next, and is not split among workers: give \
+         1, or bound preemptions with `dfs`",
+    ),
+    (
+        "checkpoint",
+        |s| s.checkpoint.is_some() && ranked(s),
+        "what a ranked search knows of variables is not in a checkpoint: give `none`, or bound preemptions with `dfs`",
+    ),
+    (
+        "depth",
+        |s| depth_bounded(s) && s.strategy.is_sampler(),
+        "executions drawn at random, as in a random walk, have no depth to complete: leave the bound out, or give `dfs`",
     ),
     (
         "reduction",
@@ -45,6 +99,24 @@ const REFUSED: &[Refused] = &[
         |s| scoped(s) && s.reduction != Reduction::None,
         "a reduction leaves an execution out for another of the same trace, which may preempt out of the scope, and so \
          never be run: with `preempt_in` or `preempt_not_in` it would miss traces within the scope; give `none`",
+    ),
+    (
+        "preemptions",
+        |s| s.preemptions.is_some() && s.strategy.is_sampler() && s.strategy != StrategyKind::Random,
+        "only `random` draws executions within a preemption bound: the others say what they find with which probability, or \
+         are uniform, among all executions; give `none`",
+    ),
+    (
+        "first_execution",
+        |s| s.first_execution.is_some() && !s.strategy.is_sampler(),
+        "only executions that are drawn at random have numbers of their own: leave it out, or give `random`, `pct`, `pos`, \
+         `surw` or the like",
+    ),
+    (
+        "preempt_in",
+        |s| scoped(s) && s.strategy.is_sampler() && s.strategy != StrategyKind::Random,
+        "what is said of executions drawn at random rests on choices everywhere, and a scope takes some of them away: leave \
+         it out, or give `random`; `surw(PLACE)` and `pctvb` look at some operations more than at others",
     ),
     (
         "quiet_atomics",
@@ -66,8 +138,9 @@ const REFUSED: &[Refused] = &[
     ),
     (
         "quiet_atomics",
-        |s| s.quiet_atomics && s.strategy == StrategyKind::Random,
-        "a random walk is uniform over choices, of which it would take some away as it goes; give `false`",
+        |s| s.quiet_atomics && s.strategy.is_sampler(),
+        "what is said of executions drawn at random (a random walk is uniform over choices) rests on all choices, of which \
+         it would take some away as it goes; give `false`",
     ),
     (
         "jobs",
@@ -208,10 +281,14 @@ fn partial_order(settings: &Settings) -> bool {
     matches!(settings.reduction, SourceDpor | Dpor | Bpor)
 }
 
+fn ranked(settings: &Settings) -> bool {
+    settings.strategy == StrategyKind::Ranked
+}
+
 /// Whether the search counts delays.
 fn delay_bounded(settings: &Settings) -> bool {
     let bounded = settings.delays.is_some();
-    settings.strategy == StrategyKind::Delays || settings.strategy == StrategyKind::DepthFirst && bounded
+    settings.strategy == StrategyKind::Delays || settings.strategy.is_depth_first() && bounded
 }
 
 fn depth_bounded(settings: &Settings) -> bool {
@@ -292,8 +369,11 @@ mod tests {
             ),
             ("depth=7 preemptions=2", None),
             ("depth=70 depth_step=7", None),
-            ("depth_step=7 strategy=random", Some(("depth", "a random walk"))),
-            ("depth=7 strategy=random", Some(("depth", "a random walk"))),
+            (
+                "depth_step=7 strategy=random",
+                Some(("depth", "in a random walk")),
+            ),
+            ("depth=7 strategy=random", Some(("depth", "in a random walk"))),
             ("depth=7 reduction=dpor", Some(("reduction", "beyond the depth"))),
             (
                 "depth=7 reduction=source-dpor",
@@ -306,6 +386,31 @@ mod tests {
             (
                 "depth=7 reduction=bpor preemptions=2",
                 Some(("reduction", "beyond the depth")),
+            ),
+            ("strategy=pct(3) jobs=2 checkpoint=a", None),
+            ("strategy=portfolio(random,surw) assume_awaits=true", None),
+            (
+                "strategy=pct(3) preemptions=2",
+                Some(("preemptions", "within a preemption bound")),
+            ),
+            (
+                "strategy=surw preempt_in=a",
+                Some(("preempt_in", "rests on choices everywhere")),
+            ),
+            ("strategy=auto preemptions=2 jobs=2 checkpoint=a", None),
+            ("strategy=auto reduction=dpor assume_awaits=true", None),
+            ("strategy=auto preempt_in=a quiet_atomics=false", None),
+            ("strategy=random first_execution=3", None),
+            (
+                "strategy=auto first_execution=3",
+                Some(("first_execution", "numbers of their own")),
+            ),
+            ("strategy=pos delays=2", Some(("delays", "only the strategies"))),
+            ("strategy=pos depth=2", Some(("depth", "no depth to complete"))),
+            ("strategy=pct-all reduction=dpor", Some(("reduction", "uniform"))),
+            (
+                "strategy=pctvb quiet_atomics=true",
+                Some(("quiet_atomics", "uniform over choices")),
             ),
             ("preempt_in=a preemptions=2", None),
             ("preempt_in=a strategy=random", None),
@@ -411,6 +516,59 @@ mod tests {
             ),
             ("schedule_points_at=a.rs:3 jobs=2 checkpoint=a", None),
             ("assume_awaits=true reduction=dpor", None),
+            ("strategy=ranked", None),
+            (
+                "strategy=ranked preemptions=2 variables=1 reduction=caching variable_sets=dynamic",
+                None,
+            ),
+            (
+                "strategy=ranked preemptions=2 variables=1 threads=2 epsilon=0.1",
+                None,
+            ),
+            ("strategy=ranked preempt_in=a", None),
+            (
+                "strategy=ranked preempt_in=a reduction=caching",
+                Some(("reduction", "`preempt_in`")),
+            ),
+            ("variables=1", Some(("variables", "only the strategy `ranked`"))),
+            (
+                "variable_sets=dynamic",
+                Some(("variable_sets", "only the strategy")),
+            ),
+            ("threads=2", Some(("threads", "only the strategy `ranked`"))),
+            (
+                "strategy=ranked reduction=dpor",
+                Some(("reduction", "within the rank")),
+            ),
+            (
+                "strategy=ranked preemptions=2 reduction=bpor",
+                Some(("reduction", "within the rank")),
+            ),
+            (
+                "strategy=ranked threads=2 reduction=caching",
+                Some(("reduction", "the priorities")),
+            ),
+            ("strategy=ranked depth=3", Some(("depth", "each rank"))),
+            (
+                "strategy=ranked quiet_atomics=true",
+                Some(("quiet_atomics", "claim too much")),
+            ),
+            (
+                "strategy=ranked assume_awaits=true",
+                Some(("assume_awaits", "takes its accesses")),
+            ),
+            (
+                "strategy=ranked jobs=2",
+                Some(("jobs", "which variables come next")),
+            ),
+            (
+                "strategy=ranked checkpoint=a",
+                Some(("checkpoint", "knows of variables")),
+            ),
+            (
+                "strategy=ranked delays=1",
+                Some(("delays", "only the strategies")),
+            ),
             (
                 "assume_awaits=true awaits=false",
                 Some(("assume_awaits", "without `awaits`")),

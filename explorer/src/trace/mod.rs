@@ -15,6 +15,7 @@
 //! fingerprints; 128 bits keep different ones apart. No name and no address enters it.
 
 mod access;
+mod accesses;
 mod blocked;
 mod mix;
 mod order;
@@ -30,7 +31,8 @@ use voids::Voids;
 
 use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
 use intermezzo_sdk::SyncVarOp;
-use mix::{mix, mix_wide};
+pub(crate) use mix::mix;
+use mix::mix_wide;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 

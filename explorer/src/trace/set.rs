@@ -80,6 +80,11 @@ impl<V> Fingerprints<V> {
         self.full.load(Ordering::Relaxed)
     }
 
+    /// Whether something is kept for a fingerprint.
+    pub(crate) fn contains(&self, fingerprint: u128) -> bool {
+        locked(&self.shards[shard_of(fingerprint)]).contains_key(&fingerprint)
+    }
+
     /// Looks at what is kept for a fingerprint, and may change it; for a new one what `first` gives is kept, if there is
     /// room. What `change` says, or `None` for a new one.
     pub(crate) fn visit<R>(

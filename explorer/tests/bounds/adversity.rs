@@ -57,6 +57,8 @@ fn complete_searches_run_the_same() {
             "preemptions=99",
             "strategy=delays",
             "strategy=best-first",
+            "strategy=ranked",
+            "strategy=ranked variable_sets=dynamic preemptions=99",
             "strategy=best-first priority=random,rare",
             "depth=99",
             "depth_step=2",

@@ -33,6 +33,7 @@ fn agrees(program: Program) -> TestResult {
                 preemptions: None,
                 delays: Some(bound),
                 depth: None,
+                rank: None,
                 reason: None,
             }
         };

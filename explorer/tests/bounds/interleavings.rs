@@ -67,7 +67,7 @@ impl Arbitrary for Program {
 
 /// The state of the enumerator: written against the words of the design, not against the engine.
 #[derive(Clone)]
-struct State {
+pub(crate) struct State {
     /// Position of each task.
     at: Vec<usize>,
     /// Which locks each task holds, innermost last; `None` for a try that failed.
@@ -76,7 +76,27 @@ struct State {
 }
 
 impl State {
-    fn enabled(&self, program: &Program, task: usize) -> bool {
+    /// The state before the first step.
+    pub(crate) fn begin(tasks: usize) -> State {
+        State {
+            at: vec![0; tasks],
+            held: vec![Vec::new(); tasks],
+            owner: [None; 2],
+        }
+    }
+
+    /// What a task does next.
+    pub(crate) fn next(&self, program: &Program, task: usize) -> Option<Op> {
+        program.0[task].get(self.at[task]).copied()
+    }
+
+    /// The lock that a task took last and holds.
+    pub(crate) fn innermost(&self, task: usize) -> Option<usize> {
+        self.held[task].last().copied().flatten()
+    }
+
+    /// Whether a task can take a step.
+    pub(crate) fn enabled(&self, program: &Program, task: usize) -> bool {
         match program.0[task].get(self.at[task]) {
             None => false,
             Some(Op::Lock(lock)) => self.owner[*lock].is_none(),
@@ -84,7 +104,8 @@ impl State {
         }
     }
 
-    fn step(&mut self, program: &Program, task: usize) {
+    /// A task takes its next step.
+    pub(crate) fn step(&mut self, program: &Program, task: usize) {
         match program.0[task][self.at[task]] {
             Op::Lock(lock) => {
                 self.owner[lock] = Some(task);
@@ -210,12 +231,7 @@ pub(crate) fn enumerate(program: &Program) -> Option<Vec<Interleaving>> {
         }
         Some(())
     }
-    let tasks = program.0.len();
-    let state = State {
-        at: vec![0; tasks],
-        held: vec![Vec::new(); tasks],
-        owner: [None; 2],
-    };
+    let state = State::begin(program.0.len());
     let mut found = Vec::new();
     go(program, &state, &mut Vec::new(), &mut found)?;
     Some(found)

@@ -9,6 +9,7 @@ mod depth;
 mod interleavings;
 mod priorities;
 mod quiet;
+mod ranked;
 mod regions;
 mod scope;
 mod workers;

@@ -13,10 +13,10 @@ use quickcheck::TestResult;
 const PROGRAMS: u64 = 250;
 
 /// Most executions that a program may have to be worth a test.
-const EXECUTIONS_MAX: u64 = 400;
+pub(crate) const EXECUTIONS_MAX: u64 = 400;
 
 /// Each kind of adversity, once per execution.
-const ADVERSE: Environment = Environment {
+pub(crate) const ADVERSE: Environment = Environment {
     spurious_wakeups: 1,
     timeouts: 1,
     weak_failures: 1,

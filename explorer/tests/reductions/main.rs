@@ -12,6 +12,7 @@ mod hard;
 mod interleavings;
 mod model;
 mod program;
+mod ranked;
 mod run;
 mod trace;
 

@@ -33,6 +33,8 @@ pub(crate) struct Leaf<'a> {
     /// Whether every task came to its end; else it is a deadlock.
     pub(crate) complete: bool,
     pub(crate) preemptions: u32,
+    /// For each of them, the variable that the preempted task had accessed last, if any.
+    pub(crate) preempted: &'a [Option<u8>],
     pub(crate) records: [Record; TASKS],
     /// Who took each step, by order of creation.
     pub(crate) path: &'a [u32],
@@ -88,6 +90,8 @@ struct Task {
     /// The how-manieth task to be created it is.
     number: u32,
     operations: u8,
+    /// The variable that it accessed last.
+    accessed: Option<u8>,
     token: bool,
 }
 
@@ -141,6 +145,7 @@ pub(crate) fn executions(program: &Program, visit: &mut dyn FnMut(&Leaf<'_>) -> 
         senders: 0,
         number: 0,
         operations: 0,
+        accessed: None,
         token: false,
     };
     let channel = Channel {
@@ -181,6 +186,7 @@ pub(crate) fn executions(program: &Program, visit: &mut dyn FnMut(&Leaf<'_>) -> 
         receivers,
         accesses: Vec::new(),
         path: Vec::new(),
+        preempted: Vec::new(),
         visit,
     };
     walk.from(state)
@@ -191,6 +197,7 @@ struct Walk<'a> {
     receivers: [Option<usize>; CHANNELS],
     accesses: Vec<Access>,
     path: Vec<u32>,
+    preempted: Vec<Option<u8>>,
     visit: &'a mut dyn FnMut(&Leaf<'_>) -> bool,
 }
 
@@ -218,6 +225,7 @@ impl Walk<'_> {
             let leaf = Leaf {
                 complete: state.tasks.iter().all(ended),
                 preemptions: state.preemptions,
+                preempted: &self.preempted,
                 records: state.tasks.map(|task| task.record),
                 path: &self.path,
                 accesses: &self.accesses,
@@ -226,7 +234,10 @@ impl Walk<'_> {
         }
         for task in (0..TASKS).filter(|&task| enabled[task]) {
             let mut next = state;
-            next.preemptions += u32::from(task != state.last && enabled[state.last]);
+            let preempts = task != state.last && enabled[state.last];
+            next.preemptions += u32::from(preempts);
+            self.preempted
+                .extend(preempts.then_some(state.tasks[state.last].accessed));
             next.last = task;
             next.running = Some(task);
             let accesses = self.accesses.len();
@@ -235,6 +246,7 @@ impl Walk<'_> {
             let go_on = self.from(next);
             self.accesses.truncate(accesses);
             self.path.pop();
+            self.preempted.truncate(state.preemptions as usize);
             if !go_on {
                 return false;
             }
@@ -365,6 +377,7 @@ impl Walk<'_> {
     fn access(&mut self, state: &mut State, task: usize, what: &[(Thing, Class)]) {
         let index = state.tasks[task].operations;
         state.tasks[task].operations += 1;
+        state.tasks[task].accessed = what.first().map(|(thing, _)| thing.variable());
         self.accesses.extend(what.iter().map(|&(thing, class)| Access {
             thing,
             class,

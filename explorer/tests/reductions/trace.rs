@@ -61,6 +61,14 @@ pub(crate) fn canonical(accesses: &[Access]) -> Vec<u8> {
 }
 
 impl Thing {
+    /// A number for the engine's variable behind it: the end of a task and its token are of one.
+    pub(crate) fn variable(self) -> u8 {
+        match self {
+            Thing::End(task) => Thing::Token(task).number(),
+            other => other.number(),
+        }
+    }
+
     fn number(self) -> u8 {
         let (kind, which) = match self {
             Thing::Atomic(which) => (0, which),

@@ -39,7 +39,7 @@ impl Host for View<'_> {
         match memory {
             Memory::Var(var) => var_name(self.rt, var),
             Memory::Block(block) => self.rt.block_name(block),
-            Memory::Granule(_) => format!("memory {}.{ordinal}", lineage(self.rt, user)),
+            Memory::Granule(_) => format!("memory {}.{ordinal}", lineage(&self.rt.tasks, user)),
         }
     }
 

@@ -1,0 +1,94 @@
+//! `tune` as the user writes it.
+
+use clap::Args;
+use intermezzo::Settings;
+use std::path::PathBuf;
+
+/// Compares searches, on programs of the corpus or on this project's tests
+///
+/// Each program is explored by each search: every strategy with every reduction, bound on preemptions and budget of
+/// memory that is given. A search stops at the first failure. Strategies that draw at random are run once for each seed.
+/// What does not go together is shown as refused, with the reason.
+#[derive(Args, Debug)]
+#[command(after_help = HELP)]
+pub(crate) struct TuneArgs {
+    /// Programs of the corpus, with parameters if any: `counter,tasks=2`
+    #[arg(value_name = "PROGRAM", required_unless_present_any = ["bugs", "test"], conflicts_with_all = ["bugs", "test"])]
+    pub(crate) programs: Vec<String>,
+    /// Compares on the table of buggy programs, and prints a page with what is published beside it (Markdown)
+    #[arg(long, conflicts_with_all = ["grow", "sets", "test"])]
+    pub(crate) bugs: bool,
+    /// Compares on this project's tests, with these arguments of `cargo test`: give it last
+    #[arg(long, value_name = "CARGO TEST ARGS", num_args = 0.., allow_hyphen_values = true,
+          conflicts_with_all = ["grow", "sets"])]
+    pub(crate) test: Option<Vec<std::ffi::OsString>>,
+    /// Sets a parameter of each program
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub(crate) sets: Vec<String>,
+    /// Explores each program with each value of a parameter, to see how the cost grows
+    #[arg(long, value_name = "NAME=FROM..TO")]
+    pub(crate) grow: Option<String>,
+    /// Strategies; `dfs(N)` is with at most N preemptions, `delays(N)` with N delays, `best-first(LIST)` by these priorities
+    #[arg(long, value_name = "LIST")]
+    pub(crate) strategies: Option<String>,
+    /// Reductions
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("reduction"), default_value = "none")]
+    pub(crate) reductions: Vec<String>,
+    /// Bounds on preemptions, `none` among them
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("preemptions"), default_value = "none")]
+    pub(crate) preemptions: Vec<String>,
+    /// Budgets of memory in which a search remembers states and traces, in bytes
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("cache_bytes"))]
+    pub(crate) cache_bytes: Vec<String>,
+    /// Seeds of each strategy that draws at random: 0, 1, ..
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) seeds: u64,
+    /// Most executions of each search
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) executions: u64,
+    /// Any other setting, for all searches
+    #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = any_setting)]
+    pub(crate) settings: Vec<(String, String)>,
+    /// Keeps results there, and goes on from there if it was interrupted
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Draws what came of it, over another drawing of ours if there is one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Leaves out all that depends on the machine, so that the same command prints the same
+    #[arg(long)]
+    pub(crate) no_times: bool,
+    /// Prints one JSON value on stdout
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Prints the table as CSV on stdout
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+const HELP: &str = "\
+Examples:
+  cargo intermezzo tune work_stealing_queue --strategies dfs,random --preemptions 1,2,none
+  cargo intermezzo tune counter --grow tasks=2..4 --reductions none,dpor --svg growth.svg
+  cargo intermezzo tune --strategies random --seeds 5 --out target/tune --test push
+
+JSON: { programs, cells: [{ program, strategy, reduction, preemptions, cache_bytes?, refused? | runs, found, .. }],
+growth: [..], advice: [..] }. A comparison that was carried out is exit code 0, whatever was found.";
+
+/// Accepts what `Settings::set` accepts for this setting, and says what it says.
+fn setting(name: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
+    move |value| {
+        let set = Settings::default().set(name, value);
+        set.map(|()| value.to_owned()).map_err(|error| error.problem)
+    }
+}
+
+/// Splits `name=value` where that is a setting.
+fn any_setting(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| "it sets nothing: write NAME=VALUE".to_owned())?;
+    let set = Settings::default().set(name, value);
+    set.map(|()| (name.to_owned(), value.to_owned()))
+        .map_err(|error| error.problem)
+}

@@ -1,0 +1,134 @@
+//! The matrix of a comparison: programs by searches, and how each cell is run.
+
+use super::args::TuneArgs;
+use super::grow::Growth;
+use super::search::{self, Search};
+use crate::corpus;
+use crate::problem::Problem;
+use intermezzo_corpus::parse_full_name;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+
+/// What is compared on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Programs {
+    /// Programs of the corpus, by their names with parameters, as they were given.
+    Corpus(Vec<String>),
+    /// The tests of a project, by the arguments of `cargo test`.
+    Tests(Vec<String>),
+}
+
+/// A matrix: what decides the results, and nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Matrix {
+    pub(crate) programs: Programs,
+    pub(crate) searches: Vec<Search>,
+    /// Seeds of each search that draws at random.
+    pub(crate) seeds: u64,
+    /// Most executions of each run.
+    pub(crate) executions: u64,
+    /// Settings of all searches.
+    pub(crate) settings: Vec<(String, String)>,
+}
+
+/// The strategies that are compared unless others are given.
+const STRATEGIES: &[&str] = &["dfs", "random"];
+
+impl Matrix {
+    /// The matrix that the flags ask for, on these programs.
+    ///
+    /// # Errors
+    /// A strategy is none.
+    pub(crate) fn new(args: &TuneArgs, programs: Programs, strategies: &[&str]) -> Result<Matrix, Problem> {
+        let strategies = args
+            .strategies
+            .as_deref()
+            .map_or(strategies.to_vec(), search::list);
+        let mut searches: Vec<Search> = Vec::new();
+        for strategy in strategies {
+            Search::check_strategy(strategy)?;
+            for reduction in &args.reductions {
+                for preemptions in &args.preemptions {
+                    for cache_bytes in budgets(args) {
+                        let search = Search {
+                            strategy: strategy.into(),
+                            reduction: reduction.clone(),
+                            preemptions: preemptions.clone(),
+                            cache_bytes,
+                        };
+                        if searches.contains(&search) {
+                            return Err(Problem::usage(format!(
+                                "`{}` is given twice: once will do",
+                                search.label()
+                            )));
+                        }
+                        searches.push(search);
+                    }
+                }
+            }
+        }
+        Ok(Matrix {
+            programs,
+            searches,
+            seeds: args.seeds,
+            executions: args.executions,
+            settings: args.settings.clone(),
+        })
+    }
+
+    /// The matrix on the programs that are named, each with each value of the parameter that grows.
+    ///
+    /// # Errors
+    /// There is no such program, parameter or strategy.
+    pub(crate) fn of_programs(args: &TuneArgs, growth: Option<&Growth>) -> Result<Matrix, Problem> {
+        let mut programs = Vec::new();
+        for name in &args.programs {
+            let with_sets = [std::slice::from_ref(name), &args.sets].concat().join(",");
+            match growth {
+                None => programs.push(with_sets),
+                Some(growth) => programs.extend(growth.names(&with_sets)),
+            }
+        }
+        let mut full_names: Vec<String> = Vec::new();
+        for name in &programs {
+            // The name first: what is wrong with a wrong one is more than its parameters.
+            corpus::program(name.split(',').next().unwrap_or_default())?;
+            let (program, arguments) =
+                parse_full_name(name).map_err(|error| Problem::usage(format!("{name}: {error}")))?;
+            let full_name = program.full_name(&arguments);
+            if full_names.contains(&full_name) {
+                return Err(Problem::usage(format!("{name} is given twice: once will do")));
+            }
+            full_names.push(full_name);
+        }
+        Matrix::new(args, Programs::Corpus(programs), STRATEGIES)
+    }
+
+    /// The matrix on this project's tests.
+    ///
+    /// # Errors
+    /// There is no such strategy.
+    pub(crate) fn of_tests(args: &TuneArgs, cargo: &[OsString]) -> Result<Matrix, Problem> {
+        let cargo = cargo
+            .iter()
+            .map(|argument| argument.to_string_lossy().into_owned());
+        Matrix::new(args, Programs::Tests(cargo.collect()), STRATEGIES)
+    }
+
+    /// The seeds that a search is run with.
+    pub(crate) fn seeds_of(&self, search: &Search) -> std::ops::Range<u64> {
+        if search.draws_at_random() {
+            0..self.seeds
+        } else {
+            0..1
+        }
+    }
+}
+
+fn budgets(args: &TuneArgs) -> Vec<Option<String>> {
+    match &args.cache_bytes[..] {
+        [] => vec![None],
+        given => given.iter().cloned().map(Some).collect(),
+    }
+}

@@ -1,0 +1,139 @@
+//! One run of a search on a program: what it came to, from its report.
+
+use crate::problem::Problem;
+use serde::{Deserialize, Serialize};
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ended {
+    /// With every execution run, or with another of the same trace.
+    Everything,
+    /// With every execution within its bound.
+    Bound,
+    /// At a failure.
+    Failure,
+    /// At a limit, of executions or of time; a sample always does.
+    Limit,
+}
+
+impl Ended {
+    /// In words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Ended::Everything => "everything",
+            Ended::Bound => "bound",
+            Ended::Failure => "failure",
+            Ended::Limit => "limit",
+        }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Run {
+    /// The program, as its report names it.
+    pub(crate) program: String,
+    pub(crate) seed: u64,
+    /// The number, from 1, of the execution that failed.
+    pub(crate) failure: Option<u64>,
+    /// What kind of failure it was.
+    pub(crate) kind: Option<String>,
+    pub(crate) executions: u64,
+    pub(crate) traces: Option<u64>,
+    pub(crate) redundant: u64,
+    pub(crate) ended: Ended,
+    pub(crate) seconds: f64,
+}
+
+/// As much of a report as is needed.
+#[derive(Deserialize)]
+struct ReportJson {
+    program: String,
+    first_failure: Option<u64>,
+    executions: u64,
+    traces: Option<u64>,
+    redundant: u64,
+    coverage: CoverageJson,
+    elapsed_seconds: f64,
+    findings: Vec<FindingJson>,
+}
+
+#[derive(Deserialize)]
+struct FindingJson {
+    kind: String,
+    severity: String,
+}
+
+#[derive(Deserialize)]
+struct CoverageJson {
+    kind: String,
+    reason: Option<String>,
+}
+
+impl Run {
+    /// From a report's JSON.
+    ///
+    /// # Errors
+    /// It is none.
+    pub(crate) fn of_report(json: &str, seed: u64) -> Result<Run, Problem> {
+        let report: ReportJson = serde_json::from_str(json).map_err(|error| {
+            Problem::usage(format!(
+                "a report cannot be read ({error}): run the command again"
+            ))
+        })?;
+        let ended = match (
+            report.first_failure,
+            report.coverage.kind.as_str(),
+            report.coverage.reason,
+        ) {
+            (Some(_), ..) => Ended::Failure,
+            (None, "exhaustive", _) => Ended::Everything,
+            (None, "bounded", None) => Ended::Bound,
+            _ => Ended::Limit,
+        };
+        let error = report.findings.iter().find(|finding| finding.severity == "error");
+        Ok(Run {
+            program: report.program,
+            seed,
+            failure: report.first_failure,
+            kind: error.map(|finding| finding.kind.clone()),
+            executions: report.executions,
+            traces: report.traces,
+            redundant: report.redundant,
+            ended,
+            seconds: report.elapsed_seconds,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use intermezzo::{Explorer, Report};
+
+    fn ended(report: Report) -> (Option<u64>, Ended) {
+        let run = Run::of_report(&report.to_json(), 0).unwrap();
+        assert_eq!(run.executions, report.executions());
+        (run.failure, run.ended)
+    }
+
+    #[test]
+    fn ends_are_told_apart() {
+        let fails_last = || assert!(intermezzo::choose(3) < 2);
+        let never_fails = || assert!(intermezzo::choose(3) < 3);
+        let explorer = Explorer::new;
+        assert_eq!(ended(explorer().explore(fails_last)), (Some(3), Ended::Failure));
+        assert_eq!(ended(explorer().explore(never_fails)), (None, Ended::Everything));
+        assert_eq!(
+            ended(explorer().executions(2).explore(never_fails)),
+            (None, Ended::Limit)
+        );
+        assert!(
+            Run::of_report("{}", 0)
+                .unwrap_err()
+                .to_string()
+                .contains("cannot be read")
+        );
+    }
+}

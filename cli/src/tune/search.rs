@@ -1,0 +1,177 @@
+//! A search of the matrix: a strategy with a reduction, a bound and a budget, as settings.
+
+use crate::problem::Problem;
+use intermezzo::{Settings, StrategyKind};
+use serde::{Deserialize, Serialize};
+
+/// Strategies of which a setting of their own can be given as a parameter, and that setting.
+const ARGUMENTS: &[(&str, &str)] = &[
+    ("dfs", "preemptions"),
+    ("delays", "delays"),
+    ("best-first", "priority"),
+];
+
+/// A search, as the user wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Search {
+    /// With its parameters: `pct(3)`, `dfs(2)`.
+    pub(crate) strategy: String,
+    pub(crate) reduction: String,
+    pub(crate) preemptions: String,
+    /// `None` for what searches have unless told otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cache_bytes: Option<String>,
+}
+
+impl Search {
+    /// Checks that there is such a strategy.
+    ///
+    /// # Errors
+    /// There is none, or its argument does not fit.
+    pub(crate) fn check_strategy(strategy: &str) -> Result<(), Problem> {
+        for (name, value) in named(strategy) {
+            Settings::default()
+                .set(name, value)
+                .map_err(|error| Problem::usage(format!("--strategies {strategy}: {}", error.problem)))?;
+        }
+        Ok(())
+    }
+
+    /// What it sets, by name; the strategy's own argument last, so that it overrides.
+    pub(crate) fn given(&self) -> Vec<(&str, &str)> {
+        let mut given = vec![
+            ("reduction", self.reduction.as_str()),
+            ("preemptions", &self.preemptions),
+        ];
+        given.extend(self.cache_bytes.as_deref().map(|bytes| ("cache_bytes", bytes)));
+        given.extend(named(&self.strategy));
+        given
+    }
+
+    /// These settings with what the search sets.
+    pub(crate) fn settings(&self, mut settings: Settings) -> Settings {
+        for (name, value) in self.given() {
+            settings.set(name, value).expect("what is given was checked");
+        }
+        settings
+    }
+
+    /// Whether the same settings with another seed would be another search.
+    pub(crate) fn draws_at_random(&self) -> bool {
+        let settings = self.settings(Settings::default());
+        match settings.strategy {
+            StrategyKind::BestFirst => self.strategy.contains("random"),
+            StrategyKind::PctAll(_) => false,
+            ref other => other.is_sampler(),
+        }
+    }
+
+    /// In a line: `dfs(2), dpor, at most 1 preemption`.
+    pub(crate) fn label(&self) -> String {
+        let mut label = self.strategy.clone();
+        if self.reduction != "none" {
+            label.push_str(&format!(" {}", self.reduction));
+        }
+        if self.preemptions != "none" {
+            label.push_str(&format!(" preemptions={}", self.preemptions));
+        }
+        if let Some(bytes) = &self.cache_bytes {
+            label.push_str(&format!(" cache_bytes={bytes}"));
+        }
+        label
+    }
+}
+
+/// The settings in a strategy's name: `delays(2)` is `strategy=delays delays=2`.
+fn named(strategy: &str) -> Vec<(&str, &str)> {
+    let parts = strategy
+        .split_once('(')
+        .and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
+    let setting = |name| ARGUMENTS.iter().find(|(known, _)| *known == name);
+    match parts.and_then(|(name, parameter)| Some((name, parameter, setting(name)?.1))) {
+        Some((name, parameter, setting)) => vec![("strategy", name), (setting, parameter)],
+        None => vec![("strategy", strategy)],
+    }
+}
+
+/// The strategies of a list, which commas outside of parentheses separate.
+pub(crate) fn list(text: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let separates = |sign: char| {
+        match sign {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        sign == ',' && depth == 0
+    };
+    text.split(separates).map(str::trim).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(strategy: &str) -> Search {
+        Search {
+            strategy: strategy.into(),
+            reduction: "none".into(),
+            preemptions: "none".into(),
+            cache_bytes: None,
+        }
+    }
+
+    #[test]
+    fn a_strategy_brings_its_own_number() {
+        let settings = search("delays(2)").settings(Settings::default());
+        assert_eq!(
+            (settings.strategy, settings.delays),
+            (StrategyKind::Delays, Some(2))
+        );
+        let settings = search("dfs(1)").settings(Settings::default());
+        assert_eq!(settings.preemptions, Some(1));
+        for (strategy, says) in [
+            ("bfs", "is no strategy"),
+            ("random(2)", "takes no parameters"),
+            ("delays(2", "has no `)`"),
+            ("delays(two)", "`two` is no number"),
+        ] {
+            let error = Search::check_strategy(strategy).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+
+    #[test]
+    fn lists_are_split_outside_of_parentheses() {
+        assert_eq!(
+            list("dfs, pctvb(3,2),portfolio(pos,surw(one))"),
+            ["dfs", "pctvb(3,2)", "portfolio(pos,surw(one))"]
+        );
+        assert_eq!(list("dfs"), ["dfs"]);
+    }
+
+    #[test]
+    fn what_draws_at_random_is_known() {
+        for (strategy, random) in [
+            ("dfs", false),
+            ("delays", false),
+            ("random", true),
+            ("pct-all(2)", false),
+            ("surw", true),
+            ("best-first(rare)", false),
+            ("best-first(random)", true),
+        ] {
+            assert_eq!(search(strategy).draws_at_random(), random, "{strategy}");
+        }
+    }
+
+    #[test]
+    fn labels_name_what_is_not_the_default() {
+        let mut search = search("dfs");
+        assert_eq!(search.label(), "dfs");
+        search.reduction = "bpor".into();
+        search.preemptions = "2".into();
+        search.cache_bytes = Some("1000".into());
+        assert_eq!(search.label(), "dfs bpor preemptions=2 cache_bytes=1000");
+    }
+}

@@ -1,0 +1,150 @@
+//! The runs of a matrix, one after the other.
+
+use super::matrix::{Matrix, Programs};
+use super::run::Run;
+use super::search::Search;
+use super::store::Store;
+use crate::problem::Problem;
+use crate::project::cargo::CargoTest;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use intermezzo::Settings;
+use intermezzo_corpus::parse_full_name;
+use serde::{Deserialize, Serialize};
+use std::io::{self, IsTerminal};
+
+/// What is run at once: a program of the corpus, or the tests of a project, with one seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Item {
+    /// The number of the program in the matrix; 0 for a project's tests.
+    pub(crate) program: usize,
+    /// The number of the search in the matrix.
+    pub(crate) search: usize,
+    pub(crate) seed: u64,
+    /// What came of it: a run of each test.
+    pub(crate) runs: Vec<Run>,
+}
+
+/// Why a search of this matrix is refused, if it is.
+pub(crate) fn refused(matrix: &Matrix, search: &Search) -> Option<String> {
+    let settings = settings(matrix, Settings::default(), search, 0);
+    settings.check().err().map(|error| error.to_string())
+}
+
+/// What a run of the matrix sets, over a program's own settings. Programs keep their environment and their limits.
+fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64) -> Settings {
+    let mut settings = Settings {
+        environment: own.environment,
+        steps: own.steps,
+        fair_yields: own.fair_yields,
+        awaits: own.awaits,
+        // What is found is only counted.
+        minimise: 0,
+        ..Settings::default()
+    };
+    for (name, value) in &matrix.settings {
+        settings.set(name, value).expect("settings were checked");
+    }
+    Settings {
+        executions: Some(matrix.executions),
+        seed,
+        ..search.settings(settings)
+    }
+}
+
+/// Runs what the store does not have yet, and gives all there is, in the matrix's order.
+///
+/// # Errors
+/// A run cannot be carried out, or not be kept.
+pub(crate) fn run(matrix: &Matrix, mut store: Store) -> Result<Vec<Item>, Problem> {
+    let programs = match &matrix.programs {
+        Programs::Corpus(names) => names.len(),
+        Programs::Tests(_) => 1,
+    };
+    let mut wanted = Vec::new();
+    for program in 0..programs {
+        for (number, search) in matrix.searches.iter().enumerate() {
+            if refused(matrix, search).is_none() {
+                wanted.extend(matrix.seeds_of(search).map(|seed| (program, number, seed)));
+            }
+        }
+    }
+    let line = progress(wanted.len());
+    let mut items = Vec::new();
+    for (program, number, seed) in wanted {
+        line.inc(1);
+        if let Some(item) = store.take(program, number, seed) {
+            items.push(item);
+            continue;
+        }
+        let search = &matrix.searches[number];
+        let runs = match &matrix.programs {
+            Programs::Corpus(names) => {
+                line.set_message(format!("{}: {}", names[program], search.label()));
+                vec![explore(matrix, &names[program], search, seed)?]
+            }
+            Programs::Tests(cargo) => {
+                line.set_message(search.label());
+                test(matrix, cargo, search, seed)?
+            }
+        };
+        let item = Item {
+            program,
+            search: number,
+            seed,
+            runs,
+        };
+        store.keep(&item)?;
+        items.push(item);
+    }
+    line.finish_and_clear();
+    Ok(items)
+}
+
+/// Explores a program of the corpus.
+fn explore(matrix: &Matrix, name: &str, search: &Search, seed: u64) -> Result<Run, Problem> {
+    let (program, arguments) = parse_full_name(name).expect("names were checked");
+    let settings = settings(matrix, program.settings(), search, seed);
+    let explorer = program.explorer(settings, &arguments);
+    let report = crate::corpus::explore(program, &arguments, explorer)
+        .map_err(|error| Problem::usage(format!("{name}: {error}")))?;
+    Run::of_report(&report.to_json(), seed)
+}
+
+/// Runs the project's tests: their own settings stay where the matrix sets nothing.
+fn test(matrix: &Matrix, cargo: &[String], search: &Search, seed: u64) -> Result<Vec<Run>, Problem> {
+    let mut given: Vec<(&str, String)> = vec![
+        ("minimise", "0".into()),
+        ("executions", matrix.executions.to_string()),
+        ("seed", seed.to_string()),
+    ];
+    let others = matrix
+        .settings
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.clone()));
+    given.extend(others);
+    given.extend(
+        search
+            .given()
+            .into_iter()
+            .map(|(name, value)| (name, value.to_owned())),
+    );
+    // A failing test is what is looked for: it must not keep the others from being explored.
+    let arguments = ["--quiet", "--no-fail-fast"].into_iter().map(Into::into);
+    let arguments = arguments.chain(cargo.iter().map(Into::into)).collect();
+    let ran = CargoTest::new(arguments, true)?.quiet().settings(&given).run()?;
+    ran.reports
+        .iter()
+        .map(|report| Run::of_report(report.text.get(), seed))
+        .collect()
+}
+
+/// A line on stderr, if somebody looks at it.
+fn progress(runs: usize) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} [{bar:20}] run {pos} of {len}, {eta} left: {msg}")
+        .expect("the template is well-formed")
+        .progress_chars("=> ");
+    ProgressBar::with_draw_target(Some(runs as u64), ProgressDrawTarget::stderr()).with_style(style)
+}

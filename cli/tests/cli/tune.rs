@@ -1,0 +1,183 @@
+//! `tune`: tables that come out the same, runs that go on, and what is refused.
+
+use crate::{json, run};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The page that shows a comparison, and the command that it is of.
+const PAGE: &str = "docs/TUNE.md";
+
+fn in_workspace(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(file)
+}
+
+/// What comes after `cargo intermezzo` in a command, where single quotes hold a word together.
+fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (at, part) in command.split('\'').enumerate() {
+        if at % 2 == 1 {
+            words.last_mut().unwrap().push_str(part);
+            continue;
+        }
+        for (at, piece) in part.split(' ').enumerate() {
+            if at > 0 {
+                words.push(String::new());
+            }
+            words.last_mut().unwrap().push_str(piece);
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// With UPDATE_DOCS=1 the page is brought up to date instead.
+#[test]
+fn the_page_shows_what_its_command_prints() {
+    let path = in_workspace(PAGE);
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once("```text\n$ cargo intermezzo ").unwrap();
+    let (shown, after) = rest.split_once("```\n").unwrap();
+    let (command, table) = shown.split_once('\n').unwrap();
+    let arguments = words(command);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let printed = run(&arguments).ends_with(0).stdout;
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let page = format!("{before}```text\n$ cargo intermezzo {command}\n{printed}```\n{after}");
+        fs::write(&path, page).unwrap();
+    } else {
+        assert_eq!(
+            table, printed,
+            "{PAGE} is not up to date: run this test with UPDATE_DOCS=1"
+        );
+    }
+}
+
+const SMALL: &[&str] = &[
+    "tune",
+    "deadlock01_bad",
+    "lazy01_fixed",
+    "--strategies",
+    "dfs,dfs(1),random,surw(one)",
+    "--reductions",
+    "none,dpor",
+    "--seeds",
+    "3",
+    "--executions",
+    "50",
+    "--no-times",
+];
+
+#[test]
+fn an_interrupted_comparison_goes_on() {
+    let whole = run(SMALL).ends_with(0).stdout;
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().to_str().unwrap();
+    let keeping = [SMALL, &["--out", out]].concat();
+    assert_eq!(run(&keeping).ends_with(0).stdout, whole);
+
+    let file = directory.path().join("results.jsonl");
+    let results = fs::read_to_string(&file).unwrap();
+    // Half of the results, and half of a line.
+    let middle = results.lines().take(8).map(|line| line.len() + 1).sum::<usize>() + 20;
+    fs::write(&file, &results[..middle]).unwrap();
+    assert_eq!(run(&keeping).ends_with(0).stdout, whole);
+    let without_times = |results: &str| -> Vec<String> {
+        let lines = results
+            .lines()
+            .map(|line| line.split("\"seconds\"").next().unwrap());
+        lines.map(str::to_owned).collect()
+    };
+    let again = fs::read_to_string(&file).unwrap();
+    assert_eq!(without_times(&again), without_times(&results));
+
+    run(&[&keeping[..], &["--setting", "steps=100"]].concat()).refused(&[
+        "results.jsonl",
+        "results of another comparison",
+        "--out",
+    ]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), again);
+}
+
+#[test]
+fn what_does_not_go_together_is_shown() {
+    let text = run(SMALL).ends_with(0).stdout;
+    for says in [
+        "deadlock01_bad  dfs        dpor       none         1/1 ",
+        "deadlock01_bad  random     dpor       none         refused (2)\n",
+        "  (2) setting `reduction`: executions drawn at random have no reduction",
+        "\n  lazy01_fixed: take dfs: it covers every schedule in 6 executions; next ",
+    ] {
+        assert!(text.contains(says), "{says:?} is not in:\n{text}");
+    }
+    let comparison = json(0, SMALL);
+    let cells = comparison["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2 * 4 * 2);
+    assert_eq!(
+        (&cells[0]["strategy"], &cells[0]["found"]),
+        (&"dfs".into(), &1.into())
+    );
+    let refused = cells.iter().filter(|cell| cell["refused"].is_string());
+    assert_eq!(refused.count(), 2 * 3);
+    assert_eq!(comparison["advice"][1]["search"], "dfs");
+
+    let csv = run(&[SMALL, &["--csv"]].concat()).ends_with(0).stdout;
+    assert_eq!(csv.lines().count(), 1 + cells.len());
+    assert!(
+        csv.starts_with("program,strategy,reduction,preemptions,cache_bytes,runs,found,"),
+        "{csv}"
+    );
+}
+
+#[test]
+fn growth_is_shown_and_drawn() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("growth.svg");
+    let svg = file.to_str().unwrap();
+    let growing = [
+        "tune",
+        "counter",
+        "--grow",
+        "tasks=1..3",
+        "--strategies",
+        "dfs",
+        "--svg",
+        svg,
+    ];
+    for _ in 0..2 {
+        let text = run(&growing).ends_with(0).stdout;
+        let line = "  counter, dfs: tasks=1: 1, tasks=2: 6, tasks=3: 90; 9.49 times as many executions";
+        assert!(text.contains(line), "{text}");
+    }
+    let drawing = fs::read_to_string(&file).unwrap();
+    for says in [
+        "<svg ",
+        "executions by tasks",
+        "counter,tasks=2",
+        "traces per second",
+    ] {
+        assert!(drawing.contains(says), "{says}");
+    }
+    fs::write(&file, "<svg>mine</svg>").unwrap();
+    run(&growing).refused(&["growth.svg", "no drawing of ours", "--svg"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "<svg>mine</svg>");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    run(&["tune"]).refused(&["PROGRAM"]);
+    run(&["tune", "conter"]).refused(&["\"conter\"", "did you mean `counter`"]);
+    run(&["tune", "counter,tasks=0"]).refused(&["tasks=0: give a number from 1 to 300"]);
+    run(&["tune", "counter", "counter"]).refused(&["counter is given twice"]);
+    run(&["tune", "counter", "--set", "task=1"]).refused(&["has no parameter `task`"]);
+    run(&["tune", "counter", "--strategies", "dfs,bfs"]).refused(&["--strategies bfs", "is no strategy"]);
+    run(&["tune", "counter", "--strategies", "dfs,dfs"]).refused(&["`dfs` is given twice"]);
+    run(&["tune", "counter", "--reductions", "none,most"]).refused(&["--reductions", "`most`"]);
+    run(&["tune", "counter", "--grow", "tasks=3"]).refused(&["--grow tasks=3", "tasks=2..5"]);
+    run(&["tune", "counter", "--seeds", "0"]).refused(&["--seeds"]);
+    run(&["tune", "counter", "--setting", "strategies=1"]).refused(&["there is no such setting"]);
+    run(&["tune", "counter", "--bugs"]).refused(&["--bugs"]);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), "notes").unwrap();
+    run(&["tune", "counter", "--out", file.path().to_str().unwrap()]).refused(&["--out"]);
+    assert_eq!(fs::read_to_string(file.path()).unwrap(), "notes");
+}

@@ -1,0 +1,67 @@
+//! The bounds of a ranked search: preemptions, variables, and tasks.
+
+use super::text::plural;
+use crate::settings::Epsilon;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// Bounds within which a ranked search ran every execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankBound {
+    /// Executions with at most this many preemptions; `None` for any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<u32>,
+    /// Executions whose preemptions count against at most this many variables; `None` for any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variables: Option<u32>,
+    /// Each so many tasks went in every order; `None` if any task went wherever another could not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
+    /// How probable it is at most that some order of so many tasks was missed; `None` if none was. In JSON the probability
+    /// that none was.
+    #[serde(
+        default,
+        rename = "probability",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "write_probability",
+        deserialize_with = "read_probability"
+    )]
+    pub epsilon: Option<Epsilon>,
+}
+
+fn write_probability<S: Serializer>(epsilon: &Option<Epsilon>, serializer: S) -> Result<S::Ok, S::Error> {
+    match epsilon {
+        Some(epsilon) => serializer.serialize_f64(epsilon.complement()),
+        None => serializer.serialize_none(),
+    }
+}
+
+fn read_probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Epsilon>, D::Error> {
+    let probability = Option::<f64>::deserialize(deserializer)?;
+    Ok(probability.and_then(Epsilon::of_complement))
+}
+
+impl fmt::Display for RankBound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RankBound {
+            preemptions,
+            variables,
+            threads,
+            epsilon,
+        } = *self;
+        match preemptions {
+            Some(most) => write!(f, "at most {most} {}", plural(most.into(), "preemption"))?,
+            None => f.write_str("any number of preemptions")?,
+        }
+        if let Some(most) = variables {
+            write!(f, " after accesses to {most} {}", plural(most.into(), "variable"))?;
+        }
+        if let Some(threads) = threads {
+            write!(f, " and {threads} tasks in every order of priorities")?;
+        }
+        match epsilon {
+            Some(epsilon) => write!(f, ", with a probability of at least {}", epsilon.complement()),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Random orders of tasks: how many it takes until some tasks came in every order among themselves, and how they are drawn.
+//!
+//! Bindal, Bansal and Lal, lemma 4.1: of `n` things, `(t + 1)! (ln(n t) + ln(1 / eps))` random orders show each `t` of them
+//! in all `t!` orders, but for a probability of at most `eps`. Its proof bounds the expected number of orders missed,
+//! `n! / (n - t)! (1 - 1 / t!)^P`; here `P` is taken from that bound itself, which asks for fewer.
+//!
+//! Differs: orders come in pairs, one the reverse of the other. A pair misses an order of `t` things with probability
+//! `1 - 2 / t!`, which is less than `(1 - 1 / t!)^2`, and misses the reverse of that exactly then too. So for two things
+//! one pair is enough for certain, as the paper says, and more things take fewer pairs.
+
+/// What has a priority of its own: a task, or what a task does after a preemption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fragment(u32);
+
+impl Fragment {
+    /// A task, by its number, until it is preempted.
+    pub(super) fn of_task(task: u32) -> Fragment {
+        Fragment(task)
+    }
+
+    /// The task that was preempted as the how-manieth preemption of the execution, from 1.
+    pub(super) fn after_preemption(preemption: u32) -> Fragment {
+        Fragment(1 << 31 | preemption)
+    }
+}
+
+/// The priority of a fragment in the order of this number; the higher goes first. Odd orders are the reverse of the ones
+/// before them.
+///
+/// It does not matter how many fragments there are: tasks that come late have their places in each order too.
+pub(super) fn priority(seed: u64, order: u32, fragment: Fragment) -> (u64, u32) {
+    let pair = u64::from(order / 2);
+    let drawn = spread(spread(seed ^ spread(pair)) ^ u64::from(fragment.0));
+    if order.is_multiple_of(2) {
+        (drawn, fragment.0)
+    } else {
+        (!drawn, !fragment.0)
+    }
+}
+
+/// SplitMix64: every bit of the result depends on every bit of the number.
+fn spread(number: u64) -> u64 {
+    let mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
+}
+
+/// How many orders of `of` things, in pairs, show each `some` of them in every order, but for a probability of at most
+/// `epsilon`. Saturates.
+pub(super) fn needed(of: u32, some: u32, epsilon: f64) -> u64 {
+    let some = some.min(of);
+    if some < 2 {
+        return 1;
+    }
+    let choices: f64 = (of - some + 1..=of).map(|n| f64::from(n).ln()).sum();
+    let orders: f64 = (1..=some).map(f64::from).product();
+    // An order and its reverse are missed together.
+    let missed_together = choices - 2_f64.ln() - epsilon.ln();
+    let by_each_pair = -(-2.0 / orders).ln_1p();
+    if by_each_pair.is_infinite() {
+        return 2;
+    }
+    2 * ((missed_together / by_each_pair).ceil().max(1.0) as u64).min(u64::MAX / 2)
+}
+
+/// How many orders of so many things there are. Saturates.
+pub(super) fn all(of: u32) -> u64 {
+    (1..=u64::from(of)).fold(1, u64::saturating_mul)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The lemma's number.
+    fn lemma(n: u32, t: u32, epsilon: f64) -> f64 {
+        all(t + 1) as f64 * (f64::from(n * t).ln() - epsilon.ln())
+    }
+
+    /// The tasks in an order, the first first.
+    fn order(n: u32, seed: u64, number: u32) -> Vec<u32> {
+        let mut tasks: Vec<u32> = (0..n).collect();
+        tasks.sort_by_key(|&task| std::cmp::Reverse(priority(seed, number, Fragment::of_task(task))));
+        tasks
+    }
+
+    /// Every sequence of `t` different tasks that comes in this order somewhere in the tasks.
+    fn subsequences(tasks: &[u32], t: usize) -> Vec<Vec<u32>> {
+        if t == 0 {
+            return vec![Vec::new()];
+        }
+        let with_first = |(at, &first): (usize, &u32)| {
+            let rest = subsequences(&tasks[at + 1..], t - 1);
+            rest.into_iter().map(move |rest| [vec![first], rest].concat())
+        };
+        tasks.iter().enumerate().flat_map(with_first).collect()
+    }
+
+    /// Whether so many orders show each `t` of the tasks in every order.
+    fn covers(n: u32, t: u32, orders: u64, seed: u64) -> bool {
+        let seen: BTreeSet<Vec<u32>> = (0..orders as u32)
+            .flat_map(|number| subsequences(&order(n, seed, number), t as usize))
+            .collect();
+        seen.len() as u64 == all(n) / all(n - t)
+    }
+
+    #[test]
+    fn two_tasks_take_an_order_and_its_reverse() {
+        for n in 2..40 {
+            assert_eq!(needed(n, 2, 0.01), 2);
+            let mut reversed = order(n, 7, 1);
+            reversed.reverse();
+            assert_eq!(order(n, 7, 0), reversed);
+            assert!(n > 8 || covers(n, 2, 2, n.into()));
+        }
+    }
+
+    #[test]
+    fn orders_are_no_more_than_the_lemma_asks_for() {
+        for epsilon in [0.5, 0.1, 0.01, 1e-6] {
+            for n in 2..60 {
+                for t in 2..=n.min(6) {
+                    assert!(needed(n, t, epsilon) as f64 <= lemma(n, t, epsilon) + 2.0);
+                }
+            }
+        }
+        assert_eq!((needed(600, 3, 0.01), lemma(600, 3, 0.01) as u64), (114, 290));
+    }
+
+    /// The share of trials that missed something is not above epsilon, nor far below where the lemma is tight.
+    #[test]
+    fn orders_cover_with_the_probability_that_is_claimed() {
+        const TRIALS: u64 = 2_000;
+        for epsilon in [0.2, 0.05] {
+            for t in 2..=3 {
+                for n in t..=8 {
+                    let orders = needed(n, t, epsilon);
+                    let missed = (0..TRIALS).filter(|&seed| !covers(n, t, orders, seed)).count();
+                    let share = missed as f64 / TRIALS as f64;
+                    assert!(share <= epsilon, "n={n} t={t} eps={epsilon}: {share} of {orders}");
+                    let lemma = lemma(n, t, epsilon).ceil() as u64;
+                    let missed = (0..TRIALS / 10)
+                        .filter(|&seed| !covers(n, t, lemma, seed))
+                        .count();
+                    assert!(missed as f64 <= epsilon * TRIALS as f64 / 10.0);
+                }
+            }
+        }
+    }
+
+    /// Priorities of different fragments, orders and seeds have nothing to do with each other.
+    #[test]
+    fn each_order_is_as_likely_as_any() {
+        let mut counts = std::collections::BTreeMap::new();
+        for seed in 0..6_000 {
+            *counts.entry(order(3, seed, 0)).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        assert!(
+            counts.values().all(|count| (900..1_100).contains(count)),
+            "{counts:?}"
+        );
+        assert_eq!((all(0), all(5), all(99)), (1, 120, u64::MAX));
+        assert_eq!((needed(1, 2, 0.1), needed(3, 9, 0.1)), (1, needed(3, 3, 0.1)));
+    }
+}

@@ -1,5 +1,6 @@
 //! The explorer: what to explore and how, set up call by call.
 
+use crate::coverage::MemoError;
 use crate::driver::{CheckpointError, Exploration, Listening, checkpoint_in, write_report};
 use crate::environment::Environment;
 use crate::estimate::Estimate;
@@ -47,6 +48,13 @@ impl Strategy {
         Strategy(Chosen::Kind(StrategyKind::BestFirst))
     }
 
+    /// Exposes iRoots, one after the other: patterns of one or two dependencies between static places of two tasks. The
+    /// search is over when each that it predicted has been exposed, or tried in vain as often as
+    /// [`Explorer::iroot_attempts`] says.
+    pub fn coverage() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Coverage))
+    }
+
     /// A search of your own. Bounds of the explorer are its own business then.
     pub fn custom(strategy: impl search::Strategy + 'static) -> Strategy {
         Strategy(Chosen::Custom(Box::new(strategy)))
@@ -62,6 +70,8 @@ pub enum ExploreError {
     Setting(SettingError),
     /// The search can neither go on from the checkpoint nor write it.
     Checkpoint(CheckpointError),
+    /// The exploration can neither go by the memo nor add to it.
+    Memo(MemoError),
 }
 
 impl fmt::Display for ExploreError {
@@ -70,6 +80,7 @@ impl fmt::Display for ExploreError {
             ExploreError::Schedule(error) => error.fmt(f),
             ExploreError::Setting(error) => error.fmt(f),
             ExploreError::Checkpoint(error) => error.fmt(f),
+            ExploreError::Memo(error) => error.fmt(f),
         }
     }
 }
@@ -80,6 +91,7 @@ impl std::error::Error for ExploreError {
             ExploreError::Schedule(error) => Some(error),
             ExploreError::Setting(error) => Some(error),
             ExploreError::Checkpoint(error) => Some(error),
+            ExploreError::Memo(error) => Some(error),
         }
     }
 }
@@ -310,6 +322,35 @@ impl Explorer {
     /// Time between two checkpoints. It is longer where writing one takes more than a twentieth of it. Default: 10 seconds.
     pub fn checkpoint_every(mut self, time: Duration) -> Explorer {
         self.settings.checkpoint_every = time;
+        self
+    }
+
+    /// Measures which iRoots the executions expose, whatever the search ([`Report::iroots`]). The search
+    /// [`coverage`](Strategy::coverage) does so anyway, and so does any with a memo. Default: off.
+    pub fn iroots(mut self, on: bool) -> Explorer {
+        self.settings.iroots = on;
+        self
+    }
+
+    /// How many events of a task two accesses of an iRoot are at most apart. Default: 20.
+    pub fn iroot_window(mut self, events: u32) -> Explorer {
+        self.settings.iroot_window = events;
+        self
+    }
+
+    /// How often the search [`coverage`](Strategy::coverage) tries in vain to expose an iRoot, in all explorations that share
+    /// a memo, before it is let be. Default: 2.
+    pub fn iroot_attempts(mut self, most: u32) -> Explorer {
+        self.settings.iroot_attempts = most;
+        self
+    }
+
+    /// Keeps in this file which iRoots were exposed, and which were tried in vain: the search
+    /// [`coverage`](Strategy::coverage) does not try these again. Explorations of any tests, in any processes, can share it;
+    /// what it says holds as long as the source files are as they were. One that finds an error adds nothing more to it, so
+    /// that the error is found again. Written at the end, and as often as [`Explorer::checkpoint_every`] says.
+    pub fn memo(mut self, file: impl Into<PathBuf>) -> Explorer {
+        self.settings.memo = Some(file.into());
         self
     }
 

@@ -444,8 +444,9 @@ impl Runtime {
             context_switches: self.switches,
             running: TaskId(self.last),
             candidates,
+            events: self.events.as_slice(),
             trace: &self.trace,
-            tasks: &self.tasks,
+            tasks: &self.tasks[..self.created as usize],
             enabled: &self.enabled,
             overdue: &self.overdue,
         });
@@ -569,8 +570,9 @@ impl Runtime {
                 context_switches: self.switches,
                 running: TaskId(self.last),
                 candidates,
+                events: self.events.as_slice(),
                 trace: &self.trace,
-                tasks: &self.tasks,
+                tasks: &self.tasks[..self.created as usize],
                 enabled: &self.enabled,
                 overdue: &self.overdue,
             })

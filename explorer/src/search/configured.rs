@@ -79,6 +79,7 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
                 settings.prefixes,
             ))
         }
+        StrategyKind::Coverage => unreachable!("a search by iRoots is made by the session that knows them"),
         StrategyKind::Random => Box::new(RandomWalk::new(settings.seed, most).up_to(settings.executions)),
     }
 }

@@ -7,6 +7,7 @@
 mod best_first;
 mod caching;
 pub(crate) mod configured;
+pub(crate) mod coverage;
 mod delays;
 mod depth;
 mod dfs;
@@ -37,7 +38,7 @@ pub use rank::Rank;
 pub use replay::Replay;
 
 use crate::report::Coverage;
-use crate::runtime::{Candidates, Task, TaskSet};
+use crate::runtime::{Candidates, Event, Task, TaskSet};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Key, Trace};
 use intermezzo_sdk::{SyncVar, TaskId};
@@ -67,6 +68,13 @@ pub trait Strategy: Send {
     /// Whether to be asked before every step, even where there is but one alternative.
     fn asks_always(&self) -> bool {
         false
+    }
+
+    /// The same search from its beginning, of which it keeps what it knows; `None` if the settings can make it.
+    ///
+    /// Asked for where the engine has learned something, and all that was run before counts nowhere.
+    fn anew(&mut self) -> Option<Box<dyn Strategy>> {
+        None
     }
 
     /// The last execution departed from what was prescribed, because the test does not always do the same, and is
@@ -198,6 +206,7 @@ pub struct ChoicePoint<'a> {
     /// The task that took the last step.
     pub running: TaskId,
     pub(crate) candidates: Candidates<'a>,
+    pub(crate) events: &'a [Event],
     pub(crate) trace: &'a Trace,
     pub(crate) tasks: &'a [Task],
     pub(crate) enabled: &'a TaskSet,

@@ -61,6 +61,10 @@ impl Identity {
             preempt_at_races,
             priority,
             prefixes: _,
+            iroots,
+            iroot_window: _,
+            iroot_attempts: _,
+            memo,
             executions: _,
             time: _,
             steps,
@@ -88,7 +92,9 @@ impl Identity {
                 && priority.is_none()
                 && !quiet_atomics
                 && !preempt_at_races
-                && !assume_awaits,
+                && !assume_awaits
+                && !iroots
+                && memo.is_none(),
             "such searches are not kept"
         );
         let mut monitors = monitors.join(", ");

@@ -33,6 +33,8 @@ pub(crate) struct Inner {
     /// What the last execution exposed, until it is known whether it failed.
     last: Vec<IRoot>,
     last_failed: bool,
+    /// The iRoot that it was to expose, if there was one.
+    target: Option<IRoot>,
     /// Whether any execution failed.
     failed: bool,
     /// What was exposed and tried before.
@@ -106,6 +108,7 @@ impl Session {
             found: Found::default(),
             last: Vec::new(),
             last_failed: false,
+            target: None,
             failed: false,
             known,
             memo,
@@ -163,6 +166,7 @@ impl Session {
     pub(crate) fn close(&self) -> (IRootCoverage, Option<MemoError>) {
         let mut inner = self.get();
         inner.over = true;
+        inner.settle_attempt();
         inner.settle();
         let problem = inner.keep();
         (inner.measured(), problem)
@@ -255,6 +259,7 @@ impl Inner {
     /// The search begins anew: what it was is forgotten.
     pub(crate) fn begin_anew(&mut self) {
         self.settle();
+        self.target = None;
         self.found = Found::default();
         if let Some(keeping) = &mut self.memo {
             (keeping.executions, keeping.attempts) = (0, 0);
@@ -280,13 +285,19 @@ impl Inner {
         before + self.found.tried.get(iroot).copied().unwrap_or(0)
     }
 
-    /// The last execution was to expose this iRoot.
-    pub(crate) fn tried(&mut self, iroot: &IRoot) {
+    /// The next execution is to expose this iRoot.
+    pub(crate) fn aim(&mut self, iroot: IRoot) {
+        self.target = Some(iroot);
+    }
+
+    /// Counts what came of the attempt that was the last execution, if it was one.
+    pub(crate) fn settle_attempt(&mut self) {
+        let Some(iroot) = self.target.take() else { return };
         self.found.attempts += 1;
-        if self.last.contains(iroot) {
+        if self.last.contains(&iroot) {
             self.found.successes += 1;
         } else {
-            *self.found.tried.entry(*iroot).or_default() += 1;
+            *self.found.tried.entry(iroot).or_default() += 1;
         }
     }
 

@@ -50,8 +50,8 @@ enum Run {
     Plain,
     /// A profile run, drawn at random; one that mostly stays with a task while it can.
     Drawn { stays: bool },
-    /// An attempt to expose an iRoot.
-    Attempt(IRoot, Box<Active>),
+    /// An attempt to expose the iRoot that the session was told of.
+    Attempt(Box<Active>),
 }
 
 impl CoverageDriven {
@@ -72,9 +72,7 @@ impl CoverageDriven {
     /// Takes in what the last execution came to.
     fn learn(&mut self) {
         let mut session = self.session.get();
-        if let Run::Attempt(iroot, _) = &self.run {
-            session.tried(iroot);
-        }
+        session.settle_attempt();
         let before = self.queue.len();
         let fresh = session.take_fresh();
         let attempts_max = self.attempts_max;
@@ -100,7 +98,8 @@ impl CoverageDriven {
             });
         }
         let iroot = *self.queue.first()?;
-        let session = self.session.get();
+        let mut session = self.session.get();
+        session.aim(iroot);
         let attempt = session.attempts(&iroot);
         let window = session.window();
         drop(session);
@@ -110,7 +109,7 @@ impl CoverageDriven {
             self.random.clone(),
             Place::new(self.session.clone()),
         );
-        Some(Run::Attempt(iroot, Box::new(active)))
+        Some(Run::Attempt(Box::new(active)))
     }
 
     fn restart(&mut self) {
@@ -139,7 +138,7 @@ impl Strategy for CoverageDriven {
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
         let stays = match &mut self.run {
             Run::Nothing | Run::Plain => return Some(0),
-            Run::Attempt(_, active) => return Some(active.choose(point)),
+            Run::Attempt(active) => return Some(active.choose(point)),
             Run::Drawn { stays } => *stays && point.kind == ChoiceKind::Task,
         };
         if stays && self.random.random_bool(STAYS) {

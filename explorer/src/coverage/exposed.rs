@@ -70,7 +70,10 @@ impl Detector {
 
     /// The number of the last event of a task that made an access; 0 if none did.
     pub(crate) fn events_of(&self, task: u32) -> u32 {
-        let last = self.of_task.get(task as usize).and_then(|accesses| accesses.last());
+        let last = self
+            .of_task
+            .get(task as usize)
+            .and_then(|accesses| accesses.last());
         last.map_or(0, |&number| self.access(number).index)
     }
 
@@ -200,7 +203,9 @@ impl Detector {
         let from = &self.accesses[first as usize];
         let to = &self.accesses[second as usize];
         let task = &self.of_task[from.access.task as usize];
-        let mut between = task[from.at + 1..to.at].iter().map(|&other| self.access(other).var);
+        let mut between = task[from.at + 1..to.at]
+            .iter()
+            .map(|&other| self.access(other).var);
         between.all(|var| var != from.access.var && var != to.access.var)
     }
 

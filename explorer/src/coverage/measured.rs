@@ -138,7 +138,13 @@ impl fmt::Display for IRootCoverage {
             })
             .collect();
         if !doublings.is_empty() {
-            write!(f, ": {}, {} by {}", doublings.join(", "), self.total, self.saturated_at)?;
+            write!(
+                f,
+                ": {}, {} by {}",
+                doublings.join(", "),
+                self.total,
+                self.saturated_at
+            )?;
         }
         if let Some(search) = &self.search {
             write!(
@@ -149,7 +155,11 @@ impl fmt::Display for IRootCoverage {
             if search.known > 0 {
                 write!(f, " ({} of them before, by the memo)", search.known)?;
             }
-            write!(f, "; {} of {} attempts succeeded", search.successes, search.attempts)?;
+            write!(
+                f,
+                "; {} of {} attempts succeeded",
+                search.successes, search.attempts
+            )?;
             if search.overflowed {
                 f.write_str("; more were predicted than are kept")?;
             }

@@ -9,8 +9,8 @@ use super::observer::Observer;
 use super::place::Place;
 use super::predict::predicted;
 use super::profile::Profiler;
-use crate::search::{Operation, Strategy};
 use crate::search::coverage::CoverageDriven;
+use crate::search::{Operation, Strategy};
 use crate::settings::{Settings, StrategyKind};
 use intermezzo_sdk::{Class, Monitor, SyncVarAccess};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -344,7 +344,8 @@ impl Inner {
         names.sort();
         let searched_for = |point: &&Point| point.exposed.total() == found.counts.total();
         let saturated = found.curve.iter().find(searched_for);
-        let count = |of: &dyn Fn(&IRoot) -> bool| found.predicted.iter().filter(|iroot| of(iroot)).count() as u64;
+        let count =
+            |of: &dyn Fn(&IRoot) -> bool| found.predicted.iter().filter(|iroot| of(iroot)).count() as u64;
         let known = |iroot: &IRoot| self.known.exposed.contains(iroot);
         let search = self.profiler.is_some().then(|| Searched {
             predicted: found.predicted.len() as u64,
@@ -358,7 +359,9 @@ impl Inner {
             exposed: found.counts,
             total: found.counts.total(),
             window: self.window,
-            saturated_at: saturated.filter(|_| found.counts.total() > 0).map_or(0, |point| point.execution),
+            saturated_at: saturated
+                .filter(|_| found.counts.total() > 0)
+                .map_or(0, |point| point.execution),
             curve: thinned(found.curve.clone()),
             search,
             names: names.into_iter().map(|(_, name)| name).collect(),

@@ -200,7 +200,9 @@ impl Exploration {
         );
         if let Some((iroots, problem)) = measured {
             report.iroots = Some(iroots);
-            problem.iter().for_each(|problem| report.note(&problem.to_string()));
+            problem
+                .iter()
+                .for_each(|problem| report.note(&problem.to_string()));
         }
         Ok(report)
     }

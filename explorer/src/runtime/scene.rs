@@ -12,8 +12,7 @@ use intermezzo_sdk::{EventId, SyncVar, SyncVarOp, TaskId};
 impl Runtime {
     /// What each task wants next that has not ended.
     pub(super) fn wanted(&self) -> Vec<Operation> {
-        let present =
-            (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended);
+        let present = (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended);
         let operation = |task: u32| {
             let access = self.tasks[task as usize].pending.access;
             Operation {

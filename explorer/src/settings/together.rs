@@ -453,7 +453,10 @@ mod tests {
                 "strategy=coverage reduction=caching",
                 Some(("reduction", "by iRoots runs")),
             ),
-            ("strategy=coverage delays=1", Some(("delays", "only the strategies"))),
+            (
+                "strategy=coverage delays=1",
+                Some(("delays", "only the strategies")),
+            ),
             (
                 "strategy=coverage preemptions=1",
                 Some(("preemptions", "by iRoots preempts")),

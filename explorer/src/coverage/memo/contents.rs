@@ -49,7 +49,9 @@ pub(super) fn parse(text: Option<&str>, places: &mut Places) -> Result<Memo, Mem
         tests,
     } = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
     if let Some(name) = names.iter().find(|name| !files.contains_key(file(name))) {
-        return Err(damaged(format!("the source file of `{name}` is not among its files")));
+        return Err(damaged(format!(
+            "the source file of `{name}` is not among its files"
+        )));
     }
     let numbers: Vec<u32> = names.into_iter().map(|name| places.number(name)).collect();
     let iroot = |written: &[u32]| {
@@ -64,7 +66,8 @@ pub(super) fn parse(text: Option<&str>, places: &mut Places) -> Result<Memo, Mem
         ..Memo::default()
     };
     for written in &exposed {
-        memo.exposed.insert(iroot(written).ok_or_else(|| no_iroot(written))?);
+        memo.exposed
+            .insert(iroot(written).ok_or_else(|| no_iroot(written))?);
     }
     for (written, times) in &tried {
         let iroot = iroot(written).ok_or_else(|| no_iroot(written))?;
@@ -139,7 +142,10 @@ mod tests {
             ("{}", "missing field"),
             (&written.replace("[1,", "[9,"), "no iRoot"),
             (&written.replace("[1,", "[1,77,"), "no iRoot"),
-            (&written.replace("\"b.rs\":\"source", "\"c.rs\":\"source"), "not among its files"),
+            (
+                &written.replace("\"b.rs\":\"source", "\"c.rs\":\"source"),
+                "not among its files",
+            ),
         ] {
             match parse(Some(wrong), &mut Places::default()) {
                 Err(MemoProblem::Damaged { reason }) => assert!(reason.contains(says), "{reason}"),

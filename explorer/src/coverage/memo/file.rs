@@ -70,7 +70,9 @@ impl<'a> Locked<'a> {
                 // Where there are no locks, who writes last prevails.
                 Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => break,
                 Err(TryLockError::Error(error)) => return Err(locking(error)),
-                Err(TryLockError::WouldBlock) if began.elapsed() > PATIENCE => return Err(MemoProblem::InUse),
+                Err(TryLockError::WouldBlock) if began.elapsed() > PATIENCE => {
+                    return Err(MemoProblem::InUse);
+                }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
             }
         }
@@ -87,7 +89,10 @@ impl<'a> Locked<'a> {
         let mut bytes = Vec::new();
         // What does not begin as ours may be large.
         let begin = FORMAT_NAME.len() as u64;
-        (&mut file).take(begin).read_to_end(&mut bytes).map_err(&reading)?;
+        (&mut file)
+            .take(begin)
+            .read_to_end(&mut bytes)
+            .map_err(&reading)?;
         if bytes != FORMAT_NAME.as_bytes() {
             return Err(MemoProblem::NotAMemo);
         }
@@ -217,7 +222,10 @@ mod tests {
             .unwrap();
         let whole = fs::read(&path).unwrap();
         for length in 0..whole.len() {
-            assert!(length < FORMAT_NAME.len() || contents(&whole[..length]).is_err(), "{length} bytes");
+            assert!(
+                length < FORMAT_NAME.len() || contents(&whole[..length]).is_err(),
+                "{length} bytes"
+            );
         }
         for bit in 0..whole.len() * 8 {
             let mut damaged = whole.clone();

@@ -326,7 +326,8 @@ impl Active {
         let mut tempted = false;
         for next in nexts {
             let elsewhere = next.access.is_some_and(|access| access.place == first);
-            if elsewhere && self.passed.insert((next.task, next.index)) && self.random.random_ratio(1, LOADED) {
+            if elsewhere && self.passed.insert((next.task, next.index)) && self.random.random_ratio(1, LOADED)
+            {
                 self.passed.remove(&(next.task, next.index));
                 tempted = true;
             }

@@ -76,8 +76,11 @@ impl CoverageDriven {
         let before = self.queue.len();
         let fresh = session.take_fresh();
         let attempts_max = self.attempts_max;
-        self.queue
-            .extend(fresh.into_iter().filter(|iroot| session.is_due(iroot, attempts_max)));
+        self.queue.extend(
+            fresh
+                .into_iter()
+                .filter(|iroot| session.is_due(iroot, attempts_max)),
+        );
         let new = self.queue.len() > before;
         self.queue.retain(|iroot| session.is_due(iroot, attempts_max));
         match self.run {

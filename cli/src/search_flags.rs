@@ -32,7 +32,8 @@ pub(crate) struct LimitFlags {
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct SearchFlags {
-    /// Which search to run: `dfs`, `random`, `delays`, `best-first` or `coverage`
+    /// Which search to run: `dfs`, `delays`, `best-first`, `coverage`; or one that draws executions: `random`, `pct(3)`,
+    /// `pctvb(3,1)`, `pct-all(3)`, `pos`, `surw`, `portfolio(pct(3),pos,surw)`
     #[arg(long, value_name = "NAME", value_parser = setting("strategy"), help_heading = SEARCH)]
     strategy: Option<String>,
     /// How to leave out executions that show nothing new: `none`, `caching`, `source-dpor`, `dpor` or `bpor`
@@ -291,12 +292,12 @@ impl SearchFlags {
         let mut settings = Settings::default();
         let mut first = None;
         // What decides whether settings go together, where no flag has decided it.
-        for (_, strategy) in StrategyKind::ALL {
+        for (_, strategy) in &StrategyKind::ALL {
             for (_, reduction) in Reduction::ALL {
                 for preemptions in [None, Some(0)] {
                     let free = |name| !given.contains(&name);
                     if free("strategy") {
-                        settings.strategy = strategy;
+                        settings.strategy = strategy.clone();
                     }
                     if free("reduction") {
                         settings.reduction = reduction;

@@ -1,5 +1,7 @@
 //! The explorer: what to explore and how, set up call by call.
 
+mod iroots;
+
 use crate::coverage::MemoError;
 use crate::driver::{CheckpointError, Exploration, Listening, checkpoint_in, write_report};
 use crate::environment::Environment;
@@ -8,7 +10,7 @@ use crate::plugin::{self, ByName};
 use crate::report::Report;
 use crate::schedule::{Schedule, ScheduleError};
 use crate::scope::Scope;
-use crate::search::{self, PrioritySpec};
+use crate::search::{self, Interesting, PrioritySpec};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::sites::Sites;
 use intermezzo_sdk::Monitor;
@@ -34,6 +36,45 @@ impl Strategy {
     /// Random walk; takes the explorer's seed.
     pub fn random() -> Strategy {
         Strategy(Chosen::Kind(StrategyKind::Random))
+    }
+
+    /// Random priorities of tasks that change `depth - 1` times, for bugs of this depth: 1 is taken for less.
+    pub fn pct(depth: u32) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Pct(depth.max(1))))
+    }
+
+    /// All that priorities of tasks and `depth - 1` changes of them can do: 1 is taken for less.
+    pub fn pct_all(depth: u32) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::PctAll(depth.max(1))))
+    }
+
+    /// Random priorities of tasks that change `depth - 1` times, only where so many variables are accessed, drawn anew each
+    /// time: 1 is taken for less.
+    pub fn pct_variables(depth: u32, variables: u32) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::PctVars {
+            depth: depth.max(1),
+            variables: variables.max(1),
+        }))
+    }
+
+    /// Random priorities of operations, drawn anew for those that race with a step.
+    pub fn pos() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Pos))
+    }
+
+    /// Random walks that are uniform over the orders of what is interesting.
+    pub fn surw(interesting: Interesting) -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Surw(interesting)))
+    }
+
+    /// The search that the setting `strategy` has by this name: `Strategy::named("portfolio(pct(3),pos,surw)")`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn named(name: &str) -> Result<Strategy, SettingError> {
+        let mut settings = Settings::default();
+        settings.set("strategy", name)?;
+        Ok(Strategy(Chosen::Kind(settings.strategy)))
     }
 
     /// Depth first in order of delays, up to the bound of [`Explorer::delays`] if there is one.
@@ -322,35 +363,6 @@ impl Explorer {
     /// Time between two checkpoints. It is longer where writing one takes more than a twentieth of it. Default: 10 seconds.
     pub fn checkpoint_every(mut self, time: Duration) -> Explorer {
         self.settings.checkpoint_every = time;
-        self
-    }
-
-    /// Measures which iRoots the executions expose, whatever the search ([`Report::iroots`]). The search
-    /// [`coverage`](Strategy::coverage) does so anyway, and so does any with a memo. Default: off.
-    pub fn iroots(mut self, on: bool) -> Explorer {
-        self.settings.iroots = on;
-        self
-    }
-
-    /// How many events of a task two accesses of an iRoot are at most apart. Default: 20.
-    pub fn iroot_window(mut self, events: u32) -> Explorer {
-        self.settings.iroot_window = events;
-        self
-    }
-
-    /// How often the search [`coverage`](Strategy::coverage) tries in vain to expose an iRoot, in all explorations that share
-    /// a memo, before it is let be. Default: 2.
-    pub fn iroot_attempts(mut self, most: u32) -> Explorer {
-        self.settings.iroot_attempts = most;
-        self
-    }
-
-    /// Keeps in this file which iRoots were exposed, and which were tried in vain: the search
-    /// [`coverage`](Strategy::coverage) does not try these again. Explorations of any tests, in any processes, can share it;
-    /// what it says holds as long as the source files are as they were. One that finds an error adds nothing more to it, so
-    /// that the error is found again. Written at the end, and as often as [`Explorer::checkpoint_every`] says.
-    pub fn memo(mut self, file: impl Into<PathBuf>) -> Explorer {
-        self.settings.memo = Some(file.into());
         self
     }
 

@@ -2,9 +2,11 @@
 //! and command lines.
 
 mod monitors;
+mod strategy;
 mod together;
 
 pub use monitors::Wanted;
+pub use strategy::StrategyKind;
 
 use crate::environment::Environment;
 use crate::schedule::{Choice, Premises, Schedule};
@@ -15,34 +17,6 @@ use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// Which search to run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StrategyKind {
-    /// Depth first: every schedule; with a preemption bound, in order of preemptions.
-    #[default]
-    DepthFirst,
-    /// Random walk.
-    Random,
-    /// Depth first, in order of delays.
-    Delays,
-    /// The unexplored prefix that ranks first, by priority functions.
-    BestFirst,
-    /// Exposes iRoots, one after the other.
-    Coverage,
-}
-
-impl StrategyKind {
-    /// Every strategy, with its name in settings; one has two.
-    pub const ALL: [(&'static str, StrategyKind); 6] = [
-        ("dfs", StrategyKind::DepthFirst),
-        ("random", StrategyKind::Random),
-        ("delays", StrategyKind::Delays),
-        ("best-first", StrategyKind::BestFirst),
-        ("coverage", StrategyKind::Coverage),
-        ("maple", StrategyKind::Coverage),
-    ];
-}
 
 /// How executions that show nothing new are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -248,11 +222,9 @@ type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every setting: its name, what its value is, and how to set it.
 const SETTINGS: &[(&str, &str, Set)] = &[
-    (
-        "strategy",
-        "`dfs`, `random`, `delays`, `best-first` or `coverage`",
-        |s, v| one_of(&StrategyKind::ALL, "strategy", v).map(|strategy| s.strategy = strategy),
-    ),
+    ("strategy", strategy::VALUES, |s, v| {
+        StrategyKind::parse(v).map(|strategy| s.strategy = strategy)
+    }),
     (
         "reduction",
         "`none`, `caching`, `source-dpor`, `dpor` or `bpor`",
@@ -446,11 +418,12 @@ impl Settings {
         if let Some((name, problem)) = together::refused(self) {
             return refuse(name, problem);
         }
-        match (self.strategy, self.reduction, self.preemptions) {
-            (StrategyKind::Random, Reduction::None, _) => Ok(()),
-            (StrategyKind::Random, ..) => refuse(
+        match (&self.strategy, self.reduction, self.preemptions) {
+            (strategy, Reduction::None, _) if strategy.is_sampler() => Ok(()),
+            (strategy, ..) if strategy.is_sampler() => refuse(
                 "reduction",
-                "a random walk has no reduction: it would no longer be uniform over choices; give `none`",
+                "executions drawn at random have no reduction: a random walk would no longer be uniform over choices, and no \
+                 other find what it should as often as it should; give `none`",
             ),
             (_, Reduction::Dpor | Reduction::SourceDpor, Some(_)) => refuse(
                 "reduction",

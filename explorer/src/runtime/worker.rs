@@ -19,7 +19,7 @@ use super::{CURRENT, Engine, Executed, Runtime, Stop, Trouble};
 use crate::environment::Environment;
 use crate::report::Coverage;
 use crate::scope::Scope;
-use crate::search::{Plan, Rank, Strategy};
+use crate::search::{Past, Plan, Rank, Strategy};
 use crate::sites::Sites;
 use crate::trace::{Detail, Ending, Suits, Trace};
 use intermezzo_sdk::{Interests, SyncVarOp};
@@ -216,6 +216,7 @@ impl Worker {
         let executed = Engine(CURRENT.get()).run(test);
         drop(reset);
         self.runtime.plan.settle();
+        self.runtime.tell_over();
         executed
     }
 
@@ -534,6 +535,18 @@ impl Runtime {
         self.crash_cleared = None;
         self.unfair_left_out = false;
         self.stop = None;
+    }
+
+    /// The execution is over, and with it what the strategy may learn from.
+    fn tell_over(&mut self) {
+        if self.departed.is_none() {
+            self.strategy.over(&Past {
+                events: self.events.as_slice(),
+                trace: &self.trace,
+                tasks: &self.tasks[..self.created as usize],
+                choices: self.plan.choices(),
+            });
+        }
     }
 
     /// The execution is over: so is the trace.

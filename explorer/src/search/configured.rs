@@ -1,8 +1,9 @@
 //! The search that the settings ask for.
 
+use super::sampling::{Pct, PctAll, PctVars, Policy, Portfolio, Pos, RandomWalk, Sampling, Surw};
 use super::{
     BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
-    IterativePreemptionBounding, RandomWalk, Strategy,
+    IterativePreemptionBounding, Strategy,
 };
 use crate::settings::{Reduction, Settings, StrategyKind};
 use crate::trace::{Fingerprints, Suits};
@@ -63,7 +64,7 @@ fn unreduced(settings: &Settings) -> Box<dyn Strategy> {
 /// The search at any depth.
 fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
     let most = settings.preemptions;
-    match settings.strategy {
+    match &settings.strategy {
         StrategyKind::DepthFirst if settings.delays.is_none() => match most {
             None => Box::new(DepthFirst::new()),
             Some(most) => Box::new(IterativePreemptionBounding::new(most)),
@@ -80,6 +81,27 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
             ))
         }
         StrategyKind::Coverage => unreachable!("a search by iRoots is made by the session that knows them"),
-        StrategyKind::Random => Box::new(RandomWalk::new(settings.seed, most).up_to(settings.executions)),
+        sampler => Box::new(Sampling::new(settings.seed, policy(sampler, most)).up_to(settings.executions)),
+    }
+}
+
+/// How executions are drawn; `preemptions` is a random walk's bound.
+fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Policy> {
+    match sampler {
+        StrategyKind::DepthFirst
+        | StrategyKind::Delays
+        | StrategyKind::BestFirst
+        | StrategyKind::Coverage => unreachable!("these draw nothing"),
+        StrategyKind::Random => Box::new(RandomWalk::new(preemptions)),
+        StrategyKind::Pct(depth) => Box::new(Pct::new(*depth)),
+        StrategyKind::PctAll(depth) => Box::new(PctAll::new(*depth)),
+        StrategyKind::PctVars { depth, variables } => Box::new(PctVars::new(*depth, *variables)),
+        StrategyKind::Pos => Box::new(Pos::default()),
+        StrategyKind::Surw(interesting) => Box::new(Surw::new(interesting.clone())),
+        StrategyKind::Portfolio(members) => {
+            let member =
+                |(weight, member): &(u32, StrategyKind)| (policy(member, preemptions), u64::from(*weight));
+            Box::new(Portfolio::new(members.iter().map(member).collect()))
+        }
     }
 }

@@ -14,12 +14,13 @@ mod dfs;
 mod dpor;
 mod frontier;
 mod operation;
+mod past;
 mod plan;
 mod preemption;
 mod priority;
-mod random;
 mod rank;
 mod replay;
+pub(crate) mod sampling;
 mod tree;
 
 pub use best_first::BestFirst;
@@ -30,12 +31,13 @@ pub use dfs::DepthFirst;
 pub(crate) use dpor::{Dpor, Insertion};
 pub use frontier::{Hand, Left};
 pub use operation::Operation;
+pub use past::Past;
 pub use plan::Plan;
 pub use preemption::IterativePreemptionBounding;
 pub use priority::{BuiltIn, Prefix, Priorities, Priority, PriorityKind, PrioritySpec};
-pub use random::RandomWalk;
 pub use rank::Rank;
 pub use replay::Replay;
+pub use sampling::Interesting;
 
 use crate::report::Coverage;
 use crate::runtime::{Candidates, Event, Task, TaskSet};
@@ -89,6 +91,11 @@ pub trait Strategy: Send {
         true
     }
 
+    /// The execution that was prepared last is over, and was what it should have been.
+    fn over(&mut self, past: &Past<'_>) {
+        let _ = past;
+    }
+
     /// Which share of what is to be run has been, after the last execution, as far as can be told: it made these
     /// choices. Between 0 and 1; `None` if there is no telling, or no end.
     fn share(&self, _choices: &[Choice]) -> Option<f64> {
@@ -123,6 +130,17 @@ pub trait Strategy: Send {
 
     /// What else a reader of the report should know.
     fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// If the search is made up of several: which of them drew the execution that runs, or ran last.
+    fn member(&self) -> Option<String> {
+        None
+    }
+
+    /// If the search is made up of several: how many of the first so many executions each of them drew.
+    fn shares(&self, executions: u64) -> Vec<(String, u64)> {
+        let _ = executions;
         Vec::new()
     }
 

@@ -31,8 +31,8 @@ const REFUSED: &[Refused] = &[
     ),
     (
         "depth",
-        |s| depth_bounded(s) && s.strategy == StrategyKind::Random,
-        "a random walk has no depth to complete: leave the bound out, or give `dfs`",
+        |s| depth_bounded(s) && s.strategy.is_sampler(),
+        "executions drawn at random, as in a random walk, have no depth to complete: leave the bound out, or give `dfs`",
     ),
     (
         "reduction",
@@ -45,6 +45,18 @@ const REFUSED: &[Refused] = &[
         |s| scoped(s) && s.reduction != Reduction::None,
         "a reduction leaves an execution out for another of the same trace, which may preempt out of the scope, and so \
          never be run: with `preempt_in` or `preempt_not_in` it would miss traces within the scope; give `none`",
+    ),
+    (
+        "preemptions",
+        |s| s.preemptions.is_some() && s.strategy.is_sampler() && s.strategy != StrategyKind::Random,
+        "only `random` draws executions within a preemption bound: the others say what they find with which probability, or \
+         are uniform, among all executions; give `none`",
+    ),
+    (
+        "preempt_in",
+        |s| scoped(s) && s.strategy.is_sampler() && s.strategy != StrategyKind::Random,
+        "what is said of executions drawn at random rests on choices everywhere, and a scope takes some of them away: leave \
+         it out, or give `random`; `surw(PLACE)` and `pctvb` look at some operations more than at others",
     ),
     (
         "quiet_atomics",
@@ -66,8 +78,9 @@ const REFUSED: &[Refused] = &[
     ),
     (
         "quiet_atomics",
-        |s| s.quiet_atomics && s.strategy == StrategyKind::Random,
-        "a random walk is uniform over choices, of which it would take some away as it goes; give `false`",
+        |s| s.quiet_atomics && s.strategy.is_sampler(),
+        "what is said of executions drawn at random (a random walk is uniform over choices) rests on all choices, of which \
+         it would take some away as it goes; give `false`",
     ),
     (
         "reduction",
@@ -329,8 +342,11 @@ mod tests {
             ),
             ("depth=7 preemptions=2", None),
             ("depth=70 depth_step=7", None),
-            ("depth_step=7 strategy=random", Some(("depth", "a random walk"))),
-            ("depth=7 strategy=random", Some(("depth", "a random walk"))),
+            (
+                "depth_step=7 strategy=random",
+                Some(("depth", "in a random walk")),
+            ),
+            ("depth=7 strategy=random", Some(("depth", "in a random walk"))),
             ("depth=7 reduction=dpor", Some(("reduction", "beyond the depth"))),
             (
                 "depth=7 reduction=source-dpor",
@@ -343,6 +359,23 @@ mod tests {
             (
                 "depth=7 reduction=bpor preemptions=2",
                 Some(("reduction", "beyond the depth")),
+            ),
+            ("strategy=pct(3) jobs=2 checkpoint=a", None),
+            ("strategy=portfolio(random,surw) assume_awaits=true", None),
+            (
+                "strategy=pct(3) preemptions=2",
+                Some(("preemptions", "within a preemption bound")),
+            ),
+            (
+                "strategy=surw preempt_in=a",
+                Some(("preempt_in", "rests on choices everywhere")),
+            ),
+            ("strategy=pos delays=2", Some(("delays", "only the strategies"))),
+            ("strategy=pos depth=2", Some(("depth", "no depth to complete"))),
+            ("strategy=pct-all reduction=dpor", Some(("reduction", "uniform"))),
+            (
+                "strategy=pctvb quiet_atomics=true",
+                Some(("quiet_atomics", "uniform over choices")),
             ),
             ("preempt_in=a preemptions=2", None),
             ("preempt_in=a strategy=random", None),

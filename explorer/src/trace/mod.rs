@@ -30,7 +30,8 @@ use voids::Voids;
 
 use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
 use intermezzo_sdk::SyncVarOp;
-use mix::{mix, mix_wide};
+pub(crate) use mix::mix;
+use mix::mix_wide;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 

@@ -8,7 +8,8 @@ use super::*;
 use crate::environment::Environment;
 use crate::report::Coverage;
 use crate::runtime::{Limits, Worker};
-use crate::search::{ChoicePoint, Plan, RandomWalk, Strategy};
+use crate::search::sampling::{RandomWalk, Sampling};
+use crate::search::{ChoicePoint, Plan, Strategy};
 use crate::sync::atomic::AtomicUsize;
 use crate::sync::{Barrier, Condvar, Mutex, Once, RwLock, mpsc};
 use crate::trace::{Trace, class_of};
@@ -98,7 +99,7 @@ impl Monitor for Hearing {
 }
 
 /// A random walk for which everything is worked out.
-struct InDetail(RandomWalk);
+struct InDetail(Sampling);
 
 impl Strategy for InDetail {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
@@ -137,7 +138,7 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
             deadlocks_allowed: false,
         };
         let mut worker = Worker::new(
-            Box::new(InDetail(RandomWalk::new(seed, None))),
+            Box::new(InDetail(Sampling::new(seed, Box::new(RandomWalk::new(None))))),
             Environment::calm(),
             limits,
             None,

@@ -1,0 +1,239 @@
+//! Numbers of executions, handed out in blocks to the hands of one search.
+//!
+//! What execution a number stands for depends on the search's seed and on what its first executions showed, never on who
+//! runs it. So all hands wait until those first ones are over.
+
+use super::profile::{PROFILED, Profile};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Least numbers that one of several hands takes at once.
+const BLOCK_MIN: u64 = 32;
+
+/// What the hands of a search share.
+pub(super) struct Shared {
+    numbers: Mutex<Numbers>,
+    changed: Condvar,
+}
+
+/// The numbers that no hand has taken.
+struct Numbers {
+    hands: u64,
+    /// Blocks given back: they come first.
+    back: Vec<Range<u64>>,
+    next: u64,
+    end: u64,
+    /// The first number after those of the executions that are learned from.
+    first: u64,
+    /// What is learned from the first executions; `None` if nothing is.
+    learning: Option<Arc<Profile>>,
+    /// Whether an execution went beyond what was learned.
+    beyond: bool,
+    /// Nothing is to be handed out beyond what was given back.
+    cut: bool,
+    over: bool,
+}
+
+/// The numbers in a checkpoint.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    next: u64,
+    back: Vec<Range<u64>>,
+    cut: bool,
+    learned: Option<Profile>,
+    beyond: bool,
+}
+
+impl Shared {
+    /// All numbers; the first executions are `learns` from if that is wanted.
+    pub(super) fn new(learns: bool) -> Shared {
+        Shared {
+            numbers: Mutex::new(Numbers {
+                hands: 1,
+                back: Vec::new(),
+                next: 0,
+                end: u64::MAX,
+                first: 0,
+                learning: learns.then(Arc::default),
+                beyond: false,
+                cut: false,
+                over: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn numbers(&self) -> MutexGuard<'_, Numbers> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// There is one more hand.
+    pub(super) fn add_hand(&self) {
+        self.numbers().hands += 1;
+    }
+
+    /// No number from this one on is handed out.
+    pub(super) fn end_at(&self, end: u64) {
+        let mut numbers = self.numbers();
+        numbers.end = numbers.end.min(end);
+    }
+
+    /// Whether all numbers up to this one, the last, were handed out.
+    pub(super) fn ends_at(&self, end: u64) -> bool {
+        let numbers = self.numbers();
+        numbers.end == end && numbers.next >= end && numbers.back.is_empty()
+    }
+
+    /// After those that are learned from, the numbers begin with this one.
+    pub(super) fn begin_at(&self, first: u64) {
+        self.numbers().first = first;
+    }
+
+    /// The next block; `None` if there is none at the moment.
+    pub(super) fn take(&self) -> Option<Range<u64>> {
+        self.numbers().take()
+    }
+
+    /// What was learned; `None` as long as it is not complete.
+    pub(super) fn learned(&self) -> Option<Arc<Profile>> {
+        let numbers = self.numbers();
+        numbers.learning.clone().filter(|profile| profile.is_complete())
+    }
+
+    /// Adds what one of the first executions showed; returns the whole if it was the last of them.
+    pub(super) fn learn(&self, shown: &Profile) -> Option<Arc<Profile>> {
+        let mut numbers = self.numbers();
+        let learning = numbers.learning.as_mut()?;
+        Arc::make_mut(learning).add(shown);
+        let complete = learning.is_complete().then(|| learning.clone());
+        drop(numbers);
+        self.changed.notify_all();
+        complete
+    }
+
+    /// An execution went beyond what was learned.
+    pub(super) fn note_beyond(&self) {
+        self.numbers().beyond = true;
+    }
+
+    /// Whether one did.
+    pub(super) fn beyond(&self) -> bool {
+        self.numbers().beyond
+    }
+
+    /// Waits for numbers to be handed out; false if there will be none.
+    pub(super) fn wait(&self) -> bool {
+        let mut numbers = self.numbers();
+        loop {
+            if numbers.over {
+                return false;
+            }
+            if !numbers.back.is_empty() {
+                return true;
+            }
+            if numbers.cut || numbers.next >= numbers.end {
+                return false;
+            }
+            if !numbers.holds_back() {
+                return true;
+            }
+            numbers = self.changed.wait(numbers).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Nothing is handed out beyond what was given back: numbers that were never handed out are larger.
+    pub(super) fn cut(&self) {
+        self.numbers().cut = true;
+        self.changed.notify_all();
+    }
+
+    /// Nothing is handed out any more.
+    pub(super) fn stop(&self) {
+        self.numbers().over = true;
+        self.changed.notify_all();
+    }
+
+    /// What no hand has taken, as text.
+    pub(super) fn save(&self) -> Option<String> {
+        let numbers = self.numbers();
+        let saved = Saved {
+            next: numbers.next,
+            back: numbers.back.clone(),
+            cut: numbers.cut,
+            learned: numbers.learning.as_deref().cloned(),
+            beyond: numbers.beyond,
+        };
+        serde_json::to_string(&saved).ok()
+    }
+
+    /// Goes on from what was saved, and from the blocks that hands had; false if that cannot be.
+    pub(super) fn restore(&self, saved: &str, hands: &[String]) -> bool {
+        let hands = hands.iter().map(|hand| serde_json::from_str(hand));
+        let (Ok(saved), Ok(hands)) = (
+            serde_json::from_str::<Saved>(saved),
+            hands.collect::<Result<Vec<Range<u64>>, _>>(),
+        ) else {
+            return false;
+        };
+        let mut numbers = self.numbers();
+        if saved.learned.is_some() != numbers.learning.is_some() {
+            return false;
+        }
+        numbers.learning = saved.learned.map(Arc::new);
+        numbers.beyond = saved.beyond;
+        numbers.next = saved.next;
+        numbers.cut = saved.cut;
+        numbers.back = saved.back;
+        numbers
+            .back
+            .extend(hands.into_iter().filter(|block| !block.is_empty()));
+        // A block may reach up to what no hand has taken, without end even: it is no block of one hand any more.
+        numbers.back.sort_by_key(|block| std::cmp::Reverse(block.end));
+        while numbers
+            .back
+            .first()
+            .is_some_and(|block| block.end == numbers.next)
+        {
+            numbers.next = numbers.back.remove(0).start;
+        }
+        true
+    }
+}
+
+impl Numbers {
+    /// Whether the next number has to wait for executions that are learned from.
+    fn holds_back(&self) -> bool {
+        let learning = self.learning.as_ref();
+        self.next >= PROFILED && learning.is_some_and(|profile| !profile.is_complete())
+    }
+
+    /// The next block: the larger, the longer the search has run, but with some for every hand to the end.
+    fn take(&mut self) -> Option<Range<u64>> {
+        if self.over {
+            return None;
+        }
+        if let Some(block) = self.back.pop() {
+            return Some(block);
+        }
+        if self.cut || self.holds_back() {
+            return None;
+        }
+        let profiled = if self.learning.is_some() { PROFILED } else { 0 };
+        if self.next == profiled {
+            self.next = self.next.max(self.first);
+        }
+        let left = self.end.saturating_sub(self.next);
+        if left == 0 {
+            return None;
+        }
+        let length = match self.hands {
+            _ if self.next < profiled => 1,
+            1 => left,
+            hands => (self.next / 128).max(BLOCK_MIN).min(left.div_ceil(4 * hands)),
+        };
+        let block = self.next..self.next + length;
+        self.next = block.end;
+        Some(block)
+    }
+}

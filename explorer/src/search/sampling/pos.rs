@@ -1,0 +1,88 @@
+//! POS, partial order sampling (Yuan, Yang, Gu, CAV 2018).
+//!
+//! Each pending operation has a random priority, and the highest goes. After each step operations that race with it
+//! get new ones: which of two operations that conflict comes first is then as likely either way, whatever came before.
+//!
+//! Differs: operations conflict as they do for reductions (`docs/SEARCH.md`), so that two loads do not race; a task that
+//! waits races as well, for what it waits for.
+//! Misses: nothing for good; orders that take many conflicts in a row to come out one way are rare.
+
+use super::{Generator, Policy, Profile, uniform};
+use crate::schedule::ChoiceKind;
+use crate::search::ChoicePoint;
+use crate::trace::{Key, Touch};
+use intermezzo_sdk::{Class, SyncVar};
+use rand::RngExt;
+
+/// Random priorities of operations.
+#[derive(Default)]
+pub(crate) struct Pos {
+    /// By task: for which operation, told by how many events its task has had, and the priority; 0 if none was drawn.
+    priorities: Vec<(u32, u64)>,
+    /// How many steps of the execution were seen.
+    steps: usize,
+}
+
+impl Pos {
+    /// Takes their priorities from operations that race with a step since the last choice.
+    fn redraw(&mut self, point: &ChoicePoint<'_>) {
+        for step in self.steps..point.trace.steps().len() {
+            let touches = point.trace.touches(step);
+            for (priority, task) in self.priorities.iter_mut().zip(point.tasks) {
+                let access = task.pending.access;
+                if access.var == SyncVar::NONE.0 {
+                    continue;
+                }
+                let races = Class::of(access.op, false).is_some_and(|class| {
+                    let key = Key::of(access.op, access.var);
+                    touches.iter().any(|&touch| touch.conflicts(Touch { key, class }))
+                });
+                if races {
+                    priority.1 = 0;
+                }
+            }
+        }
+        self.steps = point.trace.steps().len();
+    }
+}
+
+impl Policy for Pos {
+    fn name(&self) -> String {
+        "pos".into()
+    }
+
+    fn learns(&self) -> bool {
+        false
+    }
+
+    fn begin(&mut self, _: u64, _: &Profile, _: &mut Generator) {
+        self.priorities.clear();
+        self.steps = 0;
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>, _: &Profile, random: &mut Generator) -> u32 {
+        if point.kind != ChoiceKind::Task {
+            return uniform(point, random);
+        }
+        self.redraw(point);
+        self.priorities.resize(point.tasks.len(), (0, 0));
+        let (mut best, mut at) = ((0, 0), 0);
+        point.for_each_task(|task| {
+            let number = task.0 as usize;
+            let (of, priority) = &mut self.priorities[number];
+            let pending = point.tasks[number].events;
+            if *priority == 0 || *of != pending {
+                (*of, *priority) = (pending, random.random::<u64>() | 1);
+            }
+            if *priority > best.0 {
+                best = (*priority, at);
+            }
+            at += 1;
+        });
+        best.1
+    }
+
+    fn fork(&self) -> Box<dyn Policy> {
+        Box::new(Pos::default())
+    }
+}

@@ -62,6 +62,11 @@ impl Strategy {
         Strategy(Chosen::Kind(StrategyKind::Pos))
     }
 
+    /// Random priorities of places in the source: tasks that run the same code are treated alike.
+    pub fn places() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Places))
+    }
+
     /// Random walks that are uniform over the orders of what is interesting.
     pub fn surw(interesting: Interesting) -> Strategy {
         Strategy(Chosen::Kind(StrategyKind::Surw(interesting)))

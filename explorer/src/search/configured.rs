@@ -1,6 +1,6 @@
 //! The search that the settings ask for.
 
-use super::sampling::{Pct, PctAll, PctVars, Policy, Portfolio, Pos, RandomWalk, Sampling, Surw};
+use super::sampling::{Pct, PctAll, PctVars, Places, Policy, Portfolio, Pos, RandomWalk, Sampling, Surw};
 use super::{
     BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
     IterativePreemptionBounding, Strategy,
@@ -97,6 +97,7 @@ fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Policy> {
         StrategyKind::PctAll(depth) => Box::new(PctAll::new(*depth)),
         StrategyKind::PctVars { depth, variables } => Box::new(PctVars::new(*depth, *variables)),
         StrategyKind::Pos => Box::new(Pos::default()),
+        StrategyKind::Places => Box::new(Places::default()),
         StrategyKind::Surw(interesting) => Box::new(Surw::new(interesting.clone())),
         StrategyKind::Portfolio(members) => {
             let member =

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// What the setting `strategy` may be, for people.
 pub(super) const VALUES: &str = "`dfs`, `delays`, `best-first`, `coverage`, `random`, `pct(DEPTH)`, `pct-all(DEPTH)`, \
-                                 `pctvb(DEPTH,VARIABLES)`, `pos`, `surw(one)`, `surw(all)`, `surw(PLACE)`, or a \
+                                 `pctvb(DEPTH,VARIABLES)`, `pos`, `places`, `surw(one)`, `surw(all)`, `surw(PLACE)`, or a \
                                  `portfolio(..)` of those from `random` on";
 
 /// The depth of bugs that priorities are changed for unless it is given: what the paper's own tests were run with.
@@ -44,6 +44,8 @@ pub enum StrategyKind {
     },
     /// Random priorities of operations.
     Pos,
+    /// Random priorities of places in the source.
+    Places,
     /// Random walks that are uniform over the orders of interesting steps.
     Surw(Interesting),
     /// Several of those from random walk on, each with its weight, at least 1: they share the executions, by turns.
@@ -52,7 +54,7 @@ pub enum StrategyKind {
 
 impl StrategyKind {
     /// The name in settings, and the strategy that is meant by it without parameters, of all that need none.
-    pub const ALL: [(&'static str, StrategyKind); 11] = [
+    pub const ALL: [(&'static str, StrategyKind); 12] = [
         ("dfs", StrategyKind::DepthFirst),
         ("delays", StrategyKind::Delays),
         ("best-first", StrategyKind::BestFirst),
@@ -69,6 +71,7 @@ impl StrategyKind {
             },
         ),
         ("pos", StrategyKind::Pos),
+        ("places", StrategyKind::Places),
         ("surw", StrategyKind::Surw(Interesting::OneVariable)),
     ];
 
@@ -136,6 +139,7 @@ impl fmt::Display for StrategyKind {
             StrategyKind::PctAll(depth) => write!(f, "pct-all({depth})"),
             StrategyKind::PctVars { depth, variables } => write!(f, "pctvb({depth},{variables})"),
             StrategyKind::Pos => f.write_str("pos"),
+            StrategyKind::Places => f.write_str("places"),
             StrategyKind::Surw(interesting) => write!(f, "surw({interesting})"),
             StrategyKind::Portfolio(members) => {
                 let name = |(weight, member): &(u32, StrategyKind)| match weight {
@@ -195,7 +199,7 @@ fn member(text: &str) -> Result<(u32, StrategyKind), String> {
     if !strategy.is_sampler() || matches!(strategy, StrategyKind::Portfolio(_)) {
         return Err(format!(
             "`{name}` cannot be in a portfolio: its members draw executions one by one, as `random`, `pct`, `pctvb`, \
-             `pos` and `surw` do"
+             `pos`, `places` and `surw` do"
         ));
     }
     Ok((weight, strategy))
@@ -217,6 +221,7 @@ mod tests {
             ("pctvb(2)", "pctvb(2,1)"),
             ("pctvb(2, 3)", "pctvb(2,3)"),
             ("pos", "pos"),
+            ("places", "places"),
             ("surw", "surw(one)"),
             ("surw(all)", "surw(all)"),
             ("surw(queue/ring.rs:12)", "surw(queue/ring.rs:12)"),

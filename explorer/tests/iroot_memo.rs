@@ -112,7 +112,7 @@ fn a_failing_test_goes_on_failing() {
     }
 }
 
-/// A memo of a failing test's own helpers, say, is kept by whoever passes.
+/// A thousand times something else.
 #[test]
 fn a_memo_that_is_damaged_is_refused_and_left_alone() {
     let directory = Directory::new("damaged");
@@ -133,7 +133,10 @@ fn a_memo_that_is_damaged_is_refused_and_left_alone() {
         }
         fs::write(&memo, &damaged).unwrap();
         let problem = refused(&memo);
-        assert!(problem.contains("memo\"") && problem.contains("remove it"), "{problem}");
+        assert!(
+            problem.contains("memo\"") && problem.contains("remove it"),
+            "{problem}"
+        );
         assert_eq!(fs::read(&memo).unwrap(), damaged, "{problem}");
     }
     fs::write(&memo, &whole).unwrap();
@@ -142,7 +145,12 @@ fn a_memo_that_is_damaged_is_refused_and_left_alone() {
 
 /// The file with other contents, and a checksum that is right.
 fn with_checksum(contents: &[u8]) -> Vec<u8> {
-    let mut file = format!("intermezzo-memo/1\n{:08x} {}\n", crc32fast::hash(contents), contents.len()).into_bytes();
+    let mut file = format!(
+        "intermezzo-memo/1\n{:08x} {}\n",
+        crc32fast::hash(contents),
+        contents.len()
+    )
+    .into_bytes();
     file.extend_from_slice(contents);
     file
 }
@@ -154,7 +162,14 @@ fn contents_that_make_no_sense_are_refused() {
     let memo = directory.memo();
     explorer(&memo).explore(one);
     let whole = fs::read(&memo).unwrap();
-    let begin = whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0 + 1;
+    let begin = whole
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'\n')
+        .nth(1)
+        .unwrap()
+        .0
+        + 1;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
     let mut problems = 0;
     for _ in 0..1_000 {
@@ -178,7 +193,10 @@ fn what_is_no_memo_is_refused_and_left_alone() {
         (&b""[..], "something else than a memo"),
         (b"a letter", "something else"),
         (b"intermezzo-checkpoint/2\n", "something else"),
-        (b"intermezzo-memo/0\n00000000 0\n", "has version \"0\" of its format, but 1 is needed"),
+        (
+            b"intermezzo-memo/0\n00000000 0\n",
+            "has version \"0\" of its format, but 1 is needed",
+        ),
         (b"intermezzo-memo/2\nwhatever", "has version \"2\""),
         (b"intermezzo-memo/", "has version \"\""),
     ] {
@@ -200,12 +218,14 @@ fn nothing_is_overwritten_at_the_end() {
     let directory = Directory::new("meanwhile");
     let memo = directory.memo();
     let put = memo.clone();
-    let report = explorer(&memo).checkpoint_every(Duration::from_secs(60)).explore(move || {
-        if !put.exists() {
-            fs::write(&put, "a letter").unwrap();
-        }
-        one();
-    });
+    let report = explorer(&memo)
+        .checkpoint_every(Duration::from_secs(60))
+        .explore(move || {
+            if !put.exists() {
+                fs::write(&put, "a letter").unwrap();
+            }
+            one();
+        });
     let notes = report.notes().join("\n");
     assert!(notes.contains("something else than a memo"), "{notes}");
     assert_eq!(fs::read_to_string(&memo).unwrap(), "a letter");
@@ -217,7 +237,11 @@ fn child() {
     let (Ok(memo), Ok(which)) = (std::env::var(MEMO), std::env::var(WHICH)) else {
         return;
     };
-    let explorer = |seed| explorer(Path::new(&memo)).seed(seed).checkpoint_every(Duration::ZERO);
+    let explorer = |seed| {
+        explorer(Path::new(&memo))
+            .seed(seed)
+            .checkpoint_every(Duration::ZERO)
+    };
     for seed in 0..20 {
         let report = match which.as_str() {
             "one" => explorer(seed).program("one").explore(one),
@@ -230,7 +254,10 @@ fn child() {
 
 fn spawn(memo: &Path, which: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child"]).env(MEMO, memo).env(WHICH, which);
+    command
+        .args(["--exact", "child"])
+        .env(MEMO, memo)
+        .env(WHICH, which);
     command.stdout(Stdio::null()).spawn().unwrap()
 }
 
@@ -245,7 +272,10 @@ fn processes_share_one() {
     let text = fs::read_to_string(&memo).unwrap();
     // Nothing that any of them wrote was lost.
     for test in ["one", "another"] {
-        assert!(text.contains(&format!("\"{test}\":{{\"explorations\":40,")), "{text}");
+        assert!(
+            text.contains(&format!("\"{test}\":{{\"explorations\":40,")),
+            "{text}"
+        );
     }
     assert_eq!(attempts(&explorer(&memo).explore(one)), 0);
     assert_eq!(attempts(&explorer(&memo).explore(another)), 0);
@@ -264,7 +294,10 @@ fn whoever_is_killed_leaves_it_whole() {
         child.kill().unwrap();
         child.wait().unwrap();
         let report = explorer(&memo).executions(1).explore(one);
-        assert!(report.notes().iter().all(|note| !note.contains("memo")), "{report}");
+        assert!(
+            report.notes().iter().all(|note| !note.contains("memo")),
+            "{report}"
+        );
         written = written.max(fs::metadata(&memo).map_or(0, |memo| memo.len()));
     }
     assert!(written > 0);

@@ -49,7 +49,9 @@ fn explore(program: &Program, input: &str, memo: Option<&Path>) -> Report {
         ("reduction", "none"),
         ("memo", &memo),
     ] {
-        settings.set(name, value).unwrap_or_else(|error| panic!("{error}"));
+        settings
+            .set(name, value)
+            .unwrap_or_else(|error| panic!("{error}"));
     }
     let sets: Vec<&str> = input.split(' ').collect();
     let arguments = program.arguments(&sets).unwrap_or_else(|error| panic!("{error}"));
@@ -77,6 +79,9 @@ fn a_memo_saves_test_runs_across_inputs() {
         let sum = |runs: [u64; 8]| runs.iter().sum::<u64>() as f64;
         // The first input, of which nothing was known, is among them.
         let saved = 1.0 - sum(with) / sum(without);
-        assert!(saved >= 0.8, "{name}: {saved:.3} saved: {with:?} instead of {without:?}");
+        assert!(
+            saved >= 0.8,
+            "{name}: {saved:.3} saved: {with:?} instead of {without:?}"
+        );
     }
 }

@@ -139,3 +139,109 @@ impl Memo {
         test.attempts += news.attempts;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source file, a memo beside it, and an exploration that exposed one iRoot there and tried another.
+    struct Scene {
+        directory: PathBuf,
+        places: Places,
+        exposed: IRoot,
+        tried: IRoot,
+    }
+
+    impl Scene {
+        fn new(name: &str) -> Scene {
+            let directory =
+                std::env::temp_dir().join(format!("intermezzo-stale-{name}-{}", std::process::id()));
+            std::fs::create_dir_all(&directory).unwrap();
+            let mut places = Places::default();
+            let mut place =
+                |file: &str, at: &str| places.number(format!("{}/{file}:{at}", directory.display()));
+            let (a, b, c) = (
+                place("a.rs", "1:1 store"),
+                place("a.rs", "2:1 load"),
+                place("b.rs", "1:1 update"),
+            );
+            Scene {
+                exposed: IRoot::new(1, &[a, b]).unwrap(),
+                tried: IRoot::new(1, &[a, c]).unwrap(),
+                directory,
+                places,
+            }
+        }
+
+        fn write(&self, file: &str, text: &str) {
+            std::fs::write(self.directory.join(file), text).unwrap();
+        }
+
+        fn add(&mut self) {
+            let (mut file, _) = self.open();
+            let news = News {
+                program: "test",
+                over: true,
+                executions: 5,
+                attempts: 3,
+                exposed: &BTreeSet::from([self.exposed]),
+                tried: &BTreeMap::from([(self.tried, 2)]),
+            };
+            file.add(&mut self.places, &news).unwrap();
+        }
+
+        fn open(&mut self) -> (MemoFile, Memo) {
+            MemoFile::open(&self.directory.join("memo"), &mut self.places).unwrap()
+        }
+    }
+
+    impl Drop for Scene {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.directory);
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_a_source_holds_until_it_changes() {
+        let mut scene = Scene::new("changes");
+        scene.write("a.rs", "fn a() {}");
+        scene.write("b.rs", "fn b() {}");
+        scene.add();
+        scene.add();
+        let (_, memo) = scene.open();
+        assert_eq!(memo.exposed, BTreeSet::from([scene.exposed]));
+        assert_eq!(memo.tried, BTreeMap::from([(scene.tried, 4)]));
+        assert_eq!(
+            memo.tests["test"],
+            Test {
+                explorations: 2,
+                executions: 10,
+                attempts: 6
+            }
+        );
+        scene.write("b.rs", "fn c() {}");
+        let (_, memo) = scene.open();
+        assert_eq!((memo.exposed.len(), memo.tried.len()), (1, 0));
+        scene.write("b.rs", "fn b() {}");
+        assert_eq!(scene.open().1.tried.len(), 1, "as it was");
+        scene.write("a.rs", "fn a() { }");
+        let (_, memo) = scene.open();
+        assert_eq!((memo.exposed.len(), memo.tried.len()), (0, 0));
+        // Who adds something of the new text drops what was of the old.
+        scene.add();
+        let (_, memo) = scene.open();
+        assert_eq!(memo.tried, BTreeMap::from([(scene.tried, 2)]));
+    }
+
+    #[test]
+    fn what_was_exposed_was_not_tried_in_vain() {
+        let mut scene = Scene::new("exposed");
+        scene.write("a.rs", "");
+        scene.write("b.rs", "");
+        scene.add();
+        (scene.exposed, scene.tried) = (scene.tried, scene.exposed);
+        scene.add();
+        let (_, memo) = scene.open();
+        assert_eq!((memo.exposed.len(), memo.tried.len()), (2, 0));
+    }
+}

@@ -111,6 +111,7 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
             ))
         }
         StrategyKind::Ranked => Box::new(ranked(settings)),
+        StrategyKind::Coverage => unreachable!("a search by iRoots is made by the session that knows them"),
         StrategyKind::Auto => unreachable!("it is made around the search of the other settings"),
         sampler => {
             let policy = sampling::policy(sampler, most);

@@ -86,6 +86,17 @@ pub struct Armings(
     pub Vec<Arming>,
 );
 
+impl Armings {
+    /// The places in the source that are armed.
+    pub fn spots(&self) -> impl Iterator<Item = &Spot> {
+        self.0.iter().flat_map(|arming| match &arming.place {
+            Where::Named(_) => Vec::new(),
+            Where::Before { first, second } => vec![first, second],
+            Where::Deadlock(spots) => spots.iter().collect(),
+        })
+    }
+}
+
 impl FromStr for Armings {
     type Err = ArmError;
 

@@ -1,6 +1,6 @@
 //! Who is at which breakpoint, and who meets whom: the rules, without time and without waiting.
 
-use crate::arming::{Arming, Armings, Refinements, Where};
+use crate::arming::{Arming, Armings, Refinements};
 use crate::control::{Objects, Role, Visit};
 use crate::statistics::Statistics;
 use std::any::Any;
@@ -108,21 +108,43 @@ impl Table {
         self.armed.iter().any(|armed| armed.is_called(name))
     }
 
-    /// A task comes to a place that has a name. `holds` says whether it holds the lock that it is to hold.
+    /// A task comes to a place. `holds` says whether it holds the lock that it is to hold.
     pub fn arrive(&mut self, visit: &mut Visit<'_>, holds: bool) -> Arrived {
-        let Some(armed) = self.armed.iter_mut().find(|armed| armed.is_called(visit.name)) else {
-            return Arrived::Passes;
-        };
-        if !holds {
-            return Arrived::Passes;
+        match self.armed.iter().position(|armed| armed.is_called(visit.name)) {
+            Some(at) if holds => self.arrive_at(at, visit, |armed, visit| armed.partners(visit)),
+            _ => Arrived::Passes,
         }
+    }
+
+    /// A task comes to a place; who of those that wait at the breakpoint are its partners, the caller says.
+    pub fn arrive_by(
+        &mut self,
+        visit: &mut Visit<'_>,
+        partners: impl FnOnce(&[Ticket]) -> Vec<Ticket>,
+    ) -> Arrived {
+        match self.armed.iter().position(|armed| armed.is_called(visit.name)) {
+            None => Arrived::Passes,
+            Some(at) => self.arrive_at(at, visit, |armed, _| {
+                let waiting: Vec<Ticket> = armed.waiting.iter().map(|waiting| waiting.ticket).collect();
+                partners(&waiting)
+            }),
+        }
+    }
+
+    fn arrive_at(
+        &mut self,
+        at: usize,
+        visit: &mut Visit<'_>,
+        partners: impl FnOnce(&Armed, &Visit<'_>) -> Vec<Ticket>,
+    ) -> Arrived {
+        let armed = &mut self.armed[at];
         let refined = armed.arming.refined.or(visit.refined);
         if !armed.counts(visit.role, refined) {
             return Arrived::Passes;
         }
         self.last_ticket += 1;
         let last = Ticket(self.last_ticket);
-        let partners = armed.partners(visit);
+        let partners = partners(armed, visit);
         if partners.is_empty() {
             armed.waiting.push(Waiting {
                 ticket: last,
@@ -200,7 +222,7 @@ impl Table {
 
 impl Armed {
     fn is_called(&self, name: &str) -> bool {
-        matches!(&self.arming.place, Where::Named(known) if known == name)
+        self.statistics.name == name
     }
 
     /// Counts a visit; whether it is one at which to wait.

@@ -1,6 +1,9 @@
 //! What an exploration came to: a value, with a text and a JSON form.
 
+mod breakpoints;
 mod text;
+
+pub use breakpoints::BreakpointFigures;
 
 use crate::environment::Environment;
 use crate::estimate::Estimate;
@@ -278,6 +281,9 @@ pub struct Report {
     pub(crate) memory_model: &'static str,
     pub(crate) seed: u64,
     pub(crate) environment: Environment,
+    /// What became of the breakpoints that were armed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) breakpoints: Vec<BreakpointFigures>,
     pub(crate) notes: Vec<String>,
     /// How far the search was, if it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -312,6 +318,7 @@ impl Report {
             memory_model: "sc",
             seed,
             environment,
+            breakpoints: Vec::new(),
             notes: Vec::new(),
             estimate: None,
         }
@@ -425,6 +432,11 @@ impl Report {
     /// How far the search was, as far as can be told; `None` if it came to its end.
     pub fn estimate(&self) -> Option<&Estimate> {
         self.estimate.as_ref()
+    }
+
+    /// What became of the breakpoints that were armed, in the order in which they were given.
+    pub fn breakpoints(&self) -> &[BreakpointFigures] {
+        &self.breakpoints
     }
 
     /// What else a reader should know.

@@ -11,6 +11,7 @@ use crate::schedule::{Choice, Premises, Schedule};
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
 use crate::sites::Sites;
+use intermezzo_breakpoint::{ArmError, Armings};
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -93,6 +94,8 @@ pub struct Settings {
     pub schedule_points_at: Sites,
     /// Whether the accesses of data races become schedule points.
     pub preempt_at_races: bool,
+    /// The breakpoints that are armed.
+    pub breakpoints: Armings,
     /// What a best-first search runs next; `None` for its default.
     pub priority: Option<PrioritySpec>,
     /// Most unexplored prefixes that a best-first search keeps.
@@ -179,6 +182,7 @@ impl Default for Settings {
             quiet_atomics: false,
             schedule_points_at: Sites::default(),
             preempt_at_races: false,
+            breakpoints: Armings::default(),
             priority: None,
             prefixes: PREFIXES,
             executions: None,
@@ -265,6 +269,17 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ("preempt_at_races", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.preempt_at_races = b)
     }),
+    (
+        "breakpoints",
+        "names or places with commas between, each with what refines it; or `none`",
+        |s, v| match v.parse() {
+            Ok(armings) => {
+                s.breakpoints = armings;
+                Ok(())
+            }
+            Err(error) => Err(ArmError::to_string(&error)),
+        },
+    ),
     ("priority", "priority functions, or `none`", |s, v| {
         optional(v, PrioritySpec::parse).map(|priority| s.priority = priority)
     }),
@@ -363,7 +378,8 @@ const SETTINGS: &[(&str, &str, Set)] = &[
 const PREFIX: &str = "INTERMEZZO_";
 
 /// Variables of that prefix that are no settings.
-const OTHER_VARIABLES: [&str; 4] = [
+const OTHER_VARIABLES: [&str; 5] = [
+    intermezzo_breakpoint::LOG_VARIABLE,
     "INTERMEZZO_REPLAY",
     "INTERMEZZO_REPORTS",
     "INTERMEZZO_CHECKPOINTS",
@@ -441,6 +457,7 @@ impl Settings {
         let Premises {
             known_loops,
             data_points,
+            breakpoints,
         } = premises;
         Schedule {
             program: program.to_owned(),
@@ -450,6 +467,7 @@ impl Settings {
             awaits: self.awaits,
             known_loops,
             data_points,
+            breakpoints,
             choices,
         }
     }

@@ -92,6 +92,7 @@ mod tests {
                 awaits: true,
                 known_loops: Vec::new(),
                 data_points: Vec::new(),
+                breakpoints: Default::default(),
                 choices: Vec::new(),
             },
             count: 1,

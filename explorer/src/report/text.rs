@@ -1,6 +1,6 @@
 //! A report in words.
 
-use super::{Coverage, Finding, FindingEvent, Replays, Report, Verdict};
+use super::{BreakpointFigures, Coverage, Finding, FindingEvent, Replays, Report, Verdict};
 use crate::environment::Environment;
 use crate::estimate::Estimate;
 use std::fmt;
@@ -39,10 +39,41 @@ impl fmt::Display for Report {
                 writeln!(f, "  estimate: {estimate}")?;
             }
         }
+        for figures in &self.breakpoints {
+            writeln!(f, "  breakpoint {figures}")?;
+        }
         for note in &self.notes {
             writeln!(f, "  note: {note}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for BreakpointFigures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BreakpointFigures {
+            name,
+            visits,
+            skipped,
+            hits,
+            timeouts,
+            unordered,
+            executions_hit,
+        } = self;
+        if *visits == 0 {
+            return write!(f, "{name}: nobody came to a place of it");
+        }
+        write!(
+            f,
+            "{name}: hit in {executions_hit} {} ({visits} {}, {skipped} skipped, {hits} {}, {timeouts} in vain",
+            plural(*executions_hit, "execution"),
+            plural(*visits, "visit"),
+            plural(*hits, "hit"),
+        )?;
+        match unordered {
+            0 => f.write_str(")"),
+            _ => write!(f, ", {unordered} out of order)"),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::task::Status;
 use super::var::{NOBODY, VarKind};
 use super::{EventLine, Runtime, Scene, Waiting};
 use crate::schedule::Premises;
+use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::{EventId, SyncVarOp, TaskId};
 
 impl Runtime {
@@ -89,6 +90,10 @@ impl Runtime {
                     .spins
                     .known()
                     .map_or(Vec::new(), |known| known.known().to_vec()),
+                breakpoints: self
+                    .breakpoints
+                    .as_ref()
+                    .map_or(Armings::default(), |breakpoints| breakpoints.armings().clone()),
                 data_points: self
                     .data_points
                     .as_ref()

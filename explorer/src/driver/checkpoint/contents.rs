@@ -59,6 +59,7 @@ impl Identity {
             quiet_atomics,
             schedule_points_at,
             preempt_at_races,
+            breakpoints,
             priority,
             prefixes: _,
             executions: _,
@@ -95,7 +96,7 @@ impl Identity {
         for named in named.iter().filter(|named| !named.arguments.is_empty()) {
             monitors.push_str(&format!("; {named}"));
         }
-        let settings: [(&str, String); 18] = [
+        let settings: [(&str, String); 19] = [
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
             (
@@ -105,6 +106,7 @@ impl Identity {
             ("preempt_in", preempt_in.to_string()),
             ("preempt_not_in", preempt_not_in.to_string()),
             ("schedule_points_at", schedule_points_at.to_string()),
+            ("breakpoints", breakpoints.to_string()),
             ("steps", steps.to_string()),
             ("fair_yields", fair_yields.to_string()),
             ("awaits", awaits.to_string()),

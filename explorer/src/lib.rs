@@ -37,7 +37,9 @@ pub use estimate::Estimate;
 pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;
 pub use plugin::{ByName, Plugin, PluginError, PluginProblem, Tried};
-pub use report::{BreakpointFigures, Coverage, Finding, FindingEvent, Replays, Report, Verdict};
+pub use report::{
+    BreakpointFigures, Coverage, Finding, FindingEvent, Replays, Report, SuggestedBreakpoint, SuggestedPlace, Verdict,
+};
 pub use schedule::{Schedule, ScheduleError};
 pub use scope::Scope;
 pub use settings::{Reduction, SettingError, Settings, StrategyKind, Wanted};

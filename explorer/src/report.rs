@@ -3,7 +3,8 @@
 mod breakpoints;
 mod text;
 
-pub use breakpoints::BreakpointFigures;
+pub(crate) use breakpoints::NamedPlace;
+pub use breakpoints::{BreakpointFigures, SuggestedBreakpoint, SuggestedPlace};
 
 use crate::environment::Environment;
 use crate::estimate::Estimate;
@@ -197,6 +198,10 @@ pub struct Finding {
     pub count: u64,
     /// What became of its schedule, if a replay of it did not show the finding again.
     pub replays: Option<Replays>,
+    /// The breakpoint that shows it without the tool, or why there is none; `None` if none was looked for.
+    pub breakpoint: Option<Result<SuggestedBreakpoint, String>>,
+    /// The places that it names, where a breakpoint may lie.
+    pub(crate) places: Vec<NamedPlace>,
 }
 
 impl Finding {
@@ -252,6 +257,11 @@ impl Serialize for Finding {
         map.serialize_entry("count", &self.count)?;
         if let Some(replays) = &self.replays {
             map.serialize_entry("replays", replays)?;
+        }
+        match &self.breakpoint {
+            Some(Ok(breakpoint)) => map.serialize_entry("breakpoint", breakpoint)?,
+            Some(Err(reason)) => map.serialize_entry("no_breakpoint", reason)?,
+            None => {}
         }
         map.end()
     }

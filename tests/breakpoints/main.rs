@@ -3,6 +3,7 @@
 #[path = "../../breakpoint/tests/reproduced/bugs.rs"]
 mod bugs;
 mod exact;
+mod method_one;
 
 /// What the bugs are written against.
 mod facade {

@@ -7,15 +7,15 @@ use crate::facade::sync::{Condvar, Mutex};
 use crate::facade::thread;
 
 /// A bug: its name, which is that of its breakpoint, and what it does, which sometimes panics or never ends.
-pub struct Bug {
-    pub name: &'static str,
+pub(crate) struct Bug {
+    pub(crate) name: &'static str,
     /// Whether it shows by never ending.
-    pub stalls: bool,
-    pub run: fn(),
+    pub(crate) stalls: bool,
+    pub(crate) run: fn(),
 }
 
 /// All of them.
-pub const BUGS: [Bug; 10] = [
+pub(crate) const BUGS: [Bug; 10] = [
     bug("lost-update", lost_update),
     bug("overdraft", overdraft),
     bug("use-before-init", use_before_init),

@@ -149,6 +149,8 @@ mod tests {
             },
             count: 1,
             replays: None,
+            breakpoint: None,
+            places: Vec::new(),
         }
     }
 

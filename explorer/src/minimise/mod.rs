@@ -11,6 +11,7 @@
 
 mod prove;
 mod reduce;
+mod reproduce;
 mod same;
 mod script;
 mod trial;
@@ -24,6 +25,9 @@ use intermezzo_sdk::FindingKind;
 use prove::Proven;
 use same::Failure;
 use trial::{Budget, Shown, Size, Subject, Trial};
+
+/// What a report notes where an execution crashed that was run for the sake of a finding.
+const CRASHED: &str = "a smaller execution was looked for, or a breakpoint, and one crashed: the process may be damaged";
 
 /// The crash of an execution that was to be smaller, and what it showed.
 pub(crate) struct Crashed(Vec<Finding>);
@@ -73,6 +77,17 @@ impl<'a> Minimiser<'a> {
                 Ok(settled) => {
                     self.executions = self.executions.saturating_sub(settled.spent);
                     report.findings[at] = settled.finding;
+                    let reproduced = report.findings[at].replays.is_none();
+                    if share > 0 && reproduced && report.breakpoints.is_empty() {
+                        match self.breakpoint_of(&report.findings[at], at + 1, subject) {
+                            Ok(breakpoint) => report.findings[at].breakpoint = Some(breakpoint),
+                            Err(Crashed(findings)) => {
+                                report.take_findings(findings);
+                                report.note(CRASHED);
+                                return;
+                            }
+                        }
+                    }
                     if let Some(note) = settled.note {
                         let which = if known.iter().filter(|finding| finding.is_error()).count() == 1 {
                             String::new()
@@ -84,9 +99,7 @@ impl<'a> Minimiser<'a> {
                 }
                 Err(Crashed(findings)) => {
                     report.take_findings(findings);
-                    report.note(
-                        "a smaller execution was looked for, and one crashed: the process may be damaged",
-                    );
+                    report.note(CRASHED);
                     return;
                 }
             }

@@ -97,6 +97,8 @@ mod tests {
             },
             count: 1,
             replays: None,
+            breakpoint: None,
+            places: Vec::new(),
             suggestion: None,
             severity: Severity::Error,
         })

@@ -61,3 +61,33 @@ impl BreakpointFigures {
         }
     }
 }
+
+/// A breakpoint that shows a finding again, and was tried: with it armed the default execution, without a preemption, shows
+/// the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SuggestedBreakpoint {
+    /// What the setting `breakpoints` takes to have it in an exploration, without a change of the code.
+    pub armed: String,
+    /// What to write into the code to have it without the tool.
+    pub places: Vec<SuggestedPlace>,
+    /// How often somebody waited in vain before: each costs the limit of time, in a process of its own.
+    pub in_vain: u64,
+}
+
+/// A line of code, and where to write it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SuggestedPlace {
+    /// `file:line:column` of the operation right before which it goes.
+    pub site: String,
+    /// The line. The object is called after the variable of the report.
+    pub code: String,
+}
+
+/// A place that a finding names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedPlace {
+    /// `file:line:column`.
+    pub(crate) site: String,
+    /// What is accessed there, in words.
+    pub(crate) what: String,
+}

@@ -1,6 +1,8 @@
 //! A report in words.
 
-use super::{BreakpointFigures, Coverage, Finding, FindingEvent, Replays, Report, Verdict};
+use super::{
+    BreakpointFigures, Coverage, Finding, FindingEvent, Replays, Report, SuggestedBreakpoint, SuggestedPlace, Verdict,
+};
 use crate::environment::Environment;
 use crate::estimate::Estimate;
 use std::fmt;
@@ -74,6 +76,22 @@ impl fmt::Display for BreakpointFigures {
             0 => f.write_str(")"),
             _ => write!(f, ", {unordered} out of order)"),
         }
+    }
+}
+
+impl fmt::Display for SuggestedBreakpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "breakpoint that reproduces it without the tool, each line right before its place:")?;
+        let widest = self.places.iter().map(|place| place.site.len()).max().unwrap_or(0);
+        for SuggestedPlace { site, code } in &self.places {
+            writeln!(f, "  {site:widest$}  {code}")?;
+        }
+        if self.in_vain > 0 {
+            let times = plural(self.in_vain, "time");
+            writeln!(f, "  (before it is hit, somebody waits in vain {} {times})", self.in_vain)?;
+        }
+        writeln!(f, "or in an exploration, the code as it is:")?;
+        writeln!(f, "  INTERMEZZO_BREAKPOINTS=\"{}\"", self.armed)
     }
 }
 
@@ -224,6 +242,11 @@ impl fmt::Display for Finding {
                 "not reproduced by its schedule ({shown} of {all} replays): the test does something that the schedule does \
                  not determine{or}"
             )?;
+        }
+        match &self.breakpoint {
+            Some(Ok(breakpoint)) => write!(f, "{breakpoint}")?,
+            Some(Err(reason)) => writeln!(f, "no breakpoint reproduces it: {reason}")?,
+            None => {}
         }
         writeln!(f, "replay it:")?;
         writeln!(f, "  INTERMEZZO_REPLAY={}", self.schedule.token())

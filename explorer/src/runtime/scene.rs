@@ -5,6 +5,7 @@ use super::naming::{site_name, task_name, var_name};
 use super::task::Status;
 use super::var::{NOBODY, VarKind};
 use super::{EventLine, Runtime, Scene, Waiting};
+use crate::report::NamedPlace;
 use crate::schedule::Premises;
 use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::{EventId, SyncVarOp, TaskId};
@@ -16,6 +17,16 @@ impl Runtime {
 
     /// What the execution was, in words.
     pub(super) fn scene(&mut self) -> Scene {
+        let mut reported = std::mem::take(&mut self.listeners.reported);
+        for reported in &mut reported {
+            let sites = reported.report.sites.iter();
+            let sites = sites.filter_map(|&site| self.listeners.site(site));
+            let place = |site| NamedPlace {
+                site: site_name(site),
+                what: "object".into(),
+            };
+            reported.places = sites.map(place).collect();
+        }
         let named = |task: u32| task_name(self, task);
         let panics = self
             .panics
@@ -81,7 +92,7 @@ impl Runtime {
         Scene {
             panics,
             waiting,
-            reported: std::mem::take(&mut self.listeners.reported),
+            reported,
             events,
             current,
             choices,

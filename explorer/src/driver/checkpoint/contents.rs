@@ -270,6 +270,8 @@ impl SavedFinding {
                 schedule,
                 count: self.count,
                 replays: None,
+                breakpoint: None,
+                places: Vec::new(),
             },
         })
     }

@@ -3,7 +3,7 @@
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
     BreakpointFigures, ByName, CheckpointError, CheckpointProblem, Coverage, Environment, Estimate, ExploreError, Explorer,
-    Finding, FindingEvent, Plugin, PluginError, PluginProblem, Progress, Reduction, Replays, Report,
+    Finding, FindingEvent, NamedPlace, Plugin, PluginError, PluginProblem, Progress, Reduction, Replays, Report,
     Schedule, ScheduleError, Scope, SettingError, Settings, Sites, Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, Tried, Verdict,
     Wanted,
 };

@@ -3,8 +3,7 @@
 mod breakpoints;
 mod text;
 
-pub(crate) use breakpoints::NamedPlace;
-pub use breakpoints::{BreakpointFigures, SuggestedBreakpoint, SuggestedPlace};
+pub use breakpoints::{BreakpointFigures, NamedPlace, SuggestedBreakpoint, SuggestedPlace};
 
 use crate::environment::Environment;
 use crate::estimate::Estimate;
@@ -200,8 +199,8 @@ pub struct Finding {
     pub replays: Option<Replays>,
     /// The breakpoint that shows it without the tool, or why there is none; `None` if none was looked for.
     pub breakpoint: Option<Result<SuggestedBreakpoint, String>>,
-    /// The places that it names, where a breakpoint may lie.
-    pub(crate) places: Vec<NamedPlace>,
+    /// The places that it names, where a breakpoint may lie: the accesses of a race, where tasks of a deadlock wait for locks.
+    pub places: Vec<NamedPlace>,
 }
 
 impl Finding {
@@ -257,6 +256,9 @@ impl Serialize for Finding {
         map.serialize_entry("count", &self.count)?;
         if let Some(replays) = &self.replays {
             map.serialize_entry("replays", replays)?;
+        }
+        if !self.places.is_empty() {
+            map.serialize_entry("places", &self.places)?;
         }
         match &self.breakpoint {
             Some(Ok(breakpoint)) => map.serialize_entry("breakpoint", breakpoint)?,

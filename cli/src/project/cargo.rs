@@ -11,24 +11,25 @@ use std::{env, fs, io};
 use tempfile::TempDir;
 
 /// A run of `cargo test` that is to write reports.
-pub(super) struct CargoTest {
+pub(crate) struct CargoTest {
     arguments: Vec<OsString>,
     variables: Vec<(String, OsString)>,
     directory: TempDir,
     stdout_is_taken: bool,
+    quiet: bool,
 }
 
 /// What a run of `cargo test` came to.
-pub(super) struct Ran {
+pub(crate) struct Ran {
     /// Whether cargo says that every test passed.
     pub(super) passed: bool,
     /// What the explored tests wrote, in order of their names.
-    pub(super) reports: Vec<ProjectReport>,
+    pub(crate) reports: Vec<ProjectReport>,
 }
 
 impl CargoTest {
     /// With these arguments of `cargo test`. Where `stdout_is_taken`, what cargo says goes to stderr.
-    pub(super) fn new(arguments: Vec<OsString>, stdout_is_taken: bool) -> Result<CargoTest, Problem> {
+    pub(crate) fn new(arguments: Vec<OsString>, stdout_is_taken: bool) -> Result<CargoTest, Problem> {
         let help = "set TMPDIR to a directory that can be written";
         let trouble = |error: io::Error| Problem::file("make a directory in", &env::temp_dir(), &error, help);
         // Absolute: tests are run in the directories of their packages.
@@ -43,6 +44,7 @@ impl CargoTest {
             variables: Vec::new(),
             directory,
             stdout_is_taken,
+            quiet: false,
         })
     }
 
@@ -51,8 +53,14 @@ impl CargoTest {
         self.directory.path()
     }
 
+    /// Lets cargo and the tests say nothing.
+    pub(crate) fn quiet(mut self) -> CargoTest {
+        self.quiet = true;
+        self
+    }
+
     /// Sets these settings for the tests.
-    pub(super) fn settings(mut self, given: &[(&str, String)]) -> CargoTest {
+    pub(crate) fn settings(mut self, given: &[(&str, String)]) -> CargoTest {
         for (name, value) in given {
             let value = if *name == "monitors" {
                 with_full_paths(value)
@@ -81,7 +89,7 @@ impl CargoTest {
     ///
     /// # Errors
     /// Cargo cannot be run; the project does not build, so that no test was run; a report cannot be read.
-    pub(super) fn run(self) -> Result<Ran, Problem> {
+    pub(crate) fn run(self) -> Result<Ran, Problem> {
         let reports = self.directory.path().join("reports");
         let mut command = cargo();
         // A schedule in the user's own environment is for other runs than this one.
@@ -94,6 +102,9 @@ impl CargoTest {
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
         if self.stdout_is_taken {
             command.stdout(io::stderr());
+        }
+        if self.quiet {
+            command.stdout(Stdio::null()).stderr(Stdio::null());
         }
         let status = status(&mut command)?;
         let reports = reports::read_all(&reports)?;

@@ -1,9 +1,10 @@
 //! Reports that the tests of a project wrote, read back.
 
+use crate::breakpoints::Came;
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
-use intermezzo::{Coverage, Schedule, Verdict};
+use intermezzo::{BreakpointFigures, Coverage, NamedPlace, Schedule, Verdict};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::ffi::OsStr;
@@ -14,17 +15,18 @@ use std::path::Path;
 const FORMAT: &str = "intermezzo-report/1";
 
 /// A report, as far as it is read; the rest is passed on as it is.
-pub(super) struct ProjectReport {
+pub(crate) struct ProjectReport {
     /// The name of its file, without the extension.
     name: String,
     /// The whole report, as it was written.
     pub(super) text: Box<RawValue>,
-    pub(super) program: String,
+    pub(crate) program: String,
     pub(super) verdict: Verdict,
     executions: u64,
     coverage: Coverage,
     findings: Vec<FindingJson>,
     notes: Vec<String>,
+    breakpoints: Vec<BreakpointFigures>,
 }
 
 #[derive(Deserialize)]
@@ -35,6 +37,8 @@ struct ReportJson {
     coverage: CoverageJson,
     findings: Vec<FindingJson>,
     notes: Vec<String>,
+    #[serde(default)]
+    breakpoints: Vec<BreakpointFigures>,
 }
 
 #[derive(Deserialize)]
@@ -59,6 +63,10 @@ struct FindingJson {
     severity: String,
     message: String,
     schedule: String,
+    #[serde(default)]
+    count: u64,
+    #[serde(default)]
+    places: Vec<NamedPlace>,
 }
 
 #[derive(Deserialize)]
@@ -133,7 +141,18 @@ impl ProjectReport {
             coverage,
             findings: report.findings,
             notes: report.notes,
+            breakpoints: report.breakpoints,
         })
+    }
+
+    /// What the executions came to, with or without a breakpoint.
+    pub(crate) fn came(&self) -> Came {
+        let mut came = Came::of(self.executions, &self.breakpoints);
+        for finding in &self.findings {
+            let is_error = finding.severity != "warning";
+            came.add(&finding.kind, is_error, finding.count, &finding.places);
+        }
+        came
     }
 
     /// The report in a line, and two for each finding.

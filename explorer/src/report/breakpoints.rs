@@ -84,10 +84,10 @@ pub struct SuggestedPlace {
 }
 
 /// A place that a finding names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NamedPlace {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedPlace {
     /// `file:line:column`.
-    pub(crate) site: String,
+    pub site: String,
     /// What is accessed there, in words.
-    pub(crate) what: String,
+    pub what: String,
 }

@@ -2,10 +2,10 @@
 
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
-    BreakpointFigures, ByName, CheckpointError, CheckpointProblem, Coverage, Environment, Estimate, ExploreError, Explorer,
-    Finding, FindingEvent, NamedPlace, Plugin, PluginError, PluginProblem, Progress, Reduction, Replays, Report,
-    Schedule, ScheduleError, Scope, SettingError, Settings, Sites, Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, Tried, Verdict,
-    Wanted,
+    BreakpointFigures, ByName, CheckpointError, CheckpointProblem, Coverage, Environment, Estimate,
+    ExploreError, Explorer, Finding, FindingEvent, NamedPlace, Plugin, PluginError, PluginProblem, Progress,
+    Reduction, Replays, Report, Reproduction, Schedule, ScheduleError, Scope, SettingError, Settings, Sites,
+    Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, Tried, Verdict, Wanted,
 };
 pub use intermezzo_explorer::{
     alloc, breakpoint, cell, future, hint, ptr, rand, schedule, search, sync, task, thread, time, trace,

@@ -180,8 +180,9 @@ fn spot(text: &str) -> Result<Spot, String> {
             column,
         })
     };
-    parsed()
-        .ok_or_else(|| format!("`{text}` is no place in the source: give file and line, as in `src/ring.rs:12:5`"))
+    parsed().ok_or_else(|| {
+        format!("`{text}` is no place in the source: give file and line, as in `src/ring.rs:12:5`")
+    })
 }
 
 fn number(text: &str) -> Result<u64, String> {
@@ -197,7 +198,9 @@ fn duration(text: &str) -> Result<Duration, String> {
     };
     parsed
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| format!("`{text}` is no time: give it with its unit, as in `limit=500ms` or `limit=2s`"))
+        .ok_or_else(|| {
+            format!("`{text}` is no time: give it with its unit, as in `limit=500ms` or `limit=2s`")
+        })
 }
 
 impl Spot {

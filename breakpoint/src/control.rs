@@ -96,5 +96,8 @@ pub fn control(controller: &'static dyn Controller) {
 
 /// The runtime that is in charge of the calling task.
 pub(crate) fn in_charge() -> Option<&'static dyn Controller> {
-    CONTROLLER.get().copied().filter(|controller| controller.in_charge())
+    CONTROLLER
+        .get()
+        .copied()
+        .filter(|controller| controller.in_charge())
 }

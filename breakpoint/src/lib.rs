@@ -46,8 +46,8 @@ pub use arming::{ArmError, Arming, Armings, Refinements, Spot, Where};
 pub use control::{Controller, Objects, Passed, Role, Visit, control};
 pub use held::{Held, held};
 pub use place::{
-    Anywhere, Atomicity, Conflict, Deadlock, Joint, Notification, Ordered, Place, Turn, Unjoined, Unordered, With,
-    at, atomicity, conflict, deadlock, notification,
+    Anywhere, Atomicity, Conflict, Deadlock, Joint, Notification, Ordered, Place, Turn, Unjoined, Unordered,
+    With, at, atomicity, conflict, deadlock, notification,
 };
 pub use real::{arm, disarm, disarm_all, is_armed, statistics};
 pub use statistics::Statistics;

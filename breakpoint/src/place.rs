@@ -165,7 +165,11 @@ impl<'a, Kind, When: Fn() -> bool> Place<'a, Kind, When, Unjoined> {
     /// second; at [`meet`](Place::meet) with that of who came last and that of who waited. Partners must give states of
     /// one type. `agree` only looks at the two: it must not come to a breakpoint itself.
     #[inline(always)]
-    pub fn joint<S, State, Agree>(self, state: State, agree: Agree) -> Place<'a, Kind, When, With<S, State, Agree>>
+    pub fn joint<S, State, Agree>(
+        self,
+        state: State,
+        agree: Agree,
+    ) -> Place<'a, Kind, When, With<S, State, Agree>>
     where
         S: Any + Send,
         State: Fn() -> S,

@@ -27,7 +27,9 @@ struct Shared {
 /// How somebody who met a partner goes on.
 #[derive(Clone, Copy)]
 enum Fate {
-    First { guarded: bool },
+    First {
+        guarded: bool,
+    },
     /// After this turn.
     Second(Ticket),
     AtOnce,

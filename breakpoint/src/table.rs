@@ -78,7 +78,11 @@ impl Table {
     /// Arms these as well. One that is armed already is only refined anew.
     pub fn arm(&mut self, armings: Armings) {
         for arming in armings.0 {
-            match self.armed.iter_mut().find(|armed| armed.arming.place == arming.place) {
+            match self
+                .armed
+                .iter_mut()
+                .find(|armed| armed.arming.place == arming.place)
+            {
                 Some(armed) => armed.arming = arming,
                 None => self.armed.push(Armed {
                     statistics: Statistics {
@@ -297,7 +301,11 @@ impl Refinements {
     pub fn or(self, other: Refinements) -> Refinements {
         Refinements {
             skip: self.skip.or(other.skip),
-            skip_second: self.skip_second.or(if self.skip.is_some() { None } else { other.skip_second }),
+            skip_second: self.skip_second.or(if self.skip.is_some() {
+                None
+            } else {
+                other.skip_second
+            }),
             hits: self.hits.or(other.hits),
             limit: self.limit.or(other.limit),
             lead: self.lead.or(other.lead),
@@ -378,7 +386,11 @@ mod tests {
         let one_order = Objects::Crosswise { held: 1, wanted: 2 };
         waits(arrive(&mut table, Role::Either, one_order));
         waits(arrive(&mut table, Role::Either, one_order));
-        waits(arrive(&mut table, Role::Either, Objects::Crosswise { held: 7, wanted: 7 }));
+        waits(arrive(
+            &mut table,
+            Role::Either,
+            Objects::Crosswise { held: 7, wanted: 7 },
+        ));
     }
 
     #[test]
@@ -404,8 +416,15 @@ mod tests {
         let mut refined = visit(Role::Either, Objects::None);
         refined.refined.skip = Some(9);
         refined.refined.hits = Some(1);
-        assert!(matches!(table.arrive(&mut refined, true), Arrived::Waits(_, Refinements { hits: Some(1), .. })));
-        assert_eq!(table.arrive(&mut refined, false), Arrived::Passes, "without its lock");
+        assert!(matches!(
+            table.arrive(&mut refined, true),
+            Arrived::Waits(_, Refinements { hits: Some(1), .. })
+        ));
+        assert_eq!(
+            table.arrive(&mut refined, false),
+            Arrived::Passes,
+            "without its lock"
+        );
     }
 
     #[test]

@@ -48,7 +48,6 @@ pub(crate) fn findings(
         schedule: schedule.clone(),
         count: 1,
         replays: None,
-        breakpoint: None,
         places: Vec::new(),
     };
     let mut found = Vec::new();
@@ -159,7 +158,6 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
             schedule: schedule.clone(),
             count: 1,
             replays: None,
-            breakpoint: None,
             places,
         }
     };

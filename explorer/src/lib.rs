@@ -38,7 +38,8 @@ pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;
 pub use plugin::{ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
-    BreakpointFigures, Coverage, Finding, FindingEvent, NamedPlace, Replays, Report, SuggestedBreakpoint, SuggestedPlace, Verdict,
+    BreakpointFigures, Coverage, Finding, FindingEvent, NamedPlace, Replays, Report, Reproduction,
+    SuggestedBreakpoint, SuggestedPlace, Verdict,
 };
 pub use schedule::{Schedule, ScheduleError};
 pub use scope::Scope;

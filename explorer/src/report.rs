@@ -3,7 +3,7 @@
 mod breakpoints;
 mod text;
 
-pub use breakpoints::{BreakpointFigures, NamedPlace, SuggestedBreakpoint, SuggestedPlace};
+pub use breakpoints::{BreakpointFigures, NamedPlace, Reproduction, SuggestedBreakpoint, SuggestedPlace};
 
 use crate::environment::Environment;
 use crate::estimate::Estimate;
@@ -197,8 +197,6 @@ pub struct Finding {
     pub count: u64,
     /// What became of its schedule, if a replay of it did not show the finding again.
     pub replays: Option<Replays>,
-    /// The breakpoint that shows it without the tool, or why there is none; `None` if none was looked for.
-    pub breakpoint: Option<Result<SuggestedBreakpoint, String>>,
     /// The places that it names, where a breakpoint may lie: the accesses of a race, where tasks of a deadlock wait for locks.
     pub places: Vec<NamedPlace>,
 }
@@ -260,11 +258,6 @@ impl Serialize for Finding {
         if !self.places.is_empty() {
             map.serialize_entry("places", &self.places)?;
         }
-        match &self.breakpoint {
-            Some(Ok(breakpoint)) => map.serialize_entry("breakpoint", breakpoint)?,
-            Some(Err(reason)) => map.serialize_entry("no_breakpoint", reason)?,
-            None => {}
-        }
         map.end()
     }
 }
@@ -296,6 +289,9 @@ pub struct Report {
     /// What became of the breakpoints that were armed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) breakpoints: Vec<BreakpointFigures>,
+    /// The breakpoints that show findings again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) reproductions: Vec<Reproduction>,
     pub(crate) notes: Vec<String>,
     /// How far the search was, if it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -331,6 +327,7 @@ impl Report {
             seed,
             environment,
             breakpoints: Vec::new(),
+            reproductions: Vec::new(),
             notes: Vec::new(),
             estimate: None,
         }
@@ -449,6 +446,11 @@ impl Report {
     /// What became of the breakpoints that were armed, in the order in which they were given.
     pub fn breakpoints(&self) -> &[BreakpointFigures] {
         &self.breakpoints
+    }
+
+    /// The breakpoints that show findings again without the tool, for each for which one was looked for.
+    pub fn reproductions(&self) -> &[Reproduction] {
+        &self.reproductions
     }
 
     /// What else a reader should know.

@@ -1,7 +1,8 @@
 //! The monitors by their names, for settings and command lines.
 
 use crate::{
-    Atomicity, Contention, DataRaces, HappensBeforeCounter, Leaks, LockOrder, Misuses, StaleLoads, Statistics, event_log,
+    Atomicity, Contention, DataRaces, HappensBeforeCounter, Leaks, LockOrder, Misuses, StaleLoads,
+    Statistics, event_log,
 };
 use intermezzo_sdk::Monitor;
 

@@ -14,8 +14,8 @@
 use crate::arguments;
 use crate::order::{TraceOrder, touches};
 use intermezzo_sdk::{
-    Class, Context, EventId, Execution, FindingKind, Interests, Monitor, Report, SiteId, SyncVar, SyncVarAccess,
-    SyncVarOp,
+    Class, Context, EventId, Execution, FindingKind, Interests, Monitor, Report, SiteId, SyncVar,
+    SyncVarAccess, SyncVarOp,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

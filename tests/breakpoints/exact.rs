@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 use std::sync::Mutex as StdMutex;
 
 /// Explores everything and counts what came out of it.
-fn outcomes<T: Ord + Send>(breakpoints: &str, body: impl Fn() -> T + Send + Sync) -> (BTreeMap<T, u64>, Report) {
+fn outcomes<T: Ord + Send>(
+    breakpoints: &str,
+    body: impl Fn() -> T + Send + Sync,
+) -> (BTreeMap<T, u64>, Report) {
     let counts = StdMutex::new(BTreeMap::new());
     let report = Explorer::new()
         .environment(Environment::calm())
@@ -46,7 +49,12 @@ fn the_stated_order_is_the_only_one() {
     let (bound, report) = outcomes("order", two_writes);
     assert_eq!(bound, BTreeMap::from([(2, 1)]));
     assert!(report.to_string().contains("breakpoints are armed"), "{report}");
-    assert!(report.to_string().contains("breakpoint order: hit in 1 execution (2 visits, 0 skipped, 1 hit, 0 in vain)"), "{report}");
+    assert!(
+        report
+            .to_string()
+            .contains("breakpoint order: hit in 1 execution (2 visits, 0 skipped, 1 hit, 0 in vain)"),
+        "{report}"
+    );
     let (other, _) = outcomes("another", two_writes);
     assert_eq!(other, free);
 }
@@ -116,7 +124,10 @@ fn a_first_that_needs_what_the_second_holds_does_not_keep_it_waiting() {
         assert_eq!(*lock.lock().unwrap(), 2);
     });
     let figures = &report.breakpoints()[0];
-    assert!(figures.unordered > 0 && figures.unordered <= figures.hits, "{report}");
+    assert!(
+        figures.unordered > 0 && figures.unordered <= figures.hits,
+        "{report}"
+    );
 }
 
 /// Time passes before anybody has waited in vain, and loops that wait do not hold it up.
@@ -220,7 +231,9 @@ fn visits_are_skipped_and_hits_bounded() {
     let report = |text: &str| {
         let explorer = Explorer::new().environment(Environment::calm()).executions(1);
         let hits = StdMutex::new(0);
-        explorer.breakpoints(armed(text)).explore(|| *hits.lock().unwrap() = body());
+        explorer
+            .breakpoints(armed(text))
+            .explore(|| *hits.lock().unwrap() = body());
         hits.into_inner().unwrap()
     };
     assert_eq!(report("rounds"), 0x222);
@@ -258,6 +271,12 @@ fn the_test_itself_arms_nothing() {
         assert!(!breakpoint::is_armed("order"));
         two_writes()
     });
-    assert!(report.notes().iter().any(|note| note.starts_with("breakpoint::arm: not heeded")), "{report}");
+    assert!(
+        report
+            .notes()
+            .iter()
+            .any(|note| note.starts_with("breakpoint::arm: not heeded")),
+        "{report}"
+    );
     assert_eq!(breakpoint::statistics(), []);
 }

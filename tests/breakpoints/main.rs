@@ -45,7 +45,10 @@ fn armed_each_bug_shows_in_the_very_first_execution() {
 #[test]
 fn unarmed_no_bug_shows_in_the_first_execution() {
     for bug in &BUGS {
-        let report = Explorer::new().executions(1).environment(Environment::calm()).explore(bug.run);
+        let report = Explorer::new()
+            .executions(1)
+            .environment(Environment::calm())
+            .explore(bug.run);
         assert!(report.verdict().is_pass(), "{}: {report}", bug.name);
         assert!(report.breakpoints().is_empty());
     }
@@ -64,11 +67,20 @@ fn armed_almost_every_execution_of_a_random_walk_shows_the_bug() {
                 .breakpoints(armings)
                 .explore(bug.run);
             let failures: u64 = report.findings().iter().map(|finding| finding.count).sum();
-            (failures, report.breakpoints().first().map_or(0, |figures| figures.executions_hit))
+            (
+                failures,
+                report
+                    .breakpoints()
+                    .first()
+                    .map_or(0, |figures| figures.executions_hit),
+            )
         };
         let (with, hit) = explore(armed(bug.name));
         let (without, _) = explore(Armings::default());
-        println!("{}: {with} armed ({hit} hit), {without} unarmed, of 200", bug.name);
+        println!(
+            "{}: {with} armed ({hit} hit), {without} unarmed, of 200",
+            bug.name
+        );
         assert!(with >= hit, "{}", bug.name);
         assert!(hit >= 100 && hit > without, "{}: {hit}, {without}", bug.name);
     }
@@ -99,7 +111,11 @@ fn several_workers_say_the_same() {
     for bug in &BUGS {
         let explore = |jobs| {
             let explorer = Explorer::new().program(bug.name).environment(Environment::calm());
-            let explorer = explorer.breakpoints(armed(bug.name)).jobs(jobs).keep_going(true).preemptions(1);
+            let explorer = explorer
+                .breakpoints(armed(bug.name))
+                .jobs(jobs)
+                .keep_going(true)
+                .preemptions(1);
             explorer.explore(bug.run)
         };
         let (one, two) = (explore(1), explore(2));

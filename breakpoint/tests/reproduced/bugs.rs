@@ -89,10 +89,12 @@ fn use_before_init() {
     let address = AtomicUsize::new(0);
     thread::scope(|s| {
         s.spawn(|| {
+            // What a thread does first takes longer, as a rule, than what its creator does next.
+            let digest = (0..100_000_u64).fold(7, |digest, n| digest * 31 % 1_000_003 + n);
             let turn = breakpoint::conflict("use-before-init", &address).first();
             let found = address.load(SeqCst);
             drop(turn);
-            assert_ne!(found, 0, "used before it was set");
+            assert_ne!(found, 0, "used before it was set, with {digest}");
         });
         breakpoint::conflict("use-before-init", &address).second();
         address.store(0x1000, SeqCst);
@@ -234,7 +236,9 @@ fn log_closed() {
                         .skip(LINES as u64 - 1)
                         .within();
                     let mut log = log.lock().unwrap();
-                    log.as_mut().expect("a line is written to a closed log").push(line);
+                    log.as_mut()
+                        .expect("a line is written to a closed log")
+                        .push(line);
                 }
             }
         });

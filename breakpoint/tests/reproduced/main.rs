@@ -12,6 +12,7 @@ mod facade {
 }
 
 use bugs::{BUGS, Bug};
+use facade::breakpoint;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -22,8 +23,13 @@ const BUG: &str = "BREAKPOINT_BUG";
 /// What a process ends with in which the bug showed.
 const SHOWN: i32 = 42;
 
-/// After this time a process that goes on is taken to be stuck: much longer than any takes that is not.
-const STUCK: Duration = Duration::from_secs(4);
+/// A process is taken to be stuck if it goes on for so long after its breakpoint was hit, or from its beginning if it
+/// never is: much longer than any takes that is not.
+const STUCK: Duration = Duration::from_secs(3);
+
+/// How long tasks wait for their partners, which come in all of these programs: a machine that has other things to do may
+/// let one wait. The default, without anything else to do, is enough.
+const LIMIT: &str = "20s";
 
 /// How often each bug is run.
 fn runs() -> usize {
@@ -37,11 +43,29 @@ fn one_run() {
     let Ok(name) = std::env::var(BUG) else {
         return;
     };
-    let bug = BUGS.iter().find(|bug| bug.name == name).expect("a bug of that name");
+    let bug = BUGS
+        .iter()
+        .find(|bug| bug.name == name)
+        .expect("a bug of that name");
     let (done, ended) = std::sync::mpsc::channel();
     let (run, stalls) = (bug.run, bug.stalls);
     std::thread::spawn(move || done.send(std::panic::catch_unwind(run).is_err()));
-    let shown = ended.recv_timeout(STUCK).unwrap_or(stalls);
+    let mut last = std::time::Instant::now();
+    let shown = loop {
+        if let Ok(panicked) = ended.recv_timeout(Duration::from_millis(20)) {
+            break panicked;
+        }
+        let figures = breakpoint::statistics();
+        let on_its_way = figures
+            .iter()
+            .any(|figures| figures.visits > 0 && figures.hits + figures.timeouts == 0);
+        if on_its_way {
+            last = std::time::Instant::now();
+        }
+        if last.elapsed() > STUCK {
+            break stalls;
+        }
+    };
     std::process::exit(if shown { SHOWN } else { 0 });
 }
 
@@ -69,7 +93,10 @@ fn run(bug: &Bug, armed: bool, runs: usize) -> Outcome {
                 command.stdout(Stdio::null()).stderr(Stdio::null());
                 command.env("INTERMEZZO_BREAKPOINTS_LOG", &log);
                 if armed {
-                    command.env("INTERMEZZO_BREAKPOINTS", bug.name);
+                    command.env(
+                        "INTERMEZZO_BREAKPOINTS",
+                        format!("{} limit={}", bug.name, limit()),
+                    );
                 } else {
                     command.env_remove("INTERMEZZO_BREAKPOINTS");
                 }
@@ -79,13 +106,22 @@ fn run(bug: &Bug, armed: bool, runs: usize) -> Outcome {
         for (mut process, log) in batch {
             let code = process.wait().unwrap().code();
             assert!(matches!(code, Some(0 | SHOWN)), "{}: {code:?}", bug.name);
-            let hit = std::fs::read_to_string(&log).is_ok_and(|text| text.starts_with("hit "));
+            let told = std::fs::read_to_string(&log).unwrap_or_default();
+            let hit = told.starts_with("hit ");
+            if armed && (!hit || code != Some(SHOWN)) {
+                println!("{}: {code:?}, {told:?}", bug.name);
+            }
             let _ = std::fs::remove_file(&log);
             outcome.shown += usize::from(code == Some(SHOWN));
             outcome.hit += usize::from(code == Some(SHOWN) && hit);
         }
     }
     outcome
+}
+
+/// How long tasks wait: `BREAKPOINT_LIMIT`, or what is enough on any machine.
+fn limit() -> String {
+    std::env::var("BREAKPOINT_LIMIT").unwrap_or_else(|_| LIMIT.into())
 }
 
 fn log_file(bug: &Bug, armed: bool, number: usize) -> PathBuf {

@@ -36,7 +36,9 @@ fn explore(program: &OfCorpus, arguments: &Arguments, given: Given) -> Result<Ca
 fn came(report: &Report) -> Came {
     let mut came = Came::of(report.executions(), report.breakpoints());
     for finding in report.findings() {
-        let Finding { kind, count, places, .. } = finding;
+        let Finding {
+            kind, count, places, ..
+        } = finding;
         came.add(&kind.as_str(), finding.is_error(), *count, places);
     }
     came

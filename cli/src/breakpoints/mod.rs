@@ -126,7 +126,11 @@ fn tried(
         let key = |pair: &[NamedPlace; 2]| pair.each_ref().map(|place| place.site.clone());
         key(one).cmp(&key(other))
     });
-    pairs.dedup_by(|one, other| one.iter().zip(other.iter()).all(|(one, other)| one.site == other.site));
+    pairs.dedup_by(|one, other| {
+        one.iter()
+            .zip(other.iter())
+            .all(|(one, other)| one.site == other.site)
+    });
     let left_out = pairs.len().saturating_sub(args.pairs);
     let mut orders = Vec::new();
     for [one, other] in pairs.into_iter().take(args.pairs) {

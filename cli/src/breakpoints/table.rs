@@ -12,10 +12,12 @@ pub(super) fn of(program: &Program) -> String {
         left_out,
     } = program;
     let mut text = format!(
-        "{name}: {} for each line, at random; the one that goes first comes first\n",
+        "{name}: {} for each line, at random; of an order, the left place goes first\n",
         output::count(unarmed.executions, "execution")
     );
-    let title = ["FAILS", "HIT", "IN VAIN", "HOW", "ORDER"].map(str::to_owned).to_vec();
+    let title = ["FAILS", "HIT", "IN VAIN", "HOW", "ORDER"]
+        .map(str::to_owned)
+        .to_vec();
     let mut rows = vec![title, row(unarmed, "(nothing armed)")];
     rows.extend(orders.iter().map(|order| row(&order.came, &order.armed)));
     text.push_str(&output::table(&rows));
@@ -36,13 +38,21 @@ fn row(came: &Came, armed: &str) -> Vec<String> {
         0 => "-".to_owned(),
         all => format!("{:.0} %", 100.0 * count as f64 / all as f64),
     };
-    let hit = if armed.starts_with('(') { "-".into() } else { percent(came.hit) };
+    let hit = if armed.starts_with('(') {
+        "-".into()
+    } else {
+        percent(came.hit)
+    };
     let kinds: Vec<&str> = came.kinds.iter().map(String::as_str).collect();
     vec![
         percent(came.failures),
         hit,
         came.in_vain.to_string(),
-        if kinds.is_empty() { "-".into() } else { kinds.join(", ") },
+        if kinds.is_empty() {
+            "-".into()
+        } else {
+            kinds.join(", ")
+        },
         armed.to_owned(),
     ]
 }
@@ -71,7 +81,7 @@ mod tests {
             left_out: 2,
         };
         let expected = "\
-p: 200 executions for each line, at random; the one that goes first comes first
+p: 200 executions for each line, at random; of an order, the left place goes first
 FAILS  HIT    IN VAIN  HOW       ORDER
 2 %    -      0        deadlock  (nothing armed)
 100 %  100 %  0        deadlock  a.rs:1:2 before b.rs:3:4

@@ -44,7 +44,8 @@ pub(crate) fn arguments_of_test(program: &str, cargo: &[OsString]) -> Result<Vec
     let (of_cargo, of_binary) = cargo.split_at(at);
     let mut arguments = target::of_crate(krate, of_cargo)?;
     arguments.extend_from_slice(of_cargo);
-    arguments.extend([test, "--", "--exact", "--include-ignored"].map(OsString::from));
+    // Behind the `--`: the user may have given cargo a name as well, and it takes one only.
+    arguments.extend(["--", test, "--exact", "--include-ignored"].map(OsString::from));
     arguments.extend(of_binary.iter().skip(1).cloned());
     Ok(arguments)
 }

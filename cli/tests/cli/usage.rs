@@ -4,13 +4,16 @@ use crate::run;
 
 #[test]
 fn help() {
-    let commands: [&[&str]; 12] = [
+    let commands: [&[&str]; 15] = [
         &[],
         &["test"],
         &["replay"],
         &["corpus"],
         &["corpus", "list"],
         &["corpus", "run"],
+        &["breakpoints"],
+        &["breakpoints", "corpus"],
+        &["breakpoints", "tests"],
         &["history"],
         &["history", "check"],
         &["monitor"],
@@ -29,6 +32,7 @@ fn every_command_is_explained_at_length() {
         &["replay"],
         &["corpus", "list"],
         &["corpus", "run"],
+        &["breakpoints", "corpus"],
         &["history", "check"],
         &["monitor", "list"],
         &["monitor", "new"],

@@ -149,7 +149,6 @@ mod tests {
             },
             count: 1,
             replays: None,
-            breakpoint: None,
             places: Vec::new(),
         }
     }

@@ -157,8 +157,14 @@ impl Exploration {
         }
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
-        let (mut worker, done, last_words) =
-            work(&common, &program, (known_loops, data_points, armings), hands, sets, test);
+        let (mut worker, done, last_words) = work(
+            &common,
+            &program,
+            (known_loops, data_points, armings),
+            hands,
+            sets,
+            test,
+        );
 
         let elapsed = common.elapsed();
         let ended = match common.ended() {

@@ -16,7 +16,7 @@ mod same;
 mod script;
 mod trial;
 
-use crate::report::{Finding, Replays, Report};
+use crate::report::{Finding, Replays, Report, Reproduction};
 use crate::runtime::Worker;
 use crate::schedule::{Choice, Premises, Schedule};
 use crate::search::Replay;
@@ -27,7 +27,8 @@ use same::Failure;
 use trial::{Budget, Shown, Size, Subject, Trial};
 
 /// What a report notes where an execution crashed that was run for the sake of a finding.
-const CRASHED: &str = "a smaller execution was looked for, or a breakpoint, and one crashed: the process may be damaged";
+const CRASHED: &str =
+    "a smaller execution was looked for, or a breakpoint, and one crashed: the process may be damaged";
 
 /// The crash of an execution that was to be smaller, and what it showed.
 pub(crate) struct Crashed(Vec<Finding>);
@@ -80,7 +81,10 @@ impl<'a> Minimiser<'a> {
                     let reproduced = report.findings[at].replays.is_none();
                     if share > 0 && reproduced && report.breakpoints.is_empty() {
                         match self.breakpoint_of(&report.findings[at], at + 1, subject) {
-                            Ok(breakpoint) => report.findings[at].breakpoint = Some(breakpoint),
+                            Ok(breakpoint) => report.reproductions.push(Reproduction {
+                                finding: at,
+                                breakpoint,
+                            }),
                             Err(Crashed(findings)) => {
                                 report.take_findings(findings);
                                 report.note(CRASHED);

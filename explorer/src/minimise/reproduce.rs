@@ -61,7 +61,8 @@ impl Minimiser<'_> {
                 break;
             }
             let armings = Armings(candidate.iter().map(|one| one.arming.clone()).collect());
-            let Some(Tried { in_vain }) = self.try_out(armings, &failure, heard, subject, &mut budget)? else {
+            let Some(Tried { in_vain }) = self.try_out(armings, &failure, heard, subject, &mut budget)?
+            else {
                 continue;
             };
             // Where no order has to be brought about, one that comes after others have waited in vain brings nothing about.
@@ -90,15 +91,21 @@ impl Minimiser<'_> {
         subject: Subject<'_>,
         budget: &mut Budget,
     ) -> Result<Option<Tried>, Crashed> {
-        self.worker.data_points(Sites::default().and(armings.spots()), false);
+        self.worker
+            .data_points(Sites::default().and(armings.spots()), false);
         self.worker.arm(armings);
         let strategy = Box::new(Follow::new(Script::default()));
-        let trial = self.worker.apart(strategy, heard, |worker| subject.run(worker, failure, budget));
+        let trial = self
+            .worker
+            .apart(strategy, heard, |worker| subject.run(worker, failure, budget));
         self.worker.arm(Armings::default());
         self.worker.data_points_only(&[]);
         match trial {
             Trial::Shown(shown) if shown.breakpoints.iter().all(|figures| figures.hits > 0) => {
-                let in_vain = shown.breakpoints.iter().map(|figures| figures.timeouts + figures.unordered);
+                let in_vain = shown
+                    .breakpoints
+                    .iter()
+                    .map(|figures| figures.timeouts + figures.unordered);
                 Ok(Some(Tried {
                     in_vain: in_vain.sum(),
                 }))
@@ -140,7 +147,11 @@ fn named_by(finding: &Finding) -> Vec<Candidate> {
                 place: Where::Deadlock(places.iter().map(|(spot, _)| spot.clone()).collect()),
                 refined: Refinements::default(),
             },
-            what: places.iter().map(|(_, what)| *what).collect::<Vec<_>>().join(", "),
+            what: places
+                .iter()
+                .map(|(_, what)| *what)
+                .collect::<Vec<_>>()
+                .join(", "),
         }],
         (_, [one, other]) => vec![before(one, other, (0, 0)), before(other, one, (0, 0))],
         _ => Vec::new(),
@@ -203,12 +214,25 @@ fn conflicts(events: &[FindingEvent]) -> Vec<(Vec<Candidate>, bool)> {
 }
 
 fn may_conflict(event: &FindingEvent) -> bool {
-    let apart = ["unlock", "read unlock", "spawn", "begin", "end", "join", "woken", "count up", "count down"];
+    let apart = [
+        "unlock",
+        "read unlock",
+        "spawn",
+        "begin",
+        "end",
+        "join",
+        "woken",
+        "count up",
+        "count down",
+    ];
     !event.var.is_empty() && !event.site.is_empty() && !apart.contains(&event.op.as_str())
 }
 
 fn only_reads(event: &FindingEvent) -> bool {
-    matches!(event.op.as_str(), "load" | "failed compare-exchange" | "read" | "read lock" | "read count")
+    matches!(
+        event.op.as_str(),
+        "load" | "failed compare-exchange" | "read" | "read lock" | "read count"
+    )
 }
 
 /// The place of an event; of a path that could not be read again, the end.
@@ -227,19 +251,29 @@ fn spot(site: &str) -> Option<Spot> {
 /// Why there is none.
 fn none(finding: &Finding, candidates: usize, by_default: bool) -> String {
     let choices = &finding.schedule.choices;
-    if choices.iter().any(|choice| choice.kind != ChoiceKind::Task && choice.taken != 0) {
+    if choices
+        .iter()
+        .any(|choice| choice.kind != ChoiceKind::Task && choice.taken != 0)
+    {
         "it takes what the environment does, or a chosen value, which no breakpoint commands".into()
     } else if by_default {
         "the default order of tasks shows it, and no pair of places does more for it".into()
     } else if candidates == 0 {
         "no two operations of different tasks on one variable came one after the other".into()
     } else {
-        format!("none of {candidates} pairs of places brings it about by itself, nor two of the first {PAIRED} together")
+        format!(
+            "none of {candidates} pairs of places brings it about by itself, nor two of the first {PAIRED} together"
+        )
     }
 }
 
 /// What is printed.
-fn suggestion(finding: &Finding, number: usize, candidate: &[Candidate], in_vain: u64) -> SuggestedBreakpoint {
+fn suggestion(
+    finding: &Finding,
+    number: usize,
+    candidate: &[Candidate],
+    in_vain: u64,
+) -> SuggestedBreakpoint {
     let kind = finding.kind.to_string().replace(['_', '/'], "-");
     let mut places = Vec::new();
     for (at, Candidate { arming, what }) in candidate.iter().enumerate() {
@@ -253,7 +287,9 @@ fn suggestion(finding: &Finding, number: usize, candidate: &[Candidate], in_vain
                 code: format!("breakpoint::{call};"),
             });
         };
-        let Refinements { skip, skip_second, .. } = arming.refined;
+        let Refinements {
+            skip, skip_second, ..
+        } = arming.refined;
         let skipping = |skip: Option<u64>| match skip {
             None | Some(0) => String::new(),
             Some(visits) => format!(".skip({visits})"),
@@ -262,15 +298,28 @@ fn suggestion(finding: &Finding, number: usize, candidate: &[Candidate], in_vain
         let object = what.replace([' ', '.'], "_");
         match &arming.place {
             Where::Before { first, second } if first == second => {
-                place(first, format!("conflict(\"{name}\", &{object}){first_skip}.meet()"));
+                place(
+                    first,
+                    format!("conflict(\"{name}\", &{object}){first_skip}.meet()"),
+                );
             }
             Where::Before { first, second } => {
-                place(first, format!("conflict(\"{name}\", &{object}){first_skip}.first_here()"));
-                place(second, format!("conflict(\"{name}\", &{object}){second_skip}.second()"));
+                place(
+                    first,
+                    format!("conflict(\"{name}\", &{object}){first_skip}.first_here()"),
+                );
+                place(
+                    second,
+                    format!("conflict(\"{name}\", &{object}){second_skip}.second()"),
+                );
             }
             Where::Deadlock(spots) => {
                 let mut distinct: Vec<&Spot> = Vec::new();
-                for spot in spots.iter().filter(|spot| !distinct.contains(spot)).collect::<Vec<_>>() {
+                for spot in spots
+                    .iter()
+                    .filter(|spot| !distinct.contains(spot))
+                    .collect::<Vec<_>>()
+                {
                     if !distinct.contains(&spot) {
                         distinct.push(spot);
                         place(spot, format!("deadlock(\"{name}\", &held, &wanted).meet()"));

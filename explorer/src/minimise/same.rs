@@ -97,7 +97,6 @@ mod tests {
             },
             count: 1,
             replays: None,
-            breakpoint: None,
             places: Vec::new(),
             suggestion: None,
             severity: Severity::Error,

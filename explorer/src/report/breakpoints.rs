@@ -1,7 +1,8 @@
 //! What a report says of breakpoints: what became of those that were armed, and the one that shows a finding again.
 
 use intermezzo_breakpoint::Statistics;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// What became of an armed breakpoint in all executions together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +61,28 @@ impl BreakpointFigures {
             }
         }
     }
+}
+
+/// How to show a finding again without the tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reproduction {
+    /// The finding, by its place in the report's list, from 0.
+    pub finding: usize,
+    /// The breakpoint; or why there is none.
+    #[serde(flatten, serialize_with = "breakpoint_or_none")]
+    pub breakpoint: Result<SuggestedBreakpoint, String>,
+}
+
+fn breakpoint_or_none<S: Serializer>(
+    breakpoint: &Result<SuggestedBreakpoint, String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(1))?;
+    match breakpoint {
+        Ok(breakpoint) => map.serialize_entry("breakpoint", breakpoint)?,
+        Err(reason) => map.serialize_entry("none", reason)?,
+    }
+    map.end()
 }
 
 /// A breakpoint that shows a finding again, and was tried: with it armed the default execution, without a preemption, shows

@@ -1,7 +1,8 @@
 //! A report in words.
 
 use super::{
-    BreakpointFigures, Coverage, Finding, FindingEvent, Replays, Report, SuggestedBreakpoint, SuggestedPlace, Verdict,
+    BreakpointFigures, Coverage, Finding, FindingEvent, Replays, Report, SuggestedBreakpoint, SuggestedPlace,
+    Verdict,
 };
 use crate::environment::Environment;
 use crate::estimate::Estimate;
@@ -12,8 +13,15 @@ const EVENTS_SHOWN: usize = 60;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for finding in &self.findings {
-            writeln!(f, "{finding}")?;
+        for (at, finding) in self.findings.iter().enumerate() {
+            write!(f, "{finding}")?;
+            for reproduction in self.reproductions.iter().filter(|known| known.finding == at) {
+                match &reproduction.breakpoint {
+                    Ok(breakpoint) => write!(f, "{breakpoint}")?,
+                    Err(reason) => writeln!(f, "no breakpoint reproduces it: {reason}")?,
+                }
+            }
+            writeln!(f)?;
         }
         let outcome = match self.verdict {
             Verdict::Pass => "passed",
@@ -81,14 +89,26 @@ impl fmt::Display for BreakpointFigures {
 
 impl fmt::Display for SuggestedBreakpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "breakpoint that reproduces it without the tool, each line right before its place:")?;
-        let widest = self.places.iter().map(|place| place.site.len()).max().unwrap_or(0);
+        writeln!(
+            f,
+            "breakpoint that reproduces it without the tool, each line right before its place:"
+        )?;
+        let widest = self
+            .places
+            .iter()
+            .map(|place| place.site.len())
+            .max()
+            .unwrap_or(0);
         for SuggestedPlace { site, code } in &self.places {
             writeln!(f, "  {site:widest$}  {code}")?;
         }
         if self.in_vain > 0 {
             let times = plural(self.in_vain, "time");
-            writeln!(f, "  (before it is hit, somebody waits in vain {} {times})", self.in_vain)?;
+            writeln!(
+                f,
+                "  (before it is hit, somebody waits in vain {} {times})",
+                self.in_vain
+            )?;
         }
         writeln!(f, "or in an exploration, the code as it is:")?;
         writeln!(f, "  INTERMEZZO_BREAKPOINTS=\"{}\"", self.armed)
@@ -242,11 +262,6 @@ impl fmt::Display for Finding {
                 "not reproduced by its schedule ({shown} of {all} replays): the test does something that the schedule does \
                  not determine{or}"
             )?;
-        }
-        match &self.breakpoint {
-            Some(Ok(breakpoint)) => write!(f, "{breakpoint}")?,
-            Some(Err(reason)) => writeln!(f, "no breakpoint reproduces it: {reason}")?,
-            None => {}
         }
         writeln!(f, "replay it:")?;
         writeln!(f, "  INTERMEZZO_REPLAY={}", self.schedule.token())

@@ -87,7 +87,10 @@ impl Breakpoints {
         Breakpoints {
             table: Table::new(armings.clone()),
             sides: HashMap::new(),
-            any_sites: armings.0.iter().any(|arming| !matches!(arming.place, Where::Named(_))),
+            any_sites: armings
+                .0
+                .iter()
+                .any(|arming| !matches!(arming.place, Where::Named(_))),
             armings,
             parked: Vec::new(),
             leads: Vec::new(),
@@ -120,7 +123,9 @@ impl Breakpoints {
 
     /// Whether the task is not to take the visible operation before which it is.
     pub(super) fn holds_back(&self, task: u32) -> bool {
-        self.parked.iter().any(|parked| parked.task == task && !parked.at_gate)
+        self.parked
+            .iter()
+            .any(|parked| parked.task == task && !parked.at_gate)
     }
 
     /// The task that is to go next, before all others.
@@ -139,7 +144,9 @@ impl Breakpoints {
 
     /// How often a task was at a place so far.
     pub(super) fn visits(&self, task: u32) -> u64 {
-        self.visitors.get(task as usize).map_or(0, |visitor| visitor.visits)
+        self.visitors
+            .get(task as usize)
+            .map_or(0, |visitor| visitor.visits)
     }
 
     /// Which sides of armed breakpoints are there.
@@ -203,12 +210,18 @@ impl Runtime {
         let Some(breakpoints) = &self.breakpoints else {
             return Vec::new();
         };
-        breakpoints.table.statistics().map(BreakpointFigures::of).collect()
+        breakpoints
+            .table
+            .statistics()
+            .map(BreakpointFigures::of)
+            .collect()
     }
 
     /// Whether armed breakpoints kept anybody from going on.
     pub(super) fn breakpoints_acted(&self) -> bool {
-        self.breakpoints.as_ref().is_some_and(|breakpoints| breakpoints.acted)
+        self.breakpoints
+            .as_ref()
+            .is_some_and(|breakpoints| breakpoints.acted)
     }
 
     /// A task is about to be chosen: who came to a place in the source is parked there, who has waited for a step that is
@@ -220,7 +233,12 @@ impl Runtime {
         };
         let ended = |task: u32| self.tasks[task as usize].status == Status::Ended;
         let over = |lead: &Lead| lead.stepped && !lead.guarded || ended(lead.task);
-        let over: Vec<Ticket> = breakpoints.leads.iter().filter(|lead| over(lead)).map(|lead| lead.ticket).collect();
+        let over: Vec<Ticket> = breakpoints
+            .leads
+            .iter()
+            .filter(|lead| over(lead))
+            .map(|lead| lead.ticket)
+            .collect();
         for ticket in over {
             self.end_lead(&mut breakpoints, ticket);
         }
@@ -248,7 +266,8 @@ impl Runtime {
             // Fairness held back all others, for the sake of somebody who may not go.
             let last = self.last;
             let others = (last + 1..self.created).chain(0..last + 1);
-            listed.extend(others.filter(|&task| self.enabled.contains(task) && !breakpoints.holds_back(task)));
+            listed
+                .extend(others.filter(|&task| self.enabled.contains(task) && !breakpoints.holds_back(task)));
         }
         if let Some(first) = breakpoints.next_first()
             && self.enabled.contains(first)
@@ -264,7 +283,10 @@ impl Runtime {
 
     /// Somebody who waited in vain goes on: first who waits for the end of a turn, for those have met; else who came first.
     fn let_go_in_vain(&mut self, breakpoints: &mut Breakpoints) {
-        let after = breakpoints.parked.iter().position(|parked| parked.after.is_some());
+        let after = breakpoints
+            .parked
+            .iter()
+            .position(|parked| parked.after.is_some());
         let parked = breakpoints.parked.remove(after.unwrap_or(0));
         match parked.after {
             Some(first) => {
@@ -361,7 +383,11 @@ impl Runtime {
     fn circle_of_locks(&self, parked: &[Parked], waiting: &[Ticket], task: u32) -> Vec<Ticket> {
         let owner = |task: u32| {
             let var = self.tasks[task as usize].pending.access.var;
-            if (var as usize) < self.vars.count() { self.vars[var].owner } else { NOBODY }
+            if (var as usize) < self.vars.count() {
+                self.vars[var].owner
+            } else {
+                NOBODY
+            }
         };
         let mut circle = Vec::new();
         let mut next = owner(task);
@@ -421,7 +447,10 @@ impl Runtime {
                     self.let_go(breakpoints, &parked, true);
                 }
             }
-            return Goes::On(Passed { hit: true, turn: None });
+            return Goes::On(Passed {
+                hit: true,
+                turn: None,
+            });
         };
         let leader = if first == last {
             task
@@ -435,7 +464,11 @@ impl Runtime {
             stepped: false,
         });
         if first == last {
-            for parked in breakpoints.parked.iter_mut().filter(|parked| waited.contains(&parked.ticket)) {
+            for parked in breakpoints
+                .parked
+                .iter_mut()
+                .filter(|parked| waited.contains(&parked.ticket))
+            {
                 parked.after = Some(first);
             }
             return Goes::On(Passed {
@@ -481,7 +514,9 @@ impl Engine {
                 let access = Access::nowhere(SyncVarOp::Yield, visit.site);
                 self.wait(access, var, gate::PASSED, Patience::default());
                 let breakpoints = self.rt().breakpoints.as_mut();
-                breakpoints.map_or(Passed::default(), |breakpoints| breakpoints.visitor(current).passed)
+                breakpoints.map_or(Passed::default(), |breakpoints| {
+                    breakpoints.visitor(current).passed
+                })
             }
         }
     }

@@ -46,7 +46,9 @@ impl Engine {
     /// breakpoint has then waited in vain.
     pub(super) fn time_passes_while_all_give_way(self) {
         let rt = self.rt();
-        if rt.timed.is_empty() && rt.breakpoints.is_none() || !rt.enabled.iter().all(|task| rt.tasks[task as usize].yielded) {
+        if rt.timed.is_empty() && rt.breakpoints.is_none()
+            || !rt.enabled.iter().all(|task| rt.tasks[task as usize].yielded)
+        {
             return;
         }
         let current = rt.current;

@@ -82,7 +82,8 @@ impl Scoping {
         }
         if self.arming_unheeded {
             notes.push(
-                "breakpoint::arm: not heeded, for inside an exploration the setting `breakpoints` arms".into(),
+                "breakpoint::arm: not heeded, for inside an exploration the setting `breakpoints` arms"
+                    .into(),
             );
         }
         notes

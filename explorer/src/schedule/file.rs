@@ -288,10 +288,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
         awaits: contents.awaits,
         known_loops: contents.known_loops.iter().map(|known| known.0).collect(),
         data_points: contents.data_points.iter().map(|point| point.0).collect(),
-        breakpoints: contents
-            .breakpoints
-            .parse()
-            .map_err(ScheduleError::Breakpoints)?,
+        breakpoints: contents.breakpoints.parse().map_err(ScheduleError::Breakpoints)?,
         choices: choices.collect::<Result<_, _>>()?,
     };
 

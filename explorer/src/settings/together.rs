@@ -340,12 +340,21 @@ mod tests {
                 "preempt_in=a reduction=bpor preemptions=2",
                 Some(("reduction", "`preempt_in`")),
             ),
-            ("breakpoints=a jobs=2 checkpoint=a preemptions=2 preempt_in=a", None),
+            (
+                "breakpoints=a jobs=2 checkpoint=a preemptions=2 preempt_in=a",
+                None,
+            ),
             ("breakpoints=a strategy=best-first", None),
             ("breakpoints=a strategy=delays", None),
             ("breakpoints=a strategy=random", None),
-            ("breakpoints=a reduction=dpor", Some(("reduction", "does not stand"))),
-            ("breakpoints=a reduction=caching", Some(("reduction", "does not stand"))),
+            (
+                "breakpoints=a reduction=dpor",
+                Some(("reduction", "does not stand")),
+            ),
+            (
+                "breakpoints=a reduction=caching",
+                Some(("reduction", "does not stand")),
+            ),
             (
                 "breakpoints=a reduction=bpor preemptions=2",
                 Some(("reduction", "does not stand")),

@@ -5,7 +5,7 @@ use super::super::common::Books;
 use super::super::ledger::Tally;
 use super::Restored;
 use super::error::CheckpointProblem;
-use crate::report::{Finding, FindingEvent, severity_from_name, severity_name};
+use crate::report::{Finding, FindingEvent, NamedPlace, severity_from_name, severity_name};
 use crate::schedule::Schedule;
 use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
@@ -231,6 +231,7 @@ struct SavedFinding {
     suggestion: Option<String>,
     tasks: Vec<String>,
     events: Vec<FindingEvent>,
+    places: Vec<NamedPlace>,
     schedule: String,
     count: u64,
 }
@@ -248,6 +249,7 @@ impl SavedFinding {
             suggestion: finding.suggestion.clone(),
             tasks: finding.tasks.clone(),
             events: finding.events.clone(),
+            places: finding.places.clone(),
             schedule: finding.schedule.token(),
             count: finding.count,
         }
@@ -270,8 +272,7 @@ impl SavedFinding {
                 schedule,
                 count: self.count,
                 replays: None,
-                breakpoint: None,
-                places: Vec::new(),
+                places: self.places,
             },
         })
     }

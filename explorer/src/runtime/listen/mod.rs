@@ -9,10 +9,10 @@ mod view;
 pub(crate) use memory::{DataAccess, Owner};
 pub(super) use record::Memory;
 
-use crate::report::NamedPlace;
 use super::panics::caught;
 use super::task_set::TaskSet;
 use super::{Engine, Runtime, Site};
+use crate::report::NamedPlace;
 use intermezzo_sdk as sdk;
 use record::{Record, aggregate};
 use sdk::{

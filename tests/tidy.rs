@@ -7,8 +7,13 @@ use std::path::{Path, PathBuf};
 /// Who may import whom, among the packages of the workspace.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("intermezzo-sdk", &[]),
+    // Real time, in programs that explore nothing.
+    ("intermezzo-breakpoint", &[]),
     ("intermezzo-macros", &[]),
-    ("intermezzo-explorer", &["intermezzo-sdk"]),
+    (
+        "intermezzo-explorer",
+        &["intermezzo-breakpoint", "intermezzo-sdk"],
+    ),
     ("intermezzo-monitors", &["intermezzo-sdk"]),
     (
         "intermezzo-refinement",
@@ -17,6 +22,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "intermezzo",
         &[
+            "intermezzo-breakpoint",
             "intermezzo-macros",
             "intermezzo-explorer",
             "intermezzo-monitors",
@@ -33,6 +39,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("intermezzo-std", &["intermezzo"]),
     ("intermezzo-core", &["intermezzo-std"]),
     ("intermezzo-atomicity", PLUGIN),
+    ("intermezzo-contention", PLUGIN),
     ("intermezzo-data-race", PLUGIN),
     ("intermezzo-event-log", PLUGIN),
     ("intermezzo-happens-before-counter", PLUGIN),

@@ -36,6 +36,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CorpusCommand,
     },
+    Breakpoints(BreakpointsArgs),
     /// Recorded histories of concurrent objects
     History {
         #[command(subcommand)]
@@ -192,6 +193,61 @@ With a name, the exit code is the verdict's: 0 pass, 1 findings, 3 inconclusive.
 each program whether what came of it is what must; the exit code is 0 if that is so for all, and 1 if not.
 
 JSON: the report; without a name, an array of { name, expected, met, report }.";
+
+/// Tries both orders of every two places that contend, and says how often the test fails in each
+///
+/// Random executions show which places contend for a lock, an atomic, a condition variable or plain memory; a breakpoint
+/// then holds one task until the other has gone first, in as many random executions for each order.
+#[derive(Args, Debug)]
+#[command(after_help = BREAKPOINTS_HELP)]
+pub(crate) struct BreakpointsArgs {
+    #[command(subcommand)]
+    pub(crate) of: BreakpointsOf,
+    /// Executions for each line of the table
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..), global = true)]
+    pub(crate) runs: u64,
+    /// Most pairs of a test that are tried
+    #[arg(long, value_name = "N", default_value_t = 30, global = true)]
+    pub(crate) pairs: usize,
+    /// Seed of the random executions
+    #[arg(long, value_name = "N", default_value_t = 0, global = true)]
+    pub(crate) seed: u64,
+    /// Prints one JSON value on stdout
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum BreakpointsOf {
+    /// Of a program of the corpus
+    Corpus {
+        /// The program
+        name: String,
+        /// Sets a parameter of the program
+        #[arg(long = "set", value_name = "NAME=VALUE")]
+        sets: Vec<String>,
+    },
+    /// Of this project's explored tests
+    Tests {
+        /// Arguments of `cargo test`, after `--`
+        #[arg(value_name = "CARGO TEST ARGS", last = true)]
+        cargo: Vec<OsString>,
+    },
+}
+
+const BREAKPOINTS_HELP: &str = "\
+Examples:
+  cargo intermezzo breakpoints corpus lostupd
+  cargo intermezzo breakpoints tests --runs 50 -- -p my-queue --lib
+
+FAILS and HIT are shares of the executions: in how many the test failed, and in how many the two met. IN VAIN is how
+often a task was held until nobody else could go on. An order that fails far more often than the others, and is hit
+where it fails, is the cause; docs/BREAKPOINTS.md tells how to write it into the code.
+
+Exit codes: 0 nothing failed, 1 something did, 3 nothing was explored.
+
+JSON: { runs, seed, programs: [{ program, unarmed, orders: [{ armed, executions, failures, kinds, hit, in_vain }],
+left_out }] }, `unarmed` like an order without `armed`.";
 
 /// Says whether a recorded history is linearizable
 ///

@@ -4,6 +4,7 @@
 //! through [`output`], as text or as one JSON value; problems and progress go to stderr.
 
 mod args;
+mod breakpoints;
 mod corpus;
 mod exit;
 mod files;
@@ -46,6 +47,7 @@ fn run(command: Command) -> Result<Exit, Problem> {
         Command::Corpus {
             command: CorpusCommand::Run(args),
         } => corpus::run::run(*args),
+        Command::Breakpoints(args) => breakpoints::run(&args),
         Command::History {
             command: HistoryCommand::Check(args),
         } => history::check::run(args),

@@ -87,6 +87,9 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "BOOL", value_parser = setting("preempt_at_races"), help_heading = SEARCH,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     preempt_at_races: Option<String>,
+    /// Arms breakpoints, by name or by places: `lost-update skip=3`, `a.rs:10:5 before b.rs:20:9`, separated by commas
+    #[arg(long, value_name = "LIST", value_parser = setting("breakpoints"), help_heading = SEARCH)]
+    breakpoints: Option<String>,
     /// What a best-first search runs next, as in `preemptions,2*rare+deepest`; a wrong name lists all
     #[arg(long, value_name = "LIST", value_parser = setting("priority"), help_heading = SEARCH)]
     priority: Option<String>,
@@ -273,6 +276,7 @@ impl Given for SearchFlags {
             ("quiet_atomics", self.quiet_atomics.clone()),
             ("schedule_points_at", self.schedule_points_at.clone()),
             ("preempt_at_races", self.preempt_at_races.clone()),
+            ("breakpoints", self.breakpoints.clone()),
             ("priority", self.priority.clone()),
             ("prefixes", self.prefixes.clone()),
             ("cache_bytes", self.cache_bytes.clone()),

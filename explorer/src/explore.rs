@@ -14,6 +14,7 @@ use crate::scope::Scope;
 use crate::search::{self, Interesting, PrioritySpec};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::sites::Sites;
+use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::Monitor;
 use std::fmt;
 use std::num::NonZero;
@@ -332,6 +333,13 @@ impl Explorer {
     /// [`Explorer::keep_going`], since a race is a finding. Default: off.
     pub fn preempt_at_races(mut self, on: bool) -> Explorer {
         self.settings.preempt_at_races = on;
+        self
+    }
+
+    /// Arms breakpoints: `.breakpoints("lost-update".parse()?)`. A task that comes to one goes on when its partner has come,
+    /// or nobody else can go on. Default: none is armed, whatever the environment arms outside explorations.
+    pub fn breakpoints(mut self, armings: Armings) -> Explorer {
+        self.settings.breakpoints = armings;
         self
     }
 

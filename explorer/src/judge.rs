@@ -1,6 +1,6 @@
 //! What an execution that did not simply end well amounts to, in words.
 
-use crate::report::{Finding, FindingEvent};
+use crate::report::{Finding, FindingEvent, NamedPlace};
 use crate::runtime::{
     AwaitedVar, Endless, EndlessLoop, EventLine, PanicNote, Reported, Scene, Stop, Trouble, Verdict, Waiting,
 };
@@ -49,6 +49,7 @@ pub(crate) fn findings(
         count: 1,
         replays: None,
         found_by: None,
+        places: Vec::new(),
     };
     let mut found = Vec::new();
     match &stop {
@@ -73,11 +74,12 @@ pub(crate) fn findings(
                 Stop::Deadlock => FindingKind::Deadlock,
                 _ => FindingKind::Livelock,
             };
-            found.push(engine(
-                kind,
-                message,
-                waiting.iter().map(|waiting| waiting.task.clone()).collect(),
-            ));
+            let tasks = waiting.iter().map(|waiting| waiting.task.clone()).collect();
+            let finding = engine(kind, message, tasks);
+            found.push(Finding {
+                places: locks_waited_for(&waiting),
+                ..finding
+            });
         }
         Stop::StepLimit(endless) => {
             let (kind, message, tasks) = judge_endless(endless, &current);
@@ -132,7 +134,11 @@ pub(crate) fn findings(
 
 /// What monitors reported.
 pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule: &Schedule) -> Vec<Finding> {
-    let finding = |Reported { monitor, report }: Reported| {
+    let finding = |Reported {
+                       monitor,
+                       report,
+                       places,
+                   }: Reported| {
         let mut tasks: Vec<String> = Vec::new();
         for id in &report.events {
             let id = id.to_string();
@@ -154,6 +160,7 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
             count: 1,
             replays: None,
             found_by: None,
+            places,
         }
     };
     reports.into_iter().map(finding).collect()
@@ -175,6 +182,18 @@ fn panic_message(task: &str, note: &PanicNote) -> String {
         .map(|place| format!(" at {place}"))
         .unwrap_or_default();
     format!("{task} panicked{place}: {}", note.message)
+}
+
+/// Where tasks wait for locks that others hold.
+fn locks_waited_for(waiting: &[Waiting]) -> Vec<NamedPlace> {
+    let locks = waiting
+        .iter()
+        .filter(|waiting| waiting.owner.is_some() && waiting.awaited.is_empty());
+    let place = |waiting: &Waiting| NamedPlace {
+        site: waiting.site.clone(),
+        what: waiting.var.clone(),
+    };
+    locks.map(place).collect()
 }
 
 fn deadlock_message(waiting: &[Waiting], panics: &[(String, PanicNote)]) -> String {

@@ -28,6 +28,10 @@ pub mod settings;
 mod sites;
 pub mod trace;
 
+/// Concurrent breakpoints: places in the code at which two tasks meet, and which of them goes first. Inside an exploration
+/// the setting `breakpoints` arms them, and nobody waits in real time.
+pub use intermezzo_breakpoint as breakpoint;
+
 pub use coverage::{IRootCoverage, IRootsExposed, MemoError, MemoProblem};
 pub use driver::{CheckpointError, CheckpointProblem};
 pub use environment::Environment;
@@ -35,7 +39,10 @@ pub use estimate::Estimate;
 pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;
 pub use plugin::{ByName, Plugin, PluginError, PluginProblem, Tried};
-pub use report::{Coverage, Finding, FindingEvent, RankBound, Replays, Report, Verdict};
+pub use report::{
+    BreakpointFigures, Coverage, Finding, FindingEvent, NamedPlace, RankBound, Replays, Report, Reproduction,
+    SuggestedBreakpoint, SuggestedPlace, Verdict,
+};
 pub use schedule::{Schedule, ScheduleError};
 pub use scope::Scope;
 pub use settings::{Epsilon, Reduction, SettingError, Settings, StrategyKind, VariableSets, Wanted};

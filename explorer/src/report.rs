@@ -1,8 +1,10 @@
 //! What an exploration came to: a value, with a text and a JSON form.
 
+mod breakpoints;
 mod rank_bound;
 mod text;
 
+pub use breakpoints::{BreakpointFigures, NamedPlace, Reproduction, SuggestedBreakpoint, SuggestedPlace};
 pub use rank_bound::RankBound;
 
 use crate::coverage::IRootCoverage;
@@ -220,6 +222,8 @@ pub struct Finding {
     pub found_by: Option<String>,
     /// What became of its schedule, if a replay of it did not show the finding again.
     pub replays: Option<Replays>,
+    /// The places that it names, where a breakpoint may lie: the accesses of a race, where tasks of a deadlock wait for locks.
+    pub places: Vec<NamedPlace>,
 }
 
 impl Finding {
@@ -279,6 +283,9 @@ impl Serialize for Finding {
         if let Some(replays) = &self.replays {
             map.serialize_entry("replays", replays)?;
         }
+        if !self.places.is_empty() {
+            map.serialize_entry("places", &self.places)?;
+        }
         map.end()
     }
 }
@@ -307,6 +314,12 @@ pub struct Report {
     pub(crate) memory_model: &'static str,
     pub(crate) seed: u64,
     pub(crate) environment: Environment,
+    /// What became of the breakpoints that were armed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) breakpoints: Vec<BreakpointFigures>,
+    /// The breakpoints that show findings again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) reproductions: Vec<Reproduction>,
     pub(crate) notes: Vec<String>,
     /// How far the search was, if it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -344,6 +357,8 @@ impl Report {
             memory_model: "sc",
             seed,
             environment,
+            breakpoints: Vec::new(),
+            reproductions: Vec::new(),
             notes: Vec::new(),
             estimate: None,
             iroots: None,
@@ -463,6 +478,16 @@ impl Report {
     /// The iRoots that the executions exposed; `None` if they were not measured.
     pub fn iroots(&self) -> Option<&IRootCoverage> {
         self.iroots.as_ref()
+    }
+
+    /// What became of the breakpoints that were armed, in the order in which they were given.
+    pub fn breakpoints(&self) -> &[BreakpointFigures] {
+        &self.breakpoints
+    }
+
+    /// The breakpoints that show findings again without the tool, for each for which one was looked for.
+    pub fn reproductions(&self) -> &[Reproduction] {
+        &self.reproductions
     }
 
     /// What else a reader should know.

@@ -22,6 +22,7 @@ use crate::schedule::{Choice, Premises, Schedule};
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
 use crate::sites::Sites;
+use intermezzo_breakpoint::{ArmError, Armings};
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -88,6 +89,8 @@ pub struct Settings {
     pub schedule_points_at: Sites,
     /// Whether the accesses of data races become schedule points.
     pub preempt_at_races: bool,
+    /// The breakpoints that are armed.
+    pub breakpoints: Armings,
     /// What a best-first search runs next; `None` for its default.
     pub priority: Option<PrioritySpec>,
     /// Most unexplored prefixes that a best-first search keeps.
@@ -195,6 +198,7 @@ impl Default for Settings {
             quiet_atomics: false,
             schedule_points_at: Sites::default(),
             preempt_at_races: false,
+            breakpoints: Armings::default(),
             priority: None,
             prefixes: PREFIXES,
             iroots: false,
@@ -298,6 +302,17 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ("preempt_at_races", "`true` or `false`", |s, v| {
         truth(v).map(|b| s.preempt_at_races = b)
     }),
+    (
+        "breakpoints",
+        "names or places with commas between, each with what refines it; or `none`",
+        |s, v| match v.parse() {
+            Ok(armings) => {
+                s.breakpoints = armings;
+                Ok(())
+            }
+            Err(error) => Err(ArmError::to_string(&error)),
+        },
+    ),
     ("priority", "priority functions, or `none`", |s, v| {
         optional(v, PrioritySpec::parse).map(|priority| s.priority = priority)
     }),
@@ -415,9 +430,10 @@ const SETTINGS: &[(&str, &str, Set)] = &[
 const PREFIX: &str = "INTERMEZZO_";
 
 /// Variables of that prefix that are no settings.
-const OTHER_VARIABLES: [&str; 6] = [
+const OTHER_VARIABLES: [&str; 7] = [
     "INTERMEZZO_CONFIG",
     "INTERMEZZO_SETTINGS",
+    intermezzo_breakpoint::LOG_VARIABLE,
     "INTERMEZZO_REPLAY",
     "INTERMEZZO_REPORTS",
     "INTERMEZZO_CHECKPOINTS",
@@ -497,6 +513,7 @@ impl Settings {
         let Premises {
             known_loops,
             data_points,
+            breakpoints,
         } = premises;
         Schedule {
             program: program.to_owned(),
@@ -506,6 +523,7 @@ impl Settings {
             awaits: self.awaits,
             known_loops,
             data_points,
+            breakpoints,
             choices,
         }
     }

@@ -1,5 +1,6 @@
 //! Places in the source, as settings name them: `ring.rs:12`, `queue/ring.rs:12:5`.
 
+use intermezzo_breakpoint::Spot;
 use std::fmt;
 use std::panic::Location;
 
@@ -25,6 +26,16 @@ impl Sites {
     pub fn parse(text: &str) -> Result<Sites, String> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         entries.map(Place::parse).collect::<Result<_, _>>().map(Sites)
+    }
+
+    /// These, and those.
+    pub(crate) fn and<'a>(mut self, spots: impl Iterator<Item = &'a Spot>) -> Sites {
+        self.0.extend(spots.map(|spot| Place {
+            file: components(&spot.file).map(str::to_owned).collect(),
+            line: spot.line,
+            column: spot.column,
+        }));
+        self
     }
 
     /// Whether it holds nothing.

@@ -1,7 +1,8 @@
 //! The monitors by their names, for settings and command lines.
 
 use crate::{
-    Atomicity, DataRaces, HappensBeforeCounter, Leaks, LockOrder, Misuses, StaleLoads, Statistics, event_log,
+    Atomicity, Contention, DataRaces, HappensBeforeCounter, Leaks, LockOrder, Misuses, StaleLoads,
+    Statistics, event_log,
 };
 use intermezzo_sdk::Monitor;
 
@@ -26,6 +27,11 @@ pub const SHIPPED: &[Shipped] = &[
         name: "atomicity",
         about: "blocks meant to be atomic that are not",
         make: |arguments| boxed(Atomicity::with_arguments(arguments)),
+    },
+    Shipped {
+        name: "contention",
+        about: "pairs of places whose operations could come in either order",
+        make: |arguments| boxed(Contention::with_arguments(arguments)),
     },
     Shipped {
         name: "data-race",

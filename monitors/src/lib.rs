@@ -6,6 +6,7 @@
 mod arguments;
 pub mod atomicity;
 mod by_name;
+pub mod contention;
 pub mod data_race;
 pub mod event_log;
 pub mod happens_before_counter;
@@ -20,6 +21,7 @@ pub mod statistics;
 
 pub use atomicity::Atomicity;
 pub use by_name::{SHIPPED, Shipped, by_name};
+pub use contention::Contention;
 pub use data_race::DataRaces;
 pub use event_log::EventLog;
 pub use happens_before_counter::HappensBeforeCounter;

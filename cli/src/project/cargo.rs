@@ -15,8 +15,19 @@ pub(crate) struct CargoTest {
     arguments: Vec<OsString>,
     variables: Vec<(String, OsString)>,
     directory: TempDir,
-    stdout_is_taken: bool,
-    is_quiet: bool,
+    shown: Shown,
+}
+
+/// What is shown of what cargo and the tests say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// All, where it belongs.
+    All,
+    /// All on stderr: stdout is taken.
+    OnStderr,
+    /// What cargo says, and nothing of the tests.
+    OfCargo,
+    Nothing,
 }
 
 /// What a run of `cargo test` came to.
@@ -43,14 +54,23 @@ impl CargoTest {
             arguments,
             variables: Vec::new(),
             directory,
-            stdout_is_taken,
-            is_quiet: false,
+            shown: if stdout_is_taken {
+                Shown::OnStderr
+            } else {
+                Shown::All
+            },
         })
     }
 
     /// A directory that lives as long as the run.
     pub(super) fn directory(&self) -> &std::path::Path {
         self.directory.path()
+    }
+
+    /// Lets cargo and the tests say nothing.
+    pub(crate) fn silent(mut self) -> CargoTest {
+        self.shown = Shown::Nothing;
+        self
     }
 
     /// Sets these settings for the tests.
@@ -75,7 +95,7 @@ impl CargoTest {
 
     /// Does not show what tests print: their failures are what is looked for.
     pub(crate) fn quiet(mut self) -> CargoTest {
-        self.is_quiet = true;
+        self.shown = Shown::OfCargo;
         self
     }
 
@@ -107,11 +127,12 @@ impl CargoTest {
         command
             .env(variable("reports"), &reports)
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
-        if self.is_quiet {
-            command.stdout(Stdio::null());
-        } else if self.stdout_is_taken {
-            command.stdout(io::stderr());
-        }
+        match self.shown {
+            Shown::All => &mut command,
+            Shown::OnStderr => command.stdout(io::stderr()),
+            Shown::OfCargo => command.stdout(Stdio::null()),
+            Shown::Nothing => command.stdout(Stdio::null()).stderr(Stdio::null()),
+        };
         let status = status(&mut command)?;
         let reports = reports::read_all(&reports)?;
         if !status.success() && reports.is_empty() && !self.builds()? {

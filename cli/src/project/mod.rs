@@ -9,3 +9,7 @@ pub(crate) mod replay;
 mod reports;
 mod target;
 pub(crate) mod test;
+
+pub(crate) use cargo::CargoTest;
+pub(crate) use replay::arguments_of_test;
+pub(crate) use reports::ProjectReport;

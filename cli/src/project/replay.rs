@@ -13,23 +13,14 @@ use std::fs;
 
 /// Replays the schedule.
 pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem> {
-    let Some((krate, test)) = schedule.program.split_once("::") else {
+    if !schedule.program.contains("::") {
         return Err(Problem::usage(format!(
             "the schedule's program {:?} names no test (`crate::module::test`): \
              run it with INTERMEZZO_REPLAY set",
             schedule.program
         )));
-    };
-    let at = args
-        .cargo
-        .iter()
-        .position(|argument| argument == "--")
-        .unwrap_or(args.cargo.len());
-    let (of_cargo, of_binary) = args.cargo.split_at(at);
-    let mut arguments = target::of_crate(krate, of_cargo)?;
-    arguments.extend_from_slice(of_cargo);
-    arguments.extend([test, "--", "--exact", "--include-ignored"].map(OsString::from));
-    arguments.extend(of_binary.iter().skip(1).cloned());
+    }
+    let arguments = arguments_of_test(&schedule.program, &args.cargo)?;
 
     let cargo = CargoTest::new(arguments, args.json)?;
     // In a file: a long schedule's token is more than an environment variable holds.
@@ -38,6 +29,25 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
         .map_err(|error| Problem::file("write", &path, &error, "set TMPDIR to a directory with room"))?;
     let ran = cargo.settings(&args.limits.given()).replay(path).run()?;
     show(&schedule.program, &ran, args.json)
+}
+
+/// Arguments of `cargo test` that run this test alone, with those that the user gives.
+///
+/// # Errors
+/// No crate here has such a test.
+pub(crate) fn arguments_of_test(program: &str, cargo: &[OsString]) -> Result<Vec<OsString>, Problem> {
+    let (krate, test) = program.split_once("::").unwrap_or(("", program));
+    let at = cargo
+        .iter()
+        .position(|argument| argument == "--")
+        .unwrap_or(cargo.len());
+    let (of_cargo, of_binary) = cargo.split_at(at);
+    let mut arguments = target::of_crate(krate, of_cargo)?;
+    arguments.extend_from_slice(of_cargo);
+    // Behind the `--`: the user may have given cargo a name as well, and it takes one only.
+    arguments.extend(["--", test, "--exact", "--include-ignored"].map(OsString::from));
+    arguments.extend(of_binary.iter().skip(1).cloned());
+    Ok(arguments)
 }
 
 /// Shows the report of the test that was replayed.

@@ -1,9 +1,10 @@
 //! Reports that the tests of a project wrote, read back.
 
+use crate::breakpoints::Came;
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
-use intermezzo::{Coverage, RankBound, Schedule, Verdict};
+use intermezzo::{BreakpointFigures, Coverage, NamedPlace, RankBound, Schedule, Verdict};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::ffi::OsStr;
@@ -19,12 +20,13 @@ pub(crate) struct ProjectReport {
     name: String,
     /// The whole report, as it was written.
     pub(crate) text: Box<RawValue>,
-    pub(super) program: String,
+    pub(crate) program: String,
     pub(super) verdict: Verdict,
     executions: u64,
     coverage: Coverage,
     findings: Vec<FindingJson>,
     notes: Vec<String>,
+    breakpoints: Vec<BreakpointFigures>,
 }
 
 #[derive(Deserialize)]
@@ -35,6 +37,8 @@ struct ReportJson {
     coverage: CoverageJson,
     findings: Vec<FindingJson>,
     notes: Vec<String>,
+    #[serde(default)]
+    breakpoints: Vec<BreakpointFigures>,
 }
 
 #[derive(Deserialize)]
@@ -60,6 +64,10 @@ struct FindingJson {
     severity: String,
     message: String,
     schedule: String,
+    #[serde(default)]
+    count: u64,
+    #[serde(default)]
+    places: Vec<NamedPlace>,
 }
 
 #[derive(Deserialize)]
@@ -136,7 +144,18 @@ impl ProjectReport {
             coverage,
             findings: report.findings,
             notes: report.notes,
+            breakpoints: report.breakpoints,
         })
+    }
+
+    /// What the executions came to, with or without a breakpoint.
+    pub(crate) fn came(&self) -> Came {
+        let mut came = Came::of(self.executions, &self.breakpoints);
+        for finding in &self.findings {
+            let is_error = finding.severity != "warning";
+            came.add(&finding.kind, is_error, finding.count, &finding.places);
+        }
+        came
     }
 
     /// The report in a line, and two for each finding.

@@ -1,5 +1,6 @@
 //! The command line as its user sees it: the binary is run, and what it prints and ends with is looked at.
 
+mod breakpoints;
 mod checkpoint;
 mod corpus;
 mod documents;

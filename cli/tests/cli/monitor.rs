@@ -18,6 +18,7 @@ fn monitors_are_listed() {
         .collect();
     let all = [
         "atomicity",
+        "contention",
         "data-race",
         "event-log",
         "happens-before-counter",

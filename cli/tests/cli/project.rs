@@ -95,6 +95,7 @@ fn a_projects_tests_are_explored_and_replayed() {
     let found = tests_are_explored(&run);
     flags_reach_the_tests(&run);
     settings_come_in_layers(&run, project);
+    pairs_are_tried(&run);
     searches_are_kept(&run, project);
     searches_are_compared(&run);
     findings_are_replayed(&run, project, &found);
@@ -147,6 +148,30 @@ fn tests_are_explored(run: &dyn Fn(&[&str]) -> Ran) -> Value {
     ];
     assert_eq!(programs(&json["reports"]), expected);
     json["reports"][1].clone()
+}
+
+/// Both orders of the places that contend, of the library's failing test.
+fn pairs_are_tried(run: &dyn Fn(&[&str]) -> Ran) {
+    let arguments = [
+        "breakpoints",
+        "tests",
+        "--runs",
+        "20",
+        "--json",
+        "--",
+        "--lib",
+        "an_update",
+    ];
+    let json = run(&arguments).ends_with(1).json();
+    let [program] = &json["programs"].as_array().unwrap()[..] else {
+        panic!("{json}");
+    };
+    assert_eq!(program["program"], "throw_away::tests::an_update_is_lost");
+    let orders = program["orders"].as_array().unwrap();
+    let each_time = |order: &&Value| order["failures"] == 20 && order["hit"] == 20;
+    assert_eq!(orders.iter().filter(each_time).count(), 2, "{json}");
+    assert!(orders.iter().any(|order| order["failures"] == 0), "{json}");
+    run(&["breakpoints", "tests", "--", "--lib", "twice_two"]).ends_with(3);
 }
 
 fn flags_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {

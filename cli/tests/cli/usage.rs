@@ -4,7 +4,7 @@ use crate::run;
 
 #[test]
 fn help() {
-    let commands: [&[&str]; 13] = [
+    let commands: [&[&str]; 16] = [
         &[],
         &["test"],
         &["replay"],
@@ -12,6 +12,9 @@ fn help() {
         &["corpus"],
         &["corpus", "list"],
         &["corpus", "run"],
+        &["breakpoints"],
+        &["breakpoints", "corpus"],
+        &["breakpoints", "tests"],
         &["history"],
         &["history", "check"],
         &["monitor"],
@@ -31,6 +34,7 @@ fn every_command_is_explained_at_length() {
         &["tune"],
         &["corpus", "list"],
         &["corpus", "run"],
+        &["breakpoints", "corpus"],
         &["history", "check"],
         &["monitor", "list"],
         &["monitor", "new"],

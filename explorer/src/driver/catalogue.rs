@@ -144,11 +144,13 @@ mod tests {
                 awaits: true,
                 known_loops: Vec::new(),
                 data_points: Vec::new(),
+                breakpoints: Default::default(),
                 choices: Vec::new(),
             },
             count: 1,
             replays: None,
             found_by: None,
+            places: Vec::new(),
         }
     }
 

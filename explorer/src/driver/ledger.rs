@@ -4,6 +4,7 @@
 //! what a single worker would have come to.
 
 use crate::attempts::Departures;
+use crate::report::BreakpointFigures;
 use crate::runtime::{Executed, Scoping};
 use crate::search::Rank;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,9 @@ pub(super) struct Tally {
     pub(super) unfair_left_out: bool,
     /// Which schedules scoping kept out.
     pub(super) scoping: Scoping,
+    /// What became of the armed breakpoints.
+    #[serde(default)]
+    pub(super) breakpoints: Vec<BreakpointFigures>,
     /// Whether tasks were parked, and whether some went on because of what is not compared.
     pub(super) parked: bool,
     pub(super) unseen_change: bool,
@@ -46,6 +50,7 @@ impl Tally {
         self.context_switches += executed.switches;
         self.unfair_left_out |= executed.unfair_left_out;
         self.scoping.join(executed.scoping);
+        BreakpointFigures::add(&mut self.breakpoints, &executed.breakpoints);
         self.parked |= executed.parked > 0;
         self.unseen_change |= executed.unseen_change;
         self.failed_iterations += u64::from(executed.failed_iterations > 0);
@@ -63,6 +68,7 @@ impl Tally {
         self.context_switches += later.context_switches;
         self.unfair_left_out |= later.unfair_left_out;
         self.scoping.join(later.scoping);
+        BreakpointFigures::add(&mut self.breakpoints, &later.breakpoints);
         self.parked |= later.parked;
         self.unseen_change |= later.unseen_change;
         self.failed_iterations += later.failed_iterations;

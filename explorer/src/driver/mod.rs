@@ -16,6 +16,7 @@ pub(crate) use reports::{checkpoint_in, write_new, write_report};
 
 use crate::coverage::Session;
 use crate::explore::{ExploreError, OnProgress};
+use crate::lookalike::breakpoint;
 use crate::report::Report;
 use crate::runtime::{Limits, Listeners, Reported, Worker, crash, panics};
 use crate::schedule::Schedule;
@@ -25,6 +26,7 @@ use crate::trace::{Fingerprints, Suits};
 use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
 use common::{AtHand, Books, Common, End, Keeping};
+use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::Monitor;
 use ledger::Ledger;
 use reporting::Outcome;
@@ -97,6 +99,11 @@ impl Exploration {
         let data_points = replay
             .as_ref()
             .map_or(Vec::new(), |schedule| schedule.data_points.clone());
+        let armings = match &replay {
+            Some(schedule) => schedule.breakpoints.clone(),
+            None => settings.breakpoints.clone(),
+        };
+        breakpoint::take_charge();
         let mut strategy = match (replay, custom, &iroots) {
             (Some(schedule), ..) => Box::new(Replay::new(schedule.choices)),
             (None, Some(custom), _) => custom,
@@ -164,8 +171,14 @@ impl Exploration {
         }
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
-        let (mut worker, done, last_words) =
-            work(&common, &program, (known_loops, data_points), hands, sets, test);
+        let (mut worker, done, last_words) = work(
+            &common,
+            &program,
+            (known_loops, data_points, armings),
+            hands,
+            sets,
+            test,
+        );
 
         let elapsed = common.elapsed();
         let ended = match common.ended() {
@@ -253,11 +266,11 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
 
 /// Has each hand worked with: the first on this thread, others on threads of their own. Returns the first worker, what
 /// there is to say of each, and what the monitors of the others said at last. These loops are known to only wait, if any
-/// are assumed to; at these places a replay has schedule points.
+/// are assumed to; at these places a replay has schedule points; these breakpoints are armed.
 fn work(
     common: &Common<'_>,
     program: &str,
-    (known_loops, data_points): (Option<Vec<u64>>, Vec<u64>),
+    (known_loops, data_points, armings): (Option<Vec<u64>>, Vec<u64>, Armings),
     hands: Vec<Box<dyn Strategy>>,
     sets: Vec<Vec<Box<dyn Monitor>>>,
     test: &(dyn Fn() + Sync),
@@ -285,8 +298,12 @@ fn work(
             worker.assume_only(known_loops.as_deref().unwrap_or_default());
             worker.data_points_only(&data_points);
         } else {
-            worker.data_points(settings.schedule_points_at.clone(), settings.preempt_at_races);
+            worker.data_points(
+                settings.schedule_points_at.clone().and(armings.spots()),
+                settings.preempt_at_races,
+            );
         }
+        worker.arm(armings.clone());
         if heeds_scope {
             worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());
         }

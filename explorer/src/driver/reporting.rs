@@ -84,6 +84,7 @@ impl Outcome<'_> {
         report.context_switches = tally.context_switches;
         report.first_failure = tally.first_failure;
         report.redundant = books.redundant();
+        report.breakpoints = tally.breakpoints.clone();
         report.blocked = worker.strategy().blocked();
         report.reduction = worker.strategy().reduction();
         report.estimate = match (ended, done[0].share) {

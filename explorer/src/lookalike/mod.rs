@@ -7,6 +7,7 @@
 
 pub mod alloc;
 mod block;
+pub(crate) mod breakpoint;
 pub mod cell;
 pub mod future;
 mod gated;

@@ -11,11 +11,12 @@
 
 mod prove;
 mod reduce;
+mod reproduce;
 mod same;
 mod script;
 mod trial;
 
-use crate::report::{Finding, Replays, Report};
+use crate::report::{Finding, Replays, Report, Reproduction};
 use crate::runtime::Worker;
 use crate::schedule::{Choice, Premises, Schedule};
 use crate::search::Replay;
@@ -24,6 +25,10 @@ use intermezzo_sdk::FindingKind;
 use prove::Proven;
 use same::Failure;
 use trial::{Budget, Shown, Size, Subject, Trial};
+
+/// What a report notes where an execution crashed that was run for the sake of a finding.
+const CRASHED: &str =
+    "a smaller execution was looked for, or a breakpoint, and one crashed: the process may be damaged";
 
 /// The crash of an execution that was to be smaller, and what it showed.
 pub(crate) struct Crashed(Vec<Finding>);
@@ -73,6 +78,20 @@ impl<'a> Minimiser<'a> {
                 Ok(settled) => {
                     self.executions = self.executions.saturating_sub(settled.spent);
                     report.findings[at] = settled.finding;
+                    let reproduced = report.findings[at].replays.is_none();
+                    if share > 0 && reproduced && report.breakpoints.is_empty() {
+                        match self.breakpoint_of(&report.findings[at], at + 1, subject) {
+                            Ok(breakpoint) => report.reproductions.push(Reproduction {
+                                finding: at,
+                                breakpoint,
+                            }),
+                            Err(Crashed(findings)) => {
+                                report.take_findings(findings);
+                                report.note(CRASHED);
+                                return;
+                            }
+                        }
+                    }
                     if let Some(note) = settled.note {
                         let which = if known.iter().filter(|finding| finding.is_error()).count() == 1 {
                             String::new()
@@ -84,9 +103,7 @@ impl<'a> Minimiser<'a> {
                 }
                 Err(Crashed(findings)) => {
                     report.take_findings(findings);
-                    report.note(
-                        "a smaller execution was looked for, and one crashed: the process may be damaged",
-                    );
+                    report.note(CRASHED);
                     return;
                 }
             }

@@ -92,11 +92,13 @@ mod tests {
                 awaits: true,
                 known_loops: Vec::new(),
                 data_points: Vec::new(),
+                breakpoints: Default::default(),
                 choices: Vec::new(),
             },
             count: 1,
             replays: None,
             found_by: None,
+            places: Vec::new(),
             suggestion: None,
             severity: Severity::Error,
         })

@@ -3,7 +3,7 @@
 use super::same::Failure;
 use super::script::Script;
 use crate::judge;
-use crate::report::Finding;
+use crate::report::{BreakpointFigures, Finding};
 use crate::runtime::Worker;
 use crate::schedule::{Choice, ChoiceKind, Premises, Schedule};
 
@@ -23,6 +23,8 @@ pub(super) struct Shown {
     pub(super) finding: Finding,
     pub(super) size: Size,
     pub(super) script: Script,
+    /// What became of the breakpoints that were armed.
+    pub(super) breakpoints: Vec<BreakpointFigures>,
 }
 
 impl Shown {
@@ -124,6 +126,7 @@ impl Subject<'_> {
                 unusual: choices.iter().filter(unusual).count(),
             },
             script: Script::of(worker.trace(), worker.tasks(), choices),
+            breakpoints: executed.breakpoints,
             finding,
         }))
     }

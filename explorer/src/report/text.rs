@@ -1,6 +1,9 @@
 //! A report in words.
 
-use super::{Coverage, Finding, FindingEvent, Replays, Report, Verdict};
+use super::{
+    BreakpointFigures, Coverage, Finding, FindingEvent, Replays, Report, SuggestedBreakpoint, SuggestedPlace,
+    Verdict,
+};
 use crate::environment::Environment;
 use crate::estimate::Estimate;
 use std::fmt;
@@ -10,8 +13,15 @@ const EVENTS_SHOWN: usize = 60;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for finding in &self.findings {
-            writeln!(f, "{finding}")?;
+        for (at, finding) in self.findings.iter().enumerate() {
+            write!(f, "{finding}")?;
+            for reproduction in self.reproductions.iter().filter(|known| known.finding == at) {
+                match &reproduction.breakpoint {
+                    Ok(breakpoint) => write!(f, "{breakpoint}")?,
+                    Err(reason) => writeln!(f, "no breakpoint reproduces it: {reason}")?,
+                }
+            }
+            writeln!(f)?;
         }
         let outcome = match self.verdict {
             Verdict::Pass => "passed",
@@ -42,10 +52,69 @@ impl fmt::Display for Report {
         if let Some(iroots) = &self.iroots {
             writeln!(f, "  iRoots: {iroots}")?;
         }
+        for figures in &self.breakpoints {
+            writeln!(f, "  breakpoint {figures}")?;
+        }
         for note in &self.notes {
             writeln!(f, "  note: {note}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for BreakpointFigures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BreakpointFigures {
+            name,
+            visits,
+            skipped,
+            hits,
+            timeouts,
+            unordered,
+            executions_hit,
+        } = self;
+        if *visits == 0 {
+            return write!(f, "{name}: nobody came to a place of it");
+        }
+        write!(
+            f,
+            "{name}: hit in {executions_hit} {} ({visits} {}, {skipped} skipped, {hits} {}, {timeouts} in vain",
+            plural(*executions_hit, "execution"),
+            plural(*visits, "visit"),
+            plural(*hits, "hit"),
+        )?;
+        match unordered {
+            0 => f.write_str(")"),
+            _ => write!(f, ", {unordered} out of order)"),
+        }
+    }
+}
+
+impl fmt::Display for SuggestedBreakpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "breakpoint that reproduces it without the tool, each line right before its place:"
+        )?;
+        let widest = self
+            .places
+            .iter()
+            .map(|place| place.site.len())
+            .max()
+            .unwrap_or(0);
+        for SuggestedPlace { site, code } in &self.places {
+            writeln!(f, "  {site:widest$}  {code}")?;
+        }
+        if self.in_vain > 0 {
+            let times = plural(self.in_vain, "time");
+            writeln!(
+                f,
+                "  (before it is hit, somebody waits in vain {} {times})",
+                self.in_vain
+            )?;
+        }
+        writeln!(f, "or in an exploration, the code as it is:")?;
+        writeln!(f, "  INTERMEZZO_BREAKPOINTS=\"{}\"", self.armed)
     }
 }
 

@@ -42,10 +42,13 @@ impl Engine {
     }
 
     /// The current task has given way. If that is all that anybody does who can go on, and some wait has a
-    /// deadline, time passes until the first: a loop that waits for what comes after a time-out ends.
+    /// deadline, time passes until the first: a loop that waits for what comes after a time-out ends. Who is parked at a
+    /// breakpoint has then waited in vain.
     pub(super) fn time_passes_while_all_give_way(self) {
         let rt = self.rt();
-        if rt.timed.is_empty() || !rt.enabled.iter().all(|task| rt.tasks[task as usize].yielded) {
+        if rt.timed.is_empty() && rt.breakpoints.is_none()
+            || !rt.enabled.iter().all(|task| rt.tasks[task as usize].yielded)
+        {
             return;
         }
         let current = rt.current;
@@ -54,6 +57,10 @@ impl Engine {
         let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
         // Nothing was written since this task gave way the last time.
         if since.any(|event| event.task == current && gives_way(event)) {
+            if rt.timed.is_empty() {
+                rt.let_go_while_all_give_way();
+                return;
+            }
             rt.also_touches(Key::CLOCK, Class::Write);
             rt.pass_time();
         }

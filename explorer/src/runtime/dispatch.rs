@@ -121,6 +121,9 @@ impl Runtime {
         if self.spins.busy() {
             self.look_at_changes();
         }
+        if self.breakpoints.is_some() && self.eager.is_empty() {
+            self.look_at_breakpoints();
+        }
         self.eager.pop_first()
     }
 
@@ -255,6 +258,9 @@ impl Runtime {
         };
         // The cyclic order after `last`: those beyond it, then those up to it.
         listed.extend((last + 1..self.created).chain(0..last + 1).filter(may_go));
+        if let Some(breakpoints) = &self.breakpoints {
+            self.keep_to(breakpoints, listed);
+        }
         let goes_on = !self.yielded && self.enabled.contains(last) && listed.last() == Some(&last);
         if goes_on {
             listed.rotate_right(1);
@@ -325,6 +331,9 @@ impl Runtime {
         }
         if self.elaborate {
             self.yielded = false;
+            if let Some(breakpoints) = &mut self.breakpoints {
+                breakpoints.step(task);
+            }
             self.elaborate = self.fair.active() || self.spins.busy() || self.created > 64 || self.scoped;
         }
         self.hand_over(task)

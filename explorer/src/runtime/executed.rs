@@ -4,6 +4,7 @@ use super::crash::Crash;
 use super::listen::Reported;
 use super::scope::Scoping;
 use super::{PanicNote, Stop};
+use crate::report::BreakpointFigures;
 use crate::schedule::{Choice, Premises};
 use crate::search::Operation;
 use crate::trace::Suits;
@@ -22,6 +23,8 @@ pub(crate) struct Executed {
     pub(crate) unfair_left_out: bool,
     /// Whether scoping did.
     pub(crate) scoping: Scoping,
+    /// What became of the armed breakpoints.
+    pub(crate) breakpoints: Vec<BreakpointFigures>,
     /// How often a task was parked because its loop waited in vain.
     pub(crate) parked: u32,
     /// How many rounds of loops came back to where they began, having only read, while a variable that they

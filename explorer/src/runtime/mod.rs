@@ -19,6 +19,7 @@
 
 mod abandon;
 mod blocks;
+mod breakpoints;
 mod clock;
 pub(crate) mod crash;
 mod data_points;
@@ -65,6 +66,7 @@ use crate::schedule::{Choice, ChoiceKind};
 use crate::search::{Plan, Strategy};
 use crate::trace::{Class, Key, Suits, Touch, Trace};
 use blocks::Blocks;
+use breakpoints::Breakpoints;
 use data_points::DataPoints;
 use dispatch::Next;
 use event::Events;
@@ -150,6 +152,8 @@ pub(crate) struct Runtime {
     heeds_scope: bool,
     /// Where the settings allow preemptions; `None` for everywhere.
     preemptible: Option<Box<Preemptible>>,
+    /// Armed breakpoints; `None` if there are none.
+    breakpoints: Option<Box<Breakpoints>>,
     /// Atomics without schedule points; `None` if all have them.
     quiet: Option<Box<Quiet>>,
     /// The points closed in this execution, and why.

@@ -5,8 +5,10 @@ use super::naming::{site_name, task_name, var_name};
 use super::task::Status;
 use super::var::{NOBODY, VarKind};
 use super::{EventLine, Runtime, Scene, Waiting};
+use crate::report::NamedPlace;
 use crate::schedule::Premises;
 use crate::search::Operation;
+use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::{EventId, SyncVar, SyncVarOp, TaskId};
 
 impl Runtime {
@@ -31,6 +33,16 @@ impl Runtime {
 
     /// What the execution was, in words.
     pub(super) fn scene(&mut self) -> Scene {
+        let mut reported = std::mem::take(&mut self.listeners.reported);
+        for reported in &mut reported {
+            let sites = reported.report.sites.iter();
+            let sites = sites.filter_map(|&site| self.listeners.site(site));
+            let place = |site| NamedPlace {
+                site: site_name(site),
+                what: "object".into(),
+            };
+            reported.places = sites.map(place).collect();
+        }
         let named = |task: u32| task_name(self, task);
         let panics = self
             .panics
@@ -96,7 +108,7 @@ impl Runtime {
         Scene {
             panics,
             waiting,
-            reported: std::mem::take(&mut self.listeners.reported),
+            reported,
             events,
             current,
             choices,
@@ -105,6 +117,10 @@ impl Runtime {
                     .spins
                     .known()
                     .map_or(Vec::new(), |known| known.known().to_vec()),
+                breakpoints: self
+                    .breakpoints
+                    .as_ref()
+                    .map_or(Armings::default(), |breakpoints| breakpoints.armings().clone()),
                 data_points: self
                     .data_points
                     .as_ref()

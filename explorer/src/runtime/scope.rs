@@ -28,6 +28,10 @@ pub(crate) struct Scoping {
     pub(crate) by_region: bool,
     /// A region was met, and not heeded.
     pub(crate) region_unheeded: bool,
+    /// An armed breakpoint kept somebody from going on.
+    pub(crate) by_breakpoint: bool,
+    /// The test armed breakpoints itself, which had no effect.
+    pub(crate) arming_unheeded: bool,
 }
 
 impl Scoping {
@@ -36,6 +40,8 @@ impl Scoping {
         self.by_scope |= other.by_scope;
         self.by_region |= other.by_region;
         self.region_unheeded |= other.region_unheeded;
+        self.by_breakpoint |= other.by_breakpoint;
+        self.arming_unheeded |= other.arming_unheeded;
     }
 
     /// What a reader of the report should know of it.
@@ -67,6 +73,19 @@ impl Scoping {
                 "preemptions_off: not heeded, for a reduction rests on the orders of all operations".into(),
             );
         }
+        if self.by_breakpoint {
+            notes.push(
+                "breakpoints: schedules are left out in which a task goes on from an armed one without its partner, though \
+                 somebody else could go on"
+                    .into(),
+            );
+        }
+        if self.arming_unheeded {
+            notes.push(
+                "breakpoint::arm: not heeded, for inside an exploration the setting `breakpoints` arms"
+                    .into(),
+            );
+        }
         notes
     }
 
@@ -74,6 +93,8 @@ impl Scoping {
     pub(crate) fn limit(self, coverage: Coverage) -> Coverage {
         if self.by_scope || self.by_region {
             coverage.because("preemptions out of scope are left out")
+        } else if self.by_breakpoint {
+            coverage.because("breakpoints are armed")
         } else {
             coverage
         }

@@ -45,6 +45,8 @@ pub(super) struct Surroundings {
     pub(super) clock: u64,
     pub(super) left: Environment,
     pub(super) random_sources: u32,
+    /// How often the task was at an armed breakpoint.
+    pub(super) visits: u64,
 }
 
 /// A variable that a round read.

@@ -215,4 +215,6 @@ pub(crate) mod gate {
     pub(crate) const TOKEN: Gates = 2;
     /// It was notified, or its waker was called.
     pub(crate) const NOTIFIED: Gates = 4;
+    /// It may go on from a breakpoint.
+    pub(crate) const PASSED: Gates = 8;
 }

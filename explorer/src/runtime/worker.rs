@@ -22,6 +22,7 @@ use crate::scope::Scope;
 use crate::search::{Past, Plan, Rank, Strategy};
 use crate::sites::Sites;
 use crate::trace::{Detail, Ending, Suits, Trace};
+use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::{Interests, SyncVarOp};
 use std::panic::Location;
 use std::sync::Arc;
@@ -77,6 +78,7 @@ impl Worker {
                 statics: Statics::default(),
                 blocks: Blocks::default(),
                 data_points: None,
+                breakpoints: None,
                 watches_memory: false,
                 current: 0,
                 running: 0,
@@ -163,6 +165,11 @@ impl Worker {
     pub(crate) fn data_points_only(&mut self, places: &[u64]) {
         let any = !places.is_empty();
         self.runtime.data_points = any.then(|| Box::new(DataPoints::only(places)));
+    }
+
+    /// Arms these breakpoints and no others.
+    pub(crate) fn arm(&mut self, armings: Armings) {
+        self.runtime.arm(armings);
     }
 
     /// At how many places races have made accesses schedule points.
@@ -429,6 +436,7 @@ impl Engine {
             Stop::Deadlock if rt.limits.deadlocks_allowed => Stop::Complete,
             other => other,
         };
+        rt.scoping.by_breakpoint = rt.breakpoints_acted();
         let quiet = matches!(stop, Stop::Complete)
             && rt.panics.iter().all(|note| note.joined || !note.escaped)
             && rt.listeners.reported.is_empty();
@@ -463,6 +471,7 @@ impl Engine {
             fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
             scoping: rt.scoping,
+            breakpoints: rt.breakpoint_figures(),
             parked: rt.spins.parks(),
             failed_iterations: rt.spins.failed_iterations(),
             unseen_change: rt.spins.unseen_change(),
@@ -493,6 +502,7 @@ impl Runtime {
         // Who hears of preemptions hears of them where decisions are made elaborately.
         let heard = self.listening.intersects(Interests::ATTRIBUTES);
         self.scoped = self.preemptible.is_some() || self.quiet.is_some() || heard;
+        self.begin_breakpoints();
         self.elaborate = self.scoped;
         self.closed.clear();
         self.scoping = Scoping::default();

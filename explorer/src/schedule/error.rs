@@ -129,6 +129,8 @@ pub enum ScheduleError {
         /// Its `format`.
         found: String,
     },
+    /// What it says of armed breakpoints cannot be: it was written by a later version.
+    Breakpoints(intermezzo_breakpoint::ArmError),
     /// What is wrong with a file that was read by its path.
     InFile {
         /// The file.
@@ -149,6 +151,9 @@ impl fmt::Display for ScheduleError {
                     f,
                     "{found} is no schedule token: those begin with `imz1.`; copy the whole token again"
                 )
+            }
+            ScheduleError::Breakpoints(error) => {
+                write!(f, "{error}; replay it with the version that recorded it")
             }
             ScheduleError::BadCharacter { found, position } => write!(
                 f,

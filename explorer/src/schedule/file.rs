@@ -23,8 +23,8 @@
 //! `finding` may be absent; behind `steps` there may be `"fair_yields": 2`, if not every yield counts, and
 //! `"awaits": false`, if no task is parked, and `"known_loops": ["00c0ffee00c0ffee"]`, if loops were assumed to
 //! wait, each as 16 digits, and in the same form `"data_points"`, places in the source at which accesses to plain memory were
-//! schedule points. The checksum is the CRC-32 of the members `program`, `environment`, `steps`, of these
-//! four the ones that are not as usual, and `choices`, one after the other, each as it is written here from its
+//! schedule points, and `"breakpoints": "lost-update"`, those that were armed. The checksum is the CRC-32 of the members `program`, `environment`, `steps`, of these
+//! five the ones that are not as usual, and `choices`, one after the other, each as it is written here from its
 //! opening quotation mark up to, but without, the comma behind it. It is taken of what was understood, not of the text: a reader may
 //! indent and wrap the file as it likes, but not change what will be replayed.
 //!
@@ -74,6 +74,8 @@ struct Contents {
     known_loops: Vec<Hash>,
     #[serde(default)]
     data_points: Vec<Hash>,
+    #[serde(default)]
+    breakpoints: String,
     choices: Vec<Decision>,
     checksum: String,
 }
@@ -178,9 +180,9 @@ impl Decision {
     }
 }
 
-/// What the checksum covers, as written: `program`, `environment`, `steps`, `fair_yields`, `awaits`, `known_loops`
-/// and `data_points` if they are not as usual, `choices`.
-struct Covered([Option<String>; 8]);
+/// What the checksum covers, as written: `program`, `environment`, `steps`, `fair_yields`, `awaits`, `known_loops`,
+/// `data_points` and `breakpoints` if they are not as usual, `choices`.
+struct Covered([Option<String>; 9]);
 
 impl Covered {
     fn of(schedule: &Schedule) -> Covered {
@@ -197,6 +199,7 @@ impl Covered {
         let hashes = |hashes: &[u64]| -> Vec<Hash> { hashes.iter().copied().map(Hash).collect() };
         let known_loops = hashes(&schedule.known_loops);
         let data_points = hashes(&schedule.data_points);
+        let breakpoints = schedule.breakpoints.to_string();
         Covered([
             Some(member("program", &compact(&schedule.program))),
             Some(member("environment", &indented(&schedule.environment))),
@@ -206,6 +209,7 @@ impl Covered {
             (schedule.awaits != parked()).then(|| member("awaits", &compact(&schedule.awaits))),
             (!known_loops.is_empty()).then(|| member("known_loops", &compact(&known_loops))),
             (!data_points.is_empty()).then(|| member("data_points", &compact(&data_points))),
+            (!breakpoints.is_empty()).then(|| member("breakpoints", &compact(&breakpoints))),
             Some(member("choices", &choices)),
         ])
     }
@@ -239,6 +243,7 @@ pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> Strin
             awaits,
             known_loops,
             data_points,
+            breakpoints,
             choices,
         ],
     ) = covered;
@@ -253,6 +258,7 @@ pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> Strin
         awaits,
         known_loops,
         data_points,
+        breakpoints,
         choices,
         Some(checksum),
     ];
@@ -282,6 +288,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
         awaits: contents.awaits,
         known_loops: contents.known_loops.iter().map(|known| known.0).collect(),
         data_points: contents.data_points.iter().map(|point| point.0).collect(),
+        breakpoints: contents.breakpoints.parse().map_err(ScheduleError::Breakpoints)?,
         choices: choices.collect::<Result<_, _>>()?,
     };
 

@@ -19,6 +19,7 @@ mod token;
 use std::path::Path;
 
 use crate::environment::Environment;
+use intermezzo_breakpoint::Armings;
 
 pub use choice::{Choice, ChoiceKind};
 pub use error::{Carrier, ScheduleError};
@@ -40,6 +41,8 @@ pub(crate) struct Premises {
     pub(crate) known_loops: Vec<u64>,
     /// See [`Schedule::data_points`].
     pub(crate) data_points: Vec<u64>,
+    /// See [`Schedule::breakpoints`].
+    pub(crate) breakpoints: Armings,
 }
 
 /// Everything needed to reproduce one execution of a program.
@@ -62,6 +65,8 @@ pub struct Schedule {
     /// The places in the source at which accesses to plain memory were schedule points, as hashes, in ascending order;
     /// none unless that was set.
     pub data_points: Vec<u64>,
+    /// The breakpoints that were armed; none unless that was set.
+    pub breakpoints: Armings,
     /// The decisions, in the order in which they were made.
     pub choices: Vec<Choice>,
 }

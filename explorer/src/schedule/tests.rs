@@ -49,6 +49,7 @@ fn schedule(program: &str, environment: Environment, choices: Vec<Choice>) -> Sc
         awaits: true,
         known_loops: Vec::new(),
         data_points: Vec::new(),
+        breakpoints: Default::default(),
         choices,
     }
 }

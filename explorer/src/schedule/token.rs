@@ -12,7 +12,7 @@
 //! | the shapes, until there are that many | runs, see below |
 //! | what was taken | gaps and values, see below |
 //! | nothing, up to a whole byte | zero bits |
-//! | if yields or awaits are not as usual: how they differ, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`] and [`DATA_POINTS`] | a byte, a bit for each; the number of yields as a varint; how many loops, less 1, as a varint, and each in 64 bits; so for places |
+//! | if yields or awaits are not as usual: how they differ, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`] and [`BREAKPOINTS`] | a byte, a bit for each; the number of yields as a varint; how many loops, less 1, as a varint, and each in 64 bits; so for places; the breakpoints' length in bytes as a varint, UTF-8 |
 //! | CRC-32 of all of the above | four bytes, lowest first |
 //!
 //! A *shape* is all of a choice but what was taken. Shapes repeat: while the same tasks run, the same
@@ -36,6 +36,7 @@ use data_encoding::BASE64URL_NOPAD;
 use super::bits::{BitReader, BitWriter};
 use super::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, version_number};
 use crate::environment::Environment;
+use intermezzo_breakpoint::Armings;
 
 const PREFIX: &str = "imz1.";
 
@@ -65,11 +66,12 @@ const SEED: u64 = 1 << 6;
 const STEPS: u64 = 1 << 7;
 
 /// What may be said behind the choices: which yields count, if not each, that no task is parked, which loops were
-/// assumed to wait, and at which places access to plain memory was a schedule point.
+/// assumed to wait, at which places access to plain memory was a schedule point, and which breakpoints were armed.
 const YIELDS: u64 = 1;
 const NO_AWAITS: u64 = 1 << 1;
 const KNOWN_LOOPS: u64 = 1 << 2;
 const DATA_POINTS: u64 = 1 << 3;
+const BREAKPOINTS: u64 = 1 << 4;
 
 /// Most loops, or places, that a token can say: more than any program has, and few enough to be read.
 const HASHES_MAX: u64 = 1 << 16;
@@ -251,6 +253,7 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
         awaits,
         known_loops,
         data_points,
+        breakpoints,
     } = read_loops(&mut reader)?;
     match reader.bytes_left() {
         0 => Ok(Schedule {
@@ -261,6 +264,7 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
             awaits,
             known_loops,
             data_points,
+            breakpoints,
             choices,
         }),
         bytes => Err(ScheduleError::TrailingData { bytes }),
@@ -273,13 +277,16 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
     let Schedule {
         known_loops,
         data_points,
+        breakpoints,
         ..
     } = schedule;
+    let breakpoints = breakpoints.to_string();
     let mask = [
         (other_yields, YIELDS),
         (!schedule.awaits, NO_AWAITS),
         (!known_loops.is_empty(), KNOWN_LOOPS),
         (!data_points.is_empty(), DATA_POINTS),
+        (!breakpoints.is_empty(), BREAKPOINTS),
     ]
     .iter()
     .fold(0, |mask, (said, bit)| mask | if *said { *bit } else { 0 });
@@ -298,6 +305,12 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
                 writer.bits(*hash >> 32, 32);
             }
         }
+        if !breakpoints.is_empty() {
+            writer.varint(breakpoints.len() as u64);
+            for byte in breakpoints.bytes() {
+                writer.bits(u64::from(byte), 8);
+            }
+        }
     }
 }
 
@@ -307,6 +320,7 @@ struct Loops {
     awaits: bool,
     known_loops: Vec<u64>,
     data_points: Vec<u64>,
+    breakpoints: Armings,
 }
 
 /// Hashes of loops or places, at least one.
@@ -320,14 +334,15 @@ fn read_hashes(reader: &mut BitReader<'_>, number: &'static str) -> Result<Vec<u
     Ok(hashes)
 }
 
-/// Which yields count, whether tasks are parked, which loops are assumed to wait, and where access to plain memory is a
-/// schedule point.
+/// Which yields count, whether tasks are parked, which loops are assumed to wait, where access to plain memory is a
+/// schedule point, and which breakpoints are armed.
 fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     let mut loops = Loops {
         fair_yields: BASE_YIELDS,
         awaits: true,
         known_loops: Vec::new(),
         data_points: Vec::new(),
+        breakpoints: Armings::default(),
     };
     let bytes = reader.bytes_left();
     if bytes == 0 {
@@ -335,7 +350,7 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     }
     reader.skip_to_byte();
     let mask = reader.bits(8)?;
-    if mask == 0 || mask & !(YIELDS | NO_AWAITS | KNOWN_LOOPS | DATA_POINTS) != 0 {
+    if mask == 0 || mask & !(YIELDS | NO_AWAITS | KNOWN_LOOPS | DATA_POINTS | BREAKPOINTS) != 0 {
         return Err(ScheduleError::TrailingData { bytes });
     }
     if mask & YIELDS != 0 {
@@ -347,6 +362,14 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     }
     if mask & DATA_POINTS != 0 {
         loops.data_points = read_hashes(reader, "the number of places, less 1,")?;
+    }
+    if mask & BREAKPOINTS != 0 {
+        let length = reader.varint()?;
+        let text = str::from_utf8(reader.whole_bytes(length)?).map_err(|error| ScheduleError::NotText {
+            carrier: Carrier::Token,
+            byte: error.valid_up_to(),
+        })?;
+        loops.breakpoints = text.parse().map_err(ScheduleError::Breakpoints)?;
     }
     Ok(loops)
 }

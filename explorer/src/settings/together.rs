@@ -119,6 +119,23 @@ const REFUSED: &[Refused] = &[
          it out, or give `random`; `surw(PLACE)` and `pctvb` look at some operations more than at others",
     ),
     (
+        "reduction",
+        |s| !s.breakpoints.0.is_empty() && s.reduction != Reduction::None,
+        "who waits at an armed breakpoint depends on the order of operations that commute, so an execution does not stand \
+         for all of its trace: give `none`, or no `breakpoints`",
+    ),
+    (
+        "quiet_atomics",
+        |s| s.quiet_atomics && !s.breakpoints.0.is_empty(),
+        "it takes executions for the same in which operations that commute come in another order, and who waits at an armed \
+         breakpoint depends on that order: give `false`, or no `breakpoints`",
+    ),
+    (
+        "assume_awaits",
+        |s| s.assume_awaits && !s.breakpoints.0.is_empty(),
+        "a round that counts as not having happened may have come to an armed breakpoint: give `false`, or no `breakpoints`",
+    ),
+    (
         "quiet_atomics",
         |s| s.quiet_atomics && s.reduction != Reduction::None,
         "it is a reduction itself, and each of the two would rely on executions that the other leaves out; give `false`, \
@@ -464,6 +481,33 @@ mod tests {
             (
                 "preempt_in=a reduction=bpor preemptions=2",
                 Some(("reduction", "`preempt_in`")),
+            ),
+            (
+                "breakpoints=a jobs=2 checkpoint=a preemptions=2 preempt_in=a",
+                None,
+            ),
+            ("breakpoints=a strategy=best-first", None),
+            ("breakpoints=a strategy=delays", None),
+            ("breakpoints=a strategy=random", None),
+            (
+                "breakpoints=a reduction=dpor",
+                Some(("reduction", "does not stand")),
+            ),
+            (
+                "breakpoints=a reduction=caching",
+                Some(("reduction", "does not stand")),
+            ),
+            (
+                "breakpoints=a reduction=bpor preemptions=2",
+                Some(("reduction", "does not stand")),
+            ),
+            (
+                "breakpoints=a quiet_atomics=true",
+                Some(("quiet_atomics", "depends on that order")),
+            ),
+            (
+                "breakpoints=a assume_awaits=true",
+                Some(("assume_awaits", "not having happened")),
             ),
             ("quiet_atomics=true", None),
             ("quiet_atomics=true preemptions=2", None),

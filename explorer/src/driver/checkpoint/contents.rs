@@ -5,7 +5,7 @@ use super::super::common::Books;
 use super::super::ledger::Tally;
 use super::Restored;
 use super::error::CheckpointProblem;
-use crate::report::{Finding, FindingEvent, severity_from_name, severity_name};
+use crate::report::{Finding, FindingEvent, NamedPlace, severity_from_name, severity_name};
 use crate::schedule::Schedule;
 use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
@@ -63,6 +63,7 @@ impl Identity {
             quiet_atomics,
             schedule_points_at,
             preempt_at_races,
+            breakpoints,
             priority,
             prefixes: _,
             iroots,
@@ -108,7 +109,7 @@ impl Identity {
         for named in named.iter().filter(|named| !named.arguments.is_empty()) {
             monitors.push_str(&format!("; {named}"));
         }
-        let settings: [(&str, String); 19] = [
+        let settings: [(&str, String); 20] = [
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
             (
@@ -118,6 +119,7 @@ impl Identity {
             ("preempt_in", preempt_in.to_string()),
             ("preempt_not_in", preempt_not_in.to_string()),
             ("schedule_points_at", schedule_points_at.to_string()),
+            ("breakpoints", breakpoints.to_string()),
             ("steps", steps.to_string()),
             ("fair_yields", fair_yields.to_string()),
             ("awaits", awaits.to_string()),
@@ -243,6 +245,7 @@ struct SavedFinding {
     suggestion: Option<String>,
     tasks: Vec<String>,
     events: Vec<FindingEvent>,
+    places: Vec<NamedPlace>,
     schedule: String,
     count: u64,
     #[serde(default)]
@@ -262,6 +265,7 @@ impl SavedFinding {
             suggestion: finding.suggestion.clone(),
             tasks: finding.tasks.clone(),
             events: finding.events.clone(),
+            places: finding.places.clone(),
             schedule: finding.schedule.token(),
             count: finding.count,
             found_by: finding.found_by.clone(),
@@ -286,6 +290,7 @@ impl SavedFinding {
                 count: self.count,
                 found_by: self.found_by,
                 replays: None,
+                places: self.places,
             },
         })
     }

@@ -12,6 +12,7 @@ pub(super) use record::Memory;
 use super::panics::caught;
 use super::task_set::TaskSet;
 use super::{Engine, Runtime, Site};
+use crate::report::NamedPlace;
 use intermezzo_sdk as sdk;
 use record::{Record, aggregate};
 use sdk::{
@@ -24,6 +25,8 @@ use view::View;
 pub(crate) struct Reported {
     pub(crate) monitor: String,
     pub(crate) report: sdk::Report,
+    /// The places that it names, in words: known at the end of the execution.
+    pub(crate) places: Vec<NamedPlace>,
 }
 
 /// A monitor, and what it said of itself at the beginning.
@@ -113,6 +116,7 @@ impl Runtime {
                 .extend(reports.drain(..).map(|report| Reported {
                     monitor: listener.name.clone(),
                     report,
+                    places: Vec::new(),
                 }));
             if let Err(panic) = called {
                 (listener.gone, anybody_gone) = (true, true);
@@ -237,6 +241,7 @@ fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
     Reported {
         monitor: "engine".into(),
         report: sdk::Report::new(FindingKind::Misuse, message),
+        places: Vec::new(),
     }
 }
 

@@ -94,6 +94,10 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
         clock: rt.clock,
         left: rt.left,
         random_sources: task.random_sources,
+        visits: rt
+            .breakpoints
+            .as_ref()
+            .map_or(0, |breakpoints| breakpoints.visits(current)),
     };
     let to = rt.fibers[rt.running as usize].coroutine().top();
     let words = (to - from.addr()) / size_of::<u64>();

@@ -1,0 +1,55 @@
+//! Concurrent breakpoints: two tasks at two places whose local states satisfy a predicate together, and which goes first.
+//!
+//! A bug that depends on timing is reproduced by a pair of lines in the program itself (Park, Sen: *Concurrent
+//! Breakpoints*, UC Berkeley, EECS-2011-159). Whoever comes to one of them waits, up to a limit, until another task
+//! comes to the other; then both go on, the first one first.
+//!
+//! ```
+//! use intermezzo_breakpoint as breakpoint;
+//! use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+//!
+//! fn add_one(n: &AtomicUsize) {
+//!     let v = n.load(SeqCst);
+//!     // Two tasks that both have read: one of the additions is lost.
+//!     breakpoint::conflict("lost-update", n).meet();
+//!     n.store(v + 1, SeqCst);
+//! }
+//!
+//! breakpoint::arm("lost-update").unwrap(); // or INTERMEZZO_BREAKPOINTS=lost-update
+//! let n = AtomicUsize::new(0);
+//! std::thread::scope(|s| {
+//!     s.spawn(|| add_one(&n));
+//!     s.spawn(|| add_one(&n));
+//! });
+//! assert_eq!(n.into_inner(), 1);
+//! assert_eq!(breakpoint::statistics()[0].hits, 1);
+//! ```
+//!
+//! As long as nothing is armed, a place costs one relaxed load and a branch. Inside an exploration (`intermezzo`'s feature
+//! `explore`) nobody waits in real time: an armed breakpoint constrains which task goes, exactly.
+//!
+//! Differs from the paper: the second task waits until the first has *done* what it does first, where that is marked
+//! ([`Turn`]), and not for a short while; a deadlock may have more than two tasks. Misses: in real time, partners that
+//! do not come within the limit.
+
+mod arming;
+mod control;
+mod held;
+mod log;
+mod place;
+mod real;
+mod statistics;
+mod switch;
+mod table;
+
+pub use arming::{ArmError, Arming, Armings, Refinements, Spot, Where};
+pub use control::{Controller, Objects, Passed, Role, Visit, control};
+pub use held::{Held, held};
+pub use place::{
+    Anywhere, Atomicity, Conflict, Deadlock, Joint, Notification, Ordered, Place, Turn, Unjoined, Unordered,
+    With, at, atomicity, conflict, deadlock, notification,
+};
+pub use real::{arm, disarm, disarm_all, is_armed, statistics};
+pub use statistics::Statistics;
+pub use switch::{LOG_VARIABLE, VARIABLE, variable_problem};
+pub use table::{Arrived, Meeting, Table, Ticket};

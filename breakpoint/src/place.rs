@@ -1,0 +1,409 @@
+//! A place in the code: what is written there, and what it does.
+
+use crate::arming::Refinements;
+use crate::control::{Objects, Passed, Role, Visit, in_charge};
+use crate::held::address;
+use crate::table::Ticket;
+use crate::{real, switch};
+use std::any::Any;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::time::Duration;
+
+/// One of the two places of a breakpoint, until one of its last methods is called: [`first`](Place::first),
+/// [`first_here`](Place::first_here), [`second`](Place::second), [`meet`](Place::meet), or what its kind calls them.
+///
+/// Places of one name are one breakpoint. As long as nothing is armed, none of the closures is called, and all of it costs
+/// one relaxed load and a branch.
+#[must_use = "a place does nothing until it is said which side it is"]
+pub struct Place<'a, Kind, When = fn() -> bool, J = Unjoined> {
+    name: &'a str,
+    objects: Objects,
+    refined: Refinements,
+    while_held: Option<usize>,
+    when: Option<When>,
+    joint: J,
+    kind: PhantomData<Kind>,
+}
+
+/// Kind of a breakpoint of any two tasks: see [`at`].
+#[derive(Debug)]
+pub enum Anywhere {}
+/// Kind of a breakpoint at two accesses to one object: see [`conflict`].
+#[derive(Debug)]
+pub enum Conflict {}
+/// Kind of a breakpoint at locks taken crosswise: see [`deadlock`].
+#[derive(Debug)]
+pub enum Deadlock {}
+/// Kind of a breakpoint in the middle of what is meant to be atomic: see [`atomicity`].
+#[derive(Debug)]
+pub enum Atomicity {}
+/// Kind of a breakpoint between a look and the wait that follows it: see [`notification`].
+#[derive(Debug)]
+pub enum Notification {}
+
+/// A breakpoint where any two tasks meet that come to its two places.
+#[inline(always)]
+pub fn at(name: &str) -> Place<'_, Anywhere> {
+    Place::new(name, Objects::None)
+}
+
+/// A breakpoint right before two accesses to one object, at least one of which writes.
+///
+/// ```
+/// # use intermezzo_breakpoint as breakpoint;
+/// # let (queue, value) = (std::sync::Mutex::new(vec![1]), 2);
+/// // Here, a task is about to look ..
+/// breakpoint::conflict("stale-length", &queue).first_here();
+/// let length = queue.lock().unwrap().len();
+/// // .. and elsewhere, another to write.
+/// breakpoint::conflict("stale-length", &queue).second();
+/// queue.lock().unwrap().push(value);
+/// # assert_eq!(length, 1);
+/// ```
+#[inline(always)]
+pub fn conflict<'a, T: ?Sized>(name: &'a str, object: &T) -> Place<'a, Conflict> {
+    Place::new(name, Objects::Same(address(object)))
+}
+
+/// A breakpoint where tasks, each of which holds a lock, are about to take one that another of them holds. Two tasks, or
+/// more in a circle.
+#[inline(always)]
+pub fn deadlock<'a, A: ?Sized, B: ?Sized>(name: &'a str, holds: &A, wants: &B) -> Place<'a, Deadlock> {
+    let objects = Objects::Crosswise {
+        held: address(holds),
+        wanted: address(wants),
+    };
+    Place::new(name, objects)
+}
+
+/// A breakpoint in the middle of what one task does with an object and means to be atomic, into which another comes.
+#[inline(always)]
+pub fn atomicity<'a, T: ?Sized>(name: &'a str, object: &T) -> Place<'a, Atomicity> {
+    Place::new(name, Objects::Same(address(object)))
+}
+
+/// A breakpoint between a task's look whether there is something to wait for, and its wait: another notifies in between,
+/// and nobody hears.
+#[inline(always)]
+pub fn notification<'a, T: ?Sized>(name: &'a str, object: &T) -> Place<'a, Notification> {
+    Place::new(name, Objects::Same(address(object)))
+}
+
+/// The joint predicate of a place.
+pub trait Joint {
+    /// The task's own state, if it matters.
+    fn state(&self) -> Option<Box<dyn Any + Send>>;
+    /// Whether the states of two tasks agree.
+    fn agree(&self, first: &dyn Any, second: &dyn Any) -> bool;
+}
+
+/// No joint predicate: whatever the states, two tasks meet.
+#[derive(Debug)]
+pub struct Unjoined;
+
+impl Joint for Unjoined {
+    fn state(&self) -> Option<Box<dyn Any + Send>> {
+        None
+    }
+
+    fn agree(&self, _: &dyn Any, _: &dyn Any) -> bool {
+        true
+    }
+}
+
+/// A joint predicate of states of type `S`: see [`Place::joint`].
+#[derive(Debug)]
+pub struct With<S, State, Agree> {
+    state: State,
+    agree: Agree,
+    of: PhantomData<fn(S)>,
+}
+
+impl<S, State, Agree> Joint for With<S, State, Agree>
+where
+    S: Any + Send,
+    State: Fn() -> S,
+    Agree: Fn(&S, &S) -> bool,
+{
+    fn state(&self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new((self.state)()))
+    }
+
+    fn agree(&self, first: &dyn Any, second: &dyn Any) -> bool {
+        // A partner whose state is of another type is none.
+        match (first.downcast_ref(), second.downcast_ref()) {
+            (Some(first), Some(second)) => (self.agree)(first, second),
+            _ => false,
+        }
+    }
+}
+
+impl<'a, Kind> Place<'a, Kind> {
+    #[inline(always)]
+    fn new(name: &'a str, objects: Objects) -> Self {
+        Place {
+            name,
+            objects,
+            refined: Refinements {
+                skip: None,
+                skip_second: None,
+                hits: None,
+                limit: None,
+                lead: None,
+            },
+            while_held: None,
+            when: None,
+            joint: Unjoined,
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<'a, Kind, When: Fn() -> bool> Place<'a, Kind, When, Unjoined> {
+    /// Only together with a partner whose state agrees: `agree` is asked with the state of the first and that of the
+    /// second; at [`meet`](Place::meet) with that of who came last and that of who waited. Partners must give states of
+    /// one type. `agree` only looks at the two: it must not come to a breakpoint itself.
+    #[inline(always)]
+    pub fn joint<S, State, Agree>(
+        self,
+        state: State,
+        agree: Agree,
+    ) -> Place<'a, Kind, When, With<S, State, Agree>>
+    where
+        S: Any + Send,
+        State: Fn() -> S,
+        Agree: Fn(&S, &S) -> bool,
+    {
+        let joint = With {
+            state,
+            agree,
+            of: PhantomData,
+        };
+        Place {
+            name: self.name,
+            objects: self.objects,
+            refined: self.refined,
+            while_held: self.while_held,
+            when: self.when,
+            joint,
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<'a, Kind, When: Fn() -> bool, J: Joint> Place<'a, Kind, When, J> {
+    /// Only if this holds: the local predicate. Visits at which it does not are not counted.
+    #[inline(always)]
+    pub fn when<W: Fn() -> bool>(self, local: W) -> Place<'a, Kind, W, J> {
+        Place {
+            name: self.name,
+            objects: self.objects,
+            refined: self.refined,
+            while_held: self.while_held,
+            when: Some(local),
+            joint: self.joint,
+            kind: PhantomData,
+        }
+    }
+
+    /// Only while the calling task holds this lock, as [`held`](crate::held) marks.
+    #[inline(always)]
+    pub fn while_held<L: ?Sized>(mut self, lock: &L) -> Self {
+        self.while_held = Some(address(lock));
+        self
+    }
+
+    /// Lets the first `visits` of this side pass.
+    #[inline(always)]
+    pub fn skip(mut self, visits: u64) -> Self {
+        self.refined.skip = Some(visits);
+        self
+    }
+
+    /// Is hit at most so many times.
+    #[inline(always)]
+    pub fn at_most(mut self, hits: u64) -> Self {
+        self.refined.hits = Some(hits);
+        self
+    }
+
+    /// Waits at most so long for a partner: one second, if nothing is said. In an exploration there is no time: a task waits
+    /// until nobody else can go on.
+    #[inline(always)]
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.refined.limit = Some(limit);
+        self
+    }
+
+    /// The task is at its place.
+    #[cold]
+    #[track_caller]
+    fn visit(self, role: Role, guarded: bool) -> (Passed, bool) {
+        let site = Location::caller();
+        if !switch::is_on_after_reading() {
+            return Default::default();
+        }
+        let controller = in_charge();
+        let armed = match controller {
+            Some(controller) => controller.armed(self.name),
+            None => real::is_armed(self.name),
+        };
+        if !armed || !self.when.as_ref().is_none_or(|when| when()) {
+            return Default::default();
+        }
+        let joint = &self.joint;
+        let visit = Visit {
+            name: self.name,
+            role,
+            objects: self.objects,
+            state: joint.state(),
+            agree: &|first, second| joint.agree(first, second),
+            while_held: self.while_held,
+            refined: self.refined,
+            guarded,
+            site,
+        };
+        match controller {
+            Some(controller) => (controller.visit(visit), true),
+            None => (real::visit(visit), false),
+        }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn goes_first(self) -> Turn {
+        if switch::is_off() {
+            return Turn::MISSED;
+        }
+        let (Passed { hit, turn }, controlled) = self.visit(Role::First, true);
+        Turn {
+            hit,
+            turn: turn.map(|ticket| (ticket, controlled)),
+        }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn goes(self, role: Role) -> bool {
+        !switch::is_off() && self.visit(role, false).0.hit
+    }
+}
+
+/// Kinds of breakpoints with a first place and a second one.
+pub trait Ordered {}
+impl Ordered for Anywhere {}
+impl Ordered for Conflict {}
+
+/// Kinds of breakpoints at which tasks may meet without an order.
+pub trait Unordered {}
+impl Unordered for Anywhere {}
+impl Unordered for Conflict {}
+impl Unordered for Deadlock {}
+
+impl<Kind: Ordered, When: Fn() -> bool, J: Joint> Place<'_, Kind, When, J> {
+    /// Waits for a task at the second place, and goes on first: the second waits until the turn is dropped. So it is certain
+    /// that what is done by then comes first.
+    #[inline(always)]
+    #[track_caller]
+    pub fn first(self) -> Turn {
+        self.goes_first()
+    }
+
+    /// As [`first`](Place::first), if the end of the step cannot be marked: the second waits for the next visible operation
+    /// in an exploration, and else for a short while. Whether a partner came.
+    #[inline(always)]
+    #[track_caller]
+    pub fn first_here(self) -> bool {
+        self.goes(Role::First)
+    }
+
+    /// Waits for a task at the first place, and then until that one has done its step. Whether one came.
+    #[inline(always)]
+    #[track_caller]
+    pub fn second(self) -> bool {
+        self.goes(Role::Second)
+    }
+}
+
+impl<Kind: Unordered, When: Fn() -> bool, J: Joint> Place<'_, Kind, When, J> {
+    /// Waits for another task that comes to such a place; then both go on. Whether one came.
+    #[inline(always)]
+    #[track_caller]
+    pub fn meet(self) -> bool {
+        self.goes(Role::Either)
+    }
+}
+
+impl<When: Fn() -> bool, J: Joint> Place<'_, Atomicity, When, J> {
+    /// Right before what comes in between: waits for a task in the middle of its block, and goes on first, until the turn is
+    /// dropped.
+    #[inline(always)]
+    #[track_caller]
+    pub fn intrude(self) -> Turn {
+        self.goes_first()
+    }
+
+    /// In the middle of the block: waits for a task that comes in between, and until that one is done. Whether one came.
+    #[inline(always)]
+    #[track_caller]
+    pub fn within(self) -> bool {
+        self.goes(Role::Second)
+    }
+}
+
+impl<When: Fn() -> bool, J: Joint> Place<'_, Notification, When, J> {
+    /// Right before the notification: waits for a task that is about to wait, and goes on first, until the turn is dropped.
+    #[inline(always)]
+    #[track_caller]
+    pub fn before_notify(self) -> Turn {
+        self.goes_first()
+    }
+
+    /// Right before the wait, without a lock that the one who notifies needs: waits until that one is done. Whether one came.
+    #[inline(always)]
+    #[track_caller]
+    pub fn before_wait(self) -> bool {
+        self.goes(Role::Second)
+    }
+}
+
+/// The turn of the task that goes first: the second waits until it is dropped, or its limit is over.
+#[must_use = "the second goes on as soon as this is dropped: keep it until what comes first is done"]
+#[derive(Debug)]
+pub struct Turn {
+    hit: bool,
+    /// The turn, and whether it is a runtime's that controls the task.
+    turn: Option<(Ticket, bool)>,
+}
+
+impl Turn {
+    const MISSED: Turn = Turn {
+        hit: false,
+        turn: None,
+    };
+
+    /// Whether a partner came.
+    pub fn hit(&self) -> bool {
+        self.hit
+    }
+}
+
+impl Drop for Turn {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some((ticket, controlled)) = self.turn {
+            end(ticket, controlled);
+        }
+    }
+}
+
+#[cold]
+fn end(ticket: Ticket, controlled: bool) {
+    match in_charge() {
+        Some(controller) if controlled => controller.turn_over(ticket),
+        // A turn of an execution that is over.
+        None if controlled => {}
+        _ => real::turn_over(ticket),
+    }
+}

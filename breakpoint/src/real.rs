@@ -1,0 +1,270 @@
+//! Breakpoints in real time: who comes to one waits at most for so long.
+
+use crate::arming::{ArmError, Arming, Armings, Refinements};
+use crate::control::{Passed, Visit};
+use crate::statistics::Statistics;
+use crate::table::{Arrived, Meeting, Table, Ticket};
+use crate::{control, held, log, switch};
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a task waits for its partner, unless something else is said: long enough for a machine with more to do.
+const LIMIT: Duration = Duration::from_secs(1);
+
+/// How long the second waits for the next step of a first whose end nobody tells.
+const LEAD: Duration = Duration::from_millis(20);
+
+/// What all threads share.
+struct Shared {
+    table: Table,
+    /// What has been decided for those who waited.
+    fates: BTreeMap<Ticket, Fate>,
+    /// Turns of those who go first, as long as somebody waits for their end.
+    turns: BTreeMap<Ticket, Turn>,
+}
+
+/// How somebody who met a partner goes on.
+#[derive(Clone, Copy)]
+enum Fate {
+    First {
+        guarded: bool,
+    },
+    /// After this turn.
+    Second(Ticket),
+    AtOnce,
+}
+
+/// How far the first is.
+#[derive(Clone, Copy)]
+enum Turn {
+    /// It has not gone on, or its end will be told.
+    Begun,
+    /// It went on at this time, and does its step.
+    Left(Instant),
+    Over,
+}
+
+static SHARED: Mutex<Shared> = Mutex::new(Shared {
+    table: Table::nothing(),
+    fates: BTreeMap::new(),
+    turns: BTreeMap::new(),
+});
+static CHANGED: Condvar = Condvar::new();
+
+fn shared() -> MutexGuard<'static, Shared> {
+    // A joint predicate that panics leaves nothing half done.
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Arms these as well.
+pub(crate) fn add(armings: Armings) {
+    if !armings.0.is_empty() {
+        shared().table.arm(armings);
+        switch::on();
+    }
+}
+
+/// Arms breakpoints, as the variable `INTERMEZZO_BREAKPOINTS` does: names with commas between, each with what refines it.
+/// Inside an exploration it does nothing, for there the exploration's settings arm.
+///
+/// # Errors
+/// An entry cannot be; nothing is armed then.
+pub fn arm(text: &str) -> Result<(), ArmError> {
+    let armings = text.parse()?;
+    switch::read();
+    match control::in_charge() {
+        Some(controller) => controller.arming(),
+        None => add(armings),
+    }
+    Ok(())
+}
+
+/// Disarms a breakpoint, and forgets its figures. Does nothing if it is not armed, and inside an exploration.
+pub fn disarm(name: &str) {
+    disarm_where(|arming| arming.place.to_string() == name);
+}
+
+/// Disarms all, and forgets their figures. Does nothing inside an exploration.
+pub fn disarm_all() {
+    disarm_where(|_| true);
+}
+
+fn disarm_where(which: impl Fn(&Arming) -> bool) {
+    switch::read();
+    if let Some(controller) = control::in_charge() {
+        return controller.arming();
+    }
+    let mut shared = shared();
+    shared.table.disarm(which);
+    if shared.table.is_empty() {
+        switch::off();
+    }
+}
+
+/// Whether a breakpoint of this name is armed for the caller.
+pub fn is_armed(name: &str) -> bool {
+    if switch::is_off() {
+        return false;
+    }
+    switch::read();
+    match control::in_charge() {
+        Some(controller) => controller.armed(name),
+        None => shared().table.is_armed(name),
+    }
+}
+
+/// What became of the armed breakpoints so far, in real time, in the order in which they were armed. Of explorations their
+/// reports tell.
+pub fn statistics() -> Vec<Statistics> {
+    switch::read();
+    shared().table.statistics().cloned().collect()
+}
+
+/// The calling thread is at a place.
+pub(crate) fn visit(mut visit: Visit<'_>) -> Passed {
+    let mut shared = shared();
+    let holds = visit.while_held.is_none_or(held::holds);
+    match shared.table.arrive(&mut visit, holds) {
+        Arrived::Passes => Passed::default(),
+        Arrived::Waits(ticket, refined) => wait(shared, ticket, refined, &visit),
+        Arrived::Meets(meeting, refined) => {
+            let last = meeting.last;
+            shared.tell("hit", &visit);
+            let fate = shared.meet(meeting);
+            CHANGED.notify_all();
+            go(shared, last, fate, refined, &visit)
+        }
+    }
+}
+
+/// The calling thread waits for a partner.
+fn wait(
+    mut shared: MutexGuard<'static, Shared>,
+    ticket: Ticket,
+    refined: Refinements,
+    visit: &Visit<'_>,
+) -> Passed {
+    let until = deadline(refined.limit.unwrap_or(LIMIT));
+    loop {
+        if let Some(fate) = shared.fates.remove(&ticket) {
+            return go(shared, ticket, fate, refined, visit);
+        }
+        if is_over(until) {
+            shared.table.give_up(ticket);
+            shared.tell("timeout", visit);
+            return Passed::default();
+        }
+        shared = pause(shared, until);
+    }
+}
+
+/// The calling thread has met its partner, and goes on in its turn.
+fn go(
+    mut shared: MutexGuard<'static, Shared>,
+    ticket: Ticket,
+    fate: Fate,
+    refined: Refinements,
+    visit: &Visit<'_>,
+) -> Passed {
+    let mut turn = None;
+    match fate {
+        Fate::AtOnce => {}
+        Fate::First { guarded: true } => turn = Some(ticket),
+        Fate::First { guarded: false } => {
+            // It runs: from now on the time counts that its next step may take.
+            shared.advance(ticket, Turn::Left(Instant::now()));
+        }
+        Fate::Second(first) => {
+            let until = deadline(refined.limit.unwrap_or(LIMIT));
+            let lead = refined.lead.unwrap_or(LEAD);
+            loop {
+                let end = match shared.turns.get(&first) {
+                    None | Some(Turn::Over) => break,
+                    Some(Turn::Begun) => until,
+                    Some(Turn::Left(at)) => {
+                        let end = at.checked_add(lead);
+                        if is_over(end) {
+                            break;
+                        }
+                        end
+                    }
+                };
+                if is_over(until) {
+                    shared.table.unordered(visit.name);
+                    shared.tell("unordered", visit);
+                    break;
+                }
+                shared = pause(shared, end);
+            }
+            shared.turns.remove(&first);
+        }
+    }
+    Passed { hit: true, turn }
+}
+
+/// The thread that goes first has done its step.
+pub(crate) fn turn_over(turn: Ticket) {
+    shared().advance(turn, Turn::Over);
+}
+
+impl Shared {
+    /// Decides how those go on who met; how the last one does.
+    fn meet(&mut self, meeting: Meeting) -> Fate {
+        let Meeting {
+            last,
+            waited,
+            first,
+            guarded,
+        } = meeting;
+        if let Some(first) = first {
+            self.turns.insert(first, Turn::Begun);
+        }
+        let fate = |ticket| match first {
+            None => Fate::AtOnce,
+            Some(first) if first == ticket => Fate::First { guarded },
+            Some(first) => Fate::Second(first),
+        };
+        for ticket in waited {
+            self.fates.insert(ticket, fate(ticket));
+        }
+        fate(last)
+    }
+
+    /// A turn gets on, if somebody still waits for its end.
+    fn advance(&mut self, turn: Ticket, to: Turn) {
+        if let Some(known) = self.turns.get_mut(&turn) {
+            *known = to;
+            CHANGED.notify_all();
+        }
+    }
+
+    /// Writes down what became of the visit.
+    fn tell(&self, what: &str, visit: &Visit<'_>) {
+        let statistics = self.table.statistics().find(|known| known.name == visit.name);
+        if let Some(statistics) = statistics {
+            log::event(what, visit.site, statistics);
+        }
+    }
+}
+
+/// The time so long from now; `None` if that is beyond what the clock can say.
+fn deadline(limit: Duration) -> Option<Instant> {
+    Instant::now().checked_add(limit)
+}
+
+fn is_over(until: Option<Instant>) -> bool {
+    until.is_some_and(|until| Instant::now() >= until)
+}
+
+/// Waits until something changes, or it is time.
+fn pause(shared: MutexGuard<'static, Shared>, until: Option<Instant>) -> MutexGuard<'static, Shared> {
+    match until {
+        None => CHANGED.wait(shared).unwrap_or_else(PoisonError::into_inner),
+        Some(until) => {
+            let left = until.saturating_duration_since(Instant::now());
+            let waited = CHANGED.wait_timeout(shared, left);
+            waited.unwrap_or_else(PoisonError::into_inner).0
+        }
+    }
+}

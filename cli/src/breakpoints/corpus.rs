@@ -1,0 +1,45 @@
+//! The pairs of a program of the corpus, in this process.
+
+use super::{Came, Given, Program, looking, tried as tried_pairs};
+use crate::args::BreakpointsArgs;
+use crate::corpus;
+use crate::problem::Problem;
+use intermezzo::{Finding, Report};
+use intermezzo_corpus::{Arguments, Program as OfCorpus};
+
+/// Tries the pairs of the program of that name.
+pub(super) fn tried(name: &str, sets: &[String], args: &BreakpointsArgs) -> Result<Program, Problem> {
+    let program = corpus::program(name)?;
+    let arguments = program
+        .arguments(sets)
+        .map_err(|error| Problem::usage(format!("--set: {error}")))?;
+    let looked = explore(program, &arguments, looking(args))?;
+    tried_pairs(program.name.to_owned(), looked, args, |given| {
+        explore(program, &arguments, given)
+    })
+}
+
+fn explore(program: &OfCorpus, arguments: &Arguments, given: Given) -> Result<Came, Problem> {
+    let mut settings = program.settings();
+    for (name, value) in given {
+        settings
+            .set(name, &value)
+            .map_err(|error| Problem::usage(error.to_string()))?;
+    }
+    let explorer = program.explorer(settings, arguments);
+    let report = corpus::explore(program, arguments, explorer);
+    report
+        .map(|report| came(&report))
+        .map_err(|error| Problem::usage(error.to_string()))
+}
+
+fn came(report: &Report) -> Came {
+    let mut came = Came::of(report.executions(), report.breakpoints());
+    for finding in report.findings() {
+        let Finding {
+            kind, count, places, ..
+        } = finding;
+        came.add(&kind.as_str(), finding.is_error(), *count, places);
+    }
+    came
+}

@@ -1,0 +1,185 @@
+//! `breakpoints`: pairs of places that contend, each tried in both orders, and how often the test then fails.
+//!
+//! Park and Sen's second method (*Concurrent Breakpoints*, EECS-2011-159, section 5). A run of random executions with the
+//! monitors `contention` and `data-race` gives the pairs; for each order of each, as many random executions with that
+//! breakpoint armed give a line of the table.
+
+mod corpus;
+mod project;
+mod table;
+
+use crate::args::{BreakpointsArgs, BreakpointsOf};
+use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
+use intermezzo::{BreakpointFigures, NamedPlace};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Settings by name and value.
+type Given = Vec<(&'static str, String)>;
+
+/// What so many executions came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Came {
+    executions: u64,
+    /// How many of them failed, and in what ways.
+    failures: u64,
+    kinds: BTreeSet<String>,
+    /// In how many the breakpoint was hit, and how often somebody waited for nothing.
+    hit: u64,
+    in_vain: u64,
+    /// The pairs of places that contended in them.
+    #[serde(skip)]
+    pairs: Vec<[NamedPlace; 2]>,
+}
+
+impl Came {
+    /// What so many executions came to, but for findings, where these were armed.
+    pub(crate) fn of(executions: u64, armed: &[BreakpointFigures]) -> Came {
+        let in_vain = armed.iter().map(|figures| figures.timeouts + figures.unordered);
+        Came {
+            executions,
+            hit: armed.iter().map(|figures| figures.executions_hit).sum(),
+            in_vain: in_vain.sum(),
+            ..Came::default()
+        }
+    }
+
+    /// Adds a finding, of which there were so many.
+    pub(crate) fn add(&mut self, kind: &str, is_error: bool, count: u64, places: &[NamedPlace]) {
+        if let ("plugin/contention" | "data_race", [one, other]) = (kind, places) {
+            self.pairs.push([one.clone(), other.clone()]);
+        } else if is_error {
+            self.failures += count;
+            self.kinds.insert(kind.to_owned());
+        }
+    }
+}
+
+/// An order of a pair, tried.
+#[derive(Debug, Serialize)]
+struct Order {
+    /// As the setting `breakpoints` takes it.
+    armed: String,
+    #[serde(flatten)]
+    came: Came,
+}
+
+/// What came of a program.
+#[derive(Debug, Serialize)]
+struct Program {
+    program: String,
+    /// With nothing armed.
+    unarmed: Came,
+    orders: Vec<Order>,
+    /// Pairs that were not tried, for there were more than asked for.
+    left_out: usize,
+}
+
+/// All of it, in JSON.
+#[derive(Serialize)]
+struct Tried {
+    runs: u64,
+    seed: u64,
+    programs: Vec<Program>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &BreakpointsArgs) -> Result<Exit, Problem> {
+    let programs = match &args.of {
+        BreakpointsOf::Corpus { name, sets } => vec![corpus::tried(name, sets, args)?],
+        BreakpointsOf::Tests { cargo } => project::tried(cargo, args)?,
+    };
+    let failed = |program: &Program| {
+        program.unarmed.failures > 0 || program.orders.iter().any(|order| order.came.failures > 0)
+    };
+    let exit = match programs.iter().any(failed) {
+        _ if programs.is_empty() => Exit::Inconclusive,
+        true => Exit::Findings,
+        false => Exit::Pass,
+    };
+    if args.json {
+        output::json(&Tried {
+            runs: args.runs,
+            seed: args.seed,
+            programs,
+        })?;
+    } else {
+        for program in &programs {
+            output::text(&table::of(program))?;
+        }
+    }
+    Ok(exit)
+}
+
+/// Looks for the pairs of a program and tries each, by executions with these settings.
+fn tried(
+    program: String,
+    looked: Came,
+    args: &BreakpointsArgs,
+    mut explore: impl FnMut(Given) -> Result<Came, Problem>,
+) -> Result<Program, Problem> {
+    let unarmed = explore(settings(args, "none", "none"))?;
+    let mut pairs = looked.pairs;
+    pairs.sort_by(|one, other| {
+        let key = |pair: &[NamedPlace; 2]| pair.each_ref().map(|place| place.site.clone());
+        key(one).cmp(&key(other))
+    });
+    pairs.dedup_by(|one, other| {
+        one.iter()
+            .zip(other.iter())
+            .all(|(one, other)| one.site == other.site)
+    });
+    let left_out = pairs.len().saturating_sub(args.pairs);
+    let mut orders = Vec::new();
+    for [one, other] in pairs.into_iter().take(args.pairs) {
+        let mut both = vec![format!("{} before {}", one.site, other.site)];
+        if one.site != other.site {
+            both.push(format!("{} before {}", other.site, one.site));
+        }
+        for armed in both {
+            let came = explore(settings(args, &armed, "none"))?;
+            orders.push(Order { armed, came });
+        }
+    }
+    Ok(Program {
+        program,
+        unarmed,
+        orders,
+        left_out,
+    })
+}
+
+/// Random executions with this armed, whatever the program's own settings are.
+fn settings(args: &BreakpointsArgs, armed: &str, monitors: &str) -> Given {
+    let given = [
+        ("strategy", "random"),
+        ("reduction", "none"),
+        ("preemptions", "none"),
+        ("delays", "none"),
+        ("depth", "none"),
+        ("depth_step", "none"),
+        ("priority", "none"),
+        ("preempt_in", ""),
+        ("preempt_not_in", ""),
+        ("quiet_atomics", "false"),
+        ("preempt_at_races", "false"),
+        ("assume_awaits", "false"),
+        ("keep_going", "true"),
+        ("minimise", "0"),
+        ("jobs", "1"),
+        ("checkpoint", "none"),
+        ("breakpoints", armed),
+        ("monitors", monitors),
+    ];
+    let mut given: Given = given.map(|(name, value)| (name, value.to_owned())).to_vec();
+    given.push(("executions", args.runs.to_string()));
+    given.push(("seed", args.seed.to_string()));
+    given
+}
+
+/// Settings for the run that looks for pairs.
+fn looking(args: &BreakpointsArgs) -> Given {
+    settings(args, "none", "contention;data-race")
+}

@@ -1,0 +1,38 @@
+//! The pairs of the explored tests of the project in the current directory, by `cargo test`.
+
+use super::{Came, Given, Program, looking, tried as tried_pairs};
+use crate::args::BreakpointsArgs;
+use crate::output;
+use crate::problem::Problem;
+use crate::project::{CargoTest, arguments_of_test};
+use std::ffi::OsString;
+
+/// Tries the pairs of each explored test.
+pub(super) fn tried(cargo: &[OsString], args: &BreakpointsArgs) -> Result<Vec<Program>, Problem> {
+    let mut every = vec![OsString::from("--no-fail-fast")];
+    every.extend_from_slice(cargo);
+    let ran = CargoTest::new(every, true)?.settings(&looking(args)).run()?;
+    if ran.reports.is_empty() {
+        output::complain(
+            "nothing was explored: no test that was run has #[intermezzo::test] above it; or the feature `explore` of \
+             intermezzo is not switched on in [dev-dependencies]",
+        );
+    }
+    let one = |report: &crate::project::ProjectReport| {
+        let test = arguments_of_test(&report.program, cargo)?;
+        tried_pairs(report.program.clone(), report.came(), args, |given| {
+            explore(&report.program, test.clone(), given)
+        })
+    };
+    ran.reports.iter().map(one).collect()
+}
+
+fn explore(program: &str, test: Vec<OsString>, given: Given) -> Result<Came, Problem> {
+    let ran = CargoTest::new(test, true)?.silent().settings(&given).run()?;
+    let report = ran.reports.iter().find(|report| report.program == program);
+    report.map(|report| report.came()).ok_or_else(|| {
+        Problem::usage(format!(
+            "{program:?} was not explored when it was run alone: look at it with `cargo intermezzo test`"
+        ))
+    })
+}

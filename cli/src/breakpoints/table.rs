@@ -1,0 +1,92 @@
+//! The table of a program's pairs.
+
+use super::{Came, Program};
+use crate::output;
+
+/// A line for each order of each pair.
+pub(super) fn of(program: &Program) -> String {
+    let Program {
+        program: name,
+        unarmed,
+        orders,
+        left_out,
+    } = program;
+    let mut text = format!(
+        "{name}: {} for each line, at random; of an order, the left place goes first\n",
+        output::count(unarmed.executions, "execution")
+    );
+    let title = ["FAILS", "HIT", "IN VAIN", "HOW", "ORDER"]
+        .map(str::to_owned)
+        .to_vec();
+    let mut rows = vec![title, row(unarmed, "(nothing armed)")];
+    rows.extend(orders.iter().map(|order| row(&order.came, &order.armed)));
+    text.push_str(&output::table(&rows));
+    if orders.is_empty() {
+        text.push_str("no two places contend in these executions\n");
+    }
+    if *left_out > 0 {
+        text.push_str(&format!(
+            "{} more not tried: raise --pairs\n",
+            output::count(*left_out as u64, "pair")
+        ));
+    }
+    text
+}
+
+fn row(came: &Came, armed: &str) -> Vec<String> {
+    let percent = |count: u64| match came.executions {
+        0 => "-".to_owned(),
+        all => format!("{:.0} %", 100.0 * count as f64 / all as f64),
+    };
+    let hit = if armed.starts_with('(') {
+        "-".into()
+    } else {
+        percent(came.hit)
+    };
+    let kinds: Vec<&str> = came.kinds.iter().map(String::as_str).collect();
+    vec![
+        percent(came.failures),
+        hit,
+        came.in_vain.to_string(),
+        if kinds.is_empty() {
+            "-".into()
+        } else {
+            kinds.join(", ")
+        },
+        armed.to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Order;
+    use super::*;
+
+    #[test]
+    fn a_line_for_each_order() {
+        let came = |failures, hit, kind: &str| Came {
+            executions: 200,
+            failures,
+            hit,
+            kinds: [kind.to_owned()].into(),
+            ..Came::default()
+        };
+        let program = Program {
+            program: "p".into(),
+            unarmed: came(3, 0, "deadlock"),
+            orders: vec![Order {
+                armed: "a.rs:1:2 before b.rs:3:4".into(),
+                came: came(200, 199, "deadlock"),
+            }],
+            left_out: 2,
+        };
+        let expected = "\
+p: 200 executions for each line, at random; of an order, the left place goes first
+FAILS  HIT    IN VAIN  HOW       ORDER
+2 %    -      0        deadlock  (nothing armed)
+100 %  100 %  0        deadlock  a.rs:1:2 before b.rs:3:4
+2 pairs more not tried: raise --pairs
+";
+        assert_eq!(of(&program), expected);
+    }
+}

@@ -1,0 +1,338 @@
+//! The breakpoint that shows a finding again without the tool: pairs of places, each tried.
+//!
+//! Park and Sen's first method (EECS-2011-159, section 5): a finding names the two places that conflict, and a
+//! breakpoint there brings the conflict about. Differs: what is suggested was tried. Candidates are the places that the finding
+//! itself names (the locks of a deadlock, the accesses of a race), and then those of operations of different tasks on one
+//! variable that came one after the other in the execution that is reported, those first for which a task was
+//! interrupted; the first one counts with which the default execution, without a preemption, shows the same failure.
+//!
+//! Misses: failures that take more than two breakpoints; those that take what the environment does (a spurious wake-up, a
+//! value of `choose`); pairs beyond the [`TRIALS`] first. A finding then says that it has none, and why.
+
+use super::same::Failure;
+use super::script::{Follow, Script};
+use super::trial::{Budget, Subject, Trial};
+use super::{Crashed, Minimiser};
+use crate::report::{Finding, FindingEvent, SuggestedBreakpoint, SuggestedPlace};
+use crate::schedule::ChoiceKind;
+use crate::sites::Sites;
+use intermezzo_breakpoint::{Arming, Armings, Refinements, Spot, Where};
+use intermezzo_sdk::FindingKind;
+
+/// Most executions in search of a finding's breakpoint: some tests have thousands of pairs.
+const TRIALS: u64 = 400;
+
+/// Of how many candidates, from the first, pairs are tried.
+const PAIRED: usize = 12;
+
+/// Places that may bring a failure about.
+#[derive(Clone, PartialEq, Eq)]
+struct Candidate {
+    arming: Arming,
+    /// What is accessed, in words.
+    what: String,
+}
+
+/// What came of a candidate.
+struct Tried {
+    /// How often somebody waited in vain, or went on out of order.
+    in_vain: u64,
+}
+
+impl Minimiser<'_> {
+    /// The breakpoint of a finding, the `number`th of the report; or why there is none.
+    pub(super) fn breakpoint_of(
+        &mut self,
+        finding: &Finding,
+        number: usize,
+        subject: Subject<'_>,
+    ) -> Result<Result<SuggestedBreakpoint, String>, Crashed> {
+        let failure = Failure::of(finding);
+        let heard = finding.monitor != "engine";
+        let singles = candidates(finding);
+        // Some failures take two of them.
+        let pairs = (0..singles.len().min(PAIRED)).flat_map(|one| (0..one).map(move |other| [other, one]));
+        let pairs = pairs.map(|pair| pair.map(|at| singles[at].clone()).to_vec());
+        let by_default = self.try_out(Armings::default(), &failure, heard, subject, &mut Budget::new(1))?;
+        let mut best: Option<(u64, Vec<Candidate>)> = None;
+        let mut budget = Budget::new(TRIALS);
+        for candidate in singles.iter().map(|one| vec![one.clone()]).chain(pairs) {
+            if budget.is_spent() || candidate.len() > 1 && best.is_some() {
+                break;
+            }
+            let armings = Armings(candidate.iter().map(|one| one.arming.clone()).collect());
+            let Some(Tried { in_vain }) = self.try_out(armings, &failure, heard, subject, &mut budget)?
+            else {
+                continue;
+            };
+            // Where no order has to be brought about, one that comes after others have waited in vain brings nothing about.
+            if by_default.is_some() && in_vain > 0 {
+                continue;
+            }
+            if best.as_ref().is_none_or(|(least, _)| in_vain < *least) {
+                best = Some((in_vain, candidate));
+            }
+            if in_vain == 0 {
+                break;
+            }
+        }
+        Ok(match best {
+            Some((in_vain, candidate)) => Ok(suggestion(finding, number, &candidate, in_vain)),
+            None => Err(none(finding, singles.len(), by_default.is_some())),
+        })
+    }
+
+    /// Runs the default execution with these armed: what came of it, if it shows the failure and all of them were hit.
+    fn try_out(
+        &mut self,
+        armings: Armings,
+        failure: &Failure,
+        heard: bool,
+        subject: Subject<'_>,
+        budget: &mut Budget,
+    ) -> Result<Option<Tried>, Crashed> {
+        self.worker
+            .data_points(Sites::default().and(armings.spots()), false);
+        self.worker.arm(armings);
+        let strategy = Box::new(Follow::new(Script::default()));
+        let trial = self
+            .worker
+            .apart(strategy, heard, |worker| subject.run(worker, failure, budget));
+        self.worker.arm(Armings::default());
+        self.worker.data_points_only(&[]);
+        match trial {
+            Trial::Shown(shown) if shown.breakpoints.iter().all(|figures| figures.hits > 0) => {
+                let in_vain = shown
+                    .breakpoints
+                    .iter()
+                    .map(|figures| figures.timeouts + figures.unordered);
+                Ok(Some(Tried {
+                    in_vain: in_vain.sum(),
+                }))
+            }
+            Trial::Crashed(findings) => Err(Crashed(findings)),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The candidates, the most likely first.
+fn candidates(finding: &Finding) -> Vec<Candidate> {
+    let mut all = named_by(finding);
+    let mut later = Vec::new();
+    for (pair, interrupted) in conflicts(&finding.events) {
+        let list = if interrupted { &mut all } else { &mut later };
+        list.extend(pair);
+    }
+    all.append(&mut later);
+    let mut distinct: Vec<Candidate> = Vec::new();
+    for candidate in all {
+        if distinct.iter().all(|known| known.arming != candidate.arming) {
+            distinct.push(candidate);
+        }
+    }
+    distinct
+}
+
+/// Those of the places that the finding itself names.
+fn named_by(finding: &Finding) -> Vec<Candidate> {
+    let places: Vec<(Spot, &str)> = finding
+        .places
+        .iter()
+        .filter_map(|place| Some((spot(&place.site)?, place.what.as_str())))
+        .collect();
+    match (&finding.kind, &places[..]) {
+        (FindingKind::Deadlock, [_, ..]) => vec![Candidate {
+            arming: Arming {
+                place: Where::Deadlock(places.iter().map(|(spot, _)| spot.clone()).collect()),
+                refined: Refinements::default(),
+            },
+            what: places
+                .iter()
+                .map(|(_, what)| *what)
+                .collect::<Vec<_>>()
+                .join(", "),
+        }],
+        (_, [one, other]) => vec![before(one, other, (0, 0)), before(other, one, (0, 0))],
+        _ => Vec::new(),
+    }
+}
+
+fn before(first: &(Spot, &str), second: &(Spot, &str), (skip, skip_second): (u64, u64)) -> Candidate {
+    let skips = skip > 0 || skip_second > 0;
+    Candidate {
+        arming: Arming {
+            place: Where::Before {
+                first: first.0.clone(),
+                second: second.0.clone(),
+            },
+            refined: Refinements {
+                skip: skips.then_some(skip),
+                skip_second: (skips && skip != skip_second).then_some(skip_second),
+                ..Refinements::default()
+            },
+        },
+        what: first.1.to_owned(),
+    }
+}
+
+/// Pairs of operations of different tasks on one variable that do not commute, the closest ones first: each as it is, and
+/// with visits skipped as many as there were before, of both sides and of one. And whether the second's task was interrupted for the first.
+fn conflicts(events: &[FindingEvent]) -> Vec<(Vec<Candidate>, bool)> {
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (at, second) in events.iter().enumerate().filter(|(_, event)| may_conflict(event)) {
+        let earlier = events[..at].iter().enumerate().rev();
+        let firsts = earlier.filter(|(_, first)| may_conflict(first) && first.var == second.var);
+        // Others have come in between, whose own order with the second says as much.
+        let firsts = firsts.take_while(|(_, first)| first.task != second.task);
+        let conflicting = firsts.filter(|(_, first)| !(only_reads(first) && only_reads(second)));
+        pairs.extend(conflicting.map(|(first, _)| (first, at)));
+    }
+    pairs.sort_by_key(|&(first, second)| (second - first, first));
+    let candidates = pairs.iter().filter_map(|&(at, then)| {
+        let (first, second) = (&events[at], &events[then]);
+        let what = first.var.as_str();
+        let sides = ((spot(&first.site)?, what), (spot(&second.site)?, what));
+        let visited = |event: &FindingEvent, before: usize| {
+            let same = events[..before].iter().filter(|other| other.site == event.site);
+            same.count() as u64
+        };
+        let skips = (visited(first, at), visited(second, then));
+        let plain = before(&sides.0, &sides.1, (0, 0));
+        let skipping = [skips, (skips.0, 0), (0, skips.1)].map(|skips| before(&sides.0, &sides.1, skips));
+        let interrupted = events[..at].iter().any(|event| event.task == second.task);
+        Some(([vec![plain], skipping.to_vec()].concat(), interrupted))
+    });
+    let mut candidates: Vec<(Vec<Candidate>, bool)> = candidates.collect();
+    // What skips nothing is the better breakpoint: those are tried first.
+    let skipping: Vec<_> = candidates
+        .iter_mut()
+        .map(|(pair, interrupted)| (pair.split_off(1), *interrupted))
+        .collect();
+    candidates.extend(skipping);
+    candidates
+}
+
+fn may_conflict(event: &FindingEvent) -> bool {
+    let apart = [
+        "unlock",
+        "read unlock",
+        "spawn",
+        "begin",
+        "end",
+        "join",
+        "woken",
+        "count up",
+        "count down",
+    ];
+    !event.var.is_empty() && !event.site.is_empty() && !apart.contains(&event.op.as_str())
+}
+
+fn only_reads(event: &FindingEvent) -> bool {
+    matches!(
+        event.op.as_str(),
+        "load" | "failed compare-exchange" | "read" | "read lock" | "read count"
+    )
+}
+
+/// The place of an event; of a path that could not be read again, the end.
+fn spot(site: &str) -> Option<Spot> {
+    let mut parts = site.rsplitn(3, ':');
+    let column = parts.next()?.parse().ok()?;
+    let line = parts.next()?.parse().ok()?;
+    let file = parts.next()?.rsplit([' ', ',', '=', '\t']).next()?;
+    Some(Spot {
+        file: file.trim_start_matches('/').to_owned(),
+        line,
+        column: Some(column),
+    })
+}
+
+/// Why there is none.
+fn none(finding: &Finding, candidates: usize, by_default: bool) -> String {
+    let choices = &finding.schedule.choices;
+    if choices
+        .iter()
+        .any(|choice| choice.kind != ChoiceKind::Task && choice.taken != 0)
+    {
+        "it takes what the environment does, or a chosen value, which no breakpoint commands".into()
+    } else if by_default {
+        "the default order of tasks shows it, and no pair of places does more for it".into()
+    } else if candidates == 0 {
+        "no two operations of different tasks on one variable came one after the other".into()
+    } else {
+        format!(
+            "none of {candidates} pairs of places brings it about by itself, nor two of the first {PAIRED} together"
+        )
+    }
+}
+
+/// What is printed.
+fn suggestion(
+    finding: &Finding,
+    number: usize,
+    candidate: &[Candidate],
+    in_vain: u64,
+) -> SuggestedBreakpoint {
+    let kind = finding.kind.to_string().replace(['_', '/'], "-");
+    let mut places = Vec::new();
+    for (at, Candidate { arming, what }) in candidate.iter().enumerate() {
+        let name = match candidate.len() {
+            1 => format!("{kind}-{number}"),
+            _ => format!("{kind}-{number}-{}", at + 1),
+        };
+        let mut place = |spot: &Spot, call: String| {
+            places.push(SuggestedPlace {
+                site: spot.to_string(),
+                code: format!("breakpoint::{call};"),
+            });
+        };
+        let Refinements {
+            skip, skip_second, ..
+        } = arming.refined;
+        let skipping = |skip: Option<u64>| match skip {
+            None | Some(0) => String::new(),
+            Some(visits) => format!(".skip({visits})"),
+        };
+        let (first_skip, second_skip) = (skipping(skip), skipping(skip_second.or(skip)));
+        let object = what.replace([' ', '.'], "_");
+        match &arming.place {
+            Where::Before { first, second } if first == second => {
+                place(
+                    first,
+                    format!("conflict(\"{name}\", &{object}){first_skip}.meet()"),
+                );
+            }
+            Where::Before { first, second } => {
+                place(
+                    first,
+                    format!("conflict(\"{name}\", &{object}){first_skip}.first_here()"),
+                );
+                place(
+                    second,
+                    format!("conflict(\"{name}\", &{object}){second_skip}.second()"),
+                );
+            }
+            Where::Deadlock(spots) => {
+                let mut distinct: Vec<&Spot> = Vec::new();
+                for spot in spots
+                    .iter()
+                    .filter(|spot| !distinct.contains(spot))
+                    .collect::<Vec<_>>()
+                {
+                    if !distinct.contains(&spot) {
+                        distinct.push(spot);
+                        place(spot, format!("deadlock(\"{name}\", &held, &wanted).meet()"));
+                    }
+                }
+            }
+            Where::Named(_) => {}
+        }
+    }
+    let armed = Armings(candidate.iter().map(|one| one.arming.clone()).collect());
+    SuggestedBreakpoint {
+        armed: armed.to_string(),
+        places,
+        in_vain,
+    }
+}

@@ -1,0 +1,282 @@
+//! Which executions are left, with a breakpoint armed: just those, each once.
+
+use super::armed;
+use intermezzo::breakpoint;
+use intermezzo::sync::Mutex;
+use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo::{Environment, Explorer, Report, thread};
+use std::collections::BTreeMap;
+use std::sync::Mutex as StdMutex;
+
+/// Explores everything and counts what came out of it.
+fn outcomes<T: Ord + Send>(
+    breakpoints: &str,
+    body: impl Fn() -> T + Send + Sync,
+) -> (BTreeMap<T, u64>, Report) {
+    let counts = StdMutex::new(BTreeMap::new());
+    let report = Explorer::new()
+        .environment(Environment::calm())
+        .breakpoints(armed(breakpoints))
+        .explore(|| {
+            let outcome = body();
+            *counts.lock().unwrap().entry(outcome).or_insert(0) += 1;
+        });
+    assert!(report.verdict().is_pass(), "{report}");
+    (counts.into_inner().unwrap(), report)
+}
+
+/// Two tasks write, one after the other.
+fn two_writes() -> usize {
+    let n = AtomicUsize::new(0);
+    thread::scope(|s| {
+        s.spawn(|| {
+            breakpoint::conflict("order", &n).first_here();
+            n.store(1, SeqCst);
+        });
+        s.spawn(|| {
+            breakpoint::conflict("order", &n).second();
+            n.store(2, SeqCst);
+        });
+    });
+    n.load(SeqCst)
+}
+
+#[test]
+fn the_stated_order_is_the_only_one() {
+    let (free, report) = outcomes("none", two_writes);
+    assert_eq!(free, BTreeMap::from([(1, 1), (2, 1)]));
+    assert!(matches!(report.coverage(), intermezzo::Coverage::Exhaustive));
+    let (bound, report) = outcomes("order", two_writes);
+    assert_eq!(bound, BTreeMap::from([(2, 1)]));
+    assert!(report.to_string().contains("breakpoints are armed"), "{report}");
+    assert!(
+        report
+            .to_string()
+            .contains("breakpoint order: hit in 1 execution (2 visits, 0 skipped, 1 hit, 0 in vain)"),
+        "{report}"
+    );
+    let (other, _) = outcomes("another", two_writes);
+    assert_eq!(other, free);
+}
+
+/// A turn lasts until it is dropped.
+#[test]
+fn a_turn_covers_all_its_steps() {
+    let body = || {
+        let n = AtomicUsize::new(0);
+        let seen = AtomicUsize::new(9);
+        thread::scope(|s| {
+            s.spawn(|| {
+                let turn = breakpoint::conflict("turn", &n).first();
+                n.store(1, SeqCst);
+                n.store(2, SeqCst);
+                drop(turn);
+                n.store(3, SeqCst);
+            });
+            s.spawn(|| {
+                breakpoint::conflict("turn", &n).second();
+                seen.store(n.load(SeqCst), SeqCst);
+            });
+        });
+        seen.load(SeqCst)
+    };
+    let (free, _) = outcomes("none", body);
+    assert_eq!(free.keys().copied().collect::<Vec<_>>(), [0, 1, 2, 3]);
+    let (bound, _) = outcomes("turn", body);
+    assert_eq!(bound.keys().copied().collect::<Vec<_>>(), [2, 3]);
+}
+
+/// Nobody waits for ever for a partner that does not come, nor for a turn that ends when the other has gone on.
+#[test]
+fn nothing_is_stuck_because_of_a_breakpoint() {
+    let (outcomes, report) = outcomes("alone", || {
+        let n = AtomicUsize::new(0);
+        thread::scope(|s| {
+            s.spawn(|| {
+                assert!(!breakpoint::conflict("alone", &n).first_here());
+                n.fetch_add(1, SeqCst);
+            });
+            s.spawn(|| assert!(!breakpoint::conflict("alone", &n).first().hit()));
+        });
+        assert!(!breakpoint::at("alone").second(), "another object");
+        n.load(SeqCst)
+    });
+    assert_eq!(outcomes.keys().copied().collect::<Vec<_>>(), [1]);
+    assert_eq!(report.breakpoints()[0].hits, 0);
+    assert_eq!(report.breakpoints()[0].timeouts, 3 * report.executions());
+}
+
+#[test]
+fn a_first_that_needs_what_the_second_holds_does_not_keep_it_waiting() {
+    let (_, report) = outcomes("held", || {
+        let lock = Mutex::new(0);
+        thread::scope(|s| {
+            s.spawn(|| {
+                let _turn = breakpoint::at("held").first();
+                *lock.lock().unwrap() += 1;
+            });
+            s.spawn(|| {
+                let mut guard = lock.lock().unwrap();
+                breakpoint::at("held").second();
+                *guard += 1;
+            });
+        });
+        assert_eq!(*lock.lock().unwrap(), 2);
+    });
+    let figures = &report.breakpoints()[0];
+    assert!(
+        figures.unordered > 0 && figures.unordered <= figures.hits,
+        "{report}"
+    );
+}
+
+/// Time passes before anybody has waited in vain, and loops that wait do not hold it up.
+#[test]
+fn sleepers_and_spinners_come_to_their_places() {
+    let (outcomes, _) = outcomes("late", || {
+        let go = AtomicUsize::new(0);
+        let hit = AtomicUsize::new(0);
+        thread::scope(|s| {
+            s.spawn(|| {
+                let met = breakpoint::at("late").first_here();
+                hit.fetch_add(met.into(), SeqCst);
+                go.store(1, SeqCst);
+            });
+            s.spawn(|| {
+                thread::sleep(std::time::Duration::from_secs(3600));
+                hit.fetch_add(breakpoint::at("late").second().into(), SeqCst);
+            });
+            s.spawn(|| {
+                while go.load(SeqCst) == 0 {
+                    thread::yield_now();
+                }
+            });
+        });
+        hit.load(SeqCst)
+    });
+    assert_eq!(outcomes.keys().copied().collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn a_spinner_that_waits_for_who_is_parked_ends_its_wait() {
+    for awaits in [true, false] {
+        let report = Explorer::new()
+            .awaits(awaits)
+            .environment(Environment::calm())
+            .breakpoints(armed("spin"))
+            .explore(|| {
+                let go = AtomicUsize::new(0);
+                thread::scope(|s| {
+                    s.spawn(|| {
+                        assert!(!breakpoint::at("spin").first_here());
+                        go.store(1, SeqCst);
+                    });
+                    s.spawn(|| {
+                        while go.load(SeqCst) == 0 {
+                            thread::yield_now();
+                        }
+                    });
+                });
+            });
+        assert!(report.verdict().is_pass(), "{report}");
+    }
+}
+
+#[test]
+fn predicates_and_held_locks_decide_who_meets() {
+    let body = |with_lock: bool| {
+        move || {
+            let table = Mutex::new(());
+            let met = AtomicUsize::new(0);
+            thread::scope(|s| {
+                for part in 0..3_u32 {
+                    let (table, met) = (&table, &met);
+                    s.spawn(move || {
+                        let _held = with_lock.then(|| breakpoint::held(table));
+                        let hit = breakpoint::at("parts")
+                            .when(|| part != 1)
+                            .while_held(table)
+                            .joint(|| part, |one, other| one != other)
+                            .meet();
+                        assert!(!(hit && part == 1));
+                        met.fetch_add(hit.into(), SeqCst);
+                    });
+                }
+            });
+            met.load(SeqCst)
+        }
+    };
+    let (with, _) = outcomes("parts", body(true));
+    assert_eq!(with.keys().copied().collect::<Vec<_>>(), [2]);
+    let (without, _) = outcomes("parts", body(false));
+    assert_eq!(without.keys().copied().collect::<Vec<_>>(), [0]);
+}
+
+#[test]
+fn visits_are_skipped_and_hits_bounded() {
+    let body = || {
+        let hits = AtomicUsize::new(0);
+        thread::scope(|s| {
+            for _ in 0..2 {
+                s.spawn(|| {
+                    for round in 0..3 {
+                        let hit = breakpoint::at("rounds").meet();
+                        hits.fetch_add(if hit { 1 << (4 * round) } else { 0 }, SeqCst);
+                    }
+                });
+            }
+        });
+        hits.load(SeqCst)
+    };
+    let report = |text: &str| {
+        let explorer = Explorer::new().environment(Environment::calm()).executions(1);
+        let hits = StdMutex::new(0);
+        explorer
+            .breakpoints(armed(text))
+            .explore(|| *hits.lock().unwrap() = body());
+        hits.into_inner().unwrap()
+    };
+    assert_eq!(report("rounds"), 0x222);
+    assert_eq!(report("rounds hits=2"), 0x022);
+    assert_eq!(report("rounds hits=0"), 0);
+    assert_eq!(report("rounds skip=2"), 0x220);
+}
+
+#[test]
+fn three_locks_in_a_circle() {
+    let report = Explorer::new()
+        .environment(Environment::calm())
+        .breakpoints(armed("philosophers"))
+        .explore(|| {
+            let forks: [Mutex<()>; 3] = Default::default();
+            thread::scope(|s| {
+                for at in 0..3 {
+                    let (left, right) = (&forks[at], &forks[(at + 1) % 3]);
+                    s.spawn(move || {
+                        let _left = left.lock().unwrap();
+                        breakpoint::deadlock("philosophers", left, right).meet();
+                        let _right = right.lock().unwrap();
+                    });
+                }
+            });
+        });
+    assert_eq!(report.findings()[0].kind.as_str(), "deadlock", "{report}");
+    assert_eq!(report.first_failure(), Some(1));
+}
+
+#[test]
+fn the_test_itself_arms_nothing() {
+    let (_, report) = outcomes("none", || {
+        breakpoint::arm("order").unwrap();
+        assert!(!breakpoint::is_armed("order"));
+        two_writes()
+    });
+    assert!(
+        report
+            .notes()
+            .iter()
+            .any(|note| note.starts_with("breakpoint::arm: not heeded")),
+        "{report}"
+    );
+    assert_eq!(breakpoint::statistics(), []);
+}

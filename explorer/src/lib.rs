@@ -34,6 +34,7 @@ pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;
 pub use plugin::{ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{Coverage, Finding, FindingEvent, Replays, Report, Verdict};
+pub use runtime::Glance;
 pub use schedule::{Schedule, ScheduleError};
 pub use scope::Scope;
 pub use settings::{Reduction, SettingError, Settings, StrategyKind, Wanted};

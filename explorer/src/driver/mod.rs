@@ -16,7 +16,7 @@ pub(crate) use reports::{checkpoint_in, write_report};
 
 use crate::explore::{ExploreError, OnProgress};
 use crate::report::Report;
-use crate::runtime::{Limits, Listeners, Reported, Worker, crash, panics};
+use crate::runtime::{Glancing, Limits, Listeners, Reported, Worker, crash, panics};
 use crate::schedule::Schedule;
 use crate::search::{Replay, Strategy, configured};
 use crate::settings::{Reduction, SettingError, Settings};
@@ -28,6 +28,7 @@ use intermezzo_sdk::Monitor;
 use ledger::Ledger;
 use reporting::Outcome;
 use shift::{Done, Shift};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// An exploration, set up.
@@ -40,6 +41,7 @@ pub(crate) struct Exploration {
     pub(crate) replay: Option<Schedule>,
     pub(crate) monitors: Vec<Listening>,
     pub(crate) progress: Option<OnProgress>,
+    pub(crate) glancing: Option<Glancing>,
 }
 
 fn refused(name: &str, problem: &str) -> ExploreError {
@@ -63,6 +65,7 @@ impl Exploration {
             replay,
             monitors,
             progress,
+            glancing,
         } = self;
         let replaying = replay.is_some();
         let jobs = settings.jobs;
@@ -151,7 +154,7 @@ impl Exploration {
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
         let (mut worker, done, last_words) =
-            work(&common, &program, (known_loops, data_points), hands, sets, test);
+            work(&common, &program, (known_loops, data_points), hands, (sets, glancing), test);
 
         let elapsed = common.elapsed();
         let ended = match common.ended() {
@@ -232,13 +235,14 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
 
 /// Has each hand worked with: the first on this thread, others on threads of their own. Returns the first worker, what
 /// there is to say of each, and what the monitors of the others said at last. These loops are known to only wait, if any
-/// are assumed to; at these places a replay has schedule points.
+/// are assumed to; at these places a replay has schedule points. The first worker's
+/// executions are glanced at, if any are.
 fn work(
     common: &Common<'_>,
     program: &str,
     (known_loops, data_points): (Option<Vec<u64>>, Vec<u64>),
     hands: Vec<Box<dyn Strategy>>,
-    sets: Vec<Vec<Box<dyn Monitor>>>,
+    (sets, glancing): (Vec<Vec<Box<dyn Monitor>>>, Option<Glancing>),
     test: &(dyn Fn() + Sync),
 ) -> (Worker, Vec<Done>, Vec<Reported>) {
     let settings = common.settings;
@@ -249,10 +253,16 @@ fn work(
         awaits: settings.awaits,
         deadlocks_allowed: settings.deadlocks_allowed,
     };
-    let shift = |number, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
+    let glancing = Mutex::new(glancing);
+    let shift = |number: usize, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
         let compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
         let heeds_scope = strategy.heeds_scope();
-        let listeners = Listeners::new(monitors);
+        let mut listeners = Listeners::new(monitors);
+        let mut glancing = glancing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(first) = glancing.take_if(|_| number == 0) {
+            listeners.glance(first);
+        }
+        drop(glancing);
         let mut worker = Worker::new(
             strategy,
             settings.environment,

@@ -28,6 +28,7 @@ mod event;
 mod executed;
 mod fair;
 mod fiber;
+mod glance;
 mod image;
 mod known_loops;
 mod life;
@@ -50,6 +51,8 @@ pub(crate) use dispatch::Candidates;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
+pub use glance::Glance;
+pub(crate) use glance::Glancing;
 pub(crate) use listen::{DataAccess, Listeners, Owner, Reported};
 pub(crate) use object::{Body, Identity, Object};
 pub(crate) use scope::Scoping;
@@ -437,7 +440,7 @@ impl Engine {
             void: false,
         });
         if rt.listening.intersects(AFTER) {
-            rt.tell_last_access();
+            self.tell_access();
         }
     }
 
@@ -615,6 +618,7 @@ impl Engine {
     pub(crate) fn misuse(self, message: String) -> ! {
         let rt = self.rt();
         if rt.teardown {
+            self.end_glance();
             // Clearing away goes on without this task.
             loop {
                 self.go_home();

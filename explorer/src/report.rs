@@ -2,6 +2,8 @@
 
 mod text;
 
+pub use crate::driver::write_beside;
+
 use crate::environment::Environment;
 use crate::estimate::Estimate;
 use crate::schedule::Schedule;

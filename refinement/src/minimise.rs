@@ -12,7 +12,7 @@ const TRIED_MAX: u64 = 300;
 ///
 /// Greedily, from the beginning again after each success: whole tasks, then pairs of operations, single operations,
 /// operations moved out of tasks to before and after, arguments. Each is checked from scratch.
-pub(crate) fn minimise<T: Sync>(
+pub(crate) fn minimise<T: Sync + 'static>(
     subject: &Subject<T>,
     scenario: Scenario,
     failure: Failure,
@@ -38,7 +38,7 @@ pub(crate) fn minimise<T: Sync>(
         break;
     }
     // Only this one is shown: so only its schedule is worth making small.
-    let failure = subject.smallest_schedule(&scenario).unwrap_or(failure);
+    let failure = subject.told(&scenario).unwrap_or(failure);
     (scenario, failure, tried)
 }
 

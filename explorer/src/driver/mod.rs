@@ -12,6 +12,7 @@ mod shift;
 
 pub use checkpoint::{CheckpointError, CheckpointProblem};
 pub(crate) use listening::Listening;
+pub use reports::write_beside;
 pub(crate) use reports::{checkpoint_in, write_report};
 
 use crate::explore::{ExploreError, OnProgress};

@@ -6,12 +6,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Writes a report into a directory, for the command line that asked for it, over no file that is there: tests
-/// of different binaries may have the same name. A report that cannot be written is missing there, which the
-/// reader of the directory notices; the test's own outcome stands.
+/// Writes a report into a directory.
 pub(crate) fn write_report(directory: &Path, report: &Report) {
+    write_beside(directory, report.program(), &report.to_json());
+}
+
+/// Writes the report of the test of this name, as JSON, into a directory, for the command line that asked for it, over no file
+/// that is there: tests of different binaries may have the same name. A report that cannot be written is missing there, which
+/// the reader of the directory notices; the test's own outcome stands.
+pub fn write_beside(directory: &Path, program: &str, json: &str) {
     let _ = std::fs::create_dir_all(directory);
-    let name = file_stem(report.program());
+    let name = file_stem(program);
     for number in 1..1000 {
         let file = if number == 1 {
             format!("{name}.json")
@@ -19,7 +24,7 @@ pub(crate) fn write_report(directory: &Path, report: &Report) {
             format!("{name}.{number}.json")
         };
         match std::fs::File::create_new(directory.join(file)) {
-            Ok(mut file) => return drop(file.write_all(report.to_json().as_bytes())),
+            Ok(mut file) => return drop(file.write_all(json.as_bytes())),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(_) => return,
         }

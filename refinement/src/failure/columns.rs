@@ -48,6 +48,7 @@ pub(super) fn draw(steps: &Steps, width: usize) -> String {
         let column = columns[row.column];
         row.column = sorted.iter().position(|&other| other == column).unwrap_or(0);
     }
+    let file = only_file(&mut rows);
     let names: Vec<&str> = sorted.iter().map(|&column| steps.columns[column].as_str()).collect();
     let mut text = outside(steps, |first| first == Outside::Before);
     if !rows.is_empty() {
@@ -55,6 +56,9 @@ pub(super) fn draw(steps: &Steps, width: usize) -> String {
             .into_iter()
             .find_map(|shape| table(&names, &rows, shape, width));
         text += &table.unwrap_or_else(|| list(&names, &rows, width));
+        if let Some(file) = file {
+            writeln!(text, "(lines are of {file})").expect("a string takes everything");
+        }
     }
     text += &outside(steps, |first| first == Outside::After);
     text
@@ -124,6 +128,19 @@ fn place(step: &ToldStep) -> String {
     let mut parts = file.rsplitn(2, ':');
     let (column, rest) = (parts.next().unwrap_or_default(), parts.next());
     rest.unwrap_or(column).to_owned()
+}
+
+/// The file that all places are in, if it is one: then only their lines are left there.
+fn only_file(rows: &mut [Row]) -> Option<String> {
+    let file_of = |row: &Row| row.place.split_once(':').map(|(file, _)| file.to_owned());
+    let file = rows.iter().find_map(file_of)?;
+    if rows.iter().filter_map(file_of).any(|other| other != file) {
+        return None;
+    }
+    for row in rows {
+        row.place = row.place.split_once(':').map_or(String::new(), |(_, line)| format!(":{line}"));
+    }
+    Some(file)
 }
 
 /// Where places in the source are written.

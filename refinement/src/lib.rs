@@ -15,6 +15,7 @@ mod failure;
 mod generate;
 pub mod history;
 mod judge;
+mod literal;
 mod minimise;
 mod model;
 mod observations;

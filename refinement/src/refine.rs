@@ -268,10 +268,10 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// Up to so many orders of a scenario's operations, all are run before anything is compared with them. Of more, those
-    /// that a history asks for, and so many at most. Default: 50,000.
+    /// Where a scenario's operations have no more than so many orders, one at a time, all are run before anything is compared
+    /// with them; where they have more, those that a history asks for, 50,000 at most. Default: 10,000.
     pub fn orders(mut self, most: u64) -> Self {
-        self.subject.settings.serial_executions = most;
+        self.subject.settings.orders = most;
         self
     }
 

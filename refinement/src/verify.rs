@@ -188,7 +188,7 @@ impl<T: Sync + 'static> Subject<T> {
         let on_demand = self.model.is_none()
             && self.observed.is_none()
             && self.settings.granularity == Granularity::Serial
-            && task.body.scenario.orders() > self.settings.serial_executions;
+            && task.body.scenario.orders() > self.settings.orders;
         match &self.model {
             Some((model, some_wait)) => {
                 let judge = self.judge(task, Against::Model(Arc::clone(model)));
@@ -261,7 +261,7 @@ impl<T: Sync + 'static> Subject<T> {
 
     /// Compares with the object itself, in the orders that histories ask for.
     fn check_on_demand(&self, task: &Task<'_, T>, checked: &mut Checked) {
-        let (mut oracle, runs) = Oracle::new(self.settings.serial_executions.max(PROBES));
+        let (mut oracle, runs) = Oracle::new(self.settings.serial_executions());
         let program = task.program(Phase::Observations);
         let scenario = task.body.scenario;
         thread::scope(|scope| {
@@ -339,7 +339,7 @@ impl<T: Sync + 'static> Subject<T> {
         let program = task.program(Phase::Observations);
         let explorer = Explorer::new()
             .environment(Environment::calm())
-            .executions(self.settings.serial_executions)
+            .executions(self.settings.serial_executions())
             .minimise(0);
         let explorer = match task.how {
             How::Replay(schedule) if schedule.program == program => explorer.replay(schedule.clone()),
@@ -362,7 +362,7 @@ impl<T: Sync + 'static> Subject<T> {
         }
         // That no operation was preempted is what was wanted.
         let coarse = self.settings.granularity == Granularity::Coarse;
-        let whole = coarse && report.executions() < self.settings.serial_executions;
+        let whole = coarse && report.executions() < self.settings.serial_executions();
         if let Some(why) = not_whole(&report).filter(|_| !whole) {
             checked.short = Some(format!(
                 "what operations do one at a time was not all observed: {why}"

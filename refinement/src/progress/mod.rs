@@ -54,11 +54,11 @@ impl<T: Sync + 'static> Subject<T> {
     ) {
         let watch = Arc::new(Mutex::new(Watch::new(progress, body.scenario, &self.names)));
         let budget = self.settings.executions;
-        let search = SoloRuns::new(
-            Arc::clone(&watch),
-            self.settings.solo_steps,
-            self.settings.solo_preemptions,
-        );
+        let steps = self.settings.solo_steps;
+        let search = match replay {
+            Some(schedule) => SoloRuns::replaying(Arc::clone(&watch), steps, schedule.choices.clone()),
+            None => SoloRuns::new(Arc::clone(&watch), steps, self.settings.solo_preemptions),
+        };
         // A task that waits for a time goes on alone when the time is up: so that must be possible at any time.
         let environment = Environment {
             timeouts: u32::MAX,
@@ -87,7 +87,7 @@ impl<T: Sync + 'static> Subject<T> {
                 Failure::new(finding, scenario, Why::default())
             }),
         };
-        if checked.failure.is_none() && report.executions() >= budget {
+        if checked.failure.is_none() && replay.is_none() && report.executions() >= budget {
             checked.short = checked
                 .short
                 .take()

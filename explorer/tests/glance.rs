@@ -101,7 +101,10 @@ fn what_is_there_is_seen() {
     seen.dedup();
     // The first event is that of a task that has made nothing yet.
     assert_eq!(seen[0], Glance::Failed);
-    let seen: Vec<Glance> = seen.into_iter().filter(|glance| *glance != Glance::Failed).collect();
+    let seen: Vec<Glance> = seen
+        .into_iter()
+        .filter(|glance| *glance != Glance::Failed)
+        .collect();
     assert_eq!(seen, [Glance::Seen("0".into()), Glance::Seen("1".into())]);
 }
 
@@ -110,9 +113,15 @@ fn what_is_locked_is_not_seen() {
     let schedule = failing();
     let look = || format!("{:?}", shared().list.lock().unwrap());
     let (told, _) = glanced(Some(look), &schedule);
-    let locked = told.iter().filter(|(_, glance)| *glance == Glance::Locked).count();
+    let locked = told
+        .iter()
+        .filter(|(_, glance)| *glance == Glance::Locked)
+        .count();
     assert!(locked >= 2, "{told:#?}");
-    let last = told.iter().rev().find(|(_, glance)| matches!(glance, Glance::Seen(_)));
+    let last = told
+        .iter()
+        .rev()
+        .find(|(_, glance)| matches!(glance, Glance::Seen(_)));
     let Some((_, Glance::Seen(last))) = last else {
         panic!("{told:#?}")
     };

@@ -12,7 +12,7 @@ use crate::check::Same;
 use crate::observations::{Brackets, Outcome};
 use crate::progress::Progress;
 use crate::run::record::{Mark, Story, Texts};
-use crate::scenario::{Description, Place, Scenario};
+use crate::scenario::{Description, Place, Scenario, shortened};
 use crate::serial::search::Question;
 use crate::serial::{OneByOne, Within};
 use intermezzo_explorer::{Finding, FindingEvent, Schedule};
@@ -40,6 +40,8 @@ pub(crate) struct Words<'a> {
     /// Each operation as it is written, by place.
     pub(crate) calls: &'a [String],
     pub(crate) texts: &'a Texts,
+    /// What is said of an operation that does not return: that it waits, if that is why.
+    pub(crate) pending: &'static str,
 }
 
 impl Words<'_> {
@@ -53,17 +55,17 @@ impl Words<'_> {
 
     /// An operation and what became of it: `push(1)`, `pop() = Some(1)`, `pop() waits`.
     fn done(&self, place: Place, outcome: Outcome) -> String {
-        let call = &self.calls[place.index()];
+        let call = shortened(&self.calls[place.index()]);
         match self.outcome(outcome).as_deref() {
-            Some("()") => call.clone(),
-            Some(text) => format!("{call} = {text}"),
-            None => format!("{call} waits"),
+            Some("()") => call,
+            Some(text) => format!("{call} = {}", shortened(text)),
+            None => format!("{call} {}", self.pending),
         }
     }
 
     /// An operation and who performs it.
     fn who(&self, place: Place) -> String {
-        let call = &self.calls[place.index()];
+        let call = shortened(&self.calls[place.index()]);
         match self.scenario.performers()[place.index()] {
             0 if place.index() < self.scenario.init.len() => format!("{call} before the tasks"),
             0 => format!("{call} after the tasks"),
@@ -139,7 +141,12 @@ impl Failure {
     }
 
     /// Tells it step by step, with the story of another run of the same execution.
-    pub(crate) fn tell(&mut self, words: &Words<'_>, story: &Story) {
+    pub(crate) fn tell(&mut self, words: Words<'_>, story: &Story) {
+        let pending = match self.kind {
+            FindingKind::Refinement => words.pending,
+            _ => "does not return",
+        };
+        let words = &Words { pending, ..words };
         let Steps {
             columns,
             steps,
@@ -169,7 +176,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.kind, self.message)?;
         writeln!(f)?;
-        write!(f, "{}", self.scenario)?;
+        write!(f, "{}", self.scenario.shortened())?;
         if let Some(timeline) = &self.timeline {
             write!(f, "\n{timeline}")?;
         }

@@ -1,13 +1,13 @@
 //! Whether histories of a scenario are allowed: by what was observed, or by a specification.
 
 use crate::check::{Same, Violation};
-use crate::history::{History, Operation};
-use crate::model::Model;
 use crate::failure::{Why, Words};
+use crate::history::{History, Operation};
 use crate::model::Asked;
+use crate::model::Model;
 use crate::observations::{Observations, Outcome, Undetermined};
 use crate::run::record::{Mark, Record, Texts};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, shortened};
 use crate::serial::Unknown;
 use crate::serial::oracle::Oracle;
 use crate::serial::search::Question;
@@ -111,6 +111,7 @@ impl Judge {
             scenario: &self.scenario,
             calls: &self.calls,
             texts: &self.texts,
+            pending: "waits",
         }
     }
 
@@ -172,10 +173,10 @@ impl Judge {
 
     /// An operation and what became of it: `push(1) = true`, or `pop() waits`.
     pub(crate) fn outcome(&self, operation: &Operation<u32, Arc<str>>) -> String {
-        let call = &self.calls[operation.call as usize];
+        let call = shortened(&self.calls[operation.call as usize]);
         match &operation.returned {
-            Some(text) if &**text == "()" => call.clone(),
-            Some(text) => format!("{call} = {text}"),
+            Some(text) if &**text == "()" => call,
+            Some(text) => format!("{call} = {}", shortened(text)),
             None => format!("{call} waits"),
         }
     }

@@ -56,11 +56,18 @@ fn wrapped(text: &str, name: &str, type_name: &str) -> Option<String> {
 }
 
 fn tuple(text: &str, type_name: &str) -> Option<String> {
-    let (texts, types) = (parts(within(text, '(', ')')?), parts(within(type_name, '(', ')')?));
+    let (texts, types) = (
+        parts(within(text, '(', ')')?),
+        parts(within(type_name, '(', ')')?),
+    );
     if texts.len() != types.len() {
         return None;
     }
-    let all: Vec<String> = texts.iter().zip(&types).map(|(text, name)| literal(text, name)).collect();
+    let all: Vec<String> = texts
+        .iter()
+        .zip(&types)
+        .map(|(text, name)| literal(text, name))
+        .collect();
     Some(match &all[..] {
         [only] => format!("({only},)"),
         all => format!("({})", all.join(", ")),
@@ -76,13 +83,15 @@ fn parts(text: &str) -> Vec<&str> {
         match sign {
             '(' | '[' | '{' | '<' => depth += 1,
             ')' | ']' | '}' | '>' => depth -= 1,
-            '"' | '\'' => while let Some((_, inner)) = chars.next() {
-                match inner {
-                    '\\' => _ = chars.next(),
-                    end if end == sign => break,
-                    _ => {}
+            '"' | '\'' => {
+                while let Some((_, inner)) = chars.next() {
+                    match inner {
+                        '\\' => _ = chars.next(),
+                        end if end == sign => break,
+                        _ => {}
+                    }
                 }
-            },
+            }
             ',' if depth == 0 => {
                 found.push(text[from..at].trim());
                 from = at + 1;

@@ -4,8 +4,8 @@ use crate::check::general::Checker;
 use crate::check::{Verdict, Violation};
 use crate::history::History;
 use crate::judge::Judge;
-use crate::operation::Argument;
 use crate::observations::Outcome;
+use crate::operation::Argument;
 use crate::run::record::{TextId, Texts};
 use crate::scenario::{Place, Scenario, Step};
 use crate::serial::{OneByOne, Unknown};
@@ -218,7 +218,9 @@ impl<M: Clone + Eq + Hash + Send + Sync + 'static> Model for Meanings<M> {
                 true => vec![Outcome::Waits],
                 false => {
                     let all = self.outcomes[&step.operation](state, &step.argument);
-                    all.iter().map(|(_, text)| Outcome::Returned(texts.number(text))).collect()
+                    all.iter()
+                        .map(|(_, text)| Outcome::Returned(texts.number(text)))
+                        .collect()
                 }
             };
             outcomes.extend(may);

@@ -435,7 +435,10 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
             report.take(subject.replay(scenario, &schedule), || {
                 scenario.describe(&subject.names)
             });
-            report.pin = report.failure.as_ref().map(|_| crate::pin::lines(scenario, &subject.names));
+            report.pin = report
+                .failure
+                .as_ref()
+                .map(|_| crate::pin::lines(scenario, &subject.names));
             return report;
         }
         for scenario in scenarios(&subject, pinned) {

@@ -56,7 +56,7 @@ impl RefinementReport {
         self.solo_runs += checked.solo_runs;
         let short = checked
             .short
-            .map(|why| format!("{why}: {}", scenario().one_line()));
+            .map(|why| format!("{why}: {}", scenario().shortened().one_line()));
         self.short.extend(short);
         self.failure = checked.failure;
     }
@@ -190,7 +190,11 @@ impl Serialize for RefinementReport {
             not_in_full: &self.short,
             minimising: self.minimising,
             findings: findings.collect(),
-            notes: self.short.iter().map(|short| format!("not in full: {short}")).collect(),
+            notes: self
+                .short
+                .iter()
+                .map(|short| format!("not in full: {short}"))
+                .collect(),
             failure: self.failure.as_ref(),
             pin: self.pin.as_deref(),
         }

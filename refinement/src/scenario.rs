@@ -143,6 +143,16 @@ impl Description {
         self.to_string().trim_end().replace('\n', " | ")
     }
 
+    /// The same, each operation cut where it is long: for people.
+    pub(crate) fn shortened(&self) -> Description {
+        let shorten = |calls: &[String]| calls.iter().map(|call| shortened(call)).collect();
+        Description {
+            init: shorten(&self.init),
+            tasks: self.tasks.iter().map(|task| shorten(task)).collect(),
+            post: shorten(&self.post),
+        }
+    }
+
     /// The operations in the order of their places.
     pub fn calls(&self) -> impl Iterator<Item = &str> {
         let tasks = self.tasks.iter().flatten();
@@ -151,6 +161,22 @@ impl Description {
             .chain(tasks)
             .chain(&self.post)
             .map(String::as_str)
+    }
+}
+
+/// Most characters of an operation or a value in a report for people, and how many are shown of a longer one.
+const SHOWN_MAX: usize = 80;
+const SHOWN_OF_LONGER: usize = 40;
+
+/// The text, cut if it is long.
+pub(crate) fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    match length > SHOWN_MAX {
+        true => {
+            let shown: String = text.chars().take(SHOWN_OF_LONGER).collect();
+            format!("{shown}.. ({length} characters)")
+        }
+        false => text.to_owned(),
     }
 }
 

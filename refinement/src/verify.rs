@@ -285,7 +285,9 @@ impl<T: Sync + 'static> Subject<T> {
             let oracle = held(oracle).take();
             checked.orders = oracle.as_ref().map_or(0, |oracle| oracle.orders);
             drop(oracle);
-            let report = served.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let report = served
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             checked.executions += report.executions();
             // What goes wrong one at a time goes wrong before anything else does.
             if let Some(finding) = report.findings().first() {
@@ -388,17 +390,23 @@ impl<T: Sync + 'static> Subject<T> {
         let phase = Phase::EACH
             .into_iter()
             .find(|&phase| task.program(phase) == *program);
-        let story = show::tell(&task.body, self.show.as_ref(), &failure.schedule, |body| match phase {
-            Some(Phase::Observations) => self.one_at_a_time(body),
-            Some(Phase::Beginnings) => body.concurrent(true, false),
-            _ => body.concurrent(false, false),
-        });
+        let story = show::tell(
+            &task.body,
+            self.show.as_ref(),
+            &failure.schedule,
+            |body| match phase {
+                Some(Phase::Observations) => self.one_at_a_time(body),
+                Some(Phase::Beginnings) => body.concurrent(true, false),
+                _ => body.concurrent(false, false),
+            },
+        );
         let words = Words {
             scenario: task.body.scenario,
             calls: &task.calls,
             texts: task.texts,
+            pending: "waits",
         };
-        failure.tell(&words, &story);
+        failure.tell(words, &story);
     }
 }
 

@@ -21,7 +21,9 @@ fn in_two(stack: &Stack) -> Option<u8> {
 
 fn stack(pop: fn(&Stack) -> Option<u8>) -> Refinement<Stack> {
     refine(Stack::default)
-        .op("push", fresh::<u8>(), |stack: &Stack, value| stack.lock().unwrap().push(value))
+        .op("push", fresh::<u8>(), |stack: &Stack, value| {
+            stack.lock().unwrap().push(value)
+        })
         .op("pop", (), move |stack, ()| pop(stack))
         .op("len", (), |stack, ()| stack.lock().unwrap().len())
 }
@@ -65,13 +67,26 @@ fn waiting(push: fn(&Waiting, u8)) -> Refinement<Waiting> {
 /// What is the same whether orders are run first or on demand.
 fn told(report: &RefinementReport) -> (Verdict, u64, u64, u64, Option<String>) {
     let failure = report.failure.as_ref().map(|failure| format!("{failure}"));
-    (report.verdict(), report.scenarios, report.histories, report.minimising, failure)
+    (
+        report.verdict(),
+        report.scenarios,
+        report.histories,
+        report.minimising,
+        failure,
+    )
 }
 
 fn same<T: Sync + 'static>(name: &str, test: impl Fn() -> Refinement<T>) {
     for level in [Same::Linearizable, Same::Sequential, Same::Quiescent] {
         for seed in 0..2 {
-            let test = || test().same(level).seed(seed).scenarios(8).threads(2..=3).executions(1_000);
+            let test = || {
+                test()
+                    .same(level)
+                    .seed(seed)
+                    .scenarios(8)
+                    .threads(2..=3)
+                    .executions(1_000)
+            };
             let (first, on_demand) = (test().run(), test().orders(0).run());
             assert_eq!(told(&first), told(&on_demand), "{name}, {level:?}, seed {seed}");
             assert!(first.orders == 0 && on_demand.orders > 0, "{first}\n{on_demand}");
@@ -92,7 +107,9 @@ fn of_a_stack_that_is_none() {
 #[test]
 fn of_operations_that_wait() {
     same("waiting queue", || waiting(Waiting::push));
-    same("forgetful queue", || waiting(Waiting::push_tells_only_of_the_first));
+    same("forgetful queue", || {
+        waiting(Waiting::push_tells_only_of_the_first)
+    });
 }
 
 /// Executions are drawn.
@@ -113,7 +130,13 @@ fn scenarios_that_have_too_many_orders_are_compared() {
     };
     let report = large(right).run();
     assert!(report.failure.is_none() && report.histories > 100, "{report}");
-    assert!(report.short.iter().all(|short| short.starts_with("200 executions drawn")), "{report}");
+    assert!(
+        report
+            .short
+            .iter()
+            .all(|short| short.starts_with("200 executions drawn")),
+        "{report}"
+    );
     let report = large(in_two).run();
     let calls = report.failure.unwrap().scenario.calls().count();
     assert!(calls <= 6, "{calls}");
@@ -122,7 +145,9 @@ fn scenarios_that_have_too_many_orders_are_compared() {
 #[test]
 fn what_is_not_determined_is_told_of() {
     let report = refine(|| AtomicUsize::new(0))
-        .op("guess", (), |n: &AtomicUsize, ()| n.fetch_add(1, SeqCst) + choose(2))
+        .op("guess", (), |n: &AtomicUsize, ()| {
+            n.fetch_add(1, SeqCst) + choose(2)
+        })
         .orders(0)
         .run();
     let failure = report.failure.unwrap();
@@ -131,7 +156,10 @@ fn what_is_not_determined_is_told_of() {
 
 #[test]
 fn what_fails_alone_is_told_of() {
-    let report = refine(|| ()).op("fail", (), |(), ()| assert!(choose(1) == 1, "as ever")).orders(0).run();
+    let report = refine(|| ())
+        .op("fail", (), |(), ()| assert!(choose(1) == 1, "as ever"))
+        .orders(0)
+        .run();
     let failure = report.failure.unwrap();
     assert!(failure.message.contains("as ever"), "{failure}");
 }
@@ -149,5 +177,8 @@ fn a_limit_of_orders_is_told() {
         .run();
     assert!(report.failure.is_none(), "{report}");
     let short = report.short.join("\n");
-    assert!(short.contains("executions drawn") || short.contains("are not decided"), "{short}");
+    assert!(
+        short.contains("executions drawn") || short.contains("are not decided"),
+        "{short}"
+    );
 }

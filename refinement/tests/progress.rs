@@ -317,7 +317,9 @@ fn a_schedule_shows_it_again() {
         .replay(&failure.schedule.token())
         .progress(Progress::LockFree)
         .run();
-    let again = again.failure.unwrap_or_else(|| panic!("not found again: {failure}"));
+    let again = again
+        .failure
+        .unwrap_or_else(|| panic!("not found again: {failure}"));
     assert_eq!((again.kind, again.progress), (failure.kind, failure.progress));
     assert_eq!(again.schedule.choices, failure.schedule.choices);
     let late = refine(|| Mutex::new(0))

@@ -302,9 +302,15 @@ fn a_local_minimum_is_left() {
     #[derive(Default)]
     struct Picky(AtomicUsize);
     let report = refine(Picky::default)
-        .op("a", (), |picky: &Picky, ()| _ = picky.0.compare_exchange(0, 1, SeqCst, SeqCst))
-        .op("b", (), |picky, ()| _ = picky.0.compare_exchange(1, 2, SeqCst, SeqCst))
-        .op("c", (), |picky, ()| assert!(!matches!(picky.0.swap(9, SeqCst), 2 | 0), "out of order"))
+        .op("a", (), |picky: &Picky, ()| {
+            _ = picky.0.compare_exchange(0, 1, SeqCst, SeqCst)
+        })
+        .op("b", (), |picky, ()| {
+            _ = picky.0.compare_exchange(1, 2, SeqCst, SeqCst)
+        })
+        .op("c", (), |picky, ()| {
+            assert!(!matches!(picky.0.swap(9, SeqCst), 2 | 0), "out of order")
+        })
         .scenarios(0)
         .pin(|s| s.task(|t| t.op("a", ()).op("b", ()).op("c", ())))
         .run();

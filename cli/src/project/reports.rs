@@ -3,6 +3,7 @@
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
+use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::{Coverage, Schedule, Verdict};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -10,7 +11,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-/// The format that can be read, as reports name it.
+/// The format of explorations' reports, as they name it.
 const FORMAT: &str = "intermezzo-report/1";
 
 /// A report, as far as it is read; the rest is passed on as it is.
@@ -25,6 +26,8 @@ pub(super) struct ProjectReport {
     coverage: Coverage,
     findings: Vec<FindingJson>,
     notes: Vec<String>,
+    /// Whether it is of a refinement test: its schedules are replayed by the test itself, with its scenario.
+    refinement: bool,
 }
 
 #[derive(Deserialize)]
@@ -96,7 +99,8 @@ impl ProjectReport {
             ))
         };
         let header: Header = serde_json::from_str(&text).map_err(cut)?;
-        if header.format != FORMAT {
+        let refinement = header.format == REFINEMENT_FORMAT;
+        if header.format != FORMAT && !refinement {
             return Err(Problem::usage(format!(
                 "the report {name:?} has the format {:?}, but {FORMAT:?} is needed: \
                  use a cargo-intermezzo of the version of intermezzo that the project depends on",
@@ -133,6 +137,7 @@ impl ProjectReport {
             coverage,
             findings: report.findings,
             notes: report.notes,
+            refinement,
         })
     }
 
@@ -148,10 +153,13 @@ impl ProjectReport {
                 _ => "",
             };
             text.push_str(&format!("{:12}  {warning}{}: {message}\n", "", finding.kind));
-            text.push_str(&format!(
-                "{:12}  cargo intermezzo replay {}\n",
-                "", finding.schedule
-            ));
+            text.push_str(&match self.refinement {
+                true => format!(
+                    "{:12}  .replay(\"{}\") in the test, with the scenario that it shows\n",
+                    "", finding.schedule
+                ),
+                false => format!("{:12}  cargo intermezzo replay {}\n", "", finding.schedule),
+            });
         }
         for note in &self.notes {
             text.push_str(&format!("{:12}  note: {note}\n", ""));
@@ -185,6 +193,33 @@ impl ProjectReport {
 mod tests {
     use super::*;
     use intermezzo::Explorer;
+
+    /// The report of a refinement test is one of the reports.
+    #[test]
+    fn a_refinement_report_is_read_back() {
+        use intermezzo::sync::Mutex;
+        let report = intermezzo::refinement::refine(|| Mutex::new(0))
+            .name("a counter")
+            .op("add", (), |n: &Mutex<u8>, ()| {
+                let before = *n.lock().unwrap();
+                *n.lock().unwrap() = before + 1;
+                before
+            })
+            .run();
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("a-counter.json"), report.to_json()).unwrap();
+        let reports = read_all(directory.path()).unwrap();
+        let summary = reports[0].summary();
+        assert_eq!(reports[0].verdict, Verdict::Fail);
+        assert!(
+            summary.contains("a counter") && summary.contains(".replay(\"imz1."),
+            "{summary}"
+        );
+        let out = tempfile::tempdir().unwrap();
+        reports[0].write(out.path()).unwrap();
+        let schedule = Schedule::read(&out.path().join("a-counter.1.schedule.json")).unwrap();
+        assert_eq!(schedule, report.failure.unwrap().schedule);
+    }
 
     /// What is written here is what `Report::to_json` writes: both sides, in one test.
     #[test]

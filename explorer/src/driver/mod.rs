@@ -154,8 +154,14 @@ impl Exploration {
         }
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
-        let (mut worker, done, last_words) =
-            work(&common, &program, (known_loops, data_points), hands, (sets, glancing), test);
+        let (mut worker, done, last_words) = work(
+            &common,
+            &program,
+            (known_loops, data_points),
+            hands,
+            (sets, glancing),
+            test,
+        );
 
         let elapsed = common.elapsed();
         let ended = match common.ended() {

@@ -3,6 +3,7 @@
 //! As wide as there is room for: places in the source beside the steps, or else below them, or else one column for all.
 
 use super::steps::{CALL, RETURN, Steps, ToldStep, place_of};
+use crate::scenario::shortened;
 use std::fmt::Write;
 
 /// Between two columns.
@@ -49,7 +50,10 @@ pub(super) fn draw(steps: &Steps, width: usize) -> String {
         row.column = sorted.iter().position(|&other| other == column).unwrap_or(0);
     }
     let file = only_file(&mut rows);
-    let names: Vec<&str> = sorted.iter().map(|&column| steps.columns[column].as_str()).collect();
+    let names: Vec<&str> = sorted
+        .iter()
+        .map(|&column| steps.columns[column].as_str())
+        .collect();
     let mut text = outside(steps, |first| first == Outside::Before);
     if !rows.is_empty() {
         let table = [Shape::Beside, Shape::Below]
@@ -76,7 +80,9 @@ fn outside(steps: &Steps, which: impl Fn(Outside) -> bool) -> String {
     let first = begins.filter_map(|operation| operation.first_step).min();
     let mut text = String::new();
     for operation in steps.operations.iter().filter(|operation| operation.task == 0) {
-        let Some(begins) = operation.first_step else { continue };
+        let Some(begins) = operation.first_step else {
+            continue;
+        };
         let when = match first.is_some_and(|first| begins > first) {
             true => Outside::After,
             false => Outside::Before,
@@ -84,16 +90,21 @@ fn outside(steps: &Steps, which: impl Fn(Outside) -> bool) -> String {
         if !which(when) {
             continue;
         }
-        let name = if when == Outside::Before { "before" } else { "after" };
+        let name = if when == Outside::Before {
+            "before"
+        } else {
+            "after"
+        };
         let returned = match operation.returned.as_deref() {
             Some("()") => String::new(),
-            Some(returned) => format!(" = {returned}"),
+            Some(returned) => format!(" = {}", shortened(returned)),
             None => " does not return".into(),
         };
         let last = operation.last_step.and_then(|last| steps.steps.get(last));
         let state = last.and_then(|step| step.state.as_deref());
-        let state = state.map_or(String::new(), |state| format!("   state: {state}"));
-        writeln!(text, "{name:<8}{}{returned}{state}", operation.call).expect("a string takes everything");
+        let state = state.map_or(String::new(), |state| format!("   state: {}", shortened(state)));
+        writeln!(text, "{name:<8}{}{returned}{state}", shortened(&operation.call))
+            .expect("a string takes everything");
     }
     text
 }
@@ -101,10 +112,10 @@ fn outside(steps: &Steps, which: impl Fn(Outside) -> bool) -> String {
 fn what(steps: &Steps, step: &ToldStep) -> String {
     let operation = place_of(step).and_then(|place| steps.operations.get(place.index()));
     match (step.event.op.as_str(), operation) {
-        (CALL, Some(operation)) => operation.call.clone(),
+        (CALL, Some(operation)) => shortened(&operation.call),
         (RETURN, Some(operation)) => match operation.returned.as_deref() {
             Some("()") | None => "returns".into(),
-            Some(returned) => format!("returns {returned}"),
+            Some(returned) => format!("returns {}", shortened(returned)),
         },
         _ => {
             let event = &step.event;
@@ -138,7 +149,10 @@ fn only_file(rows: &mut [Row]) -> Option<String> {
         return None;
     }
     for row in rows {
-        row.place = row.place.split_once(':').map_or(String::new(), |(_, line)| format!(":{line}"));
+        row.place = row
+            .place
+            .split_once(':')
+            .map_or(String::new(), |(_, line)| format!(":{line}"));
     }
     Some(file)
 }
@@ -159,7 +173,11 @@ fn cut(text: &str, room: usize) -> String {
     // A line break would break the table.
     let line = text.replace('\n', " ");
     match length(&line) > room {
-        true => line.chars().take(room.saturating_sub(2)).chain("..".chars()).collect(),
+        true => line
+            .chars()
+            .take(room.saturating_sub(2))
+            .chain("..".chars())
+            .collect(),
         false => line,
     }
 }
@@ -176,7 +194,11 @@ fn table(names: &[&str], rows: &[Row], shape: Shape, width: usize) -> Option<Str
         widths[row.column] = widths[row.column].max(cell(row));
     }
     let taken = widths.iter().sum::<usize>() + BETWEEN.len() * (widths.len() - 1);
-    let longest = rows.iter().filter_map(|row| row.state.as_deref()).map(length).max();
+    let longest = rows
+        .iter()
+        .filter_map(|row| row.state.as_deref())
+        .map(length)
+        .max();
     let wanted = longest.map_or(0, |longest| BETWEEN.len() + longest.min(STATE_MIN));
     if taken + wanted > width {
         return None;
@@ -226,7 +248,11 @@ fn list(names: &[&str], rows: &[Row], width: usize) -> String {
     let mut text = String::new();
     let mut before = usize::MAX;
     for row in rows {
-        let who = if row.column == before { "" } else { names[row.column] };
+        let who = if row.column == before {
+            ""
+        } else {
+            names[row.column]
+        };
         before = row.column;
         writeln!(text, "{who:<name$}  {}  {}", row.what, row.place).expect("a string takes everything");
         if let Some(state) = &row.state {
@@ -234,5 +260,7 @@ fn list(names: &[&str], rows: &[Row], width: usize) -> String {
             writeln!(text, "{:<name$}    state: {state}", "").expect("a string takes everything");
         }
     }
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    text.lines()
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect()
 }

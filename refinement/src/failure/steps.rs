@@ -204,6 +204,13 @@ impl Steps {
                 }
             }
         }
+        // Who is alone has no conflicts, and all that it does is of interest.
+        if own
+            .windows(2)
+            .all(|pair| self.steps[pair[0]].column == self.steps[pair[1]].column)
+        {
+            own.iter().for_each(|&at| self.steps[at].matters = true);
+        }
     }
 
     /// The steps of tasks, which have columns.

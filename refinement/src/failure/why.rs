@@ -2,7 +2,7 @@
 
 use super::Words;
 use crate::observations::Outcome;
-use crate::scenario::Place;
+use crate::scenario::{Place, shortened};
 use crate::serial::search::{DeadEnd, Reasons};
 use serde::Serialize;
 use std::fmt::Write;
@@ -45,7 +45,11 @@ impl ToldOrders {
         let told = |dead_end: &DeadEnd| ToldDeadEnd {
             order: numbers(&dead_end.order),
             next: dead_end.next.0,
-            would: dead_end.would.iter().filter_map(|outcome| words.outcome(*outcome)).collect(),
+            would: dead_end
+                .would
+                .iter()
+                .filter_map(|outcome| words.outcome(*outcome))
+                .collect(),
         };
         ToldOrders {
             longest: numbers(&reasons.longest),
@@ -62,24 +66,35 @@ pub(super) fn in_words(reasons: &Reasons, words: &Words<'_>, outcomes: &[Outcome
     let list = |places: &[Place]| places.iter().map(done).collect::<Vec<_>>().join(", ");
     let mut text = match &reasons.longest[..] {
         [] => "no operation can come first:".to_owned(),
-        longest => format!("an order of the operations gets as far as {}; each fails:", list(longest)),
+        longest => format!(
+            "an order of the operations gets as far as {}; each fails:",
+            list(longest)
+        ),
     };
     for dead_end in reasons.dead_ends.iter().take(IN_WORDS) {
         let before = match &dead_end.order[..] {
             [] => "first ".to_owned(),
             order => format!("{}, then ", list(order)),
         };
-        let would: Vec<String> = dead_end.would.iter().filter_map(|outcome| words.outcome(*outcome)).collect();
+        let would = dead_end
+            .would
+            .iter()
+            .filter_map(|outcome| words.outcome(*outcome));
+        let would: Vec<String> = would.map(|text| shortened(&text)).collect();
         let would = match would.is_empty() {
             true => "would wait".to_owned(),
             false => format!("would return {}", would.join(" or ")),
         };
         let did = match outcomes[dead_end.next.index()] {
-            Outcome::Returned(text) => format!("returned {}", words.texts.text(text)),
+            Outcome::Returned(text) => format!("returned {}", shortened(&words.texts.text(text))),
             _ => "waits".to_owned(),
         };
-        write!(text, "\n  {before}{} {would}, but {did}", words.who(dead_end.next))
-            .expect("a string takes everything");
+        write!(
+            text,
+            "\n  {before}{} {would}, but {did}",
+            words.who(dead_end.next)
+        )
+        .expect("a string takes everything");
     }
     let more = reasons.more + reasons.dead_ends.len().saturating_sub(IN_WORDS);
     match (more, reasons.cut_short) {

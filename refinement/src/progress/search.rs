@@ -109,7 +109,12 @@ impl SoloRuns {
     /// The choice that was recorded here; `None` if there was none like it. Whoever is to go, an operation may prove to be
     /// stuck.
     fn as_recorded(&mut self, watch: &mut Watch, point: &ChoicePoint<'_>) -> Option<u32> {
-        let recorded = self.recorded.as_deref().unwrap_or_default().get(point.choices).copied();
+        let recorded = self
+            .recorded
+            .as_deref()
+            .unwrap_or_default()
+            .get(point.choices)
+            .copied();
         if point.kind == ChoiceKind::Task && !self.over {
             self.look_for_stuck(watch, point);
             if watch.progress() == Progress::LockFree {
@@ -124,7 +129,11 @@ impl SoloRuns {
             Some(_) => None,
             None => {
                 self.over = true;
-                Some(if point.kind == ChoiceKind::Task { self.finish(point) } else { 0 })
+                Some(if point.kind == ChoiceKind::Task {
+                    self.finish(point)
+                } else {
+                    0
+                })
             }
         }
     }

@@ -68,13 +68,7 @@ impl Oracle {
             some_wait: false,
             undetermined: None,
         };
-        (
-            oracle,
-            Runs {
-                wanted,
-                came: comes,
-            },
-        )
+        (oracle, Runs { wanted, came: comes })
     }
 
     /// Runs operations in this order, and takes up what they came to.
@@ -105,10 +99,9 @@ impl Oracle {
                 _ => Outcome::Waits,
             };
             let fresh = self.known.len();
-            let known = self.known[at].entry(place).or_insert(Known {
-                outcome,
-                then: fresh,
-            });
+            let known = self.known[at]
+                .entry(place)
+                .or_insert(Known { outcome, then: fresh });
             if known.outcome != outcome {
                 self.undetermined.get_or_insert(Undetermined {
                     before,
@@ -154,9 +147,10 @@ impl OneByOne for Oracle {
             return Err(Unknown("the object is not determined".into()));
         }
         let outcome = self.find(before, next);
-        outcome.map_or(Err(Unknown("the object did not do the same again".into())), |outcome| {
-            Ok(vec![outcome])
-        })
+        outcome.map_or(
+            Err(Unknown("the object did not do the same again".into())),
+            |outcome| Ok(vec![outcome]),
+        )
     }
 }
 

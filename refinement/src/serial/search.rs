@@ -53,9 +53,8 @@ impl Question {
         });
         let completed: Vec<(Place, TextId)> = returned.collect();
         let parts = Parts::new(scenario);
-        let comes_before = |a: Place, b: Place| {
-            parts.come_in_order(a, b) || brackets.ordered(a.index(), b.index(), same)
-        };
+        let comes_before =
+            |a: Place, b: Place| parts.come_in_order(a, b) || brackets.ordered(a.index(), b.index(), same);
         let before = completed.iter().map(|&(later, _)| {
             let all = completed.iter().enumerate();
             all.filter(|(_, (earlier, _))| comes_before(*earlier, later))

@@ -45,6 +45,11 @@ fn test(pop: fn(&Stack) -> Option<u8>) -> Refinement<Stack> {
     refine(Stack::default)
         .op("push", fresh::<u8>(), Stack::push)
         .op("pop", (), move |stack, ()| pop(stack))
+        .show(|stack: &Stack| {
+            let top = *stack.top.lock().unwrap();
+            let slots: Vec<u8> = stack.slots.iter().map(|slot| slot.load(SeqCst)).collect();
+            format!("top {top}, {:?}", &slots[..3])
+        })
         .pin(|scenario| {
             scenario
                 .init("push", 1u8)

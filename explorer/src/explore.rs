@@ -9,13 +9,14 @@ use crate::environment::Environment;
 use crate::estimate::Estimate;
 use crate::plugin::{self, ByName};
 use crate::report::Report;
+use crate::runtime::{Glance, Glancing};
 use crate::schedule::{Schedule, ScheduleError};
 use crate::scope::Scope;
 use crate::search::{self, Interesting, PrioritySpec};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::sites::Sites;
 use intermezzo_breakpoint::Armings;
-use intermezzo_sdk::Monitor;
+use intermezzo_sdk::{EventId, Monitor};
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -197,6 +198,7 @@ pub struct Explorer {
     monitors: Vec<Listening>,
     by_name: Option<ByName>,
     progress: Option<OnProgress>,
+    glancing: Option<Glancing>,
     reports: Option<PathBuf>,
     checkpoints: Option<PathBuf>,
 }
@@ -223,6 +225,7 @@ impl Explorer {
             monitors: Vec::new(),
             by_name: None,
             progress: None,
+            glancing: None,
             reports: None,
             checkpoints: None,
         }
@@ -540,6 +543,24 @@ impl Explorer {
         self
     }
 
+    /// Looks at the test's objects right after each visible operation, on the task that took it, and tells which event it
+    /// was and what was seen. For replays, mostly: of several workers, the first one's executions are looked at.
+    ///
+    /// What `look` does is no part of the execution: operations on look-alikes happen at once, unrecorded, without
+    /// schedule points and choices. It is only to look: what it changes is changed. What it would have to wait for,
+    /// such as a lock that is held, ends it, and [`Glance::Locked`] is told.
+    pub fn glance(
+        mut self,
+        look: impl FnMut() -> String + Send + 'static,
+        tell: impl FnMut(EventId, Glance) + Send + 'static,
+    ) -> Explorer {
+        self.glancing = Some(Glancing {
+            look: Box::new(look),
+            tell: Box::new(tell),
+        });
+        self
+    }
+
     /// Runs just the execution of this schedule, in the environment, with the limit of steps and the treatment
     /// of loops that wait in which it was found.
     pub fn replay(mut self, schedule: Schedule) -> Explorer {
@@ -637,6 +658,7 @@ impl Explorer {
             replay,
             monitors,
             progress,
+            glancing,
             ..
         } = self;
         Exploration {
@@ -647,6 +669,7 @@ impl Explorer {
             replay,
             monitors,
             progress,
+            glancing,
         }
     }
 }

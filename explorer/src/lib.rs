@@ -43,6 +43,7 @@ pub use report::{
     BreakpointFigures, Coverage, Finding, FindingEvent, NamedPlace, RankBound, Replays, Report, Reproduction,
     SuggestedBreakpoint, SuggestedPlace, Verdict,
 };
+pub use runtime::Glance;
 pub use schedule::{Schedule, ScheduleError};
 pub use scope::Scope;
 pub use settings::{Epsilon, Reduction, SettingError, Settings, StrategyKind, VariableSets, Wanted};

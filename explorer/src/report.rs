@@ -4,6 +4,7 @@ mod breakpoints;
 mod rank_bound;
 mod text;
 
+pub use crate::driver::write_beside;
 pub use breakpoints::{BreakpointFigures, NamedPlace, Reproduction, SuggestedBreakpoint, SuggestedPlace};
 pub use rank_bound::RankBound;
 

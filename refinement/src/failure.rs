@@ -1,57 +1,92 @@
 //! A scenario in which the object did what it may not, for people.
 
+mod columns;
+mod steps;
 mod timeline;
+mod why;
 
-use crate::judge::{Against, Judge};
-use crate::model::Model;
+pub use steps::{ToldOperation, ToldStep};
+pub use why::{ToldDeadEnd, ToldOrders};
+
+use crate::check::Same;
+use crate::observations::{Brackets, Outcome};
 use crate::progress::Progress;
-use crate::run::record::Mark;
-use crate::scenario::Description;
-use intermezzo_explorer::{Finding, Schedule};
+use crate::run::record::{Mark, Story, Texts};
+use crate::scenario::{Description, Place, Scenario, shortened};
+use crate::serial::search::Question;
+use crate::serial::{OneByOne, Within};
+use intermezzo_explorer::{Finding, FindingEvent, Schedule};
 use intermezzo_sdk::FindingKind;
+use serde::{Serialize, Serializer};
 use std::fmt;
+use steps::Steps;
+
+/// How often it is asked what an operation would do, to say why orders fail.
+const ASKED_MAX: usize = 20_000;
+
+/// Characters in a line of a report.
+const WIDTH: usize = 100;
 
 /// What is told of a history that is not allowed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
-    timeline: Option<String>,
-    explanation: Option<String>,
+pub(crate) struct Why {
+    pub(crate) orders: Option<ToldOrders>,
+    pub(crate) explanation: Option<String>,
 }
 
-impl Told {
-    /// Of this history.
-    pub(crate) fn new(judge: &Judge, marks: &[Mark], model: Option<&dyn Model>) -> Told {
-        Told {
-            timeline: Some(timeline::draw(judge, marks)),
-            explanation: model.and_then(|model| explain(judge, marks, model)),
+/// The operations of a scenario, and what they return, in words.
+pub(crate) struct Words<'a> {
+    pub(crate) scenario: &'a Scenario,
+    /// Each operation as it is written, by place.
+    pub(crate) calls: &'a [String],
+    pub(crate) texts: &'a Texts,
+    /// What is said of an operation that does not return: that it waits, if that is why.
+    pub(crate) pending: &'static str,
+}
+
+impl Words<'_> {
+    /// What an operation returns; nothing if it does not.
+    fn outcome(&self, outcome: Outcome) -> Option<String> {
+        match outcome {
+            Outcome::Returned(text) => Some(self.texts.text(text).to_string()),
+            _ => None,
         }
     }
-}
 
-/// How far an order of the operations gets.
-fn explain(judge: &Judge, marks: &[Mark], model: &dyn Model) -> Option<String> {
-    let Against::Model(_) = judge.against else {
-        return None;
-    };
-    let violation = judge.compare(model, marks).err()?;
-    let history = judge.history(marks);
-    let completed = history.filter(|operation| !operation.is_pending());
-    let calls = |places: &[usize]| -> String {
-        let call = |&at: &usize| judge.outcome(&completed.operations()[at]);
-        let all: Vec<String> = places.iter().map(call).collect();
-        all.join(", ")
-    };
-    let far = match violation.longest.is_empty() {
-        true => "no operation can come first".to_owned(),
-        false => format!(
-            "an order of the operations can begin with {}",
-            calls(&violation.longest)
-        ),
-    };
-    Some(match violation.stuck.is_empty() {
-        true => format!("{far}; what waits then would not have to"),
-        false => format!("{far}; none of these can come next: {}", calls(&violation.stuck)),
-    })
+    /// An operation and what became of it: `push(1)`, `pop() = Some(1)`, `pop() waits`.
+    fn done(&self, place: Place, outcome: Outcome) -> String {
+        let call = shortened(&self.calls[place.index()]);
+        match self.outcome(outcome).as_deref() {
+            Some("()") => call,
+            Some(text) => format!("{call} = {}", shortened(text)),
+            None => format!("{call} {}", self.pending),
+        }
+    }
+
+    /// An operation and who performs it.
+    fn who(&self, place: Place) -> String {
+        let call = shortened(&self.calls[place.index()]);
+        match self.scenario.performers()[place.index()] {
+            0 if place.index() < self.scenario.init.len() => format!("{call} before the tasks"),
+            0 => format!("{call} after the tasks"),
+            task => format!("{call} of task {task}"),
+        }
+    }
+
+    /// Why the history is not explained by what operations do one at a time.
+    pub(crate) fn why(&self, marks: &[Mark], same: Same, by: &mut dyn OneByOne) -> Why {
+        let question = Question::new(self.scenario, marks, same);
+        let mut by = Within { by, left: ASKED_MAX };
+        let reasons = question.reasons(&mut by, why::LISTED);
+        let (_, outcomes) = Brackets::of(marks, self.scenario.len());
+        match reasons.dead_ends.is_empty() {
+            true => Why::default(),
+            false => Why {
+                explanation: Some(why::in_words(&reasons, self, &outcomes)),
+                orders: Some(ToldOrders::new(&reasons, self)),
+            },
+        }
+    }
 }
 
 /// A scenario in which the object did what it may not.
@@ -66,33 +101,74 @@ pub struct Failure {
     pub progress: Option<Progress>,
     /// The scenario.
     pub scenario: Description,
+    /// Its operations by place: all before the tasks, then each task's, then those after.
+    pub operations: Vec<ToldOperation>,
     /// The operations as intervals, one line a task, if there is a history to draw.
     pub timeline: Option<String>,
-    /// How far an order of the operations gets, if there is a model to say so.
+    /// Where each order of the operations fails, if there is a history that none explains.
+    pub orders: Option<ToldOrders>,
+    /// The same in words.
     pub explanation: Option<String>,
-    /// The execution's events, one a line.
-    pub events: Vec<String>,
+    /// Who takes steps: the main task, tasks of the scenario, tasks of the object's own.
+    pub columns: Vec<String>,
+    /// What happened, in order.
+    pub steps: Vec<ToldStep>,
+    /// How many steps are not among them, because they are too many of the same.
+    pub steps_left_out: usize,
     /// What shows it again.
     pub schedule: Schedule,
+    events: Vec<FindingEvent>,
 }
 
 impl Failure {
-    pub(crate) fn new(finding: &Finding, scenario: Description, told: Told) -> Failure {
-        let events = finding.events.iter().map(|event| {
-            let what = [event.op.as_str(), event.var.as_str()];
-            let what: Vec<&str> = what.into_iter().filter(|word| !word.is_empty()).collect();
-            format!("{:<10} {:<40} {}", event.task, what.join(" "), event.site)
-        });
+    /// A finding in a scenario. It is not told yet step by step: see [`Failure::tell`].
+    pub(crate) fn new(finding: &Finding, scenario: Description, why: Why) -> Failure {
         Failure {
             kind: finding.kind.clone(),
             message: finding.message.clone(),
             progress: None,
             scenario,
-            timeline: told.timeline,
-            explanation: told.explanation,
-            events: events.collect(),
+            operations: Vec::new(),
+            timeline: None,
+            orders: why.orders,
+            explanation: why.explanation,
+            columns: Vec::new(),
+            steps: Vec::new(),
+            steps_left_out: 0,
             schedule: finding.schedule.clone(),
+            events: finding.events.clone(),
         }
+    }
+
+    /// Tells it step by step, with the story of another run of the same execution.
+    pub(crate) fn tell(&mut self, words: Words<'_>, story: &Story) {
+        let pending = match self.kind {
+            FindingKind::Refinement => words.pending,
+            _ => "does not return",
+        };
+        let words = &Words { pending, ..words };
+        let Steps {
+            columns,
+            steps,
+            operations,
+        } = Steps::new(words.scenario, words.calls, words.texts, &self.events, story);
+        (self.columns, self.steps, self.operations) = (columns, steps, operations);
+        let marks: Vec<Mark> = story.marks.iter().map(|(mark, _)| *mark).collect();
+        self.timeline = (!marks.is_empty()).then(|| timeline::draw(words, &marks));
+    }
+
+    /// The steps that matter, in columns, in lines of at most so many characters as far as possible.
+    pub fn interleaving(&self, width: usize) -> String {
+        let steps = Steps {
+            columns: self.columns.clone(),
+            steps: self.steps.clone(),
+            operations: self.operations.clone(),
+        };
+        let mut text = columns::draw(&steps, width);
+        if self.steps_left_out > 0 {
+            text += &format!("and {} more steps\n", self.steps_left_out);
+        }
+        text
     }
 }
 
@@ -100,16 +176,57 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.kind, self.message)?;
         writeln!(f)?;
-        write!(f, "{}", self.scenario)?;
+        write!(f, "{}", self.scenario.shortened())?;
         if let Some(timeline) = &self.timeline {
-            writeln!(f, "\n{timeline}")?;
+            write!(f, "\n{timeline}")?;
         }
         if let Some(explanation) = &self.explanation {
-            writeln!(f, "{explanation}\n")?;
+            writeln!(f, "\n{explanation}")?;
         }
-        for event in &self.events {
-            writeln!(f, "  {event}")?;
+        let interleaving = self.interleaving(WIDTH);
+        if !interleaving.is_empty() {
+            write!(f, "\n{interleaving}")?;
         }
         Ok(())
+    }
+}
+
+#[derive(Serialize)]
+struct FailureJson<'a> {
+    kind: String,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<String>,
+    scenario: &'a Description,
+    operations: &'a [ToldOperation],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orders: Option<&'a ToldOrders>,
+    columns: &'a [String],
+    steps: &'a [ToldStep],
+    steps_left_out: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'a str>,
+    schedule: String,
+}
+
+impl Serialize for Failure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        FailureJson {
+            kind: self.kind.as_str().into_owned(),
+            message: &self.message,
+            progress: self.progress.map(|progress| progress.to_string()),
+            scenario: &self.scenario,
+            operations: &self.operations,
+            orders: self.orders.as_ref(),
+            columns: &self.columns,
+            steps: &self.steps,
+            steps_left_out: self.steps_left_out,
+            timeline: self.timeline.as_deref(),
+            explanation: self.explanation.as_deref(),
+            schedule: self.schedule.token(),
+        }
+        .serialize(serializer)
     }
 }

@@ -1,20 +1,28 @@
 //! Whether histories of a scenario are allowed: by what was observed, or by a specification.
 
 use crate::check::{Same, Violation};
+use crate::failure::{Why, Words};
 use crate::history::{History, Operation};
+use crate::model::Asked;
 use crate::model::Model;
-use crate::observations::Observations;
+use crate::observations::{Observations, Outcome, Undetermined};
 use crate::run::record::{Mark, Record, Texts};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, shortened};
+use crate::serial::Unknown;
+use crate::serial::oracle::Oracle;
+use crate::serial::search::Question;
+use crate::verify::held;
 use hashbrown::HashMap;
 use intermezzo_sdk as sdk;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What histories are compared with.
 pub(crate) enum Against {
     /// What the object itself does, one operation at a time.
     Itself(Observations),
+    /// The same, in the orders that histories ask for. Nobody asks any more once it is taken out.
+    OnDemand(Mutex<Option<Oracle>>),
     /// A model.
     Model(Arc<dyn Model>),
 }
@@ -33,14 +41,77 @@ pub(crate) struct Judge {
     pub(crate) histories: Mutex<u64>,
     /// The histories that are not allowed, by the words of their reports.
     pub(crate) refused: Mutex<HashMap<String, Vec<Mark>>>,
+    /// How many histories it is not known of whether they are allowed, and why of the last.
+    pub(crate) undecided: Mutex<(u64, String)>,
+}
+
+/// What there is to say of a history.
+enum Verdict {
+    Allowed,
+    Refused,
+    /// It is not known, for this reason.
+    Unknown(String),
+    /// The object is not determined.
+    Undetermined(Undetermined),
 }
 
 impl Judge {
     /// Whether the history is allowed. What has not returned waits for ever.
-    fn allows(&self, marks: &[Mark]) -> bool {
-        match &self.against {
+    fn verdict(&self, marks: &[Mark]) -> Verdict {
+        let allowed = match &self.against {
             Against::Itself(observations) => observations.allow(marks, self.same),
+            Against::OnDemand(oracle) => {
+                let mut oracle = held(oracle);
+                let oracle = oracle.as_mut().expect("it is taken out when the search is over");
+                let question = Question::new(&self.scenario, marks, self.same);
+                let explained = question.is_explained(oracle);
+                if let Some(undetermined) = &oracle.undetermined {
+                    return Verdict::Undetermined(undetermined.clone());
+                }
+                match explained {
+                    Ok(explained) => explained,
+                    Err(Unknown(why)) => return Verdict::Unknown(why),
+                }
+            }
             Against::Model(model) => self.compare(&**model, marks).is_ok(),
+        };
+        match allowed {
+            true => Verdict::Allowed,
+            false => Verdict::Refused,
+        }
+    }
+
+    /// Why the history is not allowed.
+    pub(crate) fn why(&self, marks: &[Mark]) -> Why {
+        let words = self.words_of_operations();
+        // An operation that may come late is more than one place in an order.
+        if self.late.contains(&true) {
+            return Why::default();
+        }
+        match &self.against {
+            Against::Itself(observations) => words.why(marks, self.same, &mut &*observations),
+            Against::OnDemand(oracle) => match &mut *held(oracle) {
+                Some(oracle) => words.why(marks, self.same, oracle),
+                None => Why::default(),
+            },
+            Against::Model(model) => {
+                let mut asked = Asked {
+                    model: &**model,
+                    scenario: &self.scenario,
+                    texts: &self.texts,
+                };
+                words.why(marks, self.same, &mut asked)
+            }
+        }
+    }
+
+    /// The operations in words.
+    pub(crate) fn words_of_operations(&self) -> Words<'_> {
+        Words {
+            scenario: &self.scenario,
+            calls: &self.calls,
+            texts: &self.texts,
+            pending: "waits",
         }
     }
 
@@ -102,10 +173,10 @@ impl Judge {
 
     /// An operation and what became of it: `push(1) = true`, or `pop() waits`.
     pub(crate) fn outcome(&self, operation: &Operation<u32, Arc<str>>) -> String {
-        let call = &self.calls[operation.call as usize];
+        let call = shortened(&self.calls[operation.call as usize]);
         match &operation.returned {
-            Some(text) if &**text == "()" => call.clone(),
-            Some(text) => format!("{call} = {text}"),
+            Some(text) if &**text == "()" => call,
+            Some(text) => format!("{call} = {}", shortened(text)),
             None => format!("{call} waits"),
         }
     }
@@ -143,22 +214,51 @@ impl Monitor for HistoryMonitor {
         let allowed = match self.judged.get(&marks) {
             Some(&allowed) => allowed,
             None => {
-                let allowed = self.judge.allows(&marks);
-                *self
-                    .judge
-                    .histories
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner) += 1;
+                *held(&self.judge.histories) += 1;
+                let allowed = match self.judge.verdict(&marks) {
+                    Verdict::Allowed => true,
+                    Verdict::Refused => false,
+                    Verdict::Unknown(why) => {
+                        let mut undecided = held(&self.judge.undecided);
+                        undecided.0 += 1;
+                        undecided.1 = why;
+                        true
+                    }
+                    Verdict::Undetermined(undetermined) => {
+                        let words = in_words(&undetermined, &self.judge.calls);
+                        return cx.report(sdk::Report::new(FindingKind::NondeterministicSpec, words));
+                    }
+                };
                 self.judged.insert(marks.clone(), allowed);
                 allowed
             }
         };
         if !allowed {
             let words = self.judge.words(&marks);
-            let mut refused = self.judge.refused.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut refused = held(&self.judge.refused);
             refused.entry(words.clone()).or_insert_with(|| marks.clone());
             cx.report(sdk::Report::new(FindingKind::Refinement, words));
         }
         Record::with(|record| record.marks = marks);
     }
+}
+
+/// In words: the same operations, and two things that the last came to.
+pub(crate) fn in_words(undetermined: &Undetermined, calls: &[String]) -> String {
+    let before = undetermined.before.iter();
+    let before: Vec<&str> = before.map(|(place, _)| calls[place.index()].as_str()).collect();
+    let before = match before.is_empty() {
+        true => "as the first operation".to_owned(),
+        false => format!("after {}, one at a time,", before.join(", ")),
+    };
+    let waits = undetermined.outcomes.contains(&Outcome::Waits);
+    let what = match waits {
+        true => "once waits and once does not",
+        false => "returns different things",
+    };
+    format!(
+        "{before} {} {what}: what it does depends on more than the operations before it, so it is no specification of \
+         itself",
+        calls[undetermined.operation.index()]
+    )
 }

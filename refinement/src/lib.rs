@@ -15,6 +15,7 @@ mod failure;
 mod generate;
 pub mod history;
 mod judge;
+mod literal;
 mod minimise;
 mod model;
 mod observations;
@@ -23,16 +24,19 @@ mod pin;
 mod progress;
 pub mod recorded;
 mod refine;
+mod report;
 mod run;
 mod scenario;
+mod serial;
 mod settings;
+mod show;
 pub mod specification;
 pub mod specs;
 mod verify;
 
 pub use arguments::{AnyOf, Arguments, Fresh, Numbered, OneOf, Source, any, fresh, one_of};
 pub use check::Same;
-pub use failure::Failure;
+pub use failure::{Failure, ToldDeadEnd, ToldOperation, ToldOrders, ToldStep};
 pub use observations::{
     Difference, OBSERVATIONS_FORMAT, Observation, ObservationError, ObservationSet, ObservedOutcome,
     ObservedScenario,
@@ -40,6 +44,7 @@ pub use observations::{
 pub use operation::Argument;
 pub use pin::{Pin, PinTask};
 pub use progress::Progress;
-pub use refine::{Modelled, Refinement, RefinementReport, refine};
+pub use refine::{Itself, Modelled, Refinement, Spec, refine};
+pub use report::{REFINEMENT_FORMAT, RefinementReport};
 pub use scenario::{Description, Place, Scenario, Step};
 pub use settings::Granularity;

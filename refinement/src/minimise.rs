@@ -8,38 +8,105 @@ use std::collections::HashSet;
 /// Most scenarios that are tried.
 const TRIED_MAX: u64 = 300;
 
+/// Most scenarios that are tried to get on from one that cannot be made smaller directly.
+const ESCAPES_MAX: u64 = 60;
+
 /// The smallest scenario found that fails with the same kind of finding, its failure, and how many were tried.
 ///
 /// Greedily, from the beginning again after each success: whole tasks, then pairs of operations, single operations,
-/// operations moved out of tasks to before and after, arguments. Each is checked from scratch.
-pub(crate) fn minimise<T: Sync>(
+/// operations moved out of tasks to before and after, arguments. Where nothing of that fails, the same operations in
+/// another order or in other tasks, and something less of those. Each is checked from scratch.
+pub(crate) fn minimise<T: Sync + 'static>(
     subject: &Subject<T>,
     scenario: Scenario,
     failure: Failure,
 ) -> (Scenario, Failure, u64) {
-    let (mut scenario, mut failure, mut tried) = (scenario, failure, 0);
-    let mut known: HashSet<String> = HashSet::new();
+    let mut search = Search {
+        subject,
+        tried: 0,
+        known: HashSet::from([format!("{scenario:?}")]),
+    };
+    let (mut scenario, mut failure) = (scenario, failure);
     'smaller: loop {
         for candidate in candidates(subject, &scenario) {
-            if tried == TRIED_MAX {
-                break 'smaller;
-            }
-            if !known.insert(format!("{candidate:?}")) {
-                continue;
-            }
-            tried += 1;
-            let found = subject.check(&candidate).failure;
-            let same = |found: &Failure| found.kind == failure.kind && found.progress == failure.progress;
-            if let Some(found) = found.filter(same) {
+            if let Some(found) = search.fails(&candidate, &failure, TRIED_MAX) {
                 (scenario, failure) = (candidate, found);
                 continue 'smaller;
             }
         }
+        let escapes_max = TRIED_MAX.min(search.tried + ESCAPES_MAX);
+        for neighbour in neighbours(subject, &scenario) {
+            if search.fails(&neighbour, &failure, escapes_max).is_none() {
+                continue;
+            }
+            for candidate in candidates(subject, &neighbour) {
+                let found = match candidate.len() < scenario.len() {
+                    true => search.fails(&candidate, &failure, escapes_max),
+                    false => None,
+                };
+                if let Some(found) = found {
+                    (scenario, failure) = (candidate, found);
+                    continue 'smaller;
+                }
+            }
+        }
         break;
     }
+    let tried = search.tried;
     // Only this one is shown: so only its schedule is worth making small.
-    let failure = subject.smallest_schedule(&scenario).unwrap_or(failure);
+    let failure = subject.told(&scenario).unwrap_or(failure);
     (scenario, failure, tried)
+}
+
+/// Scenarios that are tried.
+struct Search<'a, T> {
+    subject: &'a Subject<T>,
+    tried: u64,
+    known: HashSet<String>,
+}
+
+impl<T: Sync + 'static> Search<'_, T> {
+    /// The failure of a scenario that was not tried before, if it is of the same kind as the other and no more than so many
+    /// were tried.
+    fn fails(&mut self, candidate: &Scenario, as_this: &Failure, most: u64) -> Option<Failure> {
+        if self.tried >= most || !self.known.insert(format!("{candidate:?}")) {
+            return None;
+        }
+        self.tried += 1;
+        let found = self.subject.check(candidate).failure?;
+        let same = found.kind == as_this.kind && found.progress == as_this.progress;
+        same.then_some(found)
+    }
+}
+
+/// Scenarios of the same operations: two of a task in the other order, or one in another task.
+fn neighbours<T>(subject: &Subject<T>, scenario: &Scenario) -> Vec<Scenario> {
+    let mut found = Vec::new();
+    let tasks = scenario.tasks.len();
+    for task in 0..tasks {
+        for at in 1..scenario.tasks[task].len() {
+            let mut other = scenario.clone();
+            other.tasks[task].swap(at - 1, at);
+            found.push(other);
+        }
+        let from = &scenario.tasks[task];
+        let movable = from.iter().enumerate().filter(|(_, step)| {
+            // What only one task may do stays there.
+            subject.operations[step.operation].exclusive.is_none()
+        });
+        for (at, _) in movable {
+            for to in (0..tasks).filter(|&to| to != task) {
+                for end in [0, scenario.tasks[to].len()] {
+                    let mut other = scenario.clone();
+                    let step = other.tasks[task].remove(at);
+                    other.tasks[to].insert(end, step);
+                    other.tasks.retain(|task| !task.is_empty());
+                    found.push(other);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Scenarios that are a little smaller, smallest first.

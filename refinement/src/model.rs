@@ -4,8 +4,11 @@ use crate::check::general::Checker;
 use crate::check::{Verdict, Violation};
 use crate::history::History;
 use crate::judge::Judge;
+use crate::observations::Outcome;
 use crate::operation::Argument;
-use crate::scenario::Step;
+use crate::run::record::{TextId, Texts};
+use crate::scenario::{Place, Scenario, Step};
+use crate::serial::{OneByOne, Unknown};
 use crate::specification::{Next, Specification};
 use std::collections::HashMap;
 use std::fmt::{Debug, Write};
@@ -21,6 +24,33 @@ pub(crate) trait Model: Send + Sync {
         completed: &History<u32, Arc<str>>,
         waits: Option<u32>,
     ) -> Result<(), Violation<()>>;
+
+    /// What an operation may come to after these, which returned this, one at a time.
+    fn after(
+        &self,
+        scenario: &Scenario,
+        texts: &Texts,
+        before: &[(Place, TextId)],
+        next: Place,
+    ) -> Vec<Outcome>;
+}
+
+/// A model, asked about the operations of a scenario.
+pub(crate) struct Asked<'a> {
+    pub(crate) model: &'a dyn Model,
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) texts: &'a Texts,
+}
+
+impl OneByOne for Asked<'_> {
+    fn outcomes(
+        &mut self,
+        before: &[(Place, TextId)],
+        next: Place,
+        _: &[Place],
+    ) -> Result<Vec<Outcome>, Unknown> {
+        Ok(self.model.after(self.scenario, self.texts, before, next))
+    }
 }
 
 /// What an operation may do with a state: new states, each with what was returned.
@@ -159,5 +189,44 @@ impl<M: Clone + Eq + Hash + Send + Sync + 'static> Model for Meanings<M> {
                 panic!("a history of {} operations has {states} states", completed.len())
             }
         }
+    }
+    fn after(
+        &self,
+        scenario: &Scenario,
+        texts: &Texts,
+        before: &[(Place, TextId)],
+        next: Place,
+    ) -> Vec<Outcome> {
+        let specification = OfScenario {
+            meanings: self,
+            steps: scenario.steps().collect(),
+        };
+        let mut states = vec![(self.initial)()];
+        for (place, text) in before {
+            let returned = texts.text(*text);
+            let next = |state| match specification.next(state, &place.0, Some(&returned)) {
+                Next::None => Vec::new(),
+                Next::One(state) => vec![state],
+                Next::Any(states) => states,
+            };
+            states = states.iter().flat_map(next).collect();
+        }
+        let step = specification.steps[next.index()];
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        for state in &states {
+            let may = match specification.blocks(state, &next.0) {
+                true => vec![Outcome::Waits],
+                false => {
+                    let all = self.outcomes[&step.operation](state, &step.argument);
+                    all.iter()
+                        .map(|(_, text)| Outcome::Returned(texts.number(text)))
+                        .collect()
+                }
+            };
+            outcomes.extend(may);
+        }
+        outcomes.sort_unstable();
+        outcomes.dedup();
+        outcomes
     }
 }

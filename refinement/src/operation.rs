@@ -1,6 +1,7 @@
 //! The operations of an object under test, with their types taken away.
 
 use crate::arguments::{Arguments, Source};
+use crate::literal::literal;
 use std::any::Any;
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -31,32 +32,9 @@ impl Argument {
         &self.text
     }
 
-    /// The value as source code: as it is written, but numbers have their type, alone and in tuples.
+    /// The value as source code, as far as that can be told.
     pub(crate) fn literal(&self) -> String {
-        let parts = |text: &'_ str| -> Vec<String> {
-            let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-            inner.unwrap_or(text).split(", ").map(str::to_owned).collect()
-        };
-        let (texts, types) = (parts(&self.text), parts(self.type_name));
-        let is_number = |name: &String| {
-            let bits = name.strip_prefix(['u', 'i', 'f']).unwrap_or("");
-            matches!(bits, "8" | "16" | "32" | "64" | "128" | "size")
-        };
-        if texts.len() != types.len() || !types.iter().any(is_number) {
-            return self.text.to_string();
-        }
-        let typed = texts
-            .iter()
-            .zip(&types)
-            .map(|(text, name)| match is_number(name) {
-                true => format!("{text}{name}"),
-                false => text.clone(),
-            });
-        let typed = typed.collect::<Vec<_>>().join(", ");
-        match self.type_name.starts_with('(') {
-            true => format!("({typed})"),
-            false => typed,
-        }
+        literal(&self.text, self.type_name)
     }
 
     pub(crate) fn value<V: Any>(&self) -> &V {

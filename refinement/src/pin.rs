@@ -91,7 +91,7 @@ fn step<T, V: Clone + Debug + Send + Sync + 'static>(
     }
 }
 
-/// The lines that pin a scenario. Arguments are as `Debug` shows them; numbers have their type.
+/// The lines that pin a scenario. Arguments are written as far as that can be told from what `Debug` shows.
 pub(crate) fn lines(scenario: &Scenario, names: &[String]) -> String {
     let mut text = String::from(".pin(|s| s");
     let arguments = |step: &Step| match step.argument.text() {

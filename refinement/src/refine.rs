@@ -2,7 +2,6 @@
 
 use crate::arguments::Arguments;
 use crate::check::Same;
-use crate::failure::Failure;
 use crate::generate;
 use crate::minimise;
 use crate::model::{Meanings, Model};
@@ -10,18 +9,25 @@ use crate::observations::ObservationSet;
 use crate::operation::Operation;
 use crate::pin::Pin;
 use crate::progress::Progress;
-use crate::scenario::{Description, Scenario};
+use crate::report::RefinementReport;
+use crate::scenario::Scenario;
 use crate::settings::{Granularity, Settings};
-use crate::verify::{Checked, Subject};
-use intermezzo_explorer::{Explorer, Verdict};
-use std::fmt::{self, Debug};
+use crate::show::Show;
+use crate::verify::Subject;
+use intermezzo_explorer::report::write_beside;
+use intermezzo_explorer::{Explorer, Schedule};
+use std::fmt::Debug;
 use std::hash::Hash;
 use std::ops::RangeInclusive;
+use std::panic::Location;
 use std::sync::Arc;
 
 /// Describes a test of the objects that `make` makes: see [`Refinement`].
+#[track_caller]
 pub fn refine<T: Sync + 'static>(make: impl Fn() -> T + Send + Sync + 'static) -> Refinement<T> {
+    let site = Location::caller();
     Refinement {
+        name: format!("refine at {}:{}", site.file(), site.line()),
         subject: Subject {
             make: Box::new(make),
             operations: Vec::new(),
@@ -29,8 +35,12 @@ pub fn refine<T: Sync + 'static>(make: impl Fn() -> T + Send + Sync + 'static) -
             settings: Settings::default(),
             model: None,
             observed: None,
+            show: None,
         },
         pinned: Vec::new(),
+        replay: None,
+        in_full: false,
+        against: Itself(()),
     }
 }
 
@@ -50,22 +60,73 @@ pub fn refine<T: Sync + 'static>(make: impl Fn() -> T + Send + Sync + 'static) -
 ///     .check();
 /// ```
 #[must_use = "a test does nothing until `check` or `run` is called"]
-pub struct Refinement<T> {
+pub struct Refinement<T, A = Itself> {
+    name: String,
     subject: Subject<T>,
     pinned: Vec<Scenario>,
+    replay: Option<Schedule>,
+    in_full: bool,
+    against: A,
 }
 
-impl<T: Sync + 'static> Refinement<T> {
+/// Says that the object is compared with itself, or with what was observed of it.
+pub struct Itself(());
+
+/// Says that the object is compared with a model whose states are of type `M`.
+pub struct Spec<M> {
+    meanings: Meanings<M>,
+    some_wait: bool,
+}
+
+/// A test against a model: [`Refinement::spec`] makes one.
+pub type Modelled<T, M> = Refinement<T, Spec<M>>;
+
+mod against {
+    //! What an object is compared with, as far as it is the description's type.
+
+    use super::{Itself, Spec};
+    use crate::verify::Subject;
+    use std::hash::Hash;
+
+    /// Nobody else says what an object is compared with.
+    pub trait Against {
+        /// Says so to the subject.
+        fn settle<T>(self, subject: &mut SubjectOf<'_, T>);
+    }
+
+    /// The subject, which is nobody else's business.
+    pub struct SubjectOf<'a, T>(pub(super) &'a mut Subject<T>);
+
+    impl Against for Itself {
+        fn settle<T>(self, _: &mut SubjectOf<'_, T>) {}
+    }
+
+    impl<M: Clone + Eq + Hash + Send + Sync + 'static> Against for Spec<M> {
+        fn settle<T>(self, subject: &mut SubjectOf<'_, T>) {
+            subject.0.compare_with(self.meanings, self.some_wait);
+        }
+    }
+}
+
+use against::{Against, SubjectOf};
+
+impl<T: Sync + 'static, A> Refinement<T, A> {
+    /// The test's name in reports. Default: where it is described, as file and line.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
     /// An operation: its name, where its arguments come from, and what it does. What it returns is compared as it is
     /// shown by `Debug`: so nothing in that may be an address, or depend on time.
     ///
     /// # Panics
     /// There is an operation of that name.
-    pub fn op<A: Arguments, R: Debug>(
+    pub fn op<V: Arguments, R: Debug>(
         mut self,
         name: &str,
-        arguments: A,
-        run: impl Fn(&T, A::Value) -> R + Send + Sync + 'static,
+        arguments: V,
+        run: impl Fn(&T, V::Value) -> R + Send + Sync + 'static,
     ) -> Self {
         assert!(
             !self.subject.operations.iter().any(|known| known.name == name),
@@ -190,6 +251,43 @@ impl<T: Sync + 'static> Refinement<T> {
         self
     }
 
+    /// What the object holds, for reports of failures: shown after each step of the failing execution. A text is shown as
+    /// it is, anything else by `Debug`.
+    ///
+    /// The object is looked at beside the execution: look-alikes may be used as ever, to read. What is locked at that
+    /// moment is not waited for, and the report says that it was.
+    pub fn show<S: Debug + 'static>(mut self, look: impl Fn(&T) -> S + Send + Sync + 'static) -> Self {
+        self.subject.show = Some(Show::new(look));
+        self
+    }
+
+    /// A scenario of which not everything was looked at makes the test inconclusive, and [`Refinement::check`] panics then.
+    /// Default: such scenarios are listed in the report, and the verdict is of what was looked at.
+    pub fn in_full(mut self) -> Self {
+        self.in_full = true;
+        self
+    }
+
+    /// Where a scenario's operations have no more than so many orders, one at a time, all are run before anything is compared
+    /// with them; where they have more, those that a history asks for, 50,000 at most. Default: 10,000.
+    pub fn orders(mut self, most: u64) -> Self {
+        self.subject.settings.orders = most;
+        self
+    }
+
+    /// Runs a single execution of the scenario that is pinned: that of this schedule, a token or the path of a file, which a
+    /// report of a failure shows.
+    ///
+    /// # Panics
+    /// It is no schedule. When the test is run: there is not exactly one pinned scenario, or the schedule is of another.
+    pub fn replay(mut self, schedule: &str) -> Self {
+        let schedule = Schedule::parse(schedule);
+        self.replay = Some(schedule.unwrap_or_else(|error| panic!("replay: {error}")));
+        self
+    }
+}
+
+impl<T: Sync + 'static> Refinement<T> {
     /// The object is compared with what it does itself, one operation at a time. It is unless a model is given.
     pub fn against_itself(self) -> Self {
         self
@@ -210,7 +308,7 @@ impl<T: Sync + 'static> Refinement<T> {
     /// # Panics
     /// The test has no operations.
     pub fn observe(self) -> Result<ObservationSet, Box<RefinementReport>> {
-        let Refinement { subject, pinned } = self;
+        let Refinement { subject, pinned, .. } = self;
         let mut set = ObservationSet::default();
         for scenario in scenarios(&subject, pinned) {
             match subject.observe_apart(&scenario) {
@@ -231,29 +329,118 @@ impl<T: Sync + 'static> Refinement<T> {
         self,
         initial: impl Fn() -> M + Send + Sync + 'static,
     ) -> Modelled<T, M> {
-        Modelled {
-            refinement: self,
-            meanings: Meanings::new(initial),
-            some_wait: false,
+        Refinement {
+            name: self.name,
+            subject: self.subject,
+            pinned: self.pinned,
+            replay: self.replay,
+            in_full: self.in_full,
+            against: Spec {
+                meanings: Meanings::new(initial),
+                some_wait: false,
+            },
         }
     }
+}
 
-    /// Runs the test.
+impl<T: Sync + 'static, M: Clone + Eq + Hash + Send + Sync + 'static> Refinement<T, Spec<M>> {
+    /// The operation does this with the model, and returns that. The argument has the type that the operation's has.
     ///
     /// # Panics
-    /// The object does what it may not, with a text that says what; or the test has no operations.
-    pub fn check(self) {
+    /// There is no operation of that name.
+    pub fn means<V: 'static, R: Debug>(
+        mut self,
+        operation: &str,
+        apply: impl Fn(&mut M, &V) -> R + Send + Sync + 'static,
+    ) -> Self {
+        let at = self.subject.find(operation);
+        self.against.meanings.means(at, apply);
+        self
+    }
+
+    /// The operation may do any of these with the model: new states, each with what it returns.
+    ///
+    /// # Panics
+    /// There is no operation of that name.
+    pub fn may<V: 'static, R: Debug>(
+        mut self,
+        operation: &str,
+        outcomes: impl Fn(&M, &V) -> Vec<(M, R)> + Send + Sync + 'static,
+    ) -> Self {
+        let at = self.subject.find(operation);
+        self.against.meanings.may(at, outcomes);
+        self
+    }
+
+    /// The operation has to wait as long as this holds.
+    ///
+    /// # Panics
+    /// There is no operation of that name.
+    pub fn waits<V: 'static>(
+        mut self,
+        operation: &str,
+        when: impl Fn(&M, &V) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let at = self.subject.find(operation);
+        self.against.meanings.waits(at, when);
+        self.against.some_wait = true;
+        self
+    }
+}
+
+impl<T: Sync + 'static, A: Against> Refinement<T, A> {
+    /// Runs the test, and returns what was covered. Where the environment variable `INTERMEZZO_REPORTS` names a directory, the
+    /// report is written there, pass or failure, in its JSON form, under the test's [name](Refinement::name).
+    ///
+    /// # Panics
+    /// The object does what it may not, with a text that says what; no scenario was compared in full, or one was not and
+    /// [`Refinement::in_full`] demands it; the test has no operations, or an operation has no meaning for the model.
+    pub fn check(self) -> RefinementReport {
         let report = self.run();
+        if let Some(directory) = std::env::var_os("INTERMEZZO_REPORTS") {
+            write_beside(directory.as_ref(), &report.program, &report.to_json());
+        }
         assert!(report.verdict().is_pass(), "{report}");
+        report
     }
 
     /// Runs the test; what it came to.
     ///
     /// # Panics
-    /// The test has no operations.
+    /// The test has no operations, or an operation has no meaning for the model. There is a schedule to replay, and not
+    /// exactly one scenario is pinned, or it is of another.
     pub fn run(self) -> RefinementReport {
-        let Refinement { subject, pinned } = self;
-        let mut report = RefinementReport::default();
+        let Refinement {
+            name,
+            mut subject,
+            pinned,
+            replay,
+            in_full,
+            against,
+        } = self;
+        against.settle(&mut SubjectOf(&mut subject));
+        let mut report = RefinementReport {
+            program: name,
+            in_full,
+            replayed: replay.is_some(),
+            ..RefinementReport::default()
+        };
+        if let Some(schedule) = replay {
+            let [scenario] = &pinned[..] else {
+                panic!(
+                    "replay: {} scenarios are pinned: pin the one that the schedule is of, and no other",
+                    pinned.len()
+                )
+            };
+            report.take(subject.replay(scenario, &schedule), || {
+                scenario.describe(&subject.names)
+            });
+            report.pin = report
+                .failure
+                .as_ref()
+                .map(|_| crate::pin::lines(scenario, &subject.names));
+            return report;
+        }
         for scenario in scenarios(&subject, pinned) {
             let checked = subject.check(&scenario);
             report.take(checked, || scenario.describe(&subject.names));
@@ -285,96 +472,23 @@ fn at_least(least: usize, range: RangeInclusive<usize>) -> RangeInclusive<usize>
     start..=(*range.end()).max(start)
 }
 
-/// A test against a model.
-#[must_use = "a test does nothing until `check` or `run` is called"]
-pub struct Modelled<T, M> {
-    refinement: Refinement<T>,
-    meanings: Meanings<M>,
-    some_wait: bool,
-}
-
-impl<T: Sync + 'static, M: Clone + Eq + Hash + Send + Sync + 'static> Modelled<T, M> {
-    /// The operation does this with the model, and returns that. The argument has the type that the operation's has.
-    ///
-    /// # Panics
-    /// There is no operation of that name.
-    pub fn means<V: 'static, R: Debug>(
-        mut self,
-        operation: &str,
-        apply: impl Fn(&mut M, &V) -> R + Send + Sync + 'static,
-    ) -> Self {
-        let at = self.refinement.subject.find(operation);
-        self.meanings.means(at, apply);
-        self
-    }
-
-    /// The operation may do any of these with the model: new states, each with what it returns.
-    ///
-    /// # Panics
-    /// There is no operation of that name.
-    pub fn may<V: 'static, R: Debug>(
-        mut self,
-        operation: &str,
-        outcomes: impl Fn(&M, &V) -> Vec<(M, R)> + Send + Sync + 'static,
-    ) -> Self {
-        let at = self.refinement.subject.find(operation);
-        self.meanings.may(at, outcomes);
-        self
-    }
-
-    /// The operation has to wait as long as this holds.
-    ///
-    /// # Panics
-    /// There is no operation of that name.
-    pub fn waits<V: 'static>(
-        mut self,
-        operation: &str,
-        when: impl Fn(&M, &V) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        let at = self.refinement.subject.find(operation);
-        self.meanings.waits(at, when);
-        self.some_wait = true;
-        self
-    }
-
-    /// As [`Refinement::progress`].
-    pub fn progress(mut self, progress: Progress) -> Self {
-        self.refinement = self.refinement.progress(progress);
-        self
-    }
-
-    /// As [`Refinement::check`].
-    ///
-    /// # Panics
-    /// As there; and an operation has no meaning.
-    pub fn check(self) {
-        let report = self.run();
-        assert!(report.verdict().is_pass(), "{report}");
-    }
-
-    /// As [`Refinement::run`].
-    ///
-    /// # Panics
-    /// As there; and an operation has no meaning.
-    pub fn run(self) -> RefinementReport {
-        let Modelled {
-            mut refinement,
-            meanings,
-            some_wait,
-        } = self;
-        for (at, name) in refinement.subject.names.iter().enumerate() {
+impl<T> Subject<T> {
+    /// The object is compared with a model.
+    fn compare_with<M: Clone + Eq + Hash + Send + Sync + 'static>(
+        &mut self,
+        meanings: Meanings<M>,
+        some_wait: bool,
+    ) {
+        for (at, name) in self.names.iter().enumerate() {
             assert!(
                 meanings.has(at),
                 "it is not said what `{name}` means for the model: say so with `means`"
             );
         }
         let model: Arc<dyn Model> = Arc::new(meanings);
-        refinement.subject.model = Some((model, some_wait));
-        refinement.run()
+        self.model = Some((model, some_wait));
     }
-}
 
-impl<T> Subject<T> {
     fn find(&self, name: &str) -> usize {
         match self
             .operations
@@ -387,81 +501,5 @@ impl<T> Subject<T> {
                 self.names.join(", ")
             ),
         }
-    }
-}
-
-/// What a test came to.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct RefinementReport {
-    /// Scenarios checked.
-    pub scenarios: u64,
-    /// Executions of all of them, those that observe included.
-    pub executions: u64,
-    /// Traces among those that were compared.
-    pub traces: u64,
-    /// Different histories that were compared.
-    pub histories: u64,
-    /// What was observed of the object, if it was compared with itself.
-    pub observations: usize,
-    /// Runs of one task alone, or of all but one, or in turns, if progress is demanded; each is one of the executions.
-    pub solo_runs: u64,
-    /// The scenarios of which not every execution was run, and why.
-    pub short: Vec<String>,
-    /// Scenarios tried to make the failing one small.
-    pub minimising: u64,
-    /// Where the object did what it may not.
-    pub failure: Option<Failure>,
-    /// The lines that pin the failing scenario in the test.
-    pub pin: Option<String>,
-}
-
-impl RefinementReport {
-    /// Takes in what a scenario came to.
-    fn take(&mut self, checked: Checked, scenario: impl Fn() -> Description) {
-        self.scenarios += 1;
-        self.executions += checked.executions;
-        self.traces += checked.traces;
-        self.histories += checked.histories;
-        self.observations += checked.observations;
-        self.solo_runs += checked.solo_runs;
-        let short = checked
-            .short
-            .map(|why| format!("{why}: {}", scenario().one_line()));
-        self.short.extend(short);
-        self.failure = checked.failure;
-    }
-
-    /// `Fail` if the object did what it may not; `Inconclusive` if no scenario was compared in full.
-    pub fn verdict(&self) -> Verdict {
-        match &self.failure {
-            Some(_) => Verdict::Fail,
-            None if self.scenarios == self.short.len() as u64 => Verdict::Inconclusive,
-            None => Verdict::Pass,
-        }
-    }
-}
-
-impl fmt::Display for RefinementReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(failure) = &self.failure {
-            write!(f, "{failure}")?;
-            if let Some(pin) = &self.pin {
-                writeln!(f, "\nto try this scenario first:\n{pin}")?;
-            }
-        }
-        write!(
-            f,
-            "{} scenarios, {} executions, {} traces, {} histories",
-            self.scenarios, self.executions, self.traces, self.histories
-        )?;
-        if self.solo_runs > 0 {
-            write!(f, ", {} solo runs", self.solo_runs)?;
-        }
-        writeln!(f)?;
-        for short in &self.short {
-            writeln!(f, "not in full: {short}")?;
-        }
-        Ok(())
     }
 }

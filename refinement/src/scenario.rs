@@ -1,6 +1,7 @@
 //! Scenarios: which operations each task performs.
 
 use crate::operation::Argument;
+use rand::{Rng, RngExt};
 use std::fmt;
 
 /// An operation to perform.
@@ -43,6 +44,45 @@ impl Scenario {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// How many orders its operations have, one at a time, if each task's come in theirs; `u64::MAX` for more than that.
+    pub fn orders(&self) -> u64 {
+        let mut orders: u128 = 1;
+        let mut before: u128 = 0;
+        for task in &self.tasks {
+            // So many ways to put this task's operations among those of the tasks before it.
+            for (number, _) in (1..).zip(task) {
+                before += 1;
+                orders = orders * before / number;
+                if orders > u128::from(u64::MAX) {
+                    return u64::MAX;
+                }
+            }
+        }
+        orders as u64
+    }
+
+    /// One of the orders of its operations.
+    pub(crate) fn random_order(&self, random: &mut impl Rng) -> Vec<Place> {
+        let mut next = self.first_places();
+        let mut left: Vec<usize> = self.tasks.iter().map(Vec::len).collect();
+        let mut order: Vec<Place> = (0..next[0]).map(Place).collect();
+        let mut all: usize = left.iter().sum();
+        while all > 0 {
+            // Tasks with more left are more likely next: so all orders are equally likely.
+            let mut drawn = random.random_range(0..all);
+            let task = left.iter().position(|&left| {
+                let here = drawn < left;
+                drawn = drawn.wrapping_sub(left);
+                here
+            });
+            let task = task.expect("fewer were drawn than there are");
+            order.push(Place(next[task]));
+            (next[task], left[task], all) = (next[task] + 1, left[task] - 1, all - 1);
+        }
+        order.extend((next[self.tasks.len()]..self.len() as u32).map(Place));
+        order
     }
 
     /// The operations in the order of their places.
@@ -103,6 +143,16 @@ impl Description {
         self.to_string().trim_end().replace('\n', " | ")
     }
 
+    /// The same, each operation cut where it is long: for people.
+    pub(crate) fn shortened(&self) -> Description {
+        let shorten = |calls: &[String]| calls.iter().map(|call| shortened(call)).collect();
+        Description {
+            init: shorten(&self.init),
+            tasks: self.tasks.iter().map(|task| shorten(task)).collect(),
+            post: shorten(&self.post),
+        }
+    }
+
     /// The operations in the order of their places.
     pub fn calls(&self) -> impl Iterator<Item = &str> {
         let tasks = self.tasks.iter().flatten();
@@ -111,6 +161,22 @@ impl Description {
             .chain(tasks)
             .chain(&self.post)
             .map(String::as_str)
+    }
+}
+
+/// Most characters of an operation or a value in a report for people, and how many are shown of a longer one.
+const SHOWN_MAX: usize = 80;
+const SHOWN_OF_LONGER: usize = 40;
+
+/// The text, cut if it is long.
+pub(crate) fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    match length > SHOWN_MAX {
+        true => {
+            let shown: String = text.chars().take(SHOWN_OF_LONGER).collect();
+            format!("{shown}.. ({length} characters)")
+        }
+        false => text.to_owned(),
     }
 }
 

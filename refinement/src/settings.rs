@@ -30,7 +30,7 @@ pub(crate) struct Settings {
     pub(crate) post: RangeInclusive<usize>,
     pub(crate) scenarios: usize,
     pub(crate) executions: u64,
-    pub(crate) serial_executions: u64,
+    pub(crate) orders: u64,
     pub(crate) seed: u64,
     pub(crate) same: Same,
     pub(crate) granularity: Granularity,
@@ -49,7 +49,7 @@ impl Default for Settings {
             post: 0..=1,
             scenarios: 60,
             executions: 20_000,
-            serial_executions: 50_000,
+            orders: 10_000,
             seed: 0,
             same: Same::Linearizable,
             granularity: Granularity::Serial,
@@ -61,7 +61,15 @@ impl Default for Settings {
     }
 }
 
+/// Most executions in which operations come one at a time, of one scenario; unless more orders are to be run first.
+const SERIAL_EXECUTIONS: u64 = 50_000;
+
 impl Settings {
+    /// Most executions in which operations come one at a time, of one scenario.
+    pub(crate) fn serial_executions(&self) -> u64 {
+        self.orders.max(SERIAL_EXECUTIONS)
+    }
+
     /// The explorer for executions with all tasks at once, as the test wants it.
     pub(crate) fn configure(&self, explorer: Explorer) -> Explorer {
         match &self.explorer {

@@ -1,19 +1,27 @@
 //! One scenario checked: what its operations do one at a time, and then whether all that they do at once is that.
 
-use crate::failure::{Failure, Told};
-use crate::judge::{Against, HistoryMonitor, Judge};
+use crate::failure::{Failure, Why, Words};
+use crate::judge::{Against, HistoryMonitor, Judge, in_words};
 use crate::model::Model;
-use crate::observations::{ObservationSet, Observations, ObservedScenario, Outcome, Undetermined};
+use crate::observations::{ObservationSet, Observations, ObservedScenario};
 use crate::operation::Operation;
 use crate::run::body::Body;
-use crate::run::record::{Mark, Record, Texts};
+use crate::run::record::{Record, Texts};
 use crate::scenario::{Description, Scenario};
+use crate::serial::oracle::Oracle;
 use crate::settings::{Granularity, Settings};
+use crate::show::{self, Show};
 use hashbrown::HashMap;
-use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Report};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Schedule};
 use intermezzo_sdk as sdk;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Orders that are run of a scenario that has too many to run all, before anything is compared.
+const PROBES: u64 = 200;
 
 /// What is tested: an object, its operations, and how.
 pub(crate) struct Subject<T> {
@@ -25,6 +33,8 @@ pub(crate) struct Subject<T> {
     pub(crate) model: Option<(Arc<dyn Model>, bool)>,
     /// What was observed of it before, if it is compared with that.
     pub(crate) observed: Option<ObservationSet>,
+    /// How it is shown, if it is.
+    pub(crate) show: Option<Show<T>>,
 }
 
 /// What a scenario came to.
@@ -34,6 +44,8 @@ pub(crate) struct Checked {
     pub(crate) traces: u64,
     pub(crate) histories: u64,
     pub(crate) observations: usize,
+    /// Orders that were run because a history asked for them.
+    pub(crate) orders: u64,
     pub(crate) solo_runs: u64,
     /// Why not every execution was run, if not.
     pub(crate) short: Option<String>,
@@ -45,80 +57,243 @@ pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<T: Sync> Subject<T> {
-    /// Checks a scenario. The schedule of a failure is as it was found: see [`Subject::smallest_schedule`].
-    pub(crate) fn check(&self, scenario: &Scenario) -> Checked {
-        self.check_with(scenario, |explorer| explorer.minimise(0))
+/// What a scenario is checked for.
+#[derive(Clone, Copy)]
+enum How<'a> {
+    /// Whether there is a failure: its schedule is as it was found, and it is not told step by step.
+    Search,
+    /// The failure, with a schedule that was made small, told step by step.
+    Tell,
+    /// The execution of this schedule.
+    Replay(&'a Schedule),
+}
+
+impl How<'_> {
+    /// The explorer for this.
+    fn configure(self, explorer: Explorer) -> Explorer {
+        match self {
+            How::Search => explorer.minimise(0),
+            How::Tell => explorer,
+            How::Replay(schedule) => explorer.minimise(0).replay(schedule.clone()),
+        }
     }
 
-    /// The scenario's failure with a schedule that was made small.
-    pub(crate) fn smallest_schedule(&self, scenario: &Scenario) -> Option<Failure> {
-        self.check_with(scenario, |explorer| explorer).failure
+    /// Whether an exploration of this program is wanted.
+    fn wants(self, program: &str) -> bool {
+        match self {
+            How::Replay(schedule) => schedule.program == program,
+            How::Search | How::Tell => true,
+        }
     }
+}
 
-    fn check_with(&self, scenario: &Scenario, configure: impl Fn(Explorer) -> Explorer) -> Checked {
-        let texts = Arc::new(Texts::default());
-        let body = Body {
-            make: &*self.make,
-            operations: &self.operations,
-            scenario,
-            texts: &texts,
+/// What executions of a scenario are explored for: part of the name of the program that a schedule is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// What operations do one at a time.
+    Observations,
+    /// Whether they come to their ends.
+    Progress,
+    /// What they do at once.
+    All,
+    /// The same, where each task does any number of its operations.
+    Beginnings,
+}
+
+impl Phase {
+    const EACH: [Phase; 4] = [
+        Phase::Observations,
+        Phase::Progress,
+        Phase::All,
+        Phase::Beginnings,
+    ];
+
+    /// The program's name: of this scenario, and no other.
+    pub(crate) fn program(self, scenario: &Description) -> String {
+        let name = match self {
+            Phase::Observations => "observations",
+            Phase::Progress => "progress",
+            Phase::All => "refinement",
+            Phase::Beginnings => "refinement-of-beginnings",
         };
+        format!("{name}-{:08x}", crc32fast::hash(scenario.one_line().as_bytes()))
+    }
+}
+
+impl<T: Sync + 'static> Subject<T> {
+    /// Checks a scenario. The schedule of a failure is as it was found: see [`Subject::told`].
+    pub(crate) fn check(&self, scenario: &Scenario) -> Checked {
+        self.check_for(scenario, How::Search)
+    }
+
+    /// The scenario's failure with a schedule that was made small, told step by step.
+    pub(crate) fn told(&self, scenario: &Scenario) -> Option<Failure> {
+        self.check_for(scenario, How::Tell).failure
+    }
+
+    /// Runs one execution of a scenario.
+    ///
+    /// # Panics
+    /// The schedule is of another scenario.
+    pub(crate) fn replay(&self, scenario: &Scenario, schedule: &Schedule) -> Checked {
+        let description = scenario.describe(&self.names);
+        let known = Phase::EACH.map(|phase| phase.program(&description));
+        assert!(
+            known.contains(&schedule.program),
+            "replay: the schedule is of another scenario (`{}`) than the one that is pinned: pin that which was reported \
+             with the schedule",
+            schedule.program
+        );
+        self.check_for(scenario, How::Replay(schedule))
+    }
+
+    fn check_for(&self, scenario: &Scenario, how: How<'_>) -> Checked {
+        let texts = Arc::new(Texts::default());
+        let description = scenario.describe(&self.names);
+        let task = Task {
+            body: Body {
+                make: &*self.make,
+                operations: &self.operations,
+                scenario,
+                texts: &texts,
+            },
+            calls: description.calls().map(str::to_owned).collect(),
+            description,
+            texts: &texts,
+            how,
+        };
+        let mut checked = self.check_task(&task);
+        if let (How::Tell | How::Replay(_), Some(failure)) = (how, &mut checked.failure) {
+            self.tell(&task, failure);
+        }
+        checked
+    }
+
+    fn check_task(&self, task: &Task<'_, T>) -> Checked {
         let mut checked = Checked::default();
         // First: an operation that goes round for ever would make every history of it a long one.
-        if let Some(progress) = self.settings.progress {
-            self.check_progress(progress, &body, &mut checked);
-            if checked.failure.is_some() {
+        if let Some(progress) = self.settings.progress
+            && task.how.wants(&task.program(Phase::Progress))
+        {
+            let replay = match task.how {
+                How::Replay(schedule) => Some(schedule),
+                How::Search | How::Tell => None,
+            };
+            let program = task.program(Phase::Progress);
+            self.check_progress(progress, &task.body, (&program, replay), &mut checked);
+            if checked.failure.is_some() || replay.is_some() {
                 return checked;
             }
         }
-        let (against, some_wait) = match &self.model {
-            Some((model, some_wait)) => (Against::Model(Arc::clone(model)), *some_wait),
-            None => match self.expected(&body, &mut checked) {
-                Some(observations) => {
+        let on_demand = self.model.is_none()
+            && self.observed.is_none()
+            && self.settings.granularity == Granularity::Serial
+            && task.body.scenario.orders() > self.settings.orders;
+        match &self.model {
+            Some((model, some_wait)) => {
+                let judge = self.judge(task, Against::Model(Arc::clone(model)));
+                self.explore(task, &judge, *some_wait, &mut checked);
+            }
+            None if on_demand => self.check_on_demand(task, &mut checked),
+            None => {
+                if let Some(observations) = self.expected(task, &mut checked) {
                     checked.observations = observations.len();
                     let some_wait = observations.some_wait;
-                    (Against::Itself(observations), some_wait)
+                    let judge = self.judge(task, Against::Itself(observations));
+                    self.explore(task, &judge, some_wait, &mut checked);
                 }
-                None => return checked,
-            },
-        };
-        let late = scenario.steps().map(|step| self.operations[step.operation].late);
-        let judge = Arc::new(Judge {
-            scenario: scenario.clone(),
-            calls: scenario
-                .describe(&self.names)
-                .calls()
-                .map(str::to_owned)
-                .collect(),
-            texts: Arc::clone(&texts),
+            }
+        }
+        checked
+    }
+
+    fn judge(&self, task: &Task<'_, T>, against: Against) -> Arc<Judge> {
+        let steps = task.body.scenario.steps();
+        Arc::new(Judge {
+            scenario: task.body.scenario.clone(),
+            calls: task.calls.clone(),
+            texts: Arc::clone(task.texts),
             against,
             same: self.settings.same,
-            late: late.collect(),
+            late: steps.map(|step| self.operations[step.operation].late).collect(),
             histories: Mutex::default(),
             refused: Mutex::default(),
-        });
+            undecided: Mutex::default(),
+        })
+    }
+
+    /// Explores executions with all tasks at once, and has their histories judged.
+    fn explore(&self, task: &Task<'_, T>, judge: &Arc<Judge>, some_wait: bool, checked: &mut Checked) {
+        let phase = if some_wait { Phase::Beginnings } else { Phase::All };
+        let program = task.program(phase);
+        if !task.how.wants(&program) {
+            return;
+        }
         let explorer = Explorer::new()
-            .program("refinement")
+            .program(program)
             .reduction(Reduction::Dpor)
             .executions(self.settings.executions);
-        let listening = Arc::clone(&judge);
-        let explorer = configure(self.settings.configure(explorer))
+        let listening = Arc::clone(judge);
+        let explorer = task
+            .how
+            .configure(self.settings.configure(explorer))
             .deadlocks_allowed(true)
             .monitor_with(move || HistoryMonitor {
                 judge: Arc::clone(&listening),
                 judged: HashMap::new(),
             });
-        let report = explorer.explore(|| body.concurrent(some_wait, false));
+        let report = explorer.explore(|| task.body.concurrent(some_wait, false));
         checked.executions += report.executions();
         checked.traces += report.traces().unwrap_or(0);
         checked.histories = *held(&judge.histories);
-        checked.short = checked.short.take().or(not_whole(&report));
+        let (undecided, why) = &*held(&judge.undecided);
+        let undecided = (*undecided > 0).then(|| format!("{undecided} histories are not decided, for {why}"));
+        checked.short = checked.short.take().or(not_whole(&report)).or(undecided);
         checked.failure = report.findings().first().map(|finding| {
             let marks = held(&judge.refused).get(&finding.message).cloned();
-            self.failure(&judge, finding, marks)
+            let why = marks.map_or_else(Why::default, |marks| match task.how {
+                How::Search => Why::default(),
+                How::Tell | How::Replay(_) => judge.why(&marks),
+            });
+            Failure::new(finding, task.description.clone(), why)
         });
-        checked
+    }
+
+    /// Compares with the object itself, in the orders that histories ask for.
+    fn check_on_demand(&self, task: &Task<'_, T>, checked: &mut Checked) {
+        let (mut oracle, runs) = Oracle::new(self.settings.serial_executions());
+        let program = task.program(Phase::Observations);
+        let scenario = task.body.scenario;
+        thread::scope(|scope| {
+            let served = scope.spawn(|| runs.serve(&program, scenario, || task.body.serial()));
+            // Whether anything waits has to be known first, as far as that goes; and they may show that it is not determined.
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(self.settings.seed);
+            let probed = (0..PROBES).try_for_each(|_| oracle.run(&scenario.random_order(&mut random)));
+            let mut some_wait = oracle.some_wait;
+            let judge = self.judge(task, Against::OnDemand(Mutex::new(Some(oracle))));
+            let Against::OnDemand(oracle) = &judge.against else {
+                unreachable!("it was made of it")
+            };
+            while probed.is_ok() {
+                self.explore(task, &judge, some_wait, checked);
+                let seen = held(oracle).as_ref().is_some_and(|oracle| oracle.some_wait);
+                if checked.failure.is_some() || some_wait || !seen {
+                    break;
+                }
+                some_wait = true;
+            }
+            let oracle = held(oracle).take();
+            checked.orders = oracle.as_ref().map_or(0, |oracle| oracle.orders);
+            drop(oracle);
+            let report = served
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            checked.executions += report.executions();
+            // What goes wrong one at a time goes wrong before anything else does.
+            if let Some(finding) = report.findings().first() {
+                checked.failure = Some(Failure::new(finding, task.description.clone(), Why::default()));
+            }
+        });
     }
 
     /// What the object does one operation at a time, to be kept.
@@ -126,65 +301,70 @@ impl<T: Sync> Subject<T> {
     /// # Errors
     /// It could not be observed; what the attempt came to.
     pub(crate) fn observe_apart(&self, scenario: &Scenario) -> Result<ObservedScenario, Box<Checked>> {
-        let texts = Texts::default();
-        let body = Body {
-            make: &*self.make,
-            operations: &self.operations,
-            scenario,
+        let texts = Arc::new(Texts::default());
+        let description = scenario.describe(&self.names);
+        let task = Task {
+            body: Body {
+                make: &*self.make,
+                operations: &self.operations,
+                scenario,
+                texts: &texts,
+            },
+            calls: description.calls().map(str::to_owned).collect(),
+            description,
             texts: &texts,
+            how: How::Search,
         };
         let mut checked = Checked::default();
-        match self.observe(&body, &mut checked) {
-            Some(observations) => {
-                let scenario = scenario.describe(&self.names);
-                Ok(ObservedScenario::of(scenario, &observations, &texts))
-            }
+        match self.observe(&task, &mut checked) {
+            Some(observations) => Ok(ObservedScenario::of(task.description, &observations, &texts)),
             None => Err(Box::new(checked)),
         }
     }
 
     /// What the object is compared with if not with a model: what is known of it, or else what is observed now.
-    fn expected(&self, body: &Body<'_, T>, checked: &mut Checked) -> Option<Observations> {
+    fn expected(&self, task: &Task<'_, T>, checked: &mut Checked) -> Option<Observations> {
         let Some(known) = &self.observed else {
-            return self.observe(body, checked);
+            return self.observe(task, checked);
         };
-        let found = known.find(&body.scenario.describe(&self.names));
+        let found = known.find(&task.description);
         if found.is_none() {
             checked.short = Some("there are no observations of this scenario".into());
         }
-        found.map(|found| found.observations(body.texts))
+        found.map(|found| found.observations(task.texts))
     }
 
     /// What the object does one operation at a time. `None` if that failed: then the failure is in `checked`.
-    fn observe(&self, body: &Body<'_, T>, checked: &mut Checked) -> Option<Observations> {
-        let watched = Arc::new(Mutex::new(Observations::new(body.scenario.len())));
+    fn observe(&self, task: &Task<'_, T>, checked: &mut Checked) -> Option<Observations> {
+        let watched = Arc::new(Mutex::new(Observations::new(task.body.scenario.len())));
         let serial = self.settings.granularity == Granularity::Serial;
+        let program = task.program(Phase::Observations);
         let explorer = Explorer::new()
-            .program("observations")
             .environment(Environment::calm())
-            .executions(self.settings.serial_executions)
-            .minimise(0)
+            .executions(self.settings.serial_executions())
+            .minimise(0);
+        let explorer = match task.how {
+            How::Replay(schedule) if schedule.program == program => explorer.replay(schedule.clone()),
+            _ => explorer,
+        };
+        let explorer = explorer
+            .program(&program)
             .deadlocks_allowed(true)
             .monitor(ObservationMonitor {
                 observations: Arc::clone(&watched),
                 serial,
-                scenario: body.scenario.describe(&self.names),
+                calls: task.calls.clone(),
             });
-        let report = explorer.explore(|| match self.settings.granularity {
-            Granularity::Serial => body.serial(),
-            Granularity::Coarse => body.concurrent(false, true),
-            Granularity::All => body.concurrent(false, false),
-        });
+        let report = explorer.explore(|| self.one_at_a_time(&task.body));
         checked.executions += report.executions();
         let observations = std::mem::take(&mut *held(&watched));
         if let Some(finding) = report.findings().first() {
-            let scenario = body.scenario.describe(&self.names);
-            checked.failure = Some(Failure::new(finding, scenario, Told::default()));
+            checked.failure = Some(Failure::new(finding, task.description.clone(), Why::default()));
             return None;
         }
         // That no operation was preempted is what was wanted.
         let coarse = self.settings.granularity == Granularity::Coarse;
-        let whole = coarse && report.executions() < self.settings.serial_executions;
+        let whole = coarse && report.executions() < self.settings.serial_executions();
         if let Some(why) = not_whole(&report).filter(|_| !whole) {
             checked.short = Some(format!(
                 "what operations do one at a time was not all observed: {why}"
@@ -195,13 +375,54 @@ impl<T: Sync> Subject<T> {
         Some(observations)
     }
 
-    fn failure(&self, judge: &Judge, finding: &Finding, marks: Option<Vec<Mark>>) -> Failure {
-        let scenario = judge.scenario.describe(&self.names);
-        let told = match marks {
-            None => Told::default(),
-            Some(marks) => Told::new(judge, &marks, self.model.as_ref().map(|(model, _)| &**model)),
+    /// An execution that is observed.
+    fn one_at_a_time(&self, body: &Body<'_, T>) {
+        match self.settings.granularity {
+            Granularity::Serial => body.serial(),
+            Granularity::Coarse => body.concurrent(false, true),
+            Granularity::All => body.concurrent(false, false),
+        }
+    }
+
+    /// Tells a failure step by step: its execution is run once more.
+    fn tell(&self, task: &Task<'_, T>, failure: &mut Failure) {
+        let program = &failure.schedule.program;
+        let phase = Phase::EACH
+            .into_iter()
+            .find(|&phase| task.program(phase) == *program);
+        let story = show::tell(
+            &task.body,
+            self.show.as_ref(),
+            &failure.schedule,
+            |body| match phase {
+                Some(Phase::Observations) => self.one_at_a_time(body),
+                Some(Phase::Beginnings) => body.concurrent(true, false),
+                _ => body.concurrent(false, false),
+            },
+        );
+        let words = Words {
+            scenario: task.body.scenario,
+            calls: &task.calls,
+            texts: task.texts,
+            pending: "waits",
         };
-        Failure::new(finding, scenario, told)
+        failure.tell(words, &story);
+    }
+}
+
+/// A scenario that is checked.
+struct Task<'a, T> {
+    body: Body<'a, T>,
+    description: Description,
+    /// Each operation as it is written, by place.
+    calls: Vec<String>,
+    texts: &'a Arc<Texts>,
+    how: How<'a>,
+}
+
+impl<T> Task<'_, T> {
+    fn program(&self, phase: Phase) -> String {
+        phase.program(&self.description)
     }
 }
 
@@ -222,35 +443,12 @@ fn not_whole(report: &Report) -> Option<String> {
     }
 }
 
-/// In words: the same operations, and two things that the last came to.
-fn in_words(undetermined: &Undetermined, scenario: &Description) -> String {
-    let calls: Vec<&str> = scenario.calls().collect();
-    let before: Vec<&str> = undetermined
-        .before
-        .iter()
-        .map(|(place, _)| calls[place.index()])
-        .collect();
-    let before = match before.is_empty() {
-        true => "as the first operation".to_owned(),
-        false => format!("after {}, one at a time,", before.join(", ")),
-    };
-    let waits = undetermined.outcomes.contains(&Outcome::Waits);
-    let what = match waits {
-        true => "once waits and once does not",
-        false => "returns different things",
-    };
-    format!(
-        "{before} {} {what}: what it does depends on more than the operations before it, so it is no specification of \
-         itself",
-        calls[undetermined.operation.index()]
-    )
-}
-
 /// Hears of each execution's end, and keeps what was observed.
 struct ObservationMonitor {
     observations: Arc<Mutex<Observations>>,
     serial: bool,
-    scenario: Description,
+    /// Each operation as it is written, by place.
+    calls: Vec<String>,
 }
 
 impl Monitor for ObservationMonitor {
@@ -275,7 +473,7 @@ impl Monitor for ObservationMonitor {
         if !self.serial {
             observations.add(&marks);
         } else if let Err(undetermined) = observations.add_serial(&marks) {
-            let words = in_words(&undetermined, &self.scenario);
+            let words = in_words(&undetermined, &self.calls);
             cx.report(sdk::Report::new(FindingKind::NondeterministicSpec, words));
         }
     }

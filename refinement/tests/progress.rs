@@ -205,7 +205,8 @@ fn obstruction_freedom_is_less_than_lock_freedom() {
     assert!(report.failure.is_none() && report.solo_runs > 100, "{report}");
     let failure = fails(owned(), Progress::LockFree);
     assert!(failure.message.contains("when tasks go on in turns"), "{failure}");
-    assert!(failure.events.last().unwrap().starts_with("and "), "{failure}");
+    assert!(failure.steps_left_out > 0, "{failure}");
+    assert!(failure.to_string().contains(" more steps\n"), "{failure}");
 }
 
 #[test]
@@ -299,4 +300,47 @@ fn a_limit_that_was_reached_is_told() {
 fn a_run_is_determined() {
     let text = || run(owned(), Progress::LockFree).to_string();
     assert_eq!(text(), text());
+}
+
+/// What was found is shown again by its schedule, and settings may come before or after the model.
+#[test]
+fn a_schedule_shows_it_again() {
+    let failure = fails(owned(), Progress::LockFree);
+    let touches: Vec<usize> = failure.scenario.tasks.iter().map(Vec::len).collect();
+    let again = owned()
+        .pin(|mut s| {
+            for touches in touches {
+                s = s.task(|t| (0..touches).fold(t, |t, _| t.op("touch", ())));
+            }
+            s
+        })
+        .replay(&failure.schedule.token())
+        .progress(Progress::LockFree)
+        .run();
+    let again = again
+        .failure
+        .unwrap_or_else(|| panic!("not found again: {failure}"));
+    assert_eq!((again.kind, again.progress), (failure.kind, failure.progress));
+    assert_eq!(again.schedule.choices, failure.schedule.choices);
+    let late = refine(|| Mutex::new(0))
+        .op("add", (), |n: &Mutex<usize>, ()| *n.lock().unwrap() += 1)
+        .spec(|| 0)
+        .means("add", |n: &mut usize, (): &()| *n += 1)
+        .progress(Progress::LockFree)
+        .solo_steps(100)
+        .solo_preemptions(0)
+        .scenarios(4)
+        .run();
+    let failure = late.failure.unwrap();
+    let schedule = failure.schedule.token();
+    let again = refine(|| Mutex::new(0))
+        .op("add", (), |n: &Mutex<usize>, ()| *n.lock().unwrap() += 1)
+        .pin(|s| s.task(|t| t.op("add", ())).task(|t| t.op("add", ())))
+        .progress(Progress::LockFree)
+        .replay(&schedule)
+        .run();
+    let again = again.failure.unwrap();
+    let words = |message: &str| message.split(" at ").next().map(str::to_owned);
+    assert_eq!(words(&again.message), words(&failure.message));
+    assert_eq!(again.schedule.choices, failure.schedule.choices);
 }

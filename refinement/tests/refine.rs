@@ -294,3 +294,27 @@ fn a_run_is_determined() {
     let text = || stack(Locked::pop_in_two).run().to_string();
     assert_eq!(text(), text());
 }
+
+/// A scenario from which nothing can be left out is not always the smallest: operations may have to change places first.
+#[test]
+fn a_local_minimum_is_left() {
+    // Fails if `c` comes before `a`, or after `a` and `b` together.
+    #[derive(Default)]
+    struct Picky(AtomicUsize);
+    let report = refine(Picky::default)
+        .op("a", (), |picky: &Picky, ()| {
+            _ = picky.0.compare_exchange(0, 1, SeqCst, SeqCst)
+        })
+        .op("b", (), |picky, ()| {
+            _ = picky.0.compare_exchange(1, 2, SeqCst, SeqCst)
+        })
+        .op("c", (), |picky, ()| {
+            assert!(!matches!(picky.0.swap(9, SeqCst), 2 | 0), "out of order")
+        })
+        .scenarios(0)
+        .pin(|s| s.task(|t| t.op("a", ()).op("b", ()).op("c", ())))
+        .run();
+    let failure = report.failure.unwrap();
+    let calls: Vec<&str> = failure.scenario.calls().collect();
+    assert_eq!(calls, ["c()"], "{failure}");
+}

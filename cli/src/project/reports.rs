@@ -4,6 +4,7 @@ use crate::breakpoints::Came;
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
+use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::{BreakpointFigures, Coverage, NamedPlace, RankBound, Schedule, Verdict};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,7 +12,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-/// The format that can be read, as reports name it.
+/// The format of explorations' reports, as they name it.
 const FORMAT: &str = "intermezzo-report/1";
 
 /// A report, as far as it is read; the rest is passed on as it is.
@@ -27,6 +28,8 @@ pub(crate) struct ProjectReport {
     findings: Vec<FindingJson>,
     notes: Vec<String>,
     breakpoints: Vec<BreakpointFigures>,
+    /// Whether it is of a refinement test: its schedules are replayed by the test itself, with its scenario.
+    refinement: bool,
 }
 
 #[derive(Deserialize)]
@@ -105,7 +108,8 @@ impl ProjectReport {
             ))
         };
         let header: Header = serde_json::from_str(&text).map_err(cut)?;
-        if header.format != FORMAT {
+        let refinement = header.format == REFINEMENT_FORMAT;
+        if header.format != FORMAT && !refinement {
             return Err(Problem::usage(format!(
                 "the report {name:?} has the format {:?}, but {FORMAT:?} is needed: \
                  use a cargo-intermezzo of the version of intermezzo that the project depends on",
@@ -145,6 +149,7 @@ impl ProjectReport {
             findings: report.findings,
             notes: report.notes,
             breakpoints: report.breakpoints,
+            refinement,
         })
     }
 
@@ -170,10 +175,13 @@ impl ProjectReport {
                 _ => "",
             };
             text.push_str(&format!("{:12}  {warning}{}: {message}\n", "", finding.kind));
-            text.push_str(&format!(
-                "{:12}  cargo intermezzo replay {}\n",
-                "", finding.schedule
-            ));
+            text.push_str(&match self.refinement {
+                true => format!(
+                    "{:12}  .replay(\"{}\") in the test, with the scenario that it shows\n",
+                    "", finding.schedule
+                ),
+                false => format!("{:12}  cargo intermezzo replay {}\n", "", finding.schedule),
+            });
         }
         for note in &self.notes {
             text.push_str(&format!("{:12}  note: {note}\n", ""));
@@ -207,6 +215,33 @@ impl ProjectReport {
 mod tests {
     use super::*;
     use intermezzo::Explorer;
+
+    /// The report of a refinement test is one of the reports.
+    #[test]
+    fn a_refinement_report_is_read_back() {
+        use intermezzo::sync::Mutex;
+        let report = intermezzo::refinement::refine(|| Mutex::new(0))
+            .name("a counter")
+            .op("add", (), |n: &Mutex<u8>, ()| {
+                let before = *n.lock().unwrap();
+                *n.lock().unwrap() = before + 1;
+                before
+            })
+            .run();
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("a-counter.json"), report.to_json()).unwrap();
+        let reports = read_all(directory.path()).unwrap();
+        let summary = reports[0].summary();
+        assert_eq!(reports[0].verdict, Verdict::Fail);
+        assert!(
+            summary.contains("a counter") && summary.contains(".replay(\"imz1."),
+            "{summary}"
+        );
+        let out = tempfile::tempdir().unwrap();
+        reports[0].write(out.path()).unwrap();
+        let schedule = Schedule::read(&out.path().join("a-counter.1.schedule.json")).unwrap();
+        assert_eq!(schedule, report.failure.unwrap().schedule);
+    }
 
     /// What is written here is what `Report::to_json` writes: both sides, in one test.
     #[test]

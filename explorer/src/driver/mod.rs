@@ -12,13 +12,14 @@ mod shift;
 
 pub use checkpoint::{CheckpointError, CheckpointProblem};
 pub(crate) use listening::Listening;
-pub(crate) use reports::{checkpoint_in, write_new, write_report};
+pub use reports::write_beside;
+pub(crate) use reports::{checkpoint_in, write_report};
 
 use crate::coverage::Session;
 use crate::explore::{ExploreError, OnProgress};
 use crate::lookalike::breakpoint;
 use crate::report::Report;
-use crate::runtime::{Limits, Listeners, Reported, Worker, crash, panics};
+use crate::runtime::{Glancing, Limits, Listeners, Reported, Worker, crash, panics};
 use crate::schedule::Schedule;
 use crate::search::{Replay, Strategy, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
@@ -31,6 +32,7 @@ use intermezzo_sdk::Monitor;
 use ledger::Ledger;
 use reporting::Outcome;
 use shift::{Done, Shift};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// An exploration, set up.
@@ -43,6 +45,7 @@ pub(crate) struct Exploration {
     pub(crate) replay: Option<Schedule>,
     pub(crate) monitors: Vec<Listening>,
     pub(crate) progress: Option<OnProgress>,
+    pub(crate) glancing: Option<Glancing>,
 }
 
 fn refused(name: &str, problem: &str) -> ExploreError {
@@ -66,6 +69,7 @@ impl Exploration {
             replay,
             monitors,
             progress,
+            glancing,
         } = self;
         let replaying = replay.is_some();
         let jobs = settings.jobs;
@@ -176,7 +180,7 @@ impl Exploration {
             &program,
             (known_loops, data_points, armings),
             hands,
-            sets,
+            (sets, glancing),
             test,
         );
 
@@ -266,13 +270,14 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
 
 /// Has each hand worked with: the first on this thread, others on threads of their own. Returns the first worker, what
 /// there is to say of each, and what the monitors of the others said at last. These loops are known to only wait, if any
-/// are assumed to; at these places a replay has schedule points; these breakpoints are armed.
+/// are assumed to; at these places a replay has schedule points; these breakpoints are armed. The first worker's
+/// executions are glanced at, if any are.
 fn work(
     common: &Common<'_>,
     program: &str,
     (known_loops, data_points, armings): (Option<Vec<u64>>, Vec<u64>, Armings),
     hands: Vec<Box<dyn Strategy>>,
-    sets: Vec<Vec<Box<dyn Monitor>>>,
+    (sets, glancing): (Vec<Vec<Box<dyn Monitor>>>, Option<Glancing>),
     test: &(dyn Fn() + Sync),
 ) -> (Worker, Vec<Done>, Vec<Reported>) {
     let settings = common.settings;
@@ -283,10 +288,16 @@ fn work(
         awaits: settings.awaits,
         deadlocks_allowed: settings.deadlocks_allowed,
     };
-    let shift = |number, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
+    let glancing = Mutex::new(glancing);
+    let shift = |number: usize, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
         let compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
         let heeds_scope = strategy.heeds_scope();
-        let listeners = Listeners::new(monitors);
+        let mut listeners = Listeners::new(monitors);
+        let mut glancing = glancing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(first) = glancing.take_if(|_| number == 0) {
+            listeners.glance(first);
+        }
+        drop(glancing);
         let mut worker = Worker::new(
             strategy,
             settings.environment,

@@ -6,15 +6,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Writes a report into a directory, for the command line that asked for it.
+/// Writes a report into a directory.
 pub(crate) fn write_report(directory: &Path, report: &Report) {
-    write_new(directory, report.program(), &report.to_json());
+    write_beside(directory, report.program(), &report.to_json());
 }
 
-/// Writes what there is to say of a test into a directory, for the command line that asked for it, over no file that is
-/// there: tests of different binaries may have the same name. What cannot be written is missing there, which the
-/// reader of the directory notices; the test's own outcome stands.
-pub(crate) fn write_new(directory: &Path, program: &str, json: &str) {
+/// Writes the report of the test of this name, as JSON, into a directory, for the command line that asked for it, over no file
+/// that is there: tests of different binaries may have the same name. A report that cannot be written is missing there, which
+/// the reader of the directory notices; the test's own outcome stands.
+pub fn write_beside(directory: &Path, program: &str, json: &str) {
     let _ = std::fs::create_dir_all(directory);
     let name = file_stem(program);
     for number in 1..1000 {

@@ -32,6 +32,9 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub(super) fn abandon_current(self) {
+        if self.glances_on() {
+            return;
+        }
         let rt = self.rt();
         let task = &mut rt.tasks[rt.current as usize];
         task.operations_cleared += 1;
@@ -66,6 +69,7 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub(super) fn pass_in_teardown(self, gate_var: u32, gates: Gates) -> Wake {
+        self.glance_has_to_wait(gate_var, gates);
         while self.gates(gate_var) & gates == 0 {
             if !self.task_entry(self.task()).firm {
                 self.abandon_current();

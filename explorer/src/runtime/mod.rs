@@ -29,6 +29,7 @@ mod event;
 mod executed;
 mod fair;
 mod fiber;
+mod glance;
 mod image;
 mod known_loops;
 mod life;
@@ -51,6 +52,8 @@ pub(crate) use dispatch::Candidates;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
+pub use glance::Glance;
+pub(crate) use glance::Glancing;
 pub(crate) use listen::{DataAccess, Listeners, Owner, Reported};
 pub(crate) use naming::var_identity;
 pub(crate) use object::{Body, Identity, Object};
@@ -442,7 +445,7 @@ impl Engine {
             void: false,
         });
         if rt.listening.intersects(AFTER) {
-            rt.tell_last_access();
+            self.tell_access();
         }
     }
 
@@ -622,6 +625,7 @@ impl Engine {
     pub(crate) fn misuse(self, message: String) -> ! {
         let rt = self.rt();
         if rt.teardown {
+            self.end_glance();
             // Clearing away goes on without this task.
             loop {
                 self.go_home();

@@ -5,7 +5,7 @@
 
 use super::config::{Config, ConfigError, FILE, Given};
 use super::{SettingError, Settings, StrategyKind};
-use crate::driver::write_new;
+use crate::driver::write_beside;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -206,7 +206,7 @@ impl Layers {
             config: self.config.as_ref().map(|config| config.path.as_path()),
             layers: &self.layers,
         });
-        write_new(
+        write_beside(
             Path::new(&directory),
             program,
             &json.expect("text has a JSON form"),

@@ -1,24 +1,23 @@
 //! Operations as intervals, one line a task.
 
-use crate::judge::Judge;
+use super::Words;
+use crate::observations::{Brackets, Outcome};
 use crate::run::record::Mark;
+use crate::scenario::Place;
 use std::fmt::Write;
 
 /// Draws a history: time runs to the right, and what overlaps ran at once.
-pub(super) fn draw(judge: &Judge, marks: &[Mark]) -> String {
-    let history = judge.history(marks);
-    let performers = judge.scenario.performers();
-    let lines = judge.scenario.tasks.len() + 1;
+pub(super) fn draw(words: &Words<'_>, marks: &[Mark]) -> String {
+    let (_, outcomes) = Brackets::of(marks, words.scenario.len());
+    let performers = words.scenario.performers();
+    let lines = words.scenario.tasks.len() + 1;
     let mut columns = Columns {
         next: 0,
         rows: vec![String::new(); lines],
     };
     let label = |place: u32| {
-        let operation = history
-            .operations()
-            .iter()
-            .find(|operation| operation.call == place);
-        operation.map_or_else(String::new, |operation| judge.outcome(operation))
+        let outcome: Outcome = outcomes[place as usize];
+        words.done(Place(place), outcome)
     };
     let mut begun: Vec<(u32, usize)> = Vec::new();
     for mark in marks {

@@ -83,17 +83,20 @@ impl Brackets {
     /// Whether this order of operations may be told from that one's: some operation came before another here and not
     /// there. Operations in `among` count.
     fn keeps(&self, observed: &Brackets, same: Same, among: &[usize]) -> bool {
-        let ordered = |a, b| match same {
-            Same::Linearizable => self.precedes(a, b),
-            Same::Quiescent => self.apart(a, b),
-            // Within a task, it cannot be otherwise.
-            Same::Sequential => false,
-        };
         among.iter().all(|&a| {
             among
                 .iter()
-                .all(|&b| a == b || !ordered(a, b) || observed.precedes(a, b))
+                .all(|&b| a == b || !self.ordered(a, b, same) || observed.precedes(a, b))
         })
+    }
+
+    /// Whether `a` has to come before `b` in any order. That of a task's operations is not said here.
+    pub(crate) fn ordered(&self, a: usize, b: usize, same: Same) -> bool {
+        match same {
+            Same::Linearizable => self.precedes(a, b),
+            Same::Quiescent => self.apart(a, b),
+            Same::Sequential => false,
+        }
     }
 }
 
@@ -164,6 +167,11 @@ impl Observations {
             self.add(&marks[..marks.len().min(at + 2)]);
         }
         Ok(())
+    }
+
+    /// What became of an operation after these, in this order, one at a time; `None` if that was not observed.
+    pub(crate) fn after(&self, before: &[(Place, TextId)], next: Place) -> Option<Outcome> {
+        self.outcomes.get(&(before.to_vec(), next)).copied()
     }
 
     /// Adds a history.

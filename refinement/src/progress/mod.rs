@@ -7,10 +7,10 @@
 mod search;
 mod watch;
 
-use crate::failure::{Failure, Told};
+use crate::failure::{Failure, Why};
 use crate::run::body::Body;
 use crate::verify::{Checked, Subject, held};
-use intermezzo_explorer::{Environment, Explorer, Finding, Strategy};
+use intermezzo_explorer::{Environment, Explorer, Finding, Schedule, Strategy};
 use intermezzo_sdk::SyncVarOp;
 use search::SoloRuns;
 use std::fmt;
@@ -42,23 +42,30 @@ impl fmt::Display for Progress {
     }
 }
 
-impl<T: Sync> Subject<T> {
-    /// Looks for an operation that cannot come to its end. What is found goes into `checked`.
-    pub(crate) fn check_progress(&self, progress: Progress, body: &Body<'_, T>, checked: &mut Checked) {
+impl<T: Sync + 'static> Subject<T> {
+    /// Looks for an operation that cannot come to its end, in a program of this name; or only in this execution of it. What
+    /// is found goes into `checked`.
+    pub(crate) fn check_progress(
+        &self,
+        progress: Progress,
+        body: &Body<'_, T>,
+        (program, replay): (&str, Option<&Schedule>),
+        checked: &mut Checked,
+    ) {
         let watch = Arc::new(Mutex::new(Watch::new(progress, body.scenario, &self.names)));
         let budget = self.settings.executions;
-        let search = SoloRuns::new(
-            Arc::clone(&watch),
-            self.settings.solo_steps,
-            self.settings.solo_preemptions,
-        );
+        let steps = self.settings.solo_steps;
+        let search = match replay {
+            Some(schedule) => SoloRuns::replaying(Arc::clone(&watch), steps, schedule.choices.clone()),
+            None => SoloRuns::new(Arc::clone(&watch), steps, self.settings.solo_preemptions),
+        };
         // A task that waits for a time goes on alone when the time is up: so that must be possible at any time.
         let environment = Environment {
             timeouts: u32::MAX,
             ..Environment::calm()
         };
         let report = Explorer::new()
-            .program("progress")
+            .program(program)
             .environment(environment)
             // Who gives way goes on all the same if nobody else does.
             .fair_yields(u32::MAX)
@@ -77,10 +84,10 @@ impl<T: Sync> Subject<T> {
             (Some(finding), Some(failed)) => Some(self.stuck(progress, finding, failed, body)),
             _ => findings.first().map(|finding| {
                 let scenario = body.scenario.describe(&self.names);
-                Failure::new(finding, scenario, Told::default())
+                Failure::new(finding, scenario, Why::default())
             }),
         };
-        if checked.failure.is_none() && report.executions() >= budget {
+        if checked.failure.is_none() && replay.is_none() && report.executions() >= budget {
             checked.short = checked
                 .short
                 .take()
@@ -109,11 +116,9 @@ impl<T: Sync> Subject<T> {
             .saturating_sub(failed.moment + EVENTS_SHOWN_MAX);
         finding.events.truncate(finding.events.len() - left_out);
         let scenario = body.scenario.describe(&self.names);
-        let mut failure = Failure::new(&finding, scenario, Told::default());
+        let mut failure = Failure::new(&finding, scenario, Why::default());
         failure.progress = Some(progress);
-        if left_out > 0 {
-            failure.events.push(format!("and {left_out} more"));
-        }
+        failure.steps_left_out = left_out;
         failure
     }
 }

@@ -35,6 +35,8 @@ enum Who {
     Alone(TaskId),
     /// All but the one that is stopped, in turns of so many steps.
     Others { stopped: Option<TaskId>, turn: u64 },
+    /// Whom the schedule says that is replayed.
+    Recorded,
 }
 
 /// A run to make: from the moment before this choice on.
@@ -91,9 +93,78 @@ pub(super) struct SoloRuns {
     turn_from: u64,
     over: bool,
     first: bool,
+    /// The choices of the execution to run, if it is only one.
+    recorded: Option<Vec<Choice>>,
 }
 
 impl SoloRuns {
+    /// Just the execution that makes these choices, in which operations have to return within so many steps.
+    pub(super) fn replaying(watch: Arc<Mutex<Watch>>, steps_max: u64, recorded: Vec<Choice>) -> SoloRuns {
+        let mut search = SoloRuns::new(watch, steps_max, 0);
+        search.run.who = Who::Recorded;
+        search.recorded = Some(recorded);
+        search
+    }
+
+    /// The choice that was recorded here; `None` if there was none like it. Whoever is to go, an operation may prove to be
+    /// stuck.
+    fn as_recorded(&mut self, watch: &mut Watch, point: &ChoicePoint<'_>) -> Option<u32> {
+        let recorded = self
+            .recorded
+            .as_deref()
+            .unwrap_or_default()
+            .get(point.choices)
+            .copied();
+        if point.kind == ChoiceKind::Task && !self.over {
+            self.look_for_stuck(watch, point);
+            if watch.progress() == Progress::LockFree {
+                self.look_for_going_round(watch, point, |_| String::new());
+            }
+        }
+        match recorded {
+            _ if point.alternatives == 1 => Some(0),
+            Some(choice) if (choice.kind, choice.alternatives) == (point.kind, point.alternatives) => {
+                Some(choice.taken)
+            }
+            Some(_) => None,
+            None => {
+                self.over = true;
+                Some(if point.kind == ChoiceKind::Task {
+                    self.finish(point)
+                } else {
+                    0
+                })
+            }
+        }
+    }
+
+    /// Fails if no operation has returned for too long while whoever runs is inside one.
+    fn look_for_going_round(
+        &mut self,
+        watch: &mut Watch,
+        point: &ChoicePoint<'_>,
+        case: impl Fn(&Watch) -> String,
+    ) -> bool {
+        if self.last_return.1 != watch.returned() {
+            self.last_return = (point.step, watch.returned());
+        }
+        let Some(place) = watch.operation(point.running) else {
+            return false;
+        };
+        if point.step - self.last_return.0 <= self.steps_max {
+            return false;
+        }
+        let why = format!(
+            "{}no operation returned within {} steps, and {} goes round",
+            case(watch),
+            self.steps_max,
+            watch.name(place)
+        );
+        let moment = self.begun.as_ref().map_or(watch.events, |begun| begun.events);
+        watch.fail(point.running, point.pending(point.running), moment, &why);
+        true
+    }
+
     /// Runs from moments of executions with at most so many preemptions, in which operations have to return within so
     /// many steps.
     pub(super) fn new(watch: Arc<Mutex<Watch>>, steps_max: u64, preemptions_max: u32) -> SoloRuns {
@@ -111,6 +182,7 @@ impl SoloRuns {
             turn_from: 0,
             over: false,
             first: true,
+            recorded: None,
         }
     }
 
@@ -193,26 +265,12 @@ impl SoloRuns {
         if watch.all_returned_but(begun.place) {
             return None;
         }
-        if self.last_return.1 != watch.returned() {
-            self.last_return = (point.step, watch.returned());
-        }
-        let going_round = watch
-            .operation(point.running)
-            .filter(|_| Some(point.running) != stopped);
-        if let Some(place) = going_round
-            && point.step - self.last_return.0 > self.steps_max
-        {
-            let case = match begun.place {
-                Some(place) => format!("with {} stopped for ever", watch.name(place)),
-                None => format!("when tasks go on in turns of {turn}"),
-            };
-            let why = format!(
-                "{case}, no operation returned within {} steps, and {} goes round",
-                self.steps_max,
-                watch.name(place)
-            );
-            let moment = begun.events;
-            watch.fail(point.running, point.pending(point.running), moment, &why);
+        let place = begun.place;
+        let case = |watch: &Watch| match place {
+            Some(place) => format!("with {} stopped for ever, ", watch.name(place)),
+            None => format!("when tasks go on in turns of {turn}, "),
+        };
+        if Some(point.running) != stopped && self.look_for_going_round(watch, point, case) {
             return None;
         }
         let in_order = || alternatives(point).filter(|(_, task)| Some(*task) != stopped);
@@ -238,6 +296,10 @@ impl Strategy for SoloRuns {
         if watch.failed.is_some() {
             return false;
         }
+        if self.recorded.is_some() {
+            plan.replace(&[]);
+            return std::mem::take(&mut self.first);
+        }
         if matches!(self.run.who, Who::Any) && !self.first {
             self.base = plan.choices().to_vec();
             self.prepare(watch.progress());
@@ -257,11 +319,14 @@ impl Strategy for SoloRuns {
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        let watch = Arc::clone(&self.watch);
+        let mut watch = held(&watch);
+        if matches!(self.run.who, Who::Recorded) {
+            return self.as_recorded(&mut watch, point);
+        }
         if point.kind != ChoiceKind::Task {
             return Some(0);
         }
-        let watch = Arc::clone(&self.watch);
-        let mut watch = held(&watch);
         if self.over || watch.failed.is_some() {
             return Some(self.finish(point));
         }
@@ -287,6 +352,7 @@ impl Strategy for SoloRuns {
             }
             Who::Alone(task) => Some(task),
             Who::Others { stopped, .. } => stopped,
+            Who::Recorded => None,
         };
         if self.begun.is_none() {
             // Up to the choice itself there is one way only.

@@ -5,6 +5,7 @@ use crate::operation::Operation;
 use crate::scenario::{Place, Scenario, Step};
 use intermezzo_explorer::sync::mpsc;
 use intermezzo_explorer::{Operations, choose, preemptions_off, thread};
+use std::rc::Rc;
 
 /// An object under test, and what is done with it.
 pub(crate) struct Body<'a, T> {
@@ -14,7 +15,7 @@ pub(crate) struct Body<'a, T> {
     pub(crate) texts: &'a Texts,
 }
 
-impl<T: Sync> Body<'_, T> {
+impl<T: Sync + 'static> Body<'_, T> {
     /// All tasks at once; if `coarse`, no operation is preempted. With `any_length`, each does any number of its operations: then every moment at which all that
     /// have begun wait is the end of some execution.
     pub(crate) fn concurrent(&self, any_length: bool, coarse: bool) {
@@ -29,14 +30,15 @@ impl<T: Sync> Body<'_, T> {
         };
         let whole = chosen == lengths;
         Record::with(|record| record.cut_short = !whole);
-        let object = (self.make)();
+        let object = self.object();
+        let object = &*object;
         let marks = Operations::new();
-        self.perform_all(&object, &self.scenario.init, 0);
+        self.perform_all(object, &self.scenario.init, 0);
         let first = self.scenario.first_places();
         thread::scope(|scope| {
             let tasks = self.scenario.tasks.iter().zip(&chosen).zip(&first);
             for ((steps, &length), &first) in tasks.filter(|((_, length), _)| **length > 0) {
-                let (object, marks) = (&object, &marks);
+                let marks = &marks;
                 scope.spawn(move || {
                     for (step, place) in steps[..length].iter().zip(first..) {
                         marks.call(u64::from(place));
@@ -50,15 +52,16 @@ impl<T: Sync> Body<'_, T> {
             }
         });
         if whole {
-            self.perform_all(&object, &self.scenario.post, first[self.scenario.tasks.len()]);
+            self.perform_all(object, &self.scenario.post, first[self.scenario.tasks.len()]);
         }
     }
 
     /// One operation at a time, in any order: each task waits for its turn.
     pub(crate) fn serial(&self) {
         Record::begin();
-        let object = (self.make)();
-        self.perform_all(&object, &self.scenario.init, 0);
+        let object = self.object();
+        let object = &*object;
+        self.perform_all(object, &self.scenario.init, 0);
         let first = self.scenario.first_places();
         let (done, any_done) = mpsc::channel();
         thread::scope(|scope| {
@@ -66,7 +69,7 @@ impl<T: Sync> Body<'_, T> {
             let mut tasks = Vec::new();
             for (steps, &first) in self.scenario.tasks.iter().zip(&first) {
                 let (turn, my_turn) = mpsc::channel::<()>();
-                let (object, done) = (&object, &done);
+                let done = &done;
                 tasks.push(scope.spawn(move || {
                     for (step, place) in steps.iter().zip(first..) {
                         // The other end is there as long as operations are left; and so is whoever is told.
@@ -83,7 +86,7 @@ impl<T: Sync> Body<'_, T> {
             }
             let mut waiting: Vec<usize> = (0..turns.len()).filter(|&task| turns[task].0 > 0).collect();
             while !waiting.is_empty() {
-                let (left, turn) = &mut turns[waiting[choose(waiting.len())]];
+                let (left, turn) = &mut turns[waiting[Record::next_turn(|| choose(waiting.len()))]];
                 *left -= 1;
                 let _ = turn.send(());
                 let _ = any_done.recv();
@@ -95,7 +98,14 @@ impl<T: Sync> Body<'_, T> {
                 let _ = task.join();
             }
         });
-        self.perform_all(&object, &self.scenario.post, first[self.scenario.tasks.len()]);
+        self.perform_all(object, &self.scenario.post, first[self.scenario.tasks.len()]);
+    }
+
+    /// A new object, which whoever shows it can find as long as it is there.
+    fn object(&self) -> Rc<T> {
+        let object = Rc::new((self.make)());
+        Record::with(|record| record.object = Some(Rc::downgrade(&object) as _));
+        object
     }
 
     fn perform_all(&self, object: &T, steps: &[Step], first: u32) {
@@ -105,7 +115,7 @@ impl<T: Sync> Body<'_, T> {
     }
 
     fn perform(&self, object: &T, step: &Step, place: Place) {
-        Record::with(|record| record.marks.push(Mark::Call(place)));
+        Record::with(|record| record.mark(Mark::Call(place)));
         let under_way = UnderWay;
         let mut text = Record::take_buffer();
         self.operations[step.operation].run(object, &step.argument, &mut text);

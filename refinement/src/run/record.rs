@@ -1,8 +1,12 @@
 //! What operations did in one execution, in the order in which it happened.
 
 use crate::scenario::Place;
+use intermezzo_explorer::Glance;
+use intermezzo_sdk::EventId;
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Weak;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What an operation returned, by the number of its text.
@@ -55,6 +59,15 @@ impl Mark {
     }
 }
 
+/// An execution that is run once more to be told: what there is beside its events.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Story {
+    /// The history, each mark with the last event before it.
+    pub(crate) marks: Vec<(Mark, Option<EventId>)>,
+    /// What the object held after each event.
+    pub(crate) glances: Vec<(EventId, Glance)>,
+}
+
 /// The record of the execution that runs on this thread.
 #[derive(Default)]
 pub(crate) struct Record {
@@ -63,6 +76,12 @@ pub(crate) struct Record {
     pub(crate) cut_short: bool,
     /// Whether an operation panicked.
     pub(crate) panicked: bool,
+    /// The object, as long as it is there.
+    pub(crate) object: Option<Weak<dyn Any>>,
+    /// Whether the choice that is made is whose turn it is, one operation at a time.
+    pub(crate) turn: bool,
+    /// The execution's story, if it is to be told.
+    pub(crate) story: Option<Box<Story>>,
     buffer: String,
     /// What the operation at each place returned last, and its number: mostly what it returns now. (An exploration has
     /// threads of its own, so the numbers are of its scenario.)
@@ -80,12 +99,44 @@ impl Record {
         RECORD.with_borrow_mut(|record| {
             record.marks.clear();
             (record.cut_short, record.panicked) = (false, false);
+            if let Some(story) = &mut record.story {
+                story.marks.clear();
+            }
         });
     }
 
     /// Changes the record of the execution that runs.
     pub(crate) fn with<R>(change: impl FnOnce(&mut Record) -> R) -> R {
         RECORD.with_borrow_mut(change)
+    }
+
+    /// Notes a mark.
+    pub(crate) fn mark(&mut self, mark: Mark) {
+        self.marks.push(mark);
+        if let Some(story) = &mut self.story {
+            let last = story.glances.last().map(|(event, _)| *event);
+            story.marks.push((mark, last));
+        }
+    }
+
+    /// Notes what the object held after an event: from then on, the story of executions is told.
+    pub(crate) fn glanced(event: EventId, glance: Glance) {
+        RECORD.with_borrow_mut(|record| {
+            let story = record.story.get_or_insert_default();
+            // Every execution begins so.
+            if (event.task.0, event.index) == (0, 1) {
+                story.glances.clear();
+            }
+            story.glances.push((event, glance));
+        });
+    }
+
+    /// Makes the choice whose turn it is.
+    pub(crate) fn next_turn(choose: impl FnOnce() -> usize) -> usize {
+        Record::with(|record| record.turn = true);
+        let chosen = choose();
+        Record::with(|record| record.turn = false);
+        chosen
     }
 
     /// A buffer for a text, to be given back.
@@ -104,7 +155,7 @@ impl Record {
                 Some((text, number)) if *text == buffer => *number,
                 _ => record.remember(place, texts.number(&buffer), &buffer),
             };
-            record.marks.push(Mark::Return(place, number));
+            record.mark(Mark::Return(place, number));
             record.buffer = buffer;
         });
     }

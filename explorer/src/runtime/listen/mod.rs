@@ -9,6 +9,7 @@ mod view;
 pub(crate) use memory::{DataAccess, Owner};
 pub(super) use record::Memory;
 
+use super::glance::{Glancing, UnderWay};
 use super::panics::caught;
 use super::task_set::TaskSet;
 use super::{Engine, Runtime, Site};
@@ -46,6 +47,9 @@ pub(crate) struct Listeners {
     record: Option<Box<Record>>,
     /// Findings of the execution that runs.
     pub(crate) reported: Vec<Reported>,
+    /// How objects are looked at, if they are; and the glance that is under way.
+    pub(super) glancing: Option<Box<Glancing>>,
+    pub(super) glance: Option<UnderWay>,
 }
 
 impl Listeners {
@@ -65,7 +69,7 @@ impl Listeners {
     /// What any of the monitors wants to hear.
     pub(crate) fn interests(&self) -> Interests {
         let there = self.monitors.iter().filter(|listener| !listener.gone);
-        there.fold(Interests::NONE, |all, listener| all | listener.interests)
+        there.fold(self.glance_interests(), |all, listener| all | listener.interests)
     }
 
     fn record(&mut self) -> &mut Record {
@@ -82,9 +86,9 @@ impl Listeners {
         self.record.as_ref()?.site(site)
     }
 
-    /// Whether there is any monitor.
+    /// Whether there is any monitor, or anybody who looks.
     pub(crate) fn any(&self) -> bool {
-        !self.monitors.is_empty()
+        !self.monitors.is_empty() || self.glancing.is_some()
     }
 }
 

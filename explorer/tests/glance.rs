@@ -1,0 +1,154 @@
+//! Glances at a test's objects change nothing, and see what is there.
+
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Mutex, RwLock, mpsc};
+use intermezzo_explorer::{Explorer, Glance, Schedule, thread};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex as StdMutex};
+
+struct Shared {
+    n: AtomicUsize,
+    list: Mutex<Vec<usize>>,
+    limit: RwLock<usize>,
+    unused: AtomicUsize,
+}
+
+thread_local! {
+    static SHARED: RefCell<Option<Rc<Shared>>> = const { RefCell::new(None) };
+}
+
+fn shared() -> Rc<Shared> {
+    SHARED.with_borrow(|shared| Rc::clone(shared.as_ref().unwrap()))
+}
+
+fn test() {
+    let shared = Rc::new(Shared {
+        n: AtomicUsize::new(0),
+        list: Mutex::new(Vec::new()),
+        limit: RwLock::new(7),
+        unused: AtomicUsize::new(3),
+    });
+    SHARED.set(Some(Rc::clone(&shared)));
+    let shared = &*shared;
+    thread::scope(|scope| {
+        for number in 1..3 {
+            scope.spawn(move || {
+                let before = shared.n.load(SeqCst);
+                shared.list.lock().unwrap().push(number);
+                let _limit = shared.limit.read().unwrap();
+                shared.n.store(before + 1, SeqCst);
+            });
+        }
+    });
+    assert_eq!(shared.n.load(SeqCst), 2);
+}
+
+/// What a look at the failing execution tells, and the report in words.
+fn glanced(look: Option<fn() -> String>, schedule: &Schedule) -> (Vec<(String, Glance)>, String) {
+    let told = Arc::new(StdMutex::new(Vec::new()));
+    let mut explorer = Explorer::new().program("glance").replay(schedule.clone());
+    if let Some(look) = look {
+        let told = Arc::clone(&told);
+        let tell = move |event: intermezzo_sdk::EventId, glance| {
+            let id = format!("{}.{}", event.task.0, event.index);
+            told.lock().unwrap().push((id, glance));
+        };
+        explorer = explorer.glance(look, tell);
+    }
+    let report = explorer.explore(test);
+    let told = told.lock().unwrap().clone();
+    (told, format!("{:?}", report.findings()))
+}
+
+fn failing() -> Schedule {
+    let report = Explorer::new().program("glance").explore(test);
+    report.findings()[0].schedule.clone()
+}
+
+#[test]
+fn glances_change_nothing() {
+    let schedule = failing();
+    let (none, plain) = glanced(None, &schedule);
+    assert!(none.is_empty());
+    let looks: [fn() -> String; 4] = [
+        || format!("{:?}", shared().n),
+        || {
+            let shared = shared();
+            let list = shared.list.lock().unwrap();
+            format!("{list:?} {:?} {:?}", shared.limit.read(), shared.unused)
+        },
+        || panic!("no"),
+        || {
+            while shared().unused.load(SeqCst) == 3 {
+                thread::yield_now();
+            }
+            String::new()
+        },
+    ];
+    for look in looks {
+        let (told, finding) = glanced(Some(look), &schedule);
+        assert_eq!(finding, plain);
+        assert!(told.len() > 10);
+    }
+}
+
+#[test]
+fn what_is_there_is_seen() {
+    let schedule = failing();
+    let (told, _) = glanced(Some(|| shared().n.load(SeqCst).to_string()), &schedule);
+    let mut seen: Vec<Glance> = told.into_iter().map(|(_, glance)| glance).collect();
+    seen.dedup();
+    // The first event is that of a task that has made nothing yet.
+    assert_eq!(seen[0], Glance::Failed);
+    let seen: Vec<Glance> = seen
+        .into_iter()
+        .filter(|glance| *glance != Glance::Failed)
+        .collect();
+    assert_eq!(seen, [Glance::Seen("0".into()), Glance::Seen("1".into())]);
+}
+
+#[test]
+fn what_is_locked_is_not_seen() {
+    let schedule = failing();
+    let look = || format!("{:?}", shared().list.lock().unwrap());
+    let (told, _) = glanced(Some(look), &schedule);
+    let locked = told
+        .iter()
+        .filter(|(_, glance)| *glance == Glance::Locked)
+        .count();
+    assert!(locked >= 2, "{told:#?}");
+    let last = told
+        .iter()
+        .rev()
+        .find(|(_, glance)| matches!(glance, Glance::Seen(_)));
+    let Some((_, Glance::Seen(last))) = last else {
+        panic!("{told:#?}")
+    };
+    assert!(last == "[1, 2]" || last == "[2, 1]", "{last}");
+}
+
+/// A word from a channel that has none is waited for, and so not seen.
+#[test]
+fn a_glance_does_not_wait() {
+    let body = || {
+        let (sender, receiver) = mpsc::channel::<u8>();
+        WORDS.set(Some(receiver));
+        drop(sender);
+        WORDS.set(None);
+    };
+    thread_local! {
+        static WORDS: RefCell<Option<mpsc::Receiver<u8>>> = const { RefCell::new(None) };
+    }
+    let told = Arc::new(StdMutex::new(Vec::new()));
+    let hearing = Arc::clone(&told);
+    let report = Explorer::new()
+        .glance(
+            || WORDS.with_borrow(|words| format!("{:?}", words.as_ref().map(mpsc::Receiver::recv))),
+            move |_, glance| hearing.lock().unwrap().push(glance),
+        )
+        .explore(body);
+    assert!(report.verdict().is_pass(), "{report}");
+    let told = told.lock().unwrap();
+    assert!(told.contains(&Glance::Seen("None".into())), "{told:?}");
+}

@@ -1,0 +1,204 @@
+//! What a test came to: in words, and as JSON.
+
+use crate::failure::Failure;
+use crate::scenario::Description;
+use crate::verify::Checked;
+use intermezzo_explorer::{Coverage, Verdict};
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// The format of a report's JSON form.
+pub const REFINEMENT_FORMAT: &str = "intermezzo-refinement/1";
+
+/// What a test came to.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct RefinementReport {
+    /// The test, by name: see [`Refinement::name`](crate::Refinement::name).
+    pub program: String,
+    /// Scenarios checked.
+    pub scenarios: u64,
+    /// Executions of all of them, those that observe included.
+    pub executions: u64,
+    /// Traces among those that were compared.
+    pub traces: u64,
+    /// Different histories that were compared.
+    pub histories: u64,
+    /// What was observed of the object, if it was compared with itself.
+    pub observations: usize,
+    /// Orders of operations that were run because a history asked for them, in scenarios that have too many to run all.
+    pub orders: u64,
+    /// Runs of one task alone, or of all but one, or in turns, if progress is demanded; each is one of the executions.
+    pub solo_runs: u64,
+    /// The scenarios of which not every execution was run, or not every history decided, and why.
+    pub short: Vec<String>,
+    /// Whether such a scenario makes the test inconclusive: see [`Refinement::in_full`](crate::Refinement::in_full).
+    pub in_full: bool,
+    /// Scenarios tried to make the failing one small.
+    pub minimising: u64,
+    /// Where the object did what it may not.
+    pub failure: Option<Failure>,
+    /// The lines that pin the failing scenario in the test.
+    pub pin: Option<String>,
+    /// Whether a single execution was run, by its schedule.
+    pub replayed: bool,
+}
+
+impl RefinementReport {
+    /// Takes in what a scenario came to.
+    pub(crate) fn take(&mut self, checked: Checked, scenario: impl Fn() -> Description) {
+        self.scenarios += 1;
+        self.executions += checked.executions;
+        self.traces += checked.traces;
+        self.histories += checked.histories;
+        self.observations += checked.observations;
+        self.orders += checked.orders;
+        self.solo_runs += checked.solo_runs;
+        let short = checked
+            .short
+            .map(|why| format!("{why}: {}", scenario().shortened().one_line()));
+        self.short.extend(short);
+        self.failure = checked.failure;
+    }
+
+    /// `Fail` if the object did what it may not; `Inconclusive` if no scenario was compared in full, or one was not that
+    /// had to be.
+    pub fn verdict(&self) -> Verdict {
+        match &self.failure {
+            Some(_) => Verdict::Fail,
+            None if self.replayed => Verdict::Pass,
+            None if self.scenarios == self.short.len() as u64 => Verdict::Inconclusive,
+            None if self.in_full && !self.short.is_empty() => Verdict::Inconclusive,
+            None => Verdict::Pass,
+        }
+    }
+
+    /// What a pass is worth: every execution of every scenario that was tried, or less, and why.
+    pub fn coverage(&self) -> Coverage {
+        if self.replayed {
+            return Coverage::Sampled { executions: 1 };
+        }
+        let reason = match (&self.failure, self.short.len()) {
+            (Some(_), _) => "stopped at the first failure".to_owned(),
+            (None, 0) => return Coverage::Exhaustive,
+            (None, short) => format!("{short} of {} scenarios not in full", self.scenarios),
+        };
+        Coverage::Bounded {
+            preemptions: None,
+            delays: None,
+            depth: None,
+            reason: Some(reason),
+            rank: None,
+        }
+    }
+
+    /// The report as one JSON object, ended by a line break, in the format [`REFINEMENT_FORMAT`]: the same report is the
+    /// same text. What is in it is told in `docs/REFINEMENT.md`.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("strings, numbers and lists are JSON");
+        text.push('\n');
+        text
+    }
+
+    /// What was covered, in a line, and what was not, a line each.
+    fn covered(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} scenarios, {} executions, {} traces, {} histories",
+            self.scenarios, self.executions, self.traces, self.histories
+        )?;
+        if self.orders > 0 {
+            write!(f, ", {} orders run on demand", self.orders)?;
+        }
+        if self.solo_runs > 0 {
+            write!(f, ", {} solo runs", self.solo_runs)?;
+        }
+        if !self.short.is_empty() {
+            write!(f, "; {} not in full", self.short.len())?;
+        }
+        writeln!(f)?;
+        for short in &self.short {
+            writeln!(f, "not in full: {short}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for RefinementReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(failure) = &self.failure {
+            write!(f, "{failure}")?;
+            if let Some(pin) = &self.pin {
+                writeln!(f, "\nto try this scenario first:\n{pin}")?;
+                writeln!(f, "\nto replay this execution alone, with that:")?;
+                writeln!(f, ".replay(\"{}\")\n", failure.schedule.token())?;
+            }
+        }
+        self.covered(f)
+    }
+}
+
+/// A finding, as reports of explorations have them: so that whoever reads those can read this.
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    kind: String,
+    severity: &'static str,
+    message: &'a str,
+    schedule: String,
+}
+
+#[derive(Serialize)]
+struct ReportJson<'a> {
+    format: &'static str,
+    program: &'a str,
+    verdict: Verdict,
+    coverage: Coverage,
+    scenarios: u64,
+    executions: u64,
+    traces: u64,
+    histories: u64,
+    observations: usize,
+    orders: u64,
+    solo_runs: u64,
+    not_in_full: &'a [String],
+    minimising: u64,
+    findings: Vec<FindingJson<'a>>,
+    notes: Vec<String>,
+    failure: Option<&'a Failure>,
+    pin: Option<&'a str>,
+}
+
+impl Serialize for RefinementReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let findings = self.failure.iter().map(|failure| FindingJson {
+            kind: failure.kind.as_str().into_owned(),
+            severity: "error",
+            message: &failure.message,
+            schedule: failure.schedule.token(),
+        });
+        ReportJson {
+            format: REFINEMENT_FORMAT,
+            program: &self.program,
+            verdict: self.verdict(),
+            coverage: self.coverage(),
+            scenarios: self.scenarios,
+            executions: self.executions,
+            traces: self.traces,
+            histories: self.histories,
+            observations: self.observations,
+            orders: self.orders,
+            solo_runs: self.solo_runs,
+            not_in_full: &self.short,
+            minimising: self.minimising,
+            findings: findings.collect(),
+            notes: self
+                .short
+                .iter()
+                .map(|short| format!("not in full: {short}"))
+                .collect(),
+            failure: self.failure.as_ref(),
+            pin: self.pin.as_deref(),
+        }
+        .serialize(serializer)
+    }
+}

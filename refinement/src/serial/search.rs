@@ -1,0 +1,223 @@
+//! The search for an order of a history's operations, depth first: an operation may come next if nothing that is left has to
+//! come before it, and if it returns, after those before, what it returned in the history.
+//!
+//! Differs from the general checker: states are not known, only what operations returned, so that orders are told apart
+//! by what came before, and are the more the less operations return.
+
+use super::{OneByOne, Unknown};
+use crate::check::Same;
+use crate::observations::{Brackets, Outcome};
+use crate::run::record::{Mark, TextId};
+use crate::scenario::{Place, Scenario};
+
+/// A history, and what has to come before what.
+pub(crate) struct Question {
+    /// What returned, with that, in the order in which it returned: an order that is not forbidden.
+    completed: Vec<(Place, TextId)>,
+    /// What waits for ever.
+    pub(crate) waiting: Vec<Place>,
+    /// For each of those completed, which of them come before it, as indexes.
+    before: Vec<Vec<usize>>,
+}
+
+/// An order of some operations after which another does not do what it did in the history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DeadEnd {
+    /// The operations before, each of which returns what it returned.
+    pub(crate) order: Vec<Place>,
+    pub(crate) next: Place,
+    /// What it may come to.
+    pub(crate) would: Vec<Outcome>,
+}
+
+/// How orders fail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reasons {
+    /// As many operations as can be put in order so that each returns what it returned.
+    pub(crate) longest: Vec<Place>,
+    /// Every way in which an order fails, as far as they are listed.
+    pub(crate) dead_ends: Vec<DeadEnd>,
+    /// How many more there are.
+    pub(crate) more: usize,
+    /// Whether there may be even more: not every order was looked at.
+    pub(crate) cut_short: bool,
+}
+
+impl Question {
+    /// Whether this history of a scenario is explained by an order.
+    pub(crate) fn new(scenario: &Scenario, marks: &[Mark], same: Same) -> Question {
+        let (brackets, outcomes) = Brackets::of(marks, scenario.len());
+        let returned = marks.iter().filter_map(|mark| match mark {
+            Mark::Return(place, text) => Some((*place, *text)),
+            Mark::Call(_) => None,
+        });
+        let completed: Vec<(Place, TextId)> = returned.collect();
+        let parts = Parts::new(scenario);
+        let comes_before =
+            |a: Place, b: Place| parts.come_in_order(a, b) || brackets.ordered(a.index(), b.index(), same);
+        let before = completed.iter().map(|&(later, _)| {
+            let all = completed.iter().enumerate();
+            all.filter(|(_, (earlier, _))| comes_before(*earlier, later))
+                .map(|(at, _)| at)
+                .collect()
+        });
+        let before = before.collect();
+        let places = outcomes.iter().zip(0..);
+        let waiting = places.filter(|(outcome, _)| **outcome == Outcome::Waits);
+        Question {
+            waiting: waiting.map(|(_, place)| Place(place)).collect(),
+            before,
+            completed,
+        }
+    }
+
+    /// Whether some order explains the history; of several operations that wait, each has to wait alone after all that
+    /// returned.
+    pub(crate) fn is_explained(&self, by: &mut dyn OneByOne) -> Result<bool, Unknown> {
+        if self.waiting.is_empty() {
+            return self.search(None, by, &mut |_| {});
+        }
+        for &alone in &self.waiting {
+            if !self.search(Some(alone), by, &mut |_| {})? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// How orders fail, with the first of the operations that wait for which all do; at most so many dead ends are listed.
+    pub(crate) fn reasons(&self, by: &mut dyn OneByOne, listed: usize) -> Reasons {
+        let alone: Vec<Option<Place>> = match self.waiting.is_empty() {
+            true => vec![None],
+            false => self.waiting.iter().copied().map(Some).collect(),
+        };
+        for alone in alone {
+            let mut reasons = Reasons::default();
+            let found = self.search(alone, by, &mut |step| match step {
+                Step::Reached(order) if order.len() > reasons.longest.len() => {
+                    reasons.longest = order.iter().map(|(place, _)| *place).collect();
+                }
+                Step::Reached(_) => {}
+                Step::DeadEnd(dead_end) if reasons.dead_ends.len() < listed => {
+                    reasons.dead_ends.push(dead_end)
+                }
+                Step::DeadEnd(_) => reasons.more += 1,
+            });
+            if found == Ok(true) {
+                continue;
+            }
+            reasons.cut_short = found.is_err();
+            return reasons;
+        }
+        Reasons::default()
+    }
+
+    /// Whether some order explains what returned, and that this operation waits then.
+    fn search(
+        &self,
+        alone: Option<Place>,
+        by: &mut dyn OneByOne,
+        told: &mut dyn FnMut(Step<'_>),
+    ) -> Result<bool, Unknown> {
+        let mut path = Path {
+            order: Vec::with_capacity(self.completed.len()),
+            done: vec![false; self.completed.len()],
+        };
+        self.go_on(&mut path, alone, by, told)
+    }
+
+    fn go_on(
+        &self,
+        path: &mut Path,
+        alone: Option<Place>,
+        by: &mut dyn OneByOne,
+        told: &mut dyn FnMut(Step<'_>),
+    ) -> Result<bool, Unknown> {
+        told(Step::Reached(&path.order));
+        if path.order.len() == self.completed.len() {
+            let Some(alone) = alone else { return Ok(true) };
+            let would = by.outcomes(&path.order, alone, &[])?;
+            let waits = would.contains(&Outcome::Waits);
+            if !waits {
+                told(Step::DeadEnd(path.dead_end(alone, would)));
+            }
+            return Ok(waits);
+        }
+        for at in 0..self.completed.len() {
+            if path.done[at] || self.before[at].iter().any(|&before| !path.done[before]) {
+                continue;
+            }
+            let (next, text) = self.completed[at];
+            let ahead = self.ahead(path, at, alone);
+            let would = by.outcomes(&path.order, next, &ahead)?;
+            if !would.contains(&Outcome::Returned(text)) {
+                told(Step::DeadEnd(path.dead_end(next, would)));
+                continue;
+            }
+            path.done[at] = true;
+            path.order.push((next, text));
+            let found = self.go_on(path, alone, by, told)?;
+            if found {
+                return Ok(true);
+            }
+            path.done[at] = false;
+            path.order.pop();
+        }
+        Ok(false)
+    }
+
+    /// What comes next if this one does, in an order that is not forbidden.
+    fn ahead(&self, path: &Path, taken: usize, alone: Option<Place>) -> Vec<Place> {
+        let left = (0..self.completed.len()).filter(|&at| at != taken && !path.done[at]);
+        let left = left.map(|at| self.completed[at].0);
+        left.chain(alone).collect()
+    }
+}
+
+/// What a search comes to.
+enum Step<'a> {
+    /// These can come first, in this order.
+    Reached(&'a [(Place, TextId)]),
+    DeadEnd(DeadEnd),
+}
+
+struct Path {
+    order: Vec<(Place, TextId)>,
+    done: Vec<bool>,
+}
+
+impl Path {
+    fn dead_end(&self, next: Place, would: Vec<Outcome>) -> DeadEnd {
+        DeadEnd {
+            order: self.order.iter().map(|(place, _)| *place).collect(),
+            next,
+            would,
+        }
+    }
+}
+
+/// Who performs what, and when.
+struct Parts {
+    performers: Vec<u32>,
+    first_after: usize,
+}
+
+impl Parts {
+    fn new(scenario: &Scenario) -> Parts {
+        Parts {
+            performers: scenario.performers(),
+            first_after: scenario.len() - scenario.post.len(),
+        }
+    }
+
+    /// Whether the scenario has one come before the other: before the tasks, in one task, after them.
+    fn come_in_order(&self, a: Place, b: Place) -> bool {
+        let phase = |place: Place| match self.performers[place.index()] {
+            0 if place.index() >= self.first_after => 2,
+            0 => 0,
+            _ => 1,
+        };
+        let same_task = self.performers[a.index()] == self.performers[b.index()];
+        phase(a) < phase(b) || phase(a) == phase(b) && same_task && a < b
+    }
+}

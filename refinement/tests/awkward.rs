@@ -1,0 +1,180 @@
+//! Objects and tests that are awkward: what panics, what never returns, what is not the same twice.
+
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Arc, Mutex};
+use intermezzo_explorer::{Verdict, choose, thread};
+use intermezzo_refinement::{Progress, Refinement, RefinementReport, any, one_of, refine};
+
+fn small<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
+    test.scenarios(6).threads(2..=2)
+}
+
+fn kind(report: &RefinementReport) -> String {
+    let failure = report
+        .failure
+        .as_ref()
+        .unwrap_or_else(|| panic!("no failure: {report}"));
+    assert!(!report.to_string().is_empty() && !report.to_json().is_empty());
+    failure.kind.as_str().into_owned()
+}
+
+fn panics(test: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    let panic = std::panic::catch_unwind(test).expect_err("it panics");
+    match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => (*panic.downcast::<&str>().unwrap()).to_owned(),
+    }
+}
+
+#[test]
+fn without_operations_there_is_no_test() {
+    let words = panics(|| _ = refine(|| ()).run());
+    assert!(words.contains("give some with `op`"), "{words}");
+    let words = panics(|| _ = refine(|| ()).op("a", (), |(), ()| ()).replay("imz1.nothing"));
+    assert!(words.starts_with("replay: "), "{words}");
+    // A pinned scenario in which nothing is done.
+    let report = refine(|| ())
+        .op("a", (), |(), ()| ())
+        .scenarios(0)
+        .pin(|s| s)
+        .run();
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+    let report = refine(|| ())
+        .op("a", (), |(), ()| ())
+        .scenarios(0)
+        .pin(|s| s.task(|t| t))
+        .run();
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+}
+
+#[test]
+fn operations_that_panic() {
+    for orders in [0, 1_000] {
+        let test = refine(|| AtomicUsize::new(0)).op("add", (), |n: &AtomicUsize, ()| {
+            assert!(n.fetch_add(1, SeqCst) < 1, "twice");
+        });
+        assert_eq!(kind(&small(test).orders(orders).run()), "panic");
+    }
+    // What the object is made of, and what it is shown by.
+    let test = refine(|| -> AtomicUsize { panic!("cannot be made") }).op("a", (), |_, ()| ());
+    assert_eq!(kind(&small(test).run()), "panic");
+    let test = refine(|| Mutex::new(0)).show(|_| -> u8 { panic!("not to be seen") });
+    let test = test.op("add", (), |n: &Mutex<u8>, ()| {
+        let before = *n.lock().unwrap();
+        *n.lock().unwrap() = before + 1;
+        before
+    });
+    let report = small(test).run();
+    assert_eq!(kind(&report), "refinement");
+}
+
+#[test]
+fn operations_that_never_return() {
+    let test = |round: fn(&AtomicUsize)| {
+        refine(|| AtomicUsize::new(0)).op("turn", (), move |n: &AtomicUsize, ()| {
+            while n.load(SeqCst) == 0 {
+                round(n);
+            }
+        })
+    };
+    // A loop that waits for what nobody does is no operation that waits: nobody wakes it.
+    assert_eq!(kind(&small(test(|_| thread::yield_now())).run()), "livelock");
+    let goes_round = test(|n| {
+        n.fetch_add(2, SeqCst);
+        n.fetch_sub(2, SeqCst);
+    });
+    let report = small(goes_round)
+        .explorer(|explorer| explorer.steps_per_execution(500))
+        .run();
+    assert!(report.failure.is_some(), "{report}");
+    let report = small(test(|_| thread::yield_now()))
+        .progress(Progress::LockFree)
+        .run();
+    assert_eq!(kind(&report), "refinement");
+}
+
+#[test]
+fn large_arguments() {
+    let large: Vec<u8> = vec![7; 20_000];
+    let test = refine(|| Mutex::new(Vec::new()))
+        .op("put", one_of([large]), |held: &Mutex<Vec<u8>>, value| {
+            let before = held.lock().unwrap().len();
+            let mut held = held.lock().unwrap();
+            held.resize(before + value.len(), 1);
+            held.clone()
+        })
+        .op("get", any::<Vec<u64>>(), |held, _| held.lock().unwrap().len());
+    let report = small(test).run();
+    assert_eq!(kind(&report), "refinement");
+    let shown = report.failure.unwrap().to_string();
+    assert!(shown.len() < 5_000, "{}", shown.len());
+}
+
+/// What is done when the object goes comes in every execution.
+#[test]
+fn objects_that_do_something_when_they_go() {
+    struct Loud(Arc<AtomicUsize>, Mutex<u8>);
+    impl Drop for Loud {
+        fn drop(&mut self) {
+            let held = self.1.lock().unwrap();
+            self.0.fetch_add(usize::from(*held) + 1, SeqCst);
+            let other = Arc::clone(&self.0);
+            thread::spawn(move || other.fetch_add(1, SeqCst)).join().unwrap();
+        }
+    }
+    let test = refine(|| Loud(Arc::new(AtomicUsize::new(0)), Mutex::new(0)))
+        .op("add", (), |loud: &Loud, ()| *loud.1.lock().unwrap() += 1)
+        .show(|loud| *loud.1.lock().unwrap());
+    let report = small(test).run();
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+    struct Fragile(AtomicUsize);
+    impl Drop for Fragile {
+        fn drop(&mut self) {
+            assert!(self.0.load(SeqCst) < 2, "too much");
+        }
+    }
+    let test = refine(|| Fragile(AtomicUsize::new(0))).op("add", (), |fragile: &Fragile, ()| {
+        fragile.0.fetch_add(1, SeqCst);
+    });
+    assert_eq!(kind(&small(test).run()), "panic");
+}
+
+#[test]
+fn objects_that_are_not_the_same_twice() {
+    for orders in [0, 1_000] {
+        // By a choice that is explored.
+        let test = refine(|| AtomicUsize::new(choose(2))).op("get", (), |n: &AtomicUsize, ()| n.load(SeqCst));
+        assert_eq!(kind(&small(test).orders(orders).run()), "nondeterministic_spec");
+        // By what nobody knows of: time, or a count of the process.
+        static MADE: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let make = || AtomicUsize::new(MADE.fetch_add(1, std::sync::atomic::Ordering::SeqCst) % 3);
+        let test = refine(make).op("get", (), |n: &AtomicUsize, ()| n.load(SeqCst));
+        let kind = kind(&small(test).orders(orders).run());
+        assert!(
+            ["divergence", "nondeterministic_spec", "refinement"].contains(&&*kind),
+            "{kind}"
+        );
+    }
+}
+
+/// Tasks of the object's own have columns of their own.
+#[test]
+fn operations_that_spawn() {
+    let test = refine(|| AtomicUsize::new(0)).op("add", (), |n: &AtomicUsize, ()| {
+        let before = n.load(SeqCst);
+        thread::scope(|scope| {
+            scope.spawn(|| n.store(before + 1, SeqCst));
+        });
+        before
+    });
+    for orders in [0, 1_000] {
+        let again = refine(|| AtomicUsize::new(0)).op("add", (), |n: &AtomicUsize, ()| {
+            thread::scope(|scope| scope.spawn(|| n.fetch_add(1, SeqCst)).join().unwrap())
+        });
+        assert_eq!(small(again).orders(orders).run().verdict(), Verdict::Pass);
+    }
+    let report = small(test).run();
+    assert_eq!(kind(&report), "refinement");
+    let failure = report.failure.unwrap();
+    assert_eq!(failure.columns.len(), 5, "{failure}");
+}

@@ -63,6 +63,7 @@ impl Worker {
     ) -> Worker {
         let listening = listeners.interests();
         let asks_always = strategy.asks_always();
+        let detail = detail(&*strategy);
         Worker {
             remake: None,
             runtime: Box::new(Runtime {
@@ -111,9 +112,9 @@ impl Worker {
                 asks_always,
                 strategy,
                 trace: if known_loops.is_some() {
-                    Trace::with_voids(detail(asks_always))
+                    Trace::with_voids(detail)
                 } else {
-                    Trace::new(detail(asks_always))
+                    Trace::new(detail)
                 },
                 observe_from: 0,
                 ask_from: 0,
@@ -274,7 +275,7 @@ impl Worker {
     fn replace_strategy(&mut self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
         let rt = &mut *self.runtime;
         rt.asks_always = strategy.asks_always();
-        rt.trace = rt.trace.anew(detail(rt.asks_always));
+        rt.trace = rt.trace.anew(detail(&*strategy));
         rt.plan.truncate(0);
         std::mem::replace(&mut rt.strategy, strategy)
     }
@@ -363,11 +364,12 @@ impl Worker {
 }
 
 /// How much of executions is worked out for a strategy.
-fn detail(asks_always: bool) -> Detail {
-    if asks_always {
-        Detail::Races
-    } else {
-        Detail::Fingerprints
+fn detail(strategy: &dyn Strategy) -> Detail {
+    match strategy.reduction() {
+        // Within a bound it matters who has to wait.
+        "bpor" => Detail::Waits,
+        _ if strategy.asks_always() => Detail::Races,
+        _ => Detail::Fingerprints,
     }
 }
 

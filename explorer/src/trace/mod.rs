@@ -16,6 +16,7 @@
 
 mod access;
 mod blocked;
+mod facts;
 mod mix;
 mod order;
 mod race;
@@ -29,7 +30,8 @@ pub(crate) use set::{Fingerprints, Saved};
 use voids::Voids;
 
 use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
-use intermezzo_sdk::SyncVarOp;
+use facts::{APART, COUNTS, ENDS, Facts, SHOWS, TAKES_SHARE};
+use intermezzo_sdk::{SyncVar, SyncVarOp};
 use mix::{mix, mix_wide};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -47,6 +49,8 @@ pub(crate) enum Detail {
     Fingerprints,
     /// Fingerprints, clocks, and the pairs of steps that may be reversed.
     Races,
+    /// The same, and who waited for whom when nothing came after that.
+    Waits,
 }
 
 /// Which reductions are sound for what a program does, the strongest first.
@@ -68,8 +72,7 @@ pub(crate) enum Suits {
 
 impl Suits {
     /// What an operation needs.
-    #[inline(always)]
-    fn of(op: SyncVarOp) -> Suits {
+    const fn of(op: SyncVarOp) -> Suits {
         match op {
             SyncVarOp::TaskCheck
             | SyncVarOp::SharedAcquire
@@ -132,9 +135,9 @@ impl Step {
 struct Toucher {
     entry: u32,
     task: u32,
+    local: u32,
     op: SyncVarOp,
-    /// Whether a waiting operation went on for no reason that another gave.
-    unasked: bool,
+    facts: Facts,
     /// What tells the entry from all others of the execution.
     identity: u64,
 }
@@ -153,6 +156,9 @@ struct Tracked {
 #[derive(Clone, Copy, Debug)]
 struct Touched {
     entry: u32,
+    /// The entry's task, and the how-manieth of that it is.
+    task: u32,
+    local: u32,
     class: Class,
     /// Which gates of the variable were open before; what a waiting operation needs to have been possible then.
     open: Gates,
@@ -414,8 +420,12 @@ impl Trace {
             fingerprint: self.fingerprint(),
         };
         if end.also.is_empty() {
+            // What comes after an end or a join is ordered by it: where nothing does, nobody asks.
+            let over = end.is_last && self.detail < Detail::Waits && self.voids.is_none();
             for event in end.events {
-                self.add_event(&mut step, event, &[], end);
+                if !(over && Facts::of(event.op).any(ENDS)) {
+                    self.add_event(&mut step, event, &[], end);
+                }
             }
         } else {
             self.add_with_more(&mut step, end);
@@ -468,18 +478,15 @@ impl Trace {
             return;
         }
         let Event { task, op, .. } = *event;
-        let uncounted = !end.counts
-            && matches!(
-                op,
-                SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead
-            );
-        // What the event showed its task that no other event tells: a choice, or that nobody caused a waking.
-        let shown = match op {
-            SyncVarOp::Choice | SyncVarOp::CondvarWake | SyncVarOp::Park => event.read,
-            _ => 0,
-        };
-        let unasked = shown != 0;
-        let class = class_of(op, event.var, unasked).filter(|_| !uncounted);
+        let mut facts = Facts::of(op);
+        let shown = if facts.any(SHOWS) { event.read } else { 0 };
+        if shown != 0 {
+            facts = facts.unasked(op);
+        }
+        let uncounted = facts.any(COUNTS) && !end.counts;
+        let class = facts
+            .class
+            .filter(|_| event.var != SyncVar::NONE.0 && !uncounted);
         if class.is_none() && also.is_empty() && op != SyncVarOp::Choice {
             return;
         }
@@ -490,8 +497,9 @@ impl Trace {
         let by = Toucher {
             entry,
             task,
+            local,
             op,
-            unasked,
+            facts,
             identity: mix(tracked.lineage, u64::from(local)),
         };
         let key = Key::of(op, if class.is_some() { event.var } else { 0 });
@@ -503,7 +511,7 @@ impl Trace {
             op,
             key,
         });
-        self.suits = self.suits.max(Suits::of(op));
+        self.suits = self.suits.max(facts.suits);
         let first = step.entries == entry;
         let so_far = step.fingerprint;
         if first && task == step.task {
@@ -523,8 +531,8 @@ impl Trace {
             Some(class) => self.touch(step, &by, Touch { key, class }, end),
             None => 0,
         };
-        // A join tells nothing that the end did not; and those at the end of a scope come in any order.
-        if op != SyncVarOp::TaskJoin {
+        // A task ends, and is joined, with whichever step was the last that this waited for: neither tells anything new.
+        if !facts.any(ENDS) {
             step.count(mix_wide(by.identity, seen, shown << 8 | op as u64));
         }
         for (place, &(_, touch)) in also.iter().enumerate() {
@@ -552,25 +560,28 @@ impl Trace {
             }
             _ => (list.len() as u32, by.identity),
         };
-        let seen = match group.checked_sub(1) {
-            Some(last) => list[last as usize].sum,
-            None => 0,
-        };
-        if group > 0 && self.detail >= Detail::Races {
-            self.order(step, by, touch, group, end);
+        let mut seen = 0;
+        if let Some(last) = list[..group as usize].last() {
+            seen = last.sum;
+            if self.detail >= Detail::Races {
+                // From the last on: what is not known is mostly there.
+                let mut before = list[last.group as usize..group as usize].iter().rev();
+                if !before.all(|touched| self.clocks.of(by.entry, touched.task) >= touched.local) {
+                    self.order_anew(step, by, touch, group, end);
+                }
+            }
         }
-        // A share can be taken before any other that is given back in time: whether it could is not this list's to say.
-        let takes_share = matches!(by.op, SyncVarOp::SharedAcquire | SyncVarOp::SharedTryAcquire);
         self.keys[key].push(Touched {
             entry: by.entry,
+            task: by.task,
+            local: by.local,
             class: touch.class,
-            open: if takes_share { Gates::MAX } else { gates },
+            open: if by.facts.any(TAKES_SHARE) { Gates::MAX } else { gates },
             gates,
             group,
             sum,
         });
-        if race::follows(by.op, by.unasked) || by.op == SyncVarOp::TaskFork {
-            // Nobody else knows the task that was created.
+        if by.facts.any(APART) {
             self.followed.push(touch);
         } else {
             self.touches.push(touch);

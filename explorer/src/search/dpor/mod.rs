@@ -32,7 +32,7 @@ use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Ending, Trace, conflict};
 use intermezzo_sdk::TaskId;
-use node::{Candidate, Node};
+use node::{Candidate, Node, Path};
 use sequence::{Sequence, Sequences, Values, values};
 use sleep::{Sleeper, Touches};
 use tree::Tree;
@@ -73,15 +73,12 @@ pub(crate) struct Dpor {
     insertion: Insertion,
     begun: bool,
     /// What is known of each step of the running execution. The first step, before any decision, has a node for nothing.
-    nodes: Vec<Node>,
+    nodes: Path,
     /// The candidates of all steps of the path, in order of their alternatives; and who sleeps before each.
     candidates: Vec<Candidate>,
     sleepers: Vec<Sleeper>,
     /// What to do next, if the step just decided belongs to a sequence.
     guide: Tree,
-    /// Trees that are no longer needed, for the room that they have. No more than two for each node that there was at most
-    /// at once: more trees get room on the way than ask for it.
-    spare: Vec<Tree>,
     /// The values that the step under way has chosen.
     values: Values,
     /// The first step of the last execution that was not in the one before.
@@ -100,11 +97,10 @@ impl Dpor {
         Dpor {
             insertion,
             begun: false,
-            nodes: Vec::new(),
+            nodes: Path::default(),
             candidates: Vec::new(),
             sleepers: Vec::new(),
             guide: Tree::default(),
-            spare: Vec::new(),
             values: Values::new(),
             fresh: 0,
             cut: None,
@@ -156,20 +152,17 @@ impl Dpor {
             .nodes
             .last()
             .map_or(0, |last| last.preemptions + self.cost(last, last.task));
-        let candidates = candidates..self.candidates.len();
-        let listed = &self.candidates[candidates.clone()];
-        self.nodes
-            .push(Node::new(candidates, sleeping, choice, point.fair));
-        let node = &mut self.nodes[depth];
-        (node.unasked, node.preempts, node.preemptions) = (unasked, point.preempts, preemptions);
+        let listed = &self.candidates[candidates..];
+        let node = self.nodes.push();
+        (node.candidates, node.sleepers) = (candidates..self.candidates.len(), sleeping);
+        (node.choice, node.fair, node.unasked) = (choice, point.fair, unasked);
+        (node.preempts, node.preemptions) = (point.preempts, preemptions);
         let asleep = |task: u32| {
             self.sleepers[sleeping..]
                 .iter()
                 .any(|sleeper| sleeper.task == task)
         };
-        if !self.guide.is_empty() {
-            node.pending = std::mem::replace(&mut self.guide, self.spare.pop().unwrap_or_default());
-        }
+        std::mem::swap(&mut node.pending, &mut self.guide);
         let guided = std::iter::from_fn(|| node.next_pending())
             .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
         // Without a sequence to follow, or where what it wants next was done on the way, anything goes; who could go on
@@ -311,9 +304,6 @@ impl Dpor {
                         .is_some()
                 };
                 if !asleep.iter().any(seen) {
-                    if node.pending.has_no_room() {
-                        node.pending = self.spare.pop().unwrap_or_default();
-                    }
                     node.pending.insert(trace, choices, sequence);
                 }
             }
@@ -446,17 +436,10 @@ impl Dpor {
 
     /// Takes the last node off the path.
     fn leave(&mut self) {
-        let most = 2 * self.nodes.capacity();
-        let node = self.nodes.last_mut().expect("a node to leave");
+        let node = self.nodes.last().expect("a node to leave");
         self.candidates.truncate(node.candidates.start);
         self.sleepers.truncate(node.sleepers);
-        for tree in [&mut node.pending, &mut node.sequences] {
-            if !tree.has_no_room() && self.spare.len() < most {
-                tree.clear();
-                self.spare.push(std::mem::take(tree));
-            }
-        }
-        self.nodes.truncate(self.nodes.len() - 1);
+        self.nodes.pop();
     }
 
     /// Takes nodes off the path that come after the step which makes the choice `at`, and had no choice of their own.
@@ -476,7 +459,7 @@ impl Strategy for Dpor {
         if !self.begun {
             self.begun = true;
             plan.truncate(0);
-            self.nodes.push(Node::new(0..0, 0, None, false));
+            self.nodes.push();
             self.planned.nodes = 1;
             self.fresh = 0;
             return true;

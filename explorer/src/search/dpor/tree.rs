@@ -84,16 +84,6 @@ impl Tree {
         })
     }
 
-    /// Whether nothing is to be tried.
-    pub(super) fn is_empty(&self) -> bool {
-        self.gone == self.branches.len()
-    }
-
-    /// Whether a first branch would need memory.
-    pub(super) fn has_no_room(&self) -> bool {
-        self.branches.capacity() == 0
-    }
-
     /// Nothing is to be tried.
     pub(super) fn clear(&mut self) {
         self.branches.clear();

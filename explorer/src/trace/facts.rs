@@ -19,7 +19,7 @@ pub(super) struct Facts {
 pub(super) const FOLLOWS: u8 = 1;
 /// It needs no order of its own: it follows, or nobody else knows what it touches.
 pub(super) const APART: u8 = 2;
-/// It shows its task what no other event tells: a choice, or that nobody caused a waking.
+/// It shows its task what no other event tells: a choice, that a task has ended, or that nobody caused a waking.
 pub(super) const SHOWS: u8 = 4;
 /// It counts references.
 pub(super) const COUNTS: u8 = 8;
@@ -60,7 +60,7 @@ impl Facts {
             suits: Suits::of(op),
             traits: bit(FOLLOWS, follows)
                 | bit(APART, follows || matches!(op, TaskFork))
-                | bit(SHOWS, matches!(op, Choice | CondvarWake | Park))
+                | bit(SHOWS, matches!(op, Choice | CondvarWake | Park | TaskCheck))
                 | bit(COUNTS, matches!(op, CountUp | CountDown | CountRead))
                 | bit(ENDS, matches!(op, TaskEnd | TaskJoin))
                 | bit(TAKES_SHARE, matches!(op, SharedAcquire | SharedTryAcquire)),

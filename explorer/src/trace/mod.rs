@@ -49,7 +49,8 @@ pub(crate) enum Detail {
     Fingerprints,
     /// Fingerprints, clocks, and the pairs of steps that may be reversed.
     Races,
-    /// The same, and who waited for whom when nothing came after that.
+    /// The same, and whose end was waited for by whom. Else an end is no entry, since it tells nothing new: a join comes
+    /// after what its task did last, and the joins that nothing comes after are left out.
     Waits,
 }
 
@@ -420,12 +421,8 @@ impl Trace {
             fingerprint: self.fingerprint(),
         };
         if end.also.is_empty() {
-            // What comes after an end or a join is ordered by it: where nothing does, nobody asks.
-            let over = end.is_last && self.detail < Detail::Waits && self.voids.is_none();
             for event in end.events {
-                if !(over && Facts::of(event.op).any(ENDS)) {
-                    self.add_event(&mut step, event, &[], end);
-                }
+                self.add_event(&mut step, event, &[], end);
             }
         } else {
             self.add_with_more(&mut step, end);
@@ -479,14 +476,15 @@ impl Trace {
         }
         let Event { task, op, .. } = *event;
         let mut facts = Facts::of(op);
+        if facts.any(ENDS) && self.detail < Detail::Waits && (op == SyncVarOp::TaskEnd || end.is_last) {
+            return;
+        }
         let shown = if facts.any(SHOWS) { event.read } else { 0 };
         if shown != 0 {
             facts = facts.unasked(op);
         }
         let uncounted = facts.any(COUNTS) && !end.counts;
-        let class = facts
-            .class
-            .filter(|_| event.var != SyncVar::NONE.0 && !uncounted);
+        let class = facts.class.filter(|_| event.var != SyncVar::NONE.0 && !uncounted);
         if class.is_none() && also.is_empty() && op != SyncVarOp::Choice {
             return;
         }
@@ -531,6 +529,9 @@ impl Trace {
             Some(class) => self.touch(step, &by, Touch { key, class }, end),
             None => 0,
         };
+        if op == SyncVarOp::TaskJoin && self.detail == Detail::Races {
+            self.clocks.join(entry, self.head(event.read as u32));
+        }
         // A task ends, and is joined, with whichever step was the last that this waited for: neither tells anything new.
         if !facts.any(ENDS) {
             step.count(mix_wide(by.identity, seen, shown << 8 | op as u64));
@@ -576,7 +577,11 @@ impl Trace {
             task: by.task,
             local: by.local,
             class: touch.class,
-            open: if by.facts.any(TAKES_SHARE) { Gates::MAX } else { gates },
+            open: if by.facts.any(TAKES_SHARE) {
+                Gates::MAX
+            } else {
+                gates
+            },
             gates,
             group,
             sum,

@@ -28,7 +28,14 @@ impl Trace {
     /// `group`, and not all of the group before is known to come before it: it now does, and races with those of them that
     /// it could have come before. Apart, to keep the common path short.
     #[inline(never)]
-    pub(super) fn order_anew(&mut self, step: &Step, by: &Toucher, touch: Touch, group: u32, end: &StepEnd<'_>) {
+    pub(super) fn order_anew(
+        &mut self,
+        step: &Step,
+        by: &Toucher,
+        touch: Touch,
+        group: u32,
+        end: &StepEnd<'_>,
+    ) {
         if !by.facts.any(FOLLOWS) {
             let gates = match end.waited {
                 Some((var, gates)) if touch.key.var() == Some(var) && step.stands == by.entry => gates,

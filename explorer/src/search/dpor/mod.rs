@@ -217,11 +217,16 @@ impl Dpor {
 
     /// A step is done. Where somebody waited who could have gone on unasked, and that does not commute with the step,
     /// it is to be tried before it.
+    #[inline(always)]
     fn wake_unasked(&mut self, depth: usize, trace: &Trace) {
-        let node = &self.nodes[depth];
-        if !node.unasked {
-            return;
+        if self.nodes[depth].unasked {
+            self.wake_each_unasked(depth, trace);
         }
+    }
+
+    #[inline(never)]
+    fn wake_each_unasked(&mut self, depth: usize, trace: &Trace) {
+        let node = &self.nodes[depth];
         let end = self
             .nodes
             .get(depth + 1)

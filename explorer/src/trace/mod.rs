@@ -421,7 +421,16 @@ impl Trace {
             fingerprint: self.fingerprint(),
         };
         if end.also.is_empty() {
-            for event in end.events {
+            let looked_at = if end.is_last && self.detail < Detail::Waits {
+                let last = end
+                    .events
+                    .iter()
+                    .rposition(|event| !Facts::of(event.op).any(ENDS));
+                last.map_or(0, |last| last + 1)
+            } else {
+                end.events.len()
+            };
+            for event in &end.events[..looked_at] {
                 self.add_event(&mut step, event, &[], end);
             }
         } else {
@@ -476,7 +485,7 @@ impl Trace {
         }
         let Event { task, op, .. } = *event;
         let mut facts = Facts::of(op);
-        if facts.any(ENDS) && self.detail < Detail::Waits && (op == SyncVarOp::TaskEnd || end.is_last) {
+        if op == SyncVarOp::TaskEnd && self.detail < Detail::Waits {
             return;
         }
         let shown = if facts.any(SHOWS) { event.read } else { 0 };

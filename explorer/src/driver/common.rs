@@ -8,7 +8,7 @@ use crate::estimate::Estimate;
 use crate::explore::{OnProgress, Progress};
 use crate::search::SearchState;
 use crate::settings::Settings;
-use crate::trace::Fingerprints;
+use crate::trace::{Fingerprints, Suits};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -48,6 +48,8 @@ impl End {
 pub(super) struct Books {
     pub(super) ledger: Ledger,
     pub(super) catalogue: Catalogue,
+    /// What a program may do for the reduction at work to suit it.
+    pub(super) planned: Suits,
     /// Redundant executions before the search was restored.
     pub(super) redundant: u64,
     /// Which entries of scopes fitted nothing before that; `None` if there was nothing before.

@@ -46,6 +46,8 @@ pub(crate) struct Worker {
     runtime: Box<Runtime>,
     /// Makes the search that starts anew when an atomic proves not to be quiet.
     remake: Option<Remake>,
+    /// What the strategy said when it was asked for the next execution ahead of time, to be saved.
+    ahead: Option<bool>,
 }
 
 /// Makes a search.
@@ -66,6 +68,7 @@ impl Worker {
         let detail = detail(&*strategy);
         Worker {
             remake: None,
+            ahead: None,
             runtime: Box::new(Runtime {
                 epoch: 0,
                 epochs: Epochs::new(),
@@ -191,6 +194,9 @@ impl Worker {
 
     /// Prepares the next execution that the strategy asks for; false when it asks for none.
     pub(crate) fn prepare(&mut self) -> bool {
+        if let Some(more) = self.ahead.take() {
+            return more;
+        }
         let rt = &mut *self.runtime;
         if let (Some(quiet), Some(remake)) = (&mut rt.quiet, &self.remake)
             && quiet.broken
@@ -273,6 +279,7 @@ impl Worker {
     }
 
     fn replace_strategy(&mut self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
+        self.ahead = None;
         let rt = &mut *self.runtime;
         rt.asks_always = strategy.asks_always();
         rt.trace = rt.trace.anew(detail(&*strategy));
@@ -316,6 +323,7 @@ impl Worker {
 
     /// Begins another search, from its first execution.
     pub(crate) fn restart(&mut self, strategy: Box<dyn Strategy>) {
+        self.ahead = None;
         let rt = &mut *self.runtime;
         rt.asks_always = strategy.asks_always();
         rt.trace = rt.trace.anew(rt.trace.detail());
@@ -349,7 +357,15 @@ impl Worker {
     }
 
     /// What is left of the work of the strategy, in words of its own.
-    pub(crate) fn save(&self) -> Option<String> {
+    pub(crate) fn save(&mut self) -> Option<String> {
+        if self.runtime.strategy.saves_ahead() && self.ahead.is_none() {
+            self.ahead = Some(if self.runtime.departed.is_some() {
+                self.prepare_again();
+                true
+            } else {
+                self.prepare()
+            });
+        }
         self.runtime.strategy.save(&self.runtime.plan)
     }
 

@@ -21,12 +21,14 @@ mod mix;
 mod order;
 mod race;
 mod set;
+mod suits;
 mod voids;
 
 pub(crate) use access::{Class, Key, Touch, class_of, conflict};
 pub(crate) use blocked::{Blocked, Ending};
 pub(crate) use race::Race;
 pub(crate) use set::{Fingerprints, Saved};
+pub(crate) use suits::Suits;
 use voids::Voids;
 
 use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
@@ -52,39 +54,6 @@ pub(crate) enum Detail {
     /// The same, and whose end was waited for by whom. Else an end is no entry, since it tells nothing new: a join comes
     /// after what its task did last, and the joins that nothing comes after are left out.
     Waits,
-}
-
-/// Which reductions are sound for what a program does, the strongest first.
-///
-/// A reduction reorders steps, and relies on a step being the same in every order. Some are not: where a sender's end is
-/// closed that is not the last, that is part of the step before; and when a task has ended depends on whichever
-/// step was the last that it waited for. Random programs that did so showed that something was missed, rarely.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Suits {
-    /// Wakeup trees, which plan whole sequences of steps.
-    #[default]
-    WakeupTrees,
-    /// Source sets, which plan one: for parked tasks.
-    SourceSets,
-    /// Happens-before caching, which plans none: for shared locks, channels, looks whether a task has ended, and waits
-    /// that the environment may end unasked.
-    Caching,
-}
-
-impl Suits {
-    /// What an operation needs.
-    const fn of(op: SyncVarOp) -> Suits {
-        match op {
-            SyncVarOp::TaskCheck
-            | SyncVarOp::SharedAcquire
-            | SyncVarOp::SharedTryAcquire
-            | SyncVarOp::ChannelSend
-            | SyncVarOp::ChannelReceive
-            | SyncVarOp::ChannelTryFailed
-            | SyncVarOp::ChannelClose => Suits::Caching,
-            _ => Suits::WakeupTrees,
-        }
-    }
 }
 
 /// A step: what happened between two decisions about tasks.
@@ -421,16 +390,16 @@ impl Trace {
             fingerprint: self.fingerprint(),
         };
         if end.also.is_empty() {
-            let looked_at = if end.is_last && self.detail < Detail::Waits {
-                let last = end
-                    .events
-                    .iter()
-                    .rposition(|event| !Facts::of(event.op).any(ENDS));
-                last.map_or(0, |last| last + 1)
-            } else {
-                end.events.len()
-            };
-            for event in &end.events[..looked_at] {
+            let mut events = end.events;
+            if end.is_last && self.detail < Detail::Waits {
+                // Nobody asks for the order of ends and joins that nothing comes after.
+                while let [before @ .., last] = events
+                    && Facts::of(last.op).any(ENDS)
+                {
+                    events = before;
+                }
+            }
+            for event in events {
                 self.add_event(&mut step, event, &[], end);
             }
         } else {

@@ -4,10 +4,10 @@
 mod common;
 
 use common::{counter, told};
-use intermezzo_explorer::sync::Mutex;
-use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Condvar, Mutex, RwLock};
 use intermezzo_explorer::{
-    CheckpointProblem, Environment, ExploreError, Explorer, Reduction, Report, Strategy, thread,
+    CheckpointProblem, Environment, ExploreError, Explorer, Reduction, Report, Strategy, choose, thread,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -106,6 +106,97 @@ fn caching_in_parts_comes_to_the_same() {
                 whole.traces(),
                 "bound {bound:?}, {executions} at a time"
             );
+        }
+    }
+}
+
+/// Chooses, waits, gets stuck and panics, by turns.
+fn eventful() {
+    let n = AtomicUsize::new(0);
+    let (lock, ready) = (Mutex::new(false), Condvar::new());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            n.fetch_add(choose(3), SeqCst);
+            if n.load(SeqCst) > 0 {
+                *lock.lock().unwrap() = true;
+            }
+            ready.notify_one();
+        });
+        scope.spawn(|| {
+            let held = lock.lock().unwrap();
+            if !*held {
+                drop(ready.wait(held).unwrap());
+            }
+        });
+        assert_ne!(n.fetch_add(1, SeqCst), 2);
+    });
+}
+
+/// Is parked while it waits, so that source sets take over from wakeup trees.
+fn spinning() {
+    let (n, flag) = (AtomicUsize::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            n.fetch_add(1, SeqCst);
+            while !flag.load(SeqCst) {
+                thread::yield_now();
+            }
+        });
+        n.fetch_add(2, SeqCst);
+        flag.store(true, SeqCst);
+    });
+}
+
+/// Shares a lock, so that caching takes over from all others.
+fn sharing() {
+    let lock = RwLock::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let seen = *lock.read().unwrap();
+                *lock.write().unwrap() += seen + 1;
+            });
+        }
+    });
+}
+
+/// The programs and partial-order reductions that are kept.
+fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, Option<u32>)> {
+    let programs = [
+        ("counter", counter as fn()),
+        ("lost_updates", lost_updates),
+        ("eventful", eventful),
+        ("spinning", spinning),
+        ("sharing", sharing),
+    ];
+    let reductions = [
+        (Reduction::Dpor, None),
+        (Reduction::SourceDpor, None),
+        (Reduction::Bpor, Some(1)),
+    ];
+    let with = move |(name, test)| reductions.map(|(reduction, bound)| (name, test, reduction, bound));
+    programs.into_iter().flat_map(with)
+}
+
+/// What a partial-order reduction has learned is kept, and so is which one is at work.
+#[test]
+fn partial_order_reductions_in_parts_come_to_the_same() {
+    for (program, test, reduction, bound) in reduced() {
+        for keep_going in [false, true] {
+            let explorer = || {
+                let explorer = explorer(program, bound);
+                explorer.keep_going(keep_going).reduction(reduction)
+            };
+            let whole = explorer().explore(test);
+            for executions in [1, 7] {
+                let executions = executions.max(whole.executions() / 50);
+                let parts = in_parts(explorer, test, executions, &[1, 1]);
+                assert_eq!(
+                    told(&parts),
+                    told(&whole),
+                    "{program}, {reduction:?}, {executions} at a time"
+                );
+            }
         }
     }
 }
@@ -212,9 +303,18 @@ fn checkpoints_are_written_while_the_search_runs() {
         });
         assert!(n.load(SeqCst) > 1);
     }
-    let explorer = |jobs| explorer("long", None).jobs(jobs).keep_going(true);
-    let whole = explorer(1).explore(long as fn());
-    for jobs in [1, 3] {
+    for (jobs, reduction) in [
+        (1, Reduction::None),
+        (3, Reduction::None),
+        (1, Reduction::Dpor),
+        (1, Reduction::SourceDpor),
+    ] {
+        let explorer = |jobs| {
+            let explorer = explorer("long", None).jobs(jobs);
+            explorer.reduction(reduction).keep_going(true)
+        };
+        let whole = explorer(1).explore(long as fn());
+        let most = if reduction == Reduction::None { 3 } else { 1 };
         let directory = Directory::new("often");
         let file = directory.file();
         let there = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -233,7 +333,7 @@ fn checkpoints_are_written_while_the_search_runs() {
         let step = there.len().div_ceil(5);
         for (at, contents) in there.iter().enumerate().step_by(step) {
             fs::write(&file, contents).unwrap();
-            let report = explorer(1 + at % 3).checkpoint(&file).explore(long as fn());
+            let report = explorer(1 + at % most).checkpoint(&file).explore(long as fn());
             assert_eq!(told(&report), told(&whole));
         }
     }

@@ -30,7 +30,7 @@ impl Class {
     ///
     /// `unasked` says that a waiting operation went on for no reason that another gave.
     #[inline(always)]
-    pub fn of(op: SyncVarOp, unasked: bool) -> Option<Class> {
+    pub const fn of(op: SyncVarOp, unasked: bool) -> Option<Class> {
         use SyncVarOp::*;
         Some(match op {
             AtomicStore | AtomicRmw | LockAcquire | LockTryAcquire | LockRelease => Class::Write,

@@ -203,7 +203,7 @@ impl SyncVarOp {
     }
 
     /// Whether the operation changes the state of its variable.
-    pub fn is_write(self) -> bool {
+    pub const fn is_write(self) -> bool {
         use SyncVarOp::*;
         !matches!(
             self,

@@ -17,7 +17,7 @@ fn told(code: i32, arguments: &[&str]) -> Value {
 }
 
 /// Kills the search of these arguments so many times, each time a little later, and then lets it come to its end. The
-/// moments are drawn from `seed`; numbers of workers alternate.
+/// moments are drawn from `seed`; numbers of workers alternate, unless the search is for one.
 #[track_caller]
 fn killed_and_resumed(code: i32, arguments: &[&str], kills: u64, mut seed: u64) -> Value {
     let directory = tempfile::tempdir().unwrap();
@@ -25,7 +25,8 @@ fn killed_and_resumed(code: i32, arguments: &[&str], kills: u64, mut seed: u64) 
     let kept = [arguments, &["--checkpoint", &file, "--checkpoint-every", "0.005"]].concat();
     let mut in_the_middle = 0;
     for kill in 0..kills {
-        let jobs = ["1", "2", "3"][kill as usize % 3];
+        let most = if arguments.contains(&"--reduction") { 1 } else { 3 };
+        let jobs = ["1", "2", "3"][kill as usize % most];
         let arguments = [&kept[..], &["--jobs", jobs]].concat();
         let mut child = command(directory.path(), &arguments)
             .stdout(Stdio::null())
@@ -61,6 +62,25 @@ fn a_search_that_is_killed_again_and_again_comes_to_the_same() {
     let whole = told(0, &long);
     assert_eq!(whole["executions"], 756_756);
     assert_eq!(killed_and_resumed(0, &long, 20, 1), whole);
+}
+
+#[test]
+fn so_does_one_that_leaves_out_what_shows_nothing_new() {
+    let reduced = [
+        "corpus",
+        "run",
+        "big0",
+        "--preemptions",
+        "none",
+        "--reduction",
+        "dpor",
+    ];
+    let whole = told(0, &reduced);
+    assert_eq!(
+        (&whole["executions"], &whole["traces"]),
+        (&69_112.into(), &69_112.into())
+    );
+    assert_eq!(killed_and_resumed(0, &reduced, 20, 3), whole);
 }
 
 #[test]
@@ -102,7 +122,6 @@ fn not_every_search_can_be_kept_or_split() {
     let path = directory.path().join("file");
     let file = path.to_str().unwrap();
     for (search, kept, split) in [
-        ("--reduction=dpor", "has learned", "one after the other"),
         ("--delays=2", "in order of delays", "in order of delays"),
         ("--strategy=best-first", "ranks a prefix", "ranks first of all"),
         ("--depth=9", "bound on depth", "bound on depth"),
@@ -111,6 +130,8 @@ fn not_every_search_can_be_kept_or_split() {
         run(&["corpus", "run", "counter", search, "--checkpoint", file]).refused(&["`checkpoint`", kept]);
         run(&["corpus", "run", "counter", search, "--jobs", "2"]).refused(&["`jobs`", split]);
     }
+    let reduced = ["corpus", "run", "counter", "--reduction=dpor", "--jobs", "2"];
+    run(&reduced).refused(&["`jobs`", "one after the other"]);
     assert!(!path.exists());
 }
 

@@ -10,7 +10,7 @@ use crate::explore::{OnProgress, Progress};
 use crate::report::Finding;
 use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
-use crate::trace::Fingerprints;
+use crate::trace::{Fingerprints, Suits};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -52,6 +52,8 @@ pub(super) struct Books {
     pub(super) catalogue: Catalogue,
     /// In which part of the search things were found, if it has parts: notes for the report.
     pub(super) places: Vec<String>,
+    /// What a program may do for the reduction at work to suit it.
+    pub(super) planned: Suits,
     /// Redundant executions before the search was restored.
     pub(super) redundant: u64,
     /// Which entries of scopes fitted nothing before that; `None` if there was nothing before.

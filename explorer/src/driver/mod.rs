@@ -117,7 +117,9 @@ impl Exploration {
             (None, None, _) => configured::strategy(&settings),
         };
 
+        let asked = suits_asked(&settings, own);
         let mut books = Books {
+            planned: asked,
             ledger: Ledger::default(),
             catalogue: Catalogue::new(!settings.keep_going),
             places: Vec::new(),
@@ -136,6 +138,9 @@ impl Exploration {
             contents.take(&mut books, &traces).map_err(refused)?;
             (ending, before) = (contents.ending, contents.elapsed);
             alone &= contents.alone;
+            if books.planned > asked {
+                strategy = configured::weaker(&settings, books.planned);
+            }
             if !strategy.restore(&state) {
                 return Err(refused(Problem::Unintelligible {
                     reason: "what is left of the search cannot be understood".into(),
@@ -223,6 +228,15 @@ impl Exploration {
                 .for_each(|problem| report.note(&problem.to_string()));
         }
         Ok(report)
+    }
+}
+
+/// What a program may do for the reduction to suit it that the settings ask for, if the search is `own`.
+fn suits_asked(settings: &Settings, own: bool) -> Suits {
+    match settings.reduction {
+        Reduction::Dpor if own => Suits::WakeupTrees,
+        Reduction::SourceDpor | Reduction::Bpor if own => Suits::SourceSets,
+        _ => Suits::Caching,
     }
 }
 
@@ -322,12 +336,8 @@ fn work(
             let settings = settings.clone();
             worker.quiet_atomics(move || configured::strategy(&settings));
         }
-        let planned = match settings.reduction {
-            Reduction::Dpor if common.own => Suits::WakeupTrees,
-            Reduction::SourceDpor | Reduction::Bpor if common.own => Suits::SourceSets,
-            _ => Suits::Caching,
-        };
-        Shift::new(common, program, number, worker, planned).run(&|| test())
+        let asked = suits_asked(settings, common.own);
+        Shift::new(common, program, number, worker, asked).run(&|| test())
     };
     let mut shifts = hands.into_iter().zip(sets).enumerate();
     let (_, (first, monitors)) = shifts.next().expect("there is a worker");

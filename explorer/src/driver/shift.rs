@@ -31,7 +31,8 @@ pub(super) struct Shift<'a> {
     attempts: Attempts,
     /// Executions that it ran.
     executions: u64,
-    /// What a program may do for the reduction at work to suit it.
+    /// What a program may do for the reduction that was asked for to suit it, and for the one at work.
+    asked: Suits,
     planned: Suits,
     /// Executions and steps since the last look at the clock.
     since_look: (u64, u64),
@@ -88,13 +89,13 @@ pub(super) struct Done {
 }
 
 impl<'a> Shift<'a> {
-    /// A weaker reduction takes over where a program does what does not suit one that is `planned` for.
+    /// A weaker reduction takes over where a program does what does not suit the one that is `asked` for.
     pub(super) fn new(
         common: &'a Common<'a>,
         program: &'a str,
         number: usize,
         worker: Worker,
-        planned: Suits,
+        asked: Suits,
     ) -> Shift<'a> {
         Shift {
             common,
@@ -105,7 +106,8 @@ impl<'a> Shift<'a> {
             tally: Tally::default(),
             attempts: Attempts::new(common.settings.retries),
             executions: 0,
-            planned,
+            asked,
+            planned: common.books().planned,
             since_look: (0, 0),
             presence: Presence {
                 common,
@@ -118,12 +120,11 @@ impl<'a> Shift<'a> {
 
     /// Works until the search is over, or the exploration ends. Its monitors have not been told of that.
     pub(super) fn run(mut self, test: &dyn Fn()) -> (Worker, Done) {
-        let planned = self.planned;
         self.presence.enter();
         self.warm_up(test);
         while self.goes_on() {
             if std::mem::take(&mut self.learned) {
-                self.start_anew(planned);
+                self.start_anew();
             }
             if !self.attempts.prepare(&mut self.worker) {
                 self.common.allowed_begins(false);
@@ -158,8 +159,7 @@ impl<'a> Shift<'a> {
                 }
             }
         }
-        let weakened = self.planned != planned;
-        self.rest_at_last(weakened)
+        self.rest_at_last()
     }
 
     /// Sees to what has to be seen to between two executions; whether to prepare another one.
@@ -207,6 +207,10 @@ impl<'a> Shift<'a> {
         self.learned = executed.learned;
         if executed.suits > self.planned && !executed.departed {
             self.planned = executed.suits;
+            let mut books = self.common.books();
+            // What a checkpoint tells of is the search at work.
+            (books.planned, books.redundant) = (self.planned, 0);
+            drop(books);
             self.worker
                 .restart(configured::weaker(self.common.settings, self.planned));
         }
@@ -215,7 +219,7 @@ impl<'a> Shift<'a> {
     /// Starts the search anew, for one more loop is known: what was run before counts nowhere, but for what was found and
     /// whether the test always did the same.
     #[cold]
-    fn start_anew(&mut self, planned: Suits) {
+    fn start_anew(&mut self) {
         self.worker.adopt_learned();
         self.attempts.forget();
         self.given_up.times += 1;
@@ -230,7 +234,7 @@ impl<'a> Shift<'a> {
         let own = self.worker.strategy().anew();
         self.worker.restart(if let Some(own) = own {
             own
-        } else if self.planned == planned {
+        } else if self.planned == self.asked {
             configured::strategy(settings)
         } else {
             configured::weaker(settings, self.planned)
@@ -393,22 +397,23 @@ impl<'a> Shift<'a> {
     }
 
     /// The end: tells the other hands, and leaves.
-    fn rest_at_last(mut self, weakened: bool) -> (Worker, Done) {
+    fn rest_at_last(mut self) -> (Worker, Done) {
         if self.common.ended().is_some() {
             self.worker.strategy().stop();
         }
         let done = Done {
-            weakened,
+            weakened: self.planned != self.asked,
             untried: self.attempts.is_due() && self.common.keeping.is_none(),
             share: self.share(),
             given_up: self.given_up,
         };
-        if self.common.keeping.is_some() && self.attempts.is_due() {
+        let keeps = self.common.keeping.is_some();
+        if keeps && self.attempts.is_due() && !self.worker.strategy().saves_ahead() {
             // Who goes on from the checkpoint does not know that it was to be tried again.
             self.tally.departures.lost += 1;
             self.worker.give_up();
         }
-        let search = self.worker.save();
+        let search = if keeps { self.worker.save() } else { None };
         self.leave(search);
         (self.worker, done)
     }

@@ -387,6 +387,7 @@ impl Runtime {
             also: &self.also,
             waited: self.waited,
             after_all: self.after_all,
+            is_last: self.live == 0,
             counts: self.environment.arc_counts,
             vars: &self.vars,
             tasks: &self.tasks,

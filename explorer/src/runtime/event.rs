@@ -48,6 +48,8 @@ pub(crate) struct StepEnd<'a> {
     pub(crate) waited: Option<(u32, Gates)>,
     /// Whether the step was possible only because nobody else could go on.
     pub(crate) after_all: bool,
+    /// Whether every task has come to its end with it.
+    pub(crate) is_last: bool,
     /// Whether reference counts are visible.
     pub(crate) counts: bool,
     pub(crate) vars: &'a Vars,

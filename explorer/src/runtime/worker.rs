@@ -47,6 +47,8 @@ pub(crate) struct Worker {
     runtime: Box<Runtime>,
     /// Makes the search that starts anew when an atomic proves not to be quiet.
     remake: Option<Remake>,
+    /// What the strategy said when it was asked for the next execution ahead of time, to be saved.
+    ahead: Option<bool>,
 }
 
 /// Makes a search.
@@ -64,8 +66,10 @@ impl Worker {
     ) -> Worker {
         let listening = listeners.interests();
         let asks_always = strategy.asks_always();
+        let detail = detail(&*strategy);
         Worker {
             remake: None,
+            ahead: None,
             runtime: Box::new(Runtime {
                 epoch: 0,
                 epochs: Epochs::new(),
@@ -113,9 +117,9 @@ impl Worker {
                 asks_always,
                 strategy,
                 trace: if known_loops.is_some() {
-                    Trace::with_voids(detail(asks_always))
+                    Trace::with_voids(detail)
                 } else {
-                    Trace::new(detail(asks_always))
+                    Trace::new(detail)
                 },
                 observe_from: 0,
                 ask_from: 0,
@@ -197,6 +201,9 @@ impl Worker {
 
     /// Prepares the next execution that the strategy asks for; false when it asks for none.
     pub(crate) fn prepare(&mut self) -> bool {
+        if let Some(more) = self.ahead.take() {
+            return more;
+        }
         let rt = &mut *self.runtime;
         if let (Some(quiet), Some(remake)) = (&mut rt.quiet, &self.remake)
             && quiet.broken
@@ -280,9 +287,10 @@ impl Worker {
     }
 
     fn replace_strategy(&mut self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
+        self.ahead = None;
         let rt = &mut *self.runtime;
         rt.asks_always = strategy.asks_always();
-        rt.trace = rt.trace.anew(detail(rt.asks_always));
+        rt.trace = rt.trace.anew(detail(&*strategy));
         rt.plan.truncate(0);
         std::mem::replace(&mut rt.strategy, strategy)
     }
@@ -323,6 +331,7 @@ impl Worker {
 
     /// Begins another search, from its first execution.
     pub(crate) fn restart(&mut self, strategy: Box<dyn Strategy>) {
+        self.ahead = None;
         let rt = &mut *self.runtime;
         rt.asks_always = strategy.asks_always();
         rt.trace = rt.trace.anew(rt.trace.detail());
@@ -356,7 +365,15 @@ impl Worker {
     }
 
     /// What is left of the work of the strategy, in words of its own.
-    pub(crate) fn save(&self) -> Option<String> {
+    pub(crate) fn save(&mut self) -> Option<String> {
+        if self.runtime.strategy.saves_ahead() && self.ahead.is_none() {
+            self.ahead = Some(if self.runtime.departed.is_some() {
+                self.prepare_again();
+                true
+            } else {
+                self.prepare()
+            });
+        }
         self.runtime.strategy.save(&self.runtime.plan)
     }
 
@@ -371,11 +388,12 @@ impl Worker {
 }
 
 /// How much of executions is worked out for a strategy.
-fn detail(asks_always: bool) -> Detail {
-    if asks_always {
-        Detail::Races
-    } else {
-        Detail::Fingerprints
+fn detail(strategy: &dyn Strategy) -> Detail {
+    match strategy.reduction() {
+        // Within a bound it matters who has to wait.
+        "bpor" => Detail::Waits,
+        _ if strategy.asks_always() => Detail::Races,
+        _ => Detail::Fingerprints,
     }
 }
 

@@ -195,6 +195,12 @@ pub trait Strategy: Send {
         Rank::of_choices(0, choices)
     }
 
+    /// Whether `save` is to be called once the next execution is prepared, with the choices prescribed for that, because
+    /// what the last one showed is known only then. Not for searches that can be split.
+    fn saves_ahead(&self) -> bool {
+        false
+    }
+
     /// What this hand has left to do, after an execution that made the choices in `plan`: one line of text. `None` if
     /// the search cannot be saved.
     fn save(&self, plan: &Plan) -> Option<String> {

@@ -198,12 +198,6 @@ const REFUSED: &[Refused] = &[
          the reduction `caching` or `none`",
     ),
     (
-        "checkpoint",
-        |s| s.checkpoint.is_some() && partial_order(s),
-        "what a partial-order reduction has learned is not in a checkpoint: give `none`, or the reduction `caching` or \
-         `none`",
-    ),
-    (
         "jobs",
         |s| s.jobs > 1 && delay_bounded(s),
         "a search in order of delays is not split among workers: give 1, or bound preemptions",
@@ -548,11 +542,8 @@ mod tests {
                 "jobs=2 reduction=bpor preemptions=2",
                 Some(("jobs", "one after the other")),
             ),
-            ("checkpoint=a reduction=dpor", Some(("checkpoint", "has learned"))),
-            (
-                "checkpoint=a reduction=bpor preemptions=1",
-                Some(("checkpoint", "has learned")),
-            ),
+            ("checkpoint=a reduction=dpor", None),
+            ("checkpoint=a reduction=bpor preemptions=1", None),
             ("jobs=2 delays=1", Some(("jobs", "in order of delays"))),
             (
                 "checkpoint=a strategy=delays",

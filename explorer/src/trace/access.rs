@@ -2,9 +2,10 @@
 
 pub(crate) use intermezzo_sdk::Class;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
+use serde::{Deserialize, Serialize};
 
 /// What is touched: one aspect of a variable, or something that all tasks share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Key(u32);
 
 impl Key {

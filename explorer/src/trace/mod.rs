@@ -17,20 +17,24 @@
 mod access;
 mod accesses;
 mod blocked;
+mod facts;
 mod mix;
 mod order;
 mod race;
 mod set;
+mod suits;
 mod voids;
 
 pub(crate) use access::{Class, Key, Touch, class_of, conflict};
 pub(crate) use blocked::{Blocked, Ending};
 pub(crate) use race::Race;
 pub(crate) use set::{Fingerprints, Saved};
+pub(crate) use suits::Suits;
 use voids::Voids;
 
 use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
-use intermezzo_sdk::SyncVarOp;
+use facts::{APART, COUNTS, ENDS, Facts, SHOWS, TAKES_SHARE};
+use intermezzo_sdk::{SyncVar, SyncVarOp};
 pub(crate) use mix::mix;
 use mix::mix_wide;
 use smallvec::SmallVec;
@@ -49,40 +53,9 @@ pub(crate) enum Detail {
     Fingerprints,
     /// Fingerprints, clocks, and the pairs of steps that may be reversed.
     Races,
-}
-
-/// Which reductions are sound for what a program does, the strongest first.
-///
-/// A reduction reorders steps, and relies on a step being the same in every order. Some are not: where a sender's end is
-/// closed that is not the last, that is part of the step before; and when a task has ended depends on whichever
-/// step was the last that it waited for. Random programs that did so showed that something was missed, rarely.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Suits {
-    /// Wakeup trees, which plan whole sequences of steps.
-    #[default]
-    WakeupTrees,
-    /// Source sets, which plan one: for parked tasks.
-    SourceSets,
-    /// Happens-before caching, which plans none: for shared locks, channels, looks whether a task has ended, and waits
-    /// that the environment may end unasked.
-    Caching,
-}
-
-impl Suits {
-    /// What an operation needs.
-    #[inline(always)]
-    fn of(op: SyncVarOp) -> Suits {
-        match op {
-            SyncVarOp::TaskCheck
-            | SyncVarOp::SharedAcquire
-            | SyncVarOp::SharedTryAcquire
-            | SyncVarOp::ChannelSend
-            | SyncVarOp::ChannelReceive
-            | SyncVarOp::ChannelTryFailed
-            | SyncVarOp::ChannelClose => Suits::Caching,
-            _ => Suits::WakeupTrees,
-        }
-    }
+    /// The same, and whose end was waited for by whom. Else an end is no entry, since it tells nothing new: a join comes
+    /// after what its task did last, and the joins that nothing comes after are left out.
+    Waits,
 }
 
 /// A step: what happened between two decisions about tasks.
@@ -134,9 +107,9 @@ impl Step {
 struct Toucher {
     entry: u32,
     task: u32,
+    local: u32,
     op: SyncVarOp,
-    /// Whether a waiting operation went on for no reason that another gave.
-    unasked: bool,
+    facts: Facts,
     /// What tells the entry from all others of the execution.
     identity: u64,
 }
@@ -155,6 +128,9 @@ struct Tracked {
 #[derive(Clone, Copy, Debug)]
 struct Touched {
     entry: u32,
+    /// The entry's task, and the how-manieth of that it is.
+    task: u32,
+    local: u32,
     class: Class,
     /// Which gates of the variable were open before; what a waiting operation needs to have been possible then.
     open: Gates,
@@ -416,7 +392,16 @@ impl Trace {
             fingerprint: self.fingerprint(),
         };
         if end.also.is_empty() {
-            for event in end.events {
+            let mut events = end.events;
+            if end.is_last && self.detail < Detail::Waits {
+                // Nobody asks for the order of ends and joins that nothing comes after.
+                while let [before @ .., last] = events
+                    && Facts::of(last.op).any(ENDS)
+                {
+                    events = before;
+                }
+            }
+            for event in events {
                 self.add_event(&mut step, event, &[], end);
             }
         } else {
@@ -470,18 +455,16 @@ impl Trace {
             return;
         }
         let Event { task, op, .. } = *event;
-        let uncounted = !end.counts
-            && matches!(
-                op,
-                SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead
-            );
-        // What the event showed its task that no other event tells: a choice, or that nobody caused a waking.
-        let shown = match op {
-            SyncVarOp::Choice | SyncVarOp::CondvarWake | SyncVarOp::Park => event.read,
-            _ => 0,
-        };
-        let unasked = shown != 0;
-        let class = class_of(op, event.var, unasked).filter(|_| !uncounted);
+        let mut facts = Facts::of(op);
+        if op == SyncVarOp::TaskEnd && self.detail < Detail::Waits {
+            return;
+        }
+        let shown = if facts.any(SHOWS) { event.read } else { 0 };
+        if shown != 0 {
+            facts = facts.unasked(op);
+        }
+        let uncounted = facts.any(COUNTS) && !end.counts;
+        let class = facts.class.filter(|_| event.var != SyncVar::NONE.0 && !uncounted);
         if class.is_none() && also.is_empty() && op != SyncVarOp::Choice {
             return;
         }
@@ -492,8 +475,9 @@ impl Trace {
         let by = Toucher {
             entry,
             task,
+            local,
             op,
-            unasked,
+            facts,
             identity: mix(tracked.lineage, u64::from(local)),
         };
         let key = Key::of(op, if class.is_some() { event.var } else { 0 });
@@ -505,7 +489,7 @@ impl Trace {
             op,
             key,
         });
-        self.suits = self.suits.max(Suits::of(op));
+        self.suits = self.suits.max(facts.suits);
         let first = step.entries == entry;
         let so_far = step.fingerprint;
         if first && task == step.task {
@@ -525,8 +509,11 @@ impl Trace {
             Some(class) => self.touch(step, &by, Touch { key, class }, end),
             None => 0,
         };
-        // A join tells nothing that the end did not; and those at the end of a scope come in any order.
-        if op != SyncVarOp::TaskJoin {
+        if op == SyncVarOp::TaskJoin && self.detail == Detail::Races {
+            self.clocks.join(entry, self.head(event.read as u32));
+        }
+        // A task ends, and is joined, with whichever step was the last that this waited for: neither tells anything new.
+        if !facts.any(ENDS) {
             step.count(mix_wide(by.identity, seen, shown << 8 | op as u64));
         }
         for (place, &(_, touch)) in also.iter().enumerate() {
@@ -554,25 +541,32 @@ impl Trace {
             }
             _ => (list.len() as u32, by.identity),
         };
-        let seen = match group.checked_sub(1) {
-            Some(last) => list[last as usize].sum,
-            None => 0,
-        };
-        if group > 0 && self.detail >= Detail::Races {
-            self.order(step, by, touch, group, end);
+        let mut seen = 0;
+        if let Some(last) = list[..group as usize].last() {
+            seen = last.sum;
+            if self.detail >= Detail::Races {
+                // From the last on: what is not known is mostly there.
+                let mut before = list[last.group as usize..group as usize].iter().rev();
+                if !before.all(|touched| self.clocks.of(by.entry, touched.task) >= touched.local) {
+                    self.order_anew(step, by, touch, group, end);
+                }
+            }
         }
-        // A share can be taken before any other that is given back in time: whether it could is not this list's to say.
-        let takes_share = matches!(by.op, SyncVarOp::SharedAcquire | SyncVarOp::SharedTryAcquire);
         self.keys[key].push(Touched {
             entry: by.entry,
+            task: by.task,
+            local: by.local,
             class: touch.class,
-            open: if takes_share { Gates::MAX } else { gates },
+            open: if by.facts.any(TAKES_SHARE) {
+                Gates::MAX
+            } else {
+                gates
+            },
             gates,
             group,
             sum,
         });
-        if race::follows(by.op, by.unasked) || by.op == SyncVarOp::TaskFork {
-            // Nobody else knows the task that was created.
+        if by.facts.any(APART) {
             self.followed.push(touch);
         } else {
             self.touches.push(touch);

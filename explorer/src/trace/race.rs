@@ -1,7 +1,7 @@
 //! Races: pairs of steps that could have come in the other order.
 
-use super::{Class, Key};
-use super::{NONE, Step, Touch, Toucher, Trace};
+use super::facts::FOLLOWS;
+use super::{Class, Key, NONE, Step, Touch, Toucher, Trace};
 use crate::runtime::{Gates, StepEnd};
 use intermezzo_sdk::SyncVarOp;
 
@@ -12,14 +12,6 @@ pub(crate) struct Race {
     pub(crate) earlier: u32,
     /// The step that came second, and could have come before it.
     pub(crate) later: u32,
-}
-
-/// Whether an operation only happens because, and as soon as, another made it possible: it has no step of its own, and
-/// could not have come before.
-#[inline(always)]
-pub(super) fn follows(op: SyncVarOp, unasked: bool) -> bool {
-    use SyncVarOp::*;
-    matches!(op, TaskBegin | TaskJoin | BarrierPass) || op == CondvarWake && !unasked
 }
 
 impl Trace {
@@ -33,22 +25,18 @@ impl Trace {
     }
 
     /// The entry, of the step that is being added, touches a key, after the touches of its list that begin a new group at
-    /// `group`: it comes after all of the group before, and races with those of them that it could have come before.
-    #[inline(always)]
-    pub(super) fn order(&mut self, step: &Step, by: &Toucher, touch: Touch, group: u32, end: &StepEnd<'_>) {
-        let list = &self.keys[touch.key.index()];
-        let first = list[group as usize - 1].group;
-        // From the last on: what is not known is mostly there.
-        let mut before = list[first as usize..group as usize].iter().rev();
-        if !before.all(|touched| self.known(touched.entry, by.entry)) {
-            self.order_anew(step, by, touch, group, end);
-        }
-    }
-
-    /// As `order`, where not all of that is known to come before: apart, to keep the common path short.
+    /// `group`, and not all of the group before is known to come before it: it now does, and races with those of them that
+    /// it could have come before. Apart, to keep the common path short.
     #[inline(never)]
-    fn order_anew(&mut self, step: &Step, by: &Toucher, touch: Touch, group: u32, end: &StepEnd<'_>) {
-        if !follows(by.op, by.unasked) {
+    pub(super) fn order_anew(
+        &mut self,
+        step: &Step,
+        by: &Toucher,
+        touch: Touch,
+        group: u32,
+        end: &StepEnd<'_>,
+    ) {
+        if !by.facts.any(FOLLOWS) {
             let gates = match end.waited {
                 Some((var, gates)) if touch.key.var() == Some(var) && step.stands == by.entry => gates,
                 _ => 0,

@@ -145,6 +145,7 @@ impl Trace {
                 also: &record.also,
                 waited: record.waited,
                 after_all: record.after_all,
+                is_last: false,
                 counts: record.counts,
                 vars,
                 tasks,

@@ -9,7 +9,7 @@ use crate::report::{Finding, FindingEvent, NamedPlace, severity_from_name, sever
 use crate::schedule::Schedule;
 use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
-use crate::trace::Fingerprints;
+use crate::trace::{Fingerprints, Suits};
 use intermezzo_sdk::FindingKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -226,6 +226,8 @@ pub(in super::super) struct Contents {
     pub(in super::super) alone: bool,
     /// If it is over: nothing is left to do.
     pub(in super::super) ending: Option<Ending>,
+    /// What a program may do for the reduction at work to suit it: a weaker one than was asked for may be.
+    pub(in super::super) planned: Suits,
     redundant: u64,
     unfitted: Vec<String>,
     traces: String,
@@ -312,6 +314,7 @@ impl Contents {
             elapsed,
             alone,
             ending,
+            planned: books.planned,
             redundant: books.redundant(),
             unfitted: books.unfitted(),
             traces: traces.saved(),
@@ -343,7 +346,7 @@ impl Contents {
                 .push(listed.map_err(|reason| CheckpointProblem::Unintelligible { reason })?);
         }
         catalogue.others = std::mem::take(&mut self.others);
-        books.redundant = self.redundant;
+        (books.planned, books.redundant) = (self.planned, self.redundant);
         books.unfitted = Some(std::mem::take(&mut self.unfitted));
         if traces.restore(&self.traces) {
             Ok(())

@@ -20,20 +20,22 @@
 //! Misses: nothing; but tasks that fair scheduling holds back cannot be tried, and then every other is.
 //! Memory: the path, its sleep sets, and the sequences still to be tried.
 
+mod backtrack;
 mod bounded;
 mod in_vain;
 mod node;
+mod saved;
 mod sequence;
 mod sleep;
 mod tree;
 
-use super::{ChoicePoint, Plan, Strategy};
+use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Ending, Trace, conflict};
 use intermezzo_sdk::TaskId;
-use node::{Candidate, Node};
-use sequence::{Sequence, Sequences, Values, values};
+use node::{Candidate, Node, Path};
+use sequence::{Sequence, Sequences, Values};
 use sleep::{Sleeper, Touches};
 use tree::Tree;
 
@@ -72,16 +74,18 @@ struct Planned {
 pub(crate) struct Dpor {
     insertion: Insertion,
     begun: bool,
+    is_over: bool,
+    /// How many executions it has prepared.
+    executions: u64,
+    /// The choices of the one that is prepared already, of a search that goes on.
+    prepared: Option<Vec<Choice>>,
     /// What is known of each step of the running execution. The first step, before any decision, has a node for nothing.
-    nodes: Vec<Node>,
+    nodes: Path,
     /// The candidates of all steps of the path, in order of their alternatives; and who sleeps before each.
     candidates: Vec<Candidate>,
     sleepers: Vec<Sleeper>,
     /// What to do next, if the step just decided belongs to a sequence.
     guide: Tree,
-    /// Trees that are no longer needed, for the room that they have. No more than two for each node that there was at most
-    /// at once: more trees get room on the way than ask for it.
-    spare: Vec<Tree>,
     /// The values that the step under way has chosen.
     values: Values,
     /// The first step of the last execution that was not in the one before.
@@ -100,11 +104,13 @@ impl Dpor {
         Dpor {
             insertion,
             begun: false,
-            nodes: Vec::new(),
+            is_over: false,
+            executions: 0,
+            prepared: None,
+            nodes: Path::default(),
             candidates: Vec::new(),
             sleepers: Vec::new(),
             guide: Tree::default(),
-            spare: Vec::new(),
             values: Values::new(),
             fresh: 0,
             cut: None,
@@ -156,20 +162,17 @@ impl Dpor {
             .nodes
             .last()
             .map_or(0, |last| last.preemptions + self.cost(last, last.task));
-        let candidates = candidates..self.candidates.len();
-        let listed = &self.candidates[candidates.clone()];
-        self.nodes
-            .push(Node::new(candidates, sleeping, choice, point.fair));
-        let node = &mut self.nodes[depth];
-        (node.unasked, node.preempts, node.preemptions) = (unasked, point.preempts, preemptions);
+        let listed = &self.candidates[candidates..];
+        let node = self.nodes.push();
+        (node.candidates, node.sleepers) = (candidates..self.candidates.len(), sleeping);
+        (node.choice, node.fair, node.unasked) = (choice, point.fair, unasked);
+        (node.preempts, node.preemptions) = (point.preempts, preemptions);
         let asleep = |task: u32| {
             self.sleepers[sleeping..]
                 .iter()
                 .any(|sleeper| sleeper.task == task)
         };
-        if !self.guide.is_empty() {
-            node.pending = std::mem::replace(&mut self.guide, self.spare.pop().unwrap_or_default());
-        }
+        std::mem::swap(&mut node.pending, &mut self.guide);
         let guided = std::iter::from_fn(|| node.next_pending())
             .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
         // Without a sequence to follow, or where what it wants next was done on the way, anything goes; who could go on
@@ -224,15 +227,17 @@ impl Dpor {
 
     /// A step is done. Where somebody waited who could have gone on unasked, and that does not commute with the step,
     /// it is to be tried before it.
+    #[inline(always)]
     fn wake_unasked(&mut self, depth: usize, trace: &Trace) {
-        let node = &self.nodes[depth];
-        if !node.unasked {
-            return;
+        if self.nodes[depth].unasked {
+            self.wake_each_unasked(depth, trace);
         }
-        let end = self
-            .nodes
-            .get(depth + 1)
-            .map_or(self.sleepers.len(), |next| next.sleepers);
+    }
+
+    #[inline(never)]
+    fn wake_each_unasked(&mut self, depth: usize, trace: &Trace) {
+        let node = &self.nodes[depth];
+        let end = self.sleepers_end(depth);
         let end = end.max(node.sleepers);
         let asleep = &self.sleepers[node.sleepers..end];
         let touched = trace.touches(depth);
@@ -287,10 +292,7 @@ impl Dpor {
 
     /// A sequence of steps is to be tried before the step at `depth`, unless what it leads to is seen anyway.
     fn insert(&mut self, trace: &Trace, choices: &[Choice], depth: usize, sequence: &mut Sequence) {
-        let end = self
-            .nodes
-            .get(depth + 1)
-            .map_or(self.sleepers.len(), |next| next.sleepers);
+        let end = self.sleepers_end(depth);
         let node = &mut self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..end];
         let candidates = &self.candidates[node.candidates.clone()];
@@ -311,9 +313,6 @@ impl Dpor {
                         .is_some()
                 };
                 if !asleep.iter().any(seen) {
-                    if node.pending.has_no_room() {
-                        node.pending = self.spare.pop().unwrap_or_default();
-                    }
                     node.pending.insert(trace, choices, sequence);
                 }
             }
@@ -340,10 +339,7 @@ impl Dpor {
 
     /// Every alternative at this step is to be tried.
     fn try_all(&mut self, depth: usize) {
-        let end = self
-            .nodes
-            .get(depth + 1)
-            .map_or(self.sleepers.len(), |next| next.sleepers);
+        let end = self.sleepers_end(depth);
         let node = &mut self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..end];
         for candidate in &self.candidates[node.candidates.clone()] {
@@ -357,82 +353,22 @@ impl Dpor {
         }
     }
 
-    /// Turns the plan to the next execution: the deepest choice with something left to try.
-    fn backtrack(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
-        while let Some(last) = plan.choices().last().copied() {
-            let at = plan.choices().len() - 1;
-            if last.kind != ChoiceKind::Task {
-                // A value, chosen in the step that is under way then.
-                while self
-                    .nodes
-                    .last()
-                    .is_some_and(|node| node.choice.is_some_and(|choice| choice > at))
-                {
-                    self.leave();
-                }
-                self.leave_forced(at, last.kind, trace);
-                if last.taken + 1 < last.alternatives && last.kind == ChoiceKind::Rescue {
-                    plan.take(at, last.taken + 1);
-                    self.fresh = self.nodes.len();
-                    return true;
-                }
-                if last.taken + 1 < last.alternatives {
-                    let depth = self.nodes.len() - 1;
-                    let node = &mut self.nodes[depth];
-                    if depth > 0 && depth < trace.steps().len() {
-                        node.add_touches(&trace.could_touch(depth));
-                    }
-                    plan.take(at, last.taken + 1);
-                    let begin = depth
-                        .checked_sub(1)
-                        .map_or(0, |before| trace.steps()[before].choices_end);
-                    self.values = values(plan.choices(), begin..at + 1);
-                    self.fresh = depth;
-                    return true;
-                }
-                plan.truncate(at);
-                continue;
-            }
-            while self.nodes.last().is_some_and(|node| node.choice != Some(at)) {
-                self.leave();
-            }
-            let depth = self.nodes.len() - 1;
-            let node = &mut self.nodes[depth];
-            node.add_touches(&trace.could_touch(depth));
-            // With a bound nobody sleeps on: these are just those that were tried here.
-            self.sleepers.push(Sleeper {
-                task: node.task,
-                touches: std::mem::take(&mut node.touches),
-                over_void: trace.is_void(depth),
-            });
-            node.went_on = None;
-            let from = node.sleepers;
-            while let Some(task) = node.next_pending() {
-                if self.sleepers[from..].iter().any(|sleeper| sleeper.task == task) {
-                    continue;
-                }
-                let listed = &self.candidates[node.candidates.clone()];
-                let place = listed.iter().position(|candidate| candidate.task == task);
-                let Some(alternative) = place else {
-                    continue;
-                };
-                if let Insertion::Bounded(most) = self.insertion
-                    && node.preemptions + u32::from(node.preempts && alternative != 0) > most
-                {
-                    self.left_out = true;
-                    continue;
-                }
-                node.task = task;
-                node.tried += 1;
-                self.values.clear();
-                self.fresh = depth;
-                plan.take(at, alternative as u32);
-                return true;
-            }
-            self.leave();
-            plan.truncate(at);
+    /// Notes what there is, to begin the execution again that is prepared.
+    fn note_planned(&mut self) {
+        self.planned.nodes = self.nodes.len();
+        self.planned.values.clone_from(&self.values);
+        if let Some(last) = self.nodes.last() {
+            self.planned.sequences.clone_from(&last.sequences);
         }
-        false
+        self.planned.redundant = self.redundant;
+        self.planned.blocked = self.blocked;
+        self.planned.gone_on.clear();
+    }
+
+    /// Where those end who sleep before a step.
+    fn sleepers_end(&self, depth: usize) -> usize {
+        let next = self.nodes.get(depth + 1);
+        next.map_or(self.sleepers.len(), |next| next.sleepers)
     }
 
     fn is_bounded(&self) -> bool {
@@ -443,40 +379,22 @@ impl Dpor {
     fn cost(&self, node: &Node, task: u32) -> u32 {
         u32::from(node.preempts && self.candidates[node.candidates.start].task != task)
     }
-
-    /// Takes the last node off the path.
-    fn leave(&mut self) {
-        let most = 2 * self.nodes.capacity();
-        let node = self.nodes.last_mut().expect("a node to leave");
-        self.candidates.truncate(node.candidates.start);
-        self.sleepers.truncate(node.sleepers);
-        for tree in [&mut node.pending, &mut node.sequences] {
-            if !tree.has_no_room() && self.spare.len() < most {
-                tree.clear();
-                self.spare.push(std::mem::take(tree));
-            }
-        }
-        self.nodes.truncate(self.nodes.len() - 1);
-    }
-
-    /// Takes nodes off the path that come after the step which makes the choice `at`, and had no choice of their own.
-    fn leave_forced(&mut self, at: usize, kind: ChoiceKind, trace: &Trace) {
-        // Who goes on where nobody can is chosen after a step, other values within one.
-        let before = if kind == ChoiceKind::Rescue { 1 } else { 2 };
-        while self.nodes.len() > 1
-            && (trace.steps().get(self.nodes.len() - before)).is_some_and(|step| step.choices_end > at)
-        {
-            self.leave();
-        }
-    }
 }
 
 impl Strategy for Dpor {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        if self.is_over {
+            return false;
+        }
+        if let Some(choices) = self.prepared.take() {
+            plan.replace(&choices);
+            return true;
+        }
         if !self.begun {
             self.begun = true;
+            self.executions = 1;
             plan.truncate(0);
-            self.nodes.push(Node::new(0..0, 0, None, false));
+            self.nodes.push();
             self.planned.nodes = 1;
             self.fresh = 0;
             return true;
@@ -501,14 +419,9 @@ impl Strategy for Dpor {
         let more = self.backtrack(plan, trace);
         // Rounds that are no longer over are put back.
         self.refresh(trace);
-        self.planned.nodes = self.nodes.len();
-        self.planned.values.clone_from(&self.values);
-        if let Some(last) = self.nodes.last() {
-            self.planned.sequences.clone_from(&last.sequences);
-        }
-        self.planned.redundant = self.redundant;
-        self.planned.blocked = self.blocked;
-        self.planned.gone_on.clear();
+        self.note_planned();
+        self.executions += u64::from(more);
+        self.is_over = !more;
         more
     }
 
@@ -609,5 +522,38 @@ impl Strategy for Dpor {
 
     fn name(&self) -> String {
         "dfs".into()
+    }
+
+    fn skip(&mut self) {
+        self.is_over = true;
+    }
+
+    /// Executions are ordered as they are run.
+    fn rank(&self, _: &[Choice]) -> Rank {
+        Rank::of_number(self.executions)
+    }
+
+    fn saves_ahead(&self) -> bool {
+        true
+    }
+
+    fn save(&self, plan: &Plan) -> Option<String> {
+        Some(self.saved(plan.choices()))
+    }
+
+    fn save_shared(&self) -> Option<String> {
+        Some(String::new())
+    }
+
+    fn restore(&mut self, state: &SearchState) -> bool {
+        match &state.hands[..] {
+            // Its hand left when there was nothing left to do.
+            [] => {
+                self.is_over = true;
+                true
+            }
+            [hand] => self.restored(hand).is_some(),
+            _ => false,
+        }
     }
 }

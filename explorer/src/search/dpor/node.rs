@@ -1,10 +1,10 @@
-//! What is known of one step of the path: who could take it, who did, and what is left to try.
+//! What is known of each step of the path: who could take it, who did, and what is left to try.
 
 use super::sleep::Touches;
 use super::tree::Tree;
 use crate::trace::{Key, Touch};
 use smallvec::SmallVec;
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
 /// Variables that a round read, with the values.
 pub(super) type Reads = SmallVec<[(u32, u64); 2]>;
@@ -48,14 +48,14 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) fn new(candidates: Range<usize>, sleepers: usize, choice: Option<usize>, fair: bool) -> Node {
+    fn blank() -> Node {
         Node {
             task: 0,
-            candidates,
-            sleepers,
-            fair,
+            candidates: 0..0,
+            sleepers: 0,
+            fair: false,
             unasked: false,
-            choice,
+            choice: None,
             preempts: false,
             preemptions: 0,
             went_on: None,
@@ -78,5 +78,51 @@ impl Node {
                 self.touches.push(*touch);
             }
         }
+    }
+}
+
+/// The nodes of a path, which is walked up and down with every execution. Those beyond its end stay, for the room that
+/// their trees have.
+#[derive(Default)]
+pub(super) struct Path {
+    nodes: Vec<Node>,
+    length: usize,
+}
+
+impl Path {
+    /// Adds a step about which nothing is known.
+    pub(super) fn push(&mut self) -> &mut Node {
+        if self.length == self.nodes.len() {
+            self.nodes.push(Node::blank());
+        }
+        let node = &mut self.nodes[self.length];
+        self.length += 1;
+        (node.task, node.tried) = (0, 0);
+        (node.candidates, node.sleepers) = (0..0, 0);
+        (node.fair, node.unasked, node.choice) = (false, false, None);
+        (node.preempts, node.preemptions) = (false, 0);
+        node.went_on = None;
+        node.touches.clear();
+        node.sequences.clear();
+        node.pending.clear();
+        node
+    }
+
+    /// Takes the last step off.
+    pub(super) fn pop(&mut self) {
+        self.length -= 1;
+    }
+}
+
+impl Deref for Path {
+    type Target = [Node];
+    fn deref(&self) -> &[Node] {
+        &self.nodes[..self.length]
+    }
+}
+
+impl DerefMut for Path {
+    fn deref_mut(&mut self) -> &mut [Node] {
+        &mut self.nodes[..self.length]
     }
 }

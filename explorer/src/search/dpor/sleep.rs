@@ -33,3 +33,21 @@ pub(super) fn unasked(key: Key) -> [Touch; 4] {
         class: Class::Write,
     })
 }
+
+/// What a step touches, each with the number of its class, to be saved.
+pub(super) type SavedTouches = Vec<(Key, u8)>;
+
+/// What is touched, to be saved.
+pub(super) fn saved_touches(touches: &[Touch]) -> SavedTouches {
+    let saved = touches.iter().map(|touch| (touch.key, touch.class as u8));
+    saved.collect()
+}
+
+/// What was saved; `None` if that cannot be.
+pub(super) fn restored_touches(saved: &SavedTouches) -> Option<Touches> {
+    let touch = |&(key, class): &(Key, u8)| {
+        let class = *Class::ALL.get(usize::from(class))?;
+        Some(Touch { key, class })
+    };
+    saved.iter().map(touch).collect()
+}

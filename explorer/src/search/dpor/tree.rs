@@ -1,9 +1,10 @@
 //! Wakeup trees: what is to be tried, as sequences that share their beginnings.
 
 use super::sequence::{Sequence, Values};
-use super::sleep::Touches;
+use super::sleep::{SavedTouches, Touches, restored_touches, saved_touches};
 use crate::schedule::Choice;
 use crate::trace::Trace;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// A step to be taken, and what is to be tried after it, in order. With nothing to be tried, anything is.
@@ -82,16 +83,6 @@ impl Tree {
         std::iter::successors(from(self.gone), move |&at| {
             from(at + self.branches[at].size as usize)
         })
-    }
-
-    /// Whether nothing is to be tried.
-    pub(super) fn is_empty(&self) -> bool {
-        self.gone == self.branches.len()
-    }
-
-    /// Whether a first branch would need memory.
-    pub(super) fn has_no_room(&self) -> bool {
-        self.branches.capacity() == 0
     }
 
     /// Nothing is to be tried.
@@ -186,6 +177,54 @@ impl Tree {
         } else {
             self.branches.splice(end..end, chain);
         }
+    }
+}
+
+/// A branch, to be saved.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SavedBranch {
+    task: u32,
+    size: u32,
+    values: Vec<u32>,
+    touches: SavedTouches,
+}
+
+impl Tree {
+    /// The tree, to be saved.
+    pub(super) fn saved(&self) -> Vec<SavedBranch> {
+        let saved = self.branches[self.gone..].iter().map(|branch| SavedBranch {
+            task: branch.task,
+            size: branch.size,
+            values: branch.values.to_vec(),
+            touches: saved_touches(&branch.touches),
+        });
+        saved.collect()
+    }
+
+    /// The tree that was saved; `None` if that is none.
+    pub(super) fn restored(saved: Vec<SavedBranch>) -> Option<Tree> {
+        // Where the branches end that the next one is within.
+        let mut ends = vec![saved.len()];
+        for (at, branch) in saved.iter().enumerate() {
+            ends.retain(|&end| end > at);
+            let end = at + branch.size as usize;
+            if end == at || ends.last().is_none_or(|&around| end > around) {
+                return None;
+            }
+            ends.push(end);
+        }
+        let branch = |saved: &SavedBranch| {
+            Some(Branch {
+                task: saved.task,
+                size: saved.size,
+                values: Values::from_slice(&saved.values),
+                touches: restored_touches(&saved.touches)?,
+            })
+        };
+        Some(Tree {
+            branches: saved.iter().map(branch).collect::<Option<_>>()?,
+            gone: 0,
+        })
     }
 }
 

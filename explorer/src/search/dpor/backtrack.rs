@@ -1,0 +1,107 @@
+//! From one execution to the next: back along the path to the deepest choice with something left to try.
+
+use super::sequence::values;
+use super::sleep::Sleeper;
+use super::{Dpor, Insertion};
+use crate::schedule::ChoiceKind;
+use crate::search::Plan;
+use crate::trace::Trace;
+
+impl Dpor {
+    /// Turns the plan to the next execution: the deepest choice with something left to try.
+    pub(super) fn backtrack(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        while let Some(last) = plan.choices().last().copied() {
+            let at = plan.choices().len() - 1;
+            if last.kind != ChoiceKind::Task {
+                // A value, chosen in the step that is under way then.
+                while self
+                    .nodes
+                    .last()
+                    .is_some_and(|node| node.choice.is_some_and(|choice| choice > at))
+                {
+                    self.leave();
+                }
+                self.leave_forced(at, last.kind, trace);
+                if last.taken + 1 < last.alternatives && last.kind == ChoiceKind::Rescue {
+                    plan.take(at, last.taken + 1);
+                    self.fresh = self.nodes.len();
+                    return true;
+                }
+                if last.taken + 1 < last.alternatives {
+                    let depth = self.nodes.len() - 1;
+                    let node = &mut self.nodes[depth];
+                    if depth > 0 && depth < trace.steps().len() {
+                        node.add_touches(&trace.could_touch(depth));
+                    }
+                    plan.take(at, last.taken + 1);
+                    let begin = depth
+                        .checked_sub(1)
+                        .map_or(0, |before| trace.steps()[before].choices_end);
+                    self.values = values(plan.choices(), begin..at + 1);
+                    self.fresh = depth;
+                    return true;
+                }
+                plan.truncate(at);
+                continue;
+            }
+            while self.nodes.last().is_some_and(|node| node.choice != Some(at)) {
+                self.leave();
+            }
+            let depth = self.nodes.len() - 1;
+            let node = &mut self.nodes[depth];
+            node.add_touches(&trace.could_touch(depth));
+            // With a bound nobody sleeps on: these are just those that were tried here.
+            self.sleepers.push(Sleeper {
+                task: node.task,
+                touches: std::mem::take(&mut node.touches),
+                over_void: trace.is_void(depth),
+            });
+            node.went_on = None;
+            let from = node.sleepers;
+            while let Some(task) = node.next_pending() {
+                if self.sleepers[from..].iter().any(|sleeper| sleeper.task == task) {
+                    continue;
+                }
+                let listed = &self.candidates[node.candidates.clone()];
+                let place = listed.iter().position(|candidate| candidate.task == task);
+                let Some(alternative) = place else {
+                    continue;
+                };
+                if let Insertion::Bounded(most) = self.insertion
+                    && node.preemptions + u32::from(node.preempts && alternative != 0) > most
+                {
+                    self.left_out = true;
+                    continue;
+                }
+                node.task = task;
+                node.tried += 1;
+                self.values.clear();
+                self.fresh = depth;
+                plan.take(at, alternative as u32);
+                return true;
+            }
+            self.leave();
+            plan.truncate(at);
+        }
+        false
+    }
+
+    /// Takes the last node off the path.
+    pub(super) fn leave(&mut self) {
+        let node = self.nodes.last().expect("a node to leave");
+        self.candidates.truncate(node.candidates.start);
+        self.sleepers.truncate(node.sleepers);
+        self.nodes.pop();
+    }
+
+    /// Takes nodes off the path that come after the step which makes the choice `at`, and had no choice of their own.
+    fn leave_forced(&mut self, at: usize, kind: ChoiceKind, trace: &Trace) {
+        // Who goes on where nobody can is chosen after a step, other values within one.
+        let before = if kind == ChoiceKind::Rescue { 1 } else { 2 };
+        while self.nodes.len() > 1
+            && (trace.steps().get(self.nodes.len() - before)).is_some_and(|step| step.choices_end > at)
+        {
+            self.leave();
+        }
+    }
+}

@@ -74,7 +74,7 @@ impl VariableSets {
 
 /// A bound on threads: at least two.
 pub(super) fn threads(text: &str) -> Result<u32, String> {
-    match super::number(text)? {
+    match super::table::number(text)? {
         threads @ 2.. => Ok(threads),
         threads => Err(format!("{threads} tasks have one order: give 2 or more")),
     }

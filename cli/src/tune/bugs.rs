@@ -14,9 +14,12 @@ const STRATEGIES: &[(&str, Option<&str>)] = &[
     ("pos", Some("pos")),
     ("pct(3)", Some("pct3")),
     ("random", Some("random_walk")),
+    ("auto", None),
+    ("places", None),
     ("surw(all)", None),
-    ("portfolio(pct(3),pos,surw)", None),
+    ("portfolio(surw,pos,places)", None),
     ("pct-all(3)", None),
+    ("ranked", None),
     ("dfs(4)", None),
     ("delays(6)", None),
 ];

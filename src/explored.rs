@@ -3,9 +3,9 @@
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
     ByName, CheckpointError, CheckpointProblem, Coverage, Environment, Epsilon, Estimate, ExploreError,
-    Explorer, Finding, FindingEvent, Plugin, PluginError, PluginProblem, Progress, RankBound, Reduction,
-    Replays, Report, Schedule, ScheduleError, Scope, SettingError, Settings, Sites, Strategy, StrategyKind,
-    Tried, VariableSets, Verdict, Wanted,
+    Explorer, Finding, FindingEvent, IRootCoverage, IRootsExposed, MemoError, MemoProblem, Plugin,
+    PluginError, PluginProblem, Progress, RankBound, Reduction, Replays, Report, Schedule, ScheduleError,
+    Scope, SettingError, Settings, Sites, Strategy, StrategyKind, Tried, VariableSets, Verdict, Wanted,
 };
 pub use intermezzo_explorer::{
     alloc, cell, future, hint, ptr, rand, schedule, search, sync, task, thread, time, trace,

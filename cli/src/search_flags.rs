@@ -32,7 +32,7 @@ pub(crate) struct LimitFlags {
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct SearchFlags {
-    /// Which search to run: `dfs`, `delays`, `best-first`, `ranked`; or one that draws executions: `random`, `pct(3)`,
+    /// Which search to run: `dfs`, `delays`, `best-first`, `ranked`, `coverage`; or one that draws executions: `random`, `pct(3)`,
     /// `pctvb(3,1)`, `pct-all(3)`, `pos`, `surw`, `portfolio(pct(3),pos,surw)`
     #[arg(long, value_name = "NAME", value_parser = setting("strategy"), help_heading = SEARCH)]
     strategy: Option<String>,
@@ -94,6 +94,21 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("prefixes"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     prefixes: Option<String>,
+    /// Measures which iRoots are exposed (patterns of dependencies between places of two tasks), whatever the search
+    #[arg(long, value_name = "BOOL", value_parser = setting("iroots"), help_heading = SEARCH,
+          num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    iroots: Option<String>,
+    /// How many events of a task two accesses of an iRoot are at most apart
+    #[arg(long, value_name = "N", value_parser = setting("iroot_window"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    iroot_window: Option<String>,
+    /// How often the search `coverage` tries to expose an iRoot, in all that share a memo
+    #[arg(long, value_name = "N", value_parser = setting("iroot_attempts"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    iroot_attempts: Option<String>,
+    /// Remembers there which iRoots were exposed, for the search `coverage` of any test and process
+    #[arg(long, value_name = "FILE", value_parser = setting("memo"), help_heading = SEARCH)]
+    memo: Option<String>,
     /// Most executions, or `none` for no limit
     #[arg(long, value_name = "N", value_parser = setting("executions"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -187,6 +202,16 @@ pub(crate) struct SearchFlags {
 }
 
 impl SearchFlags {
+    /// The same flags, for a process that may run in another directory.
+    pub(crate) fn from_anywhere(mut self) -> SearchFlags {
+        if let Some(memo) = self.memo.take() {
+            let absolute = std::path::absolute(&memo).ok().filter(|_| memo != "none");
+            let absolute = absolute.and_then(|path| path.into_os_string().into_string().ok());
+            self.memo = Some(absolute.unwrap_or(memo));
+        }
+        self
+    }
+
     /// Where searches are to be kept.
     pub(crate) fn checkpoint(&self) -> Option<&str> {
         self.checkpoint.as_deref()
@@ -251,6 +276,10 @@ impl Given for SearchFlags {
             ("priority", self.priority.clone()),
             ("prefixes", self.prefixes.clone()),
             ("cache_bytes", self.cache_bytes.clone()),
+            ("iroots", self.iroots.clone()),
+            ("iroot_window", self.iroot_window.clone()),
+            ("iroot_attempts", self.iroot_attempts.clone()),
+            ("memo", self.memo.clone()),
             ("executions", self.executions.clone()),
             ("time", self.time.clone()),
             ("steps", self.steps.clone()),
@@ -372,7 +401,7 @@ mod tests {
                 "schedule_points_at" => "queue/ring.rs:12,ring.rs:3:7",
                 "preempt_in" | "preempt_not_in" => "queue::ring,ring.rs",
                 "awaits" | "assume_awaits" | "deadlocks_allowed" | "preempt_at_races" | "keep_going"
-                | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
+                | "iroots" | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
                 "jobs" => "2",
                 "variable_sets" => "dynamic",
                 "epsilon" => "0.25",

@@ -1,7 +1,9 @@
 //! The explorer: what to explore and how, set up call by call.
 
+mod iroots;
 mod ranks;
 
+use crate::coverage::MemoError;
 use crate::driver::{CheckpointError, Exploration, Listening, checkpoint_in, write_report};
 use crate::environment::Environment;
 use crate::estimate::Estimate;
@@ -105,6 +107,13 @@ impl Strategy {
         Strategy(Chosen::Kind(StrategyKind::Ranked))
     }
 
+    /// Exposes iRoots, one after the other: patterns of one or two dependencies between static places of two tasks. The
+    /// search is over when each that it predicted has been exposed, or tried in vain as often as
+    /// [`Explorer::iroot_attempts`] says.
+    pub fn coverage() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Coverage))
+    }
+
     /// A search of your own. Bounds of the explorer are its own business then.
     pub fn custom(strategy: impl search::Strategy + 'static) -> Strategy {
         Strategy(Chosen::Custom(Box::new(strategy)))
@@ -120,6 +129,8 @@ pub enum ExploreError {
     Setting(SettingError),
     /// The search can neither go on from the checkpoint nor write it.
     Checkpoint(CheckpointError),
+    /// The exploration can neither go by the memo nor add to it.
+    Memo(MemoError),
 }
 
 impl fmt::Display for ExploreError {
@@ -128,6 +139,7 @@ impl fmt::Display for ExploreError {
             ExploreError::Schedule(error) => error.fmt(f),
             ExploreError::Setting(error) => error.fmt(f),
             ExploreError::Checkpoint(error) => error.fmt(f),
+            ExploreError::Memo(error) => error.fmt(f),
         }
     }
 }
@@ -138,6 +150,7 @@ impl std::error::Error for ExploreError {
             ExploreError::Schedule(error) => Some(error),
             ExploreError::Setting(error) => Some(error),
             ExploreError::Checkpoint(error) => Some(error),
+            ExploreError::Memo(error) => Some(error),
         }
     }
 }

@@ -10,6 +10,7 @@
 //! ```
 
 mod attempts;
+mod coverage;
 mod driver;
 mod environment;
 mod estimate;
@@ -27,6 +28,7 @@ mod settings;
 mod sites;
 pub mod trace;
 
+pub use coverage::{IRootCoverage, IRootsExposed, MemoError, MemoProblem};
 pub use driver::{CheckpointError, CheckpointProblem};
 pub use environment::Environment;
 pub use estimate::Estimate;

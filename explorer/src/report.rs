@@ -5,6 +5,7 @@ mod text;
 
 pub use rank_bound::RankBound;
 
+use crate::coverage::IRootCoverage;
 use crate::environment::Environment;
 use crate::estimate::Estimate;
 use crate::schedule::Schedule;
@@ -310,6 +311,9 @@ pub struct Report {
     /// How far the search was, if it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) estimate: Option<Estimate>,
+    /// The iRoots that were exposed, where they were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) iroots: Option<IRootCoverage>,
 }
 
 fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -342,6 +346,7 @@ impl Report {
             environment,
             notes: Vec::new(),
             estimate: None,
+            iroots: None,
         }
     }
 
@@ -453,6 +458,11 @@ impl Report {
     /// How far the search was, as far as can be told; `None` if it came to its end.
     pub fn estimate(&self) -> Option<&Estimate> {
         self.estimate.as_ref()
+    }
+
+    /// The iRoots that the executions exposed; `None` if they were not measured.
+    pub fn iroots(&self) -> Option<&IRootCoverage> {
+        self.iroots.as_ref()
     }
 
     /// What else a reader should know.

@@ -85,6 +85,14 @@ pub struct Settings {
     pub priority: Option<PrioritySpec>,
     /// Most unexplored prefixes that a best-first search keeps.
     pub prefixes: usize,
+    /// Whether iRoots are measured whatever the search: `coverage`, and any with a memo, does so anyway.
+    pub iroots: bool,
+    /// How many events of a task two accesses of an iRoot are at most apart.
+    pub iroot_window: u32,
+    /// How often the search `coverage` tries to expose an iRoot, in all explorations that share a memo.
+    pub iroot_attempts: u32,
+    /// The file that remembers which iRoots were exposed, for other explorations; `None` for none.
+    pub memo: Option<PathBuf>,
     /// Most executions; `None` for no limit.
     pub executions: Option<u64>,
     /// Most time for the whole exploration; `None` for no limit. The execution that runs is finished.
@@ -147,6 +155,12 @@ const STACK_BYTES: usize = 256 << 10;
 /// Prefixes that a best-first search keeps unless set otherwise: some hundred megabytes.
 const PREFIXES: usize = 1_000_000;
 
+/// Vulnerability window of iRoots unless set otherwise. The paper's 1000 instructions are some tens of shared accesses.
+const IROOT_WINDOW: u32 = 20;
+
+/// Attempts to expose an iRoot unless set otherwise: with either order of initial priorities, as in the paper.
+const IROOT_ATTEMPTS: u32 = 2;
+
 /// Most workers: more than any machine has cores.
 const JOBS_MAX: usize = 1024;
 
@@ -176,6 +190,10 @@ impl Default for Settings {
             preempt_at_races: false,
             priority: None,
             prefixes: PREFIXES,
+            iroots: false,
+            iroot_window: IROOT_WINDOW,
+            iroot_attempts: IROOT_ATTEMPTS,
+            memo: None,
             executions: None,
             time: None,
             steps: STEPS,
@@ -277,6 +295,22 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         optional(v, PrioritySpec::parse).map(|priority| s.priority = priority)
     }),
     ("prefixes", "a number", |s, v| number(v).map(|n| s.prefixes = n)),
+    ("iroots", "`true` or `false`", |s, v| {
+        truth(v).map(|b| s.iroots = b)
+    }),
+    ("iroot_window", "a number", |s, v| {
+        number(v).map(|n| s.iroot_window = n)
+    }),
+    ("iroot_attempts", "a number", |s, v| {
+        number(v).map(|n| s.iroot_attempts = n)
+    }),
+    ("memo", "a file, or `none`", |s, v| {
+        if v.is_empty() {
+            return Err("no file is given: give a path, or `none`".into());
+        }
+        s.memo = (v != "none").then(|| v.into());
+        Ok(())
+    }),
     ("executions", "a number, or `none`", |s, v| {
         optional(v, number).map(|n| s.executions = n)
     }),

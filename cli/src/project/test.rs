@@ -29,11 +29,12 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         // Now rather than after a long search.
         make_directory(directory, "--reports")?;
     }
-    let mut cargo = CargoTest::new(every_test(args.cargo), args.json)?.settings(&args.search.given());
+    // Tests are run in the directories of their packages.
+    let search = args.search.clone().from_anywhere();
+    let mut cargo = CargoTest::new(every_test(args.cargo), args.json)?.settings(&search.given());
     if let Some(directory) = args.search.checkpoint().filter(|&directory| directory != "none") {
         let directory = Path::new(directory);
         make_directory(directory, "--checkpoint")?;
-        // Tests are run in the directories of their packages.
         let absolute = fs::canonicalize(directory)
             .map_err(|error| Problem::file("find", directory, &error, "give --checkpoint another path"))?;
         cargo = cargo.checkpoints(absolute);

@@ -4,6 +4,7 @@ use super::catalogue::Catalogue;
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
 use super::gate::Gate;
 use super::ledger::Ledger;
+use crate::coverage::Session;
 use crate::estimate::Estimate;
 use crate::explore::{OnProgress, Progress};
 use crate::report::Finding;
@@ -149,6 +150,8 @@ pub(super) struct Common<'a> {
     /// Held by who runs executions before the search, which may set up what all share.
     pub(super) warming: Mutex<()>,
     pub(super) keeping: Option<Keeping>,
+    /// Where iRoots are measured.
+    pub(super) iroots: Option<Session>,
     books: Mutex<Books>,
     progress: Option<Mutex<OnProgress>>,
     /// Whether it has ended, or a worker waits for the others to rest: looked at before every execution.
@@ -181,6 +184,7 @@ impl<'a> Common<'a> {
         traces: Fingerprints<()>,
         before: Duration,
         keeping: Option<Keeping>,
+        iroots: Option<Session>,
         progress: Option<OnProgress>,
     ) -> Common<'a> {
         let executions = books.ledger.total(None).executions;
@@ -198,6 +202,7 @@ impl<'a> Common<'a> {
             gate: Gate::default(),
             warming: Mutex::default(),
             keeping,
+            iroots,
             books: Mutex::new(books),
             progress: progress.map(Mutex::new),
             attention: AtomicBool::new(false),

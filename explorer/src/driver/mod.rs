@@ -14,12 +14,13 @@ pub use checkpoint::{CheckpointError, CheckpointProblem};
 pub(crate) use listening::Listening;
 pub(crate) use reports::{checkpoint_in, write_report};
 
+use crate::coverage::Session;
 use crate::explore::{ExploreError, OnProgress};
 use crate::report::Report;
 use crate::runtime::{Limits, Listeners, Reported, Worker, crash, panics};
 use crate::schedule::Schedule;
 use crate::search::{Replay, Strategy, configured};
-use crate::settings::{Reduction, SettingError, Settings};
+use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::trace::{Fingerprints, Suits};
 use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
@@ -68,7 +69,7 @@ impl Exploration {
         let jobs = settings.jobs;
         let own = !replaying && custom.is_none();
         let name = if jobs > 1 { "jobs" } else { "checkpoint" };
-        let sets = listening::monitors(monitors, jobs, settings.checkpoint.is_some())
+        let mut sets = listening::monitors(monitors, jobs, settings.checkpoint.is_some())
             .map_err(|problem| refused(name, problem))?;
         let telling_apart = listening::telling_apart(&sets);
         let mut reduction_note = None;
@@ -81,6 +82,14 @@ impl Exploration {
             ));
             settings.reduction = Reduction::None;
         }
+        let iroots = if replaying {
+            None
+        } else {
+            Session::open(&settings, &program).map_err(ExploreError::Memo)?
+        };
+        if let Some(session) = &iroots {
+            sets[0].push(session.observer());
+        }
         let known_loops = match &replay {
             Some(schedule) => Some(schedule.known_loops.clone()).filter(|known| !known.is_empty()),
             None => settings.assume_awaits.then(Vec::new),
@@ -88,10 +97,13 @@ impl Exploration {
         let data_points = replay
             .as_ref()
             .map_or(Vec::new(), |schedule| schedule.data_points.clone());
-        let mut strategy = match (replay, custom) {
-            (Some(schedule), _) => Box::new(Replay::new(schedule.choices)),
-            (None, Some(custom)) => custom,
-            (None, None) => configured::strategy(&settings),
+        let mut strategy = match (replay, custom, &iroots) {
+            (Some(schedule), ..) => Box::new(Replay::new(schedule.choices)),
+            (None, Some(custom), _) => custom,
+            (None, None, Some(session)) if settings.strategy == StrategyKind::Coverage => {
+                session.strategy(&settings)
+            }
+            (None, None, _) => configured::strategy(&settings),
         };
 
         let mut books = Books {
@@ -142,6 +154,7 @@ impl Exploration {
             traces,
             before,
             keeping,
+            iroots.clone(),
             progress,
         );
         if let Some(ending) = ending {
@@ -169,6 +182,7 @@ impl Exploration {
         let alone = common.alone;
         let (books, traces) = common.into_books();
         // What several workers ran beyond the first finding is among them.
+        let measured = iroots.map(|session| session.close());
         let countable = alone || ended != Some(End::ForGood(Ending::Finding));
         let outcome = Outcome {
             settings: &settings,
@@ -185,6 +199,12 @@ impl Exploration {
             last_words,
             (!replaying).then_some(&|| test()),
         );
+        if let Some((iroots, problem)) = measured {
+            report.iroots = Some(iroots);
+            problem
+                .iter()
+                .for_each(|problem| report.note(&problem.to_string()));
+        }
         Ok(report)
     }
 }

@@ -4,6 +4,7 @@ use super::checkpoint::Ending;
 use super::common::{AtHand, Common, End};
 use super::ledger::Tally;
 use crate::attempts::{self, After, Attempts};
+use crate::coverage::Session;
 use crate::judge;
 use crate::report::Finding;
 use crate::runtime::{Executed, Stop, Trouble, Worker};
@@ -226,7 +227,10 @@ impl<'a> Shift<'a> {
         };
         self.common.traces.clear();
         let settings = self.common.settings;
-        self.worker.restart(if self.planned == planned {
+        let own = self.worker.strategy().anew();
+        self.worker.restart(if let Some(own) = own {
+            own
+        } else if self.planned == planned {
             configured::strategy(settings)
         } else {
             configured::weaker(settings, self.planned)
@@ -283,6 +287,9 @@ impl<'a> Shift<'a> {
     /// An execution did not just end well; `after` says what becomes of it if it departed. Whether it showed an error.
     fn trouble(&mut self, trouble: Trouble, after: After) -> bool {
         let damaged = trouble.damaged;
+        if let Some(iroots) = &self.common.iroots {
+            iroots.stuck(&trouble.wanted);
+        }
         let rank = self.rank();
         let schedule = |choices, premises| self.common.settings.schedule(self.program, choices, premises);
         let mut found = judge::findings(trouble, schedule);
@@ -296,6 +303,7 @@ impl<'a> Shift<'a> {
         }
         let failed = found.iter().any(Finding::is_error);
         if failed {
+            self.common.iroots.iter().for_each(Session::failed);
             self.tally.first_failure.get_or_insert(self.tally.executions);
         }
         let place = self.worker.strategy().place();

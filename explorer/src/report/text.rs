@@ -39,6 +39,9 @@ impl fmt::Display for Report {
                 writeln!(f, "  estimate: {estimate}")?;
             }
         }
+        if let Some(iroots) = &self.iroots {
+            writeln!(f, "  iRoots: {iroots}")?;
+        }
         for note in &self.notes {
             writeln!(f, "  note: {note}")?;
         }

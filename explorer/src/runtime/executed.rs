@@ -5,6 +5,7 @@ use super::listen::Reported;
 use super::scope::Scoping;
 use super::{PanicNote, Stop};
 use crate::schedule::{Choice, Premises};
+use crate::search::Operation;
 use crate::trace::Suits;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
 
@@ -40,6 +41,8 @@ pub(crate) struct Executed {
 /// An execution that did not just end well.
 pub(crate) struct Trouble {
     pub(crate) stop: Stop,
+    /// In a deadlock, what each task wants that has not ended.
+    pub(crate) wanted: Vec<Operation>,
     pub(crate) scene: Scene,
     /// Whether the process may be damaged, so that nothing should follow.
     pub(crate) damaged: bool,

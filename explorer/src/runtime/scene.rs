@@ -6,9 +6,25 @@ use super::task::Status;
 use super::var::{NOBODY, VarKind};
 use super::{EventLine, Runtime, Scene, Waiting};
 use crate::schedule::Premises;
-use intermezzo_sdk::{EventId, SyncVarOp, TaskId};
+use crate::search::Operation;
+use intermezzo_sdk::{EventId, SyncVar, SyncVarOp, TaskId};
 
 impl Runtime {
+    /// What each task wants next that has not ended.
+    pub(super) fn wanted(&self) -> Vec<Operation> {
+        let present = (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended);
+        let operation = |task: u32| {
+            let access = self.tasks[task as usize].pending.access;
+            Operation {
+                task: TaskId(task),
+                op: access.op,
+                var: SyncVar(access.var),
+                site: access.site,
+            }
+        };
+        present.map(operation).collect()
+    }
+
     fn is_pointer(&self, var: u32) -> bool {
         (var as usize) < self.vars.count() && self.vars[var].kind == VarKind::Pointer
     }

@@ -420,6 +420,10 @@ impl Engine {
             rt.tell_end(complete);
         }
         let learned_points = rt.data_points.is_some() && rt.learn_data_points();
+        let wanted = match stop {
+            Stop::Deadlock => rt.wanted(),
+            _ => Vec::new(),
+        };
         // An end like any other, to all but the monitors.
         let stop = match stop {
             Stop::Deadlock if rt.limits.deadlocks_allowed => Stop::Complete,
@@ -441,6 +445,7 @@ impl Engine {
             let scene = scene.unwrap_or_else(|| rt.scene());
             Some(Box::new(Trouble {
                 stop,
+                wanted,
                 scene,
                 damaged: rt.damaged,
                 crash_cleared: rt.crash_cleared,

@@ -110,6 +110,7 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
                 settings.prefixes,
             ))
         }
+        StrategyKind::Coverage => unreachable!("a search by iRoots is made by the session that knows them"),
         StrategyKind::Ranked => Box::new(ranked(settings)),
         StrategyKind::Auto => unreachable!("it is made around the search of the other settings"),
         sampler => {

@@ -9,6 +9,7 @@ mod best_first;
 mod branch;
 mod caching;
 pub(crate) mod configured;
+pub(crate) mod coverage;
 mod delays;
 mod depth;
 mod dfs;
@@ -74,6 +75,13 @@ pub trait Strategy: Send {
     /// Whether to be asked before every step, even where there is but one alternative.
     fn asks_always(&self) -> bool {
         false
+    }
+
+    /// The same search from its beginning, of which it keeps what it knows; `None` if the settings can make it.
+    ///
+    /// Asked for where the engine has learned something, and all that was run before counts nowhere.
+    fn anew(&mut self) -> Option<Box<dyn Strategy>> {
+        None
     }
 
     /// The last execution departed from what was prescribed, because the test does not always do the same, and is

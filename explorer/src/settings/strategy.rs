@@ -4,7 +4,7 @@ use crate::search::sampling::Interesting;
 use std::fmt;
 
 /// What the setting `strategy` may be, for people.
-pub(super) const VALUES: &str = "`auto`, `dfs`, `delays`, `best-first`, `ranked`, `random`, `pct(DEPTH)`, `pct-all(DEPTH)`, \
+pub(super) const VALUES: &str = "`auto`, `dfs`, `delays`, `best-first`, `ranked`, `coverage`, `random`, `pct(DEPTH)`, `pct-all(DEPTH)`, \
                                  `pctvb(DEPTH,VARIABLES)`, `pos`, `places`, `surw(one)`, `surw(all)`, `surw(PLACE)`, or a \
                                  `portfolio(..)` of those from `random` on";
 
@@ -32,6 +32,8 @@ pub enum StrategyKind {
     BestFirst,
     /// In order of preemptions, variables and tasks concerned.
     Ranked,
+    /// Exposes iRoots, one after the other.
+    Coverage,
     /// Random walk.
     Random,
     /// Random priorities of tasks, for bugs of this depth, at least 1.
@@ -57,12 +59,14 @@ pub enum StrategyKind {
 
 impl StrategyKind {
     /// The name in settings, and the strategy that is meant by it without parameters, of all that need none.
-    pub const ALL: [(&'static str, StrategyKind); 12] = [
+    pub const ALL: [(&'static str, StrategyKind); 14] = [
         ("dfs", StrategyKind::DepthFirst),
         ("auto", StrategyKind::Auto),
         ("delays", StrategyKind::Delays),
         ("best-first", StrategyKind::BestFirst),
         ("ranked", StrategyKind::Ranked),
+        ("coverage", StrategyKind::Coverage),
+        ("maple", StrategyKind::Coverage),
         ("random", StrategyKind::Random),
         ("pct", StrategyKind::Pct(DEPTH)),
         ("pct-all", StrategyKind::PctAll(DEPTH)),
@@ -87,6 +91,7 @@ impl StrategyKind {
                 | StrategyKind::Delays
                 | StrategyKind::BestFirst
                 | StrategyKind::Ranked
+                | StrategyKind::Coverage
         )
     }
 
@@ -144,6 +149,7 @@ impl fmt::Display for StrategyKind {
             StrategyKind::Delays => f.write_str("delays"),
             StrategyKind::BestFirst => f.write_str("best-first"),
             StrategyKind::Ranked => f.write_str("ranked"),
+            StrategyKind::Coverage => f.write_str("coverage"),
             StrategyKind::Random => f.write_str("random"),
             StrategyKind::Pct(depth) => write!(f, "pct({depth})"),
             StrategyKind::PctAll(depth) => write!(f, "pct-all({depth})"),

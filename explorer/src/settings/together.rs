@@ -143,6 +143,38 @@ const REFUSED: &[Refused] = &[
          it would take some away as it goes; give `false`",
     ),
     (
+        "reduction",
+        |s| s.strategy == StrategyKind::Coverage && s.reduction != Reduction::None,
+        "a search by iRoots runs what may expose one, in no order that a reduction could rely on: give `none` with `coverage`",
+    ),
+    (
+        "preemptions",
+        |s| s.strategy == StrategyKind::Coverage && s.preemptions.is_some(),
+        "a search by iRoots preempts wherever one needs it: leave the bound out, or give `dfs`",
+    ),
+    (
+        "depth",
+        |s| s.strategy == StrategyKind::Coverage && depth_bounded(s),
+        "a search by iRoots has no depth to complete: leave the bound out, or give `dfs`",
+    ),
+    (
+        "quiet_atomics",
+        |s| s.strategy == StrategyKind::Coverage && s.quiet_atomics,
+        "an iRoot needs a schedule point at each of its accesses, those to atomics too; give `false`",
+    ),
+    (
+        "jobs",
+        |s| s.jobs > 1 && measures_iroots(s),
+        "which execution exposed an iRoot first, and what the next one is to expose, is known of executions one after the \
+         other: give 1, or neither the search `coverage` nor `iroots` nor a `memo`",
+    ),
+    (
+        "checkpoint",
+        |s| s.checkpoint.is_some() && measures_iroots(s),
+        "which iRoots were exposed is not in a checkpoint: give `none`, or neither the search `coverage` nor `iroots` nor a \
+         `memo`",
+    ),
+    (
         "jobs",
         |s| s.jobs > 1 && partial_order(s),
         "a partial-order reduction learns from each execution what to run next, one after the other: give 1 worker, or \
@@ -293,6 +325,11 @@ fn delay_bounded(settings: &Settings) -> bool {
 
 fn depth_bounded(settings: &Settings) -> bool {
     settings.depth.is_some() || settings.depth_step.is_some()
+}
+
+/// Whether iRoots are measured.
+fn measures_iroots(settings: &Settings) -> bool {
+    settings.strategy == StrategyKind::Coverage || settings.iroots || settings.memo.is_some()
 }
 
 fn scoped(settings: &Settings) -> bool {
@@ -514,6 +551,29 @@ mod tests {
                 "preempt_at_races=true keep_going=true checkpoint=a",
                 Some(("checkpoint", "which races")),
             ),
+            ("strategy=maple preempt_at_races=true keep_going=true", None),
+            ("strategy=coverage memo=a preempt_in=a", None),
+            ("iroots=true memo=a reduction=dpor", None),
+            (
+                "strategy=coverage reduction=caching",
+                Some(("reduction", "by iRoots runs")),
+            ),
+            (
+                "strategy=coverage delays=1",
+                Some(("delays", "only the strategies")),
+            ),
+            (
+                "strategy=coverage preemptions=1",
+                Some(("preemptions", "by iRoots preempts")),
+            ),
+            ("strategy=coverage depth=1", Some(("depth", "by iRoots has"))),
+            (
+                "strategy=coverage quiet_atomics=true",
+                Some(("quiet_atomics", "those to atomics")),
+            ),
+            ("strategy=coverage jobs=2", Some(("jobs", "one after the other"))),
+            ("iroots=true jobs=2", Some(("jobs", "one after the other"))),
+            ("memo=a checkpoint=b", Some(("checkpoint", "not in a checkpoint"))),
             ("schedule_points_at=a.rs:3 jobs=2 checkpoint=a", None),
             ("assume_awaits=true reduction=dpor", None),
             ("strategy=ranked", None),

@@ -65,6 +65,10 @@ impl Identity {
             preempt_at_races,
             priority,
             prefixes: _,
+            iroots,
+            iroot_window: _,
+            iroot_attempts: _,
+            memo,
             executions: _,
             time: _,
             steps,
@@ -95,7 +99,9 @@ impl Identity {
                 && priority.is_none()
                 && !quiet_atomics
                 && !preempt_at_races
-                && !assume_awaits,
+                && !assume_awaits
+                && !iroots
+                && memo.is_none(),
             "such searches are not kept"
         );
         let mut monitors = monitors.join(", ");

@@ -110,7 +110,8 @@ pub(crate) fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dy
         | StrategyKind::DepthFirst
         | StrategyKind::Delays
         | StrategyKind::BestFirst
-        | StrategyKind::Ranked => unreachable!("these are searches of their own"),
+        | StrategyKind::Ranked
+        | StrategyKind::Coverage => unreachable!("these are searches of their own"),
         StrategyKind::Random => Box::new(RandomWalk::new(preemptions)),
         StrategyKind::Pct(depth) => Box::new(Pct::new(*depth)),
         StrategyKind::PctAll(depth) => Box::new(PctAll::new(*depth)),

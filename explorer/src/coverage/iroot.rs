@@ -1,0 +1,102 @@
+//! Interleaving roots: patterns of one or two dependencies between static places of two tasks.
+//!
+//! After Maple, section 2.1. `A => B` says that `B`, of another task than `A`, comes after `A` and depends on it at once: both
+//! touch one variable in a way that does not commute, and nothing between them does so with both. The six idioms, with
+//! the tasks and variables of their accesses:
+//!
+//! | idiom | first task | second task | dependencies |
+//! |---|---|---|---|
+//! | 1 | A on x | B on x | A => B |
+//! | 2 | A, then D on x | B on x | A => B => D |
+//! | 3 | A, then D on x | B, then C on x | A => B, C => D |
+//! | 4 | A on x, then D on y | B on x, then C on y | A => B, C => D |
+//! | 5 | A on x, then D on y | C on y, then B on x | A => B, C => D |
+//! | 6 | A on x, then C on y | B on x, then D on y | A => B, C => D |
+//!
+//! Two accesses of one task are at most a *vulnerability window* of its events apart. In idioms 2 to 5 the first task
+//! accesses neither variable between its two accesses, and in 5 the second task neither. Differs: the paper says "immediate
+//! dependency" and counts its window in instructions; with the definition above, which iRoots an execution has depends
+//! on its trace alone, so a reduction hides none.
+
+use super::access::Places;
+use serde::{Deserialize, Serialize};
+
+/// How many idioms there are.
+pub(crate) const IDIOMS: usize = 6;
+
+/// Those that are searched for: no bug of the paper's study needed the last one.
+pub(crate) const SEARCHED: u8 = 5;
+
+/// Most places of an iRoot.
+const PLACES: usize = 4;
+
+/// A pattern of one or two dependencies: its idiom, and its places in the order A, B, C, D; A, B, D in idiom 2.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(crate) struct IRoot {
+    /// 1 to 6.
+    pub(crate) idiom: u8,
+    /// Those beyond the idiom's own are as the last.
+    places: [u32; PLACES],
+}
+
+impl IRoot {
+    /// An iRoot of this idiom with these places; `None` if it has another number of places.
+    pub(crate) fn new(idiom: u8, places: &[u32]) -> Option<IRoot> {
+        let count = match idiom {
+            1 => 2,
+            2 => 3,
+            3..=6 => 4,
+            _ => return None,
+        };
+        if places.len() != count {
+            return None;
+        }
+        let mut all = [places[count - 1]; PLACES];
+        all[..count].copy_from_slice(places);
+        if idiom == 5 {
+            // Its two tasks can change places.
+            all = all.min([all[2], all[3], all[0], all[1]]);
+        }
+        Some(IRoot { idiom, places: all })
+    }
+
+    /// Its places, in order.
+    pub(crate) fn places(&self) -> &[u32] {
+        let count = match self.idiom {
+            1 => 2,
+            2 => 3,
+            _ => 4,
+        };
+        &self.places[..count]
+    }
+
+    /// Its name: the same in every execution, process and build of one source.
+    pub(crate) fn name(&self, places: &Places) -> String {
+        let name = |at: usize| places.name(self.places[at]);
+        let first = format!("{}: {} => {}", self.idiom, name(0), name(1));
+        match self.idiom {
+            1 => first,
+            2 => format!("{first} => {}", name(2)),
+            _ => format!("{first}, {} => {}", name(2), name(3)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_shapes() {
+        let mut places = Places::default();
+        ["a", "b", "c", "d"].map(|name| places.number(name.into()));
+        let name = |idiom, of: &[u32]| IRoot::new(idiom, of).unwrap().name(&places);
+        assert_eq!(name(1, &[1, 0]), "1: b => a");
+        assert_eq!(name(2, &[0, 1, 0]), "2: a => b => a");
+        assert_eq!(name(4, &[3, 1, 2, 0]), "4: d => b, c => a");
+        assert_eq!(name(5, &[3, 1, 2, 0]), name(5, &[2, 0, 3, 1]));
+        for (idiom, of) in [(0, &[0][..]), (1, &[0]), (2, &[0; 4]), (4, &[0; 2]), (7, &[0; 4])] {
+            assert_eq!(IRoot::new(idiom, of), None);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The iRoot coverage of an exploration, as reports have it.
+
+use super::iroot::{IDIOMS, SEARCHED};
+use serde::Serialize;
+use std::fmt;
+
+/// Most points of a curve in a report.
+const POINTS_MAX: usize = 100;
+
+/// How many iRoots of each idiom were exposed, 1 to 6. The last idiom is measured, and not searched for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct IRootsExposed(pub(super) [u64; IDIOMS]);
+
+impl IRootsExposed {
+    /// How many of that idiom, 1 to 6; of others there are none.
+    pub fn of_idiom(&self, idiom: u8) -> u64 {
+        let at = usize::from(idiom).checked_sub(1);
+        at.and_then(|at| self.0.get(at)).copied().unwrap_or(0)
+    }
+
+    /// How many of the idioms that are searched for, 1 to 5.
+    pub fn total(&self) -> u64 {
+        (1..=SEARCHED).map(|idiom| self.of_idiom(idiom)).sum()
+    }
+}
+
+/// What was exposed up to an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Point {
+    pub(super) execution: u64,
+    pub(super) exposed: IRootsExposed,
+}
+
+/// The iRoots that the executions of an exploration exposed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IRootCoverage {
+    /// By idiom.
+    pub(super) exposed: IRootsExposed,
+    pub(super) total: u64,
+    /// How many events of a task two accesses of an iRoot are at most apart.
+    pub(super) window: u32,
+    /// The execution that exposed the last new one.
+    pub(super) saturated_at: u64,
+    pub(super) curve: Vec<Point>,
+    /// Of the search by iRoots: what came of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) search: Option<Searched>,
+    #[serde(skip)]
+    pub(super) names: Vec<String>,
+}
+
+/// What came of a search by iRoots.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Searched {
+    /// Different iRoots predicted.
+    pub(super) predicted: u64,
+    /// Of these, exposed by this exploration or, by the memo, before it.
+    pub(super) predicted_exposed: u64,
+    /// Of these, known to be exposed before.
+    pub(super) known: u64,
+    /// Executions that tried to expose an iRoot.
+    pub(super) attempts: u64,
+    /// Of these, how many did.
+    pub(super) successes: u64,
+    /// Whether there were more predictions than are kept.
+    pub(super) overflowed: bool,
+}
+
+impl IRootCoverage {
+    /// How many iRoots were exposed.
+    pub fn exposed(&self) -> IRootsExposed {
+        self.exposed
+    }
+
+    /// The number of the execution, from 1, that exposed the last new iRoot of the idioms 1 to 5; 0 if none did.
+    pub fn saturated_at(&self) -> u64 {
+        self.saturated_at
+    }
+
+    /// How many there were after which execution, from 1: one point for each execution that exposed new ones, thinned out if
+    /// these are many.
+    pub fn curve(&self) -> impl Iterator<Item = (u64, IRootsExposed)> + '_ {
+        self.curve.iter().map(|point| (point.execution, point.exposed))
+    }
+
+    /// The exposed iRoots by name, sorted: idiom, and places as file, line, column and operation.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// How many executions of the search `coverage` tried to expose an iRoot; `None` of other searches.
+    pub fn attempts(&self) -> Option<u64> {
+        self.search.as_ref().map(|search| search.attempts)
+    }
+
+    /// Of these, how many did.
+    pub fn successes(&self) -> Option<u64> {
+        self.search.as_ref().map(|search| search.successes)
+    }
+
+    /// How many iRoots the search `coverage` predicted; `None` of other searches.
+    pub fn predicted(&self) -> Option<u64> {
+        self.search.as_ref().map(|search| search.predicted)
+    }
+}
+
+/// Not more points than a report has room for: the last, and others as evenly by what they add as there are.
+pub(super) fn thinned(curve: Vec<Point>) -> Vec<Point> {
+    if curve.len() <= POINTS_MAX {
+        return curve;
+    }
+    let most = curve.last().map_or(0, |point| point.exposed.total());
+    let part = |point: &Point| point.exposed.total() * (POINTS_MAX as u64 - 1) / most.max(1);
+    let last = curve.len() - 1;
+    let kept = curve.iter().enumerate().filter(|&(at, point)| {
+        at == 0 || at == last || part(point) != part(&curve[at - 1]) && part(point) < POINTS_MAX as u64 - 1
+    });
+    kept.map(|(_, point)| *point).collect()
+}
+
+impl fmt::Display for IRootCoverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let idioms: Vec<String> = (1..=SEARCHED)
+            .map(|idiom| format!("{} of idiom {idiom}", self.exposed.of_idiom(idiom)))
+            .collect();
+        write!(f, "{} exposed ({}", self.total, idioms.join(", "))?;
+        write!(f, "; {} of idiom 6)", self.exposed.of_idiom(IDIOMS as u8))?;
+        if self.total > 0 {
+            write!(f, ", the last new one by execution {}", self.saturated_at)?;
+        }
+        let doublings: Vec<String> = (0..u64::BITS)
+            .map(|power| 1 << power)
+            .take_while(|&execution| execution < self.saturated_at)
+            .map(|execution| {
+                let reached = self.curve.iter().take_while(|point| point.execution <= execution);
+                let total = reached.last().map_or(0, |point| point.exposed.total());
+                format!("{total} by {execution}")
+            })
+            .collect();
+        if !doublings.is_empty() {
+            write!(
+                f,
+                ": {}, {} by {}",
+                doublings.join(", "),
+                self.total,
+                self.saturated_at
+            )?;
+        }
+        if let Some(search) = &self.search {
+            write!(
+                f,
+                "; {} predicted, of which {} exposed",
+                search.predicted, search.predicted_exposed
+            )?;
+            if search.known > 0 {
+                write!(f, " ({} of them before, by the memo)", search.known)?;
+            }
+            write!(
+                f,
+                "; {} of {} attempts succeeded",
+                search.successes, search.attempts
+            )?;
+            if search.overflowed {
+                f.write_str("; more were predicted than are kept")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! What the profiler predicts from one execution, against what all executions expose.
+
+use super::super::access::Places;
+use super::super::predict::predicted;
+use super::super::profile::Profiler;
+use super::program::Program;
+use super::{Recorded, accesses, all, either_way, record};
+use crate::{Coverage, Reduction};
+use std::collections::BTreeSet;
+
+const WINDOW: u32 = 20;
+
+fn predicted_by(recorded: &Recorded) -> BTreeSet<String> {
+    let (mut profiler, mut places) = (Profiler::default(), Places::default());
+    for event in &recorded.events {
+        let accesses = accesses(event, &mut places);
+        profiler.add(&event.0, &accesses, WINDOW);
+    }
+    profiler.finish();
+    let (predicted, whole) = predicted(&profiler, WINDOW);
+    assert!(whole);
+    predicted
+        .iter()
+        .map(|iroot| either_way(&iroot.name(&places)))
+        .collect()
+}
+
+/// What all executions expose, of the idioms that are searched for.
+fn exposed_by_all(program: &Program, reduction: Reduction) -> BTreeSet<String> {
+    let report = all(program, reduction);
+    assert_eq!(report.coverage(), &Coverage::Exhaustive);
+    let names = report.iroots().expect("they are measured").names();
+    let searched = names.iter().filter(|name| !name.starts_with("6:"));
+    searched.map(|name| either_way(name)).collect()
+}
+
+/// How many of each idiom.
+fn by_idiom<'a>(names: impl Iterator<Item = &'a String>) -> [usize; 5] {
+    let mut counts = [0; 5];
+    names.for_each(|name| counts[usize::from(name.as_bytes()[0] - b'1')] += 1);
+    counts
+}
+
+/// Which iRoots there are depends on the trace alone.
+#[test]
+fn reductions_hide_none() {
+    for number in 0..60 {
+        let program = Program::random(number, number % 2 == 0, 3);
+        let every = exposed_by_all(&program, Reduction::None);
+        for reduction in [Reduction::Dpor, Reduction::Caching] {
+            assert_eq!(exposed_by_all(&program, reduction), every, "{program:?}");
+        }
+    }
+}
+
+/// Where tasks do the same whatever comes first, any one execution that comes to its end promises all that there is; some
+/// of the promises are empty, which is told for each idiom.
+#[test]
+fn one_execution_of_a_straight_program_predicts_all() {
+    let (mut predictions, mut empty) = ([0; 5], [0; 5]);
+    let mut programs = 0;
+    for number in 0..400 {
+        let program = Program::random(number, true, 4);
+        let recorded = record(&program, number, 4);
+        let Some(complete) = recorded.iter().find(|recorded| recorded.complete) else {
+            continue;
+        };
+        let promised = predicted_by(complete);
+        let exposed = exposed_by_all(&program, Reduction::Dpor);
+        let missed: Vec<&String> = exposed.difference(&promised).collect();
+        assert!(missed.is_empty(), "{program:?} {complete:?}: {missed:?}");
+        let (all, vain) = (by_idiom(promised.iter()), by_idiom(promised.difference(&exposed)));
+        for idiom in 0..5 {
+            predictions[idiom] += all[idiom];
+            empty[idiom] += vain[idiom];
+        }
+        programs += 1;
+    }
+    assert_eq!(programs, 400);
+    // By idiom. Of two dependencies each may be possible, and both not.
+    assert_eq!(predictions, [2229, 507, 153, 229, 48]);
+    assert_eq!(empty, [0, 0, 1, 3, 0]);
+}
+
+/// Where what tasks do depends on who came first, a few executions together predict nearly all.
+#[test]
+fn few_executions_of_other_programs_predict_most() {
+    let (mut there, mut missed) = ([0; 5], [0; 5]);
+    for number in 0..200 {
+        let program = Program::random(number, false, 4);
+        let promised: BTreeSet<String> = record(&program, number, 4)
+            .iter()
+            .flat_map(predicted_by)
+            .collect();
+        let exposed = exposed_by_all(&program, Reduction::Caching);
+        let (all, without) = (by_idiom(exposed.iter()), by_idiom(exposed.difference(&promised)));
+        for idiom in 0..5 {
+            there[idiom] += all[idiom];
+            missed[idiom] += without[idiom];
+        }
+    }
+    assert_eq!(there, [922, 183, 41, 116, 25]);
+    assert_eq!(missed, [37, 17, 1, 2, 0]);
+}

@@ -1,0 +1,47 @@
+//! The detector finds just what the definitions say, in each of thousands of random executions.
+
+use super::super::access::Places;
+use super::super::exposed::Detector;
+use super::program::Program;
+use super::{Recorded, accesses, either_way, naive, record};
+use std::collections::BTreeSet;
+
+/// By the detector. Of idiom 5, either task may come first in the name.
+fn detected(recorded: &Recorded, window: u32) -> BTreeSet<String> {
+    let (mut detector, mut places) = (Detector::default(), Places::default());
+    for event in &recorded.events {
+        for access in accesses(event, &mut places) {
+            detector.add(access, window);
+        }
+    }
+    detector
+        .found()
+        .iter()
+        .map(|iroot| either_way(&iroot.name(&places)))
+        .collect()
+}
+
+#[test]
+fn executions_expose_what_the_definitions_say() {
+    let mut counts = [0; 7];
+    let mut executions = 0;
+    for number in 0..1500 {
+        let program = Program::random(number, number % 3 == 0, 7);
+        for recorded in record(&program, number, 3) {
+            let window = [2, 5, 20][number as usize % 3];
+            let expected: BTreeSet<String> = naive::exposed(&recorded, window)
+                .iter()
+                .map(|name| either_way(name))
+                .collect();
+            let found = detected(&recorded, window);
+            assert_eq!(found, expected, "{program:?} {recorded:?}");
+            for name in &found {
+                counts[usize::from(name.as_bytes()[0] - b'0')] += 1;
+            }
+            executions += 1;
+        }
+    }
+    assert_eq!(executions, 4500);
+    // Each idiom occurs often enough for the comparison to mean something.
+    assert!(counts[1..].iter().all(|&count| count > 500), "{counts:?}");
+}

@@ -1,0 +1,92 @@
+//! iRoots against brute force: on random programs, the detector against the definitions, and the profiler against all
+//! executions.
+
+mod against_all;
+mod against_definitions;
+mod naive;
+mod program;
+
+use super::access::{Access, Places, word};
+use crate::{Explorer, Reduction, Report, Strategy};
+use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarAccess};
+use program::Program;
+use std::sync::{Arc, Mutex};
+
+/// An execution: its events, each with the name of its source place, and whether every task came to its end.
+#[derive(Clone, Debug, Default)]
+struct Recorded {
+    events: Vec<(SyncVarAccess, String)>,
+    complete: bool,
+}
+
+/// Records executions.
+struct Recorder(Arc<Mutex<Vec<Recorded>>>);
+
+impl Monitor for Recorder {
+    fn name(&self) -> &str {
+        "recorder"
+    }
+
+    fn interests(&self) -> Interests {
+        Interests::NONE
+    }
+
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        let event = |event: &SyncVarAccess| (*event, cx.site_name(event.site));
+        self.0.lock().unwrap().push(Recorded {
+            events: execution.accesses.iter().map(event).collect(),
+            complete: execution.complete,
+        });
+    }
+}
+
+/// So many executions of a program, drawn at random.
+fn record(program: &Program, seed: u64, executions: u64) -> Vec<Recorded> {
+    let recorded = Arc::new(Mutex::new(Vec::new()));
+    let own = program.clone();
+    Explorer::new()
+        .strategy(Strategy::random())
+        .seed(seed)
+        .executions(executions)
+        .keep_going(true)
+        .minimise(0)
+        .monitor(Recorder(recorded.clone()))
+        .explore(move || own.run());
+    std::mem::take(&mut *recorded.lock().unwrap())
+}
+
+/// All executions of a program, or one for each trace.
+fn all(program: &Program, reduction: Reduction) -> Report {
+    let own = program.clone();
+    Explorer::new()
+        .iroots(true)
+        .reduction(reduction)
+        .keep_going(true)
+        .minimise(0)
+        .explore(move || own.run())
+}
+
+/// What an event accesses.
+fn accesses(event: &(SyncVarAccess, String), places: &mut Places) -> Vec<Access> {
+    let Some(word) = word(event.0.op) else {
+        return Vec::new();
+    };
+    let place = places.number(format!("{} {word}", event.1));
+    Access::of(&event.0, place).to_vec()
+}
+
+/// The lesser of the two names that an iRoot of idiom 5 has: which of its tasks comes first in it depends on numbers of
+/// places.
+fn either_way(name: &str) -> String {
+    match name
+        .strip_prefix("5: ")
+        .and_then(|halves| halves.split_once(", "))
+    {
+        Some((one, other)) => format!("5: {}, {}", one.min(other), one.max(other)),
+        None => name.to_owned(),
+    }
+}

@@ -1,0 +1,304 @@
+//! The memo of iRoots: what it saves, what it refuses, and who shares it.
+
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{ExploreError, Explorer, Report, Strategy, thread};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The variable that tells a child process which memo to use, and the one that tells it which of the tests to explore.
+const MEMO: &str = "MEMO_OF_THE_CHILD";
+const WHICH: &str = "TEST_OF_THE_CHILD";
+
+/// A directory that is gone at the end.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Directory {
+        let path = std::env::temp_dir().join(format!("intermezzo-iroots-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Directory(path)
+    }
+
+    fn memo(&self) -> PathBuf {
+        self.0.join("memo")
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Two tasks at places of their own.
+fn one() {
+    let (a, b) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            a.store(b.load(SeqCst), SeqCst);
+            b.fetch_add(1, SeqCst);
+        });
+        b.store(a.load(SeqCst), SeqCst);
+        a.fetch_add(1, SeqCst);
+    });
+}
+
+/// Another test, with other places.
+fn another() {
+    let (a, b) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| a.store(b.load(SeqCst), SeqCst));
+        scope.spawn(|| b.store(a.load(SeqCst), SeqCst));
+        a.fetch_add(1, SeqCst);
+    });
+}
+
+fn explorer(memo: &Path) -> Explorer {
+    Explorer::new().strategy(Strategy::coverage()).memo(memo)
+}
+
+fn attempts(report: &Report) -> u64 {
+    report.iroots().unwrap().attempts().unwrap()
+}
+
+/// The problem with the memo, in words.
+fn refused(memo: &Path) -> String {
+    match explorer(memo).try_explore(one) {
+        Err(ExploreError::Memo(error)) => error.to_string(),
+        Err(other) => panic!("{other}"),
+        Ok(report) => panic!("{memo:?} was not refused: {report}"),
+    }
+}
+
+#[test]
+fn what_was_exposed_is_not_tried_again() {
+    let directory = Directory::new("again");
+    let memo = directory.memo();
+    let first = explorer(&memo).explore(one);
+    assert!(attempts(&first) > 0, "{first}");
+    let second = explorer(&memo).explore(one);
+    assert_eq!(attempts(&second), 0, "{second}");
+    // Another test is at other places.
+    let elsewhere = Explorer::new().strategy(Strategy::coverage()).explore(another);
+    assert!(attempts(&elsewhere) > 0);
+    assert_eq!(attempts(&explorer(&memo).explore(another)), attempts(&elsewhere));
+    // Whatever the search, what it exposes counts.
+    let memo = directory.0.join("by depth first search");
+    Explorer::new().memo(&memo).explore(one);
+    assert!(attempts(&explorer(&memo).explore(one)) < attempts(&first));
+}
+
+/// Who found an error finds it again.
+#[test]
+fn a_failing_test_goes_on_failing() {
+    let directory = Directory::new("failing");
+    let memo = directory.memo();
+    let test = || {
+        let a = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| a.store(a.load(SeqCst) + 1, SeqCst));
+            a.store(a.load(SeqCst) + 1, SeqCst);
+        });
+        assert_eq!(a.load(SeqCst), 2);
+    };
+    for _ in 0..3 {
+        let report = explorer(&memo).explore(test);
+        assert!(report.verdict().is_fail(), "{report}");
+        assert!(!memo.exists(), "nothing was added");
+    }
+}
+
+/// A thousand times something else.
+#[test]
+fn a_memo_that_is_damaged_is_refused_and_left_alone() {
+    let directory = Directory::new("damaged");
+    let memo = directory.memo();
+    explorer(&memo).explore(one);
+    let whole = fs::read(&memo).unwrap();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    for number in 0..1_000 {
+        let mut damaged = whole.clone();
+        match number % 4 {
+            0 => damaged.truncate(random.random_range(0..whole.len())),
+            1 => damaged.insert(random.random_range(0..whole.len()), random.random()),
+            2 => drop(damaged.remove(random.random_range(0..whole.len()))),
+            _ => damaged[random.random_range(0..whole.len())] ^= random.random_range(1..=255),
+        }
+        if damaged == whole {
+            continue;
+        }
+        fs::write(&memo, &damaged).unwrap();
+        let problem = refused(&memo);
+        assert!(
+            problem.contains("memo\"") && problem.contains("remove it"),
+            "{problem}"
+        );
+        assert_eq!(fs::read(&memo).unwrap(), damaged, "{problem}");
+    }
+    fs::write(&memo, &whole).unwrap();
+    assert_eq!(attempts(&explorer(&memo).explore(one)), 0);
+}
+
+/// The file with other contents, and a checksum that is right.
+fn with_checksum(contents: &[u8]) -> Vec<u8> {
+    let mut file = format!(
+        "intermezzo-memo/1\n{:08x} {}\n",
+        crc32fast::hash(contents),
+        contents.len()
+    )
+    .into_bytes();
+    file.extend_from_slice(contents);
+    file
+}
+
+/// What nobody wrote and yet has the right checksum is read as what it says, or refused.
+#[test]
+fn contents_that_make_no_sense_are_refused() {
+    let directory = Directory::new("senseless");
+    let memo = directory.memo();
+    explorer(&memo).explore(one);
+    let whole = fs::read(&memo).unwrap();
+    let begin = whole
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'\n')
+        .nth(1)
+        .unwrap()
+        .0
+        + 1;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
+    let mut problems = 0;
+    for _ in 0..1_000 {
+        let mut contents = whole[begin..].to_vec();
+        let at = random.random_range(0..contents.len());
+        contents[at] = *b"0159\"[]{},:x \xff".get(random.random_range(0..14)).unwrap();
+        fs::write(&memo, with_checksum(&contents)).unwrap();
+        if let Err(error) = explorer(&memo).executions(3).try_explore(one) {
+            assert!(error.to_string().contains("cut or altered"), "{error}");
+            problems += 1;
+        }
+    }
+    assert!(problems > 500, "{problems}");
+}
+
+#[test]
+fn what_is_no_memo_is_refused_and_left_alone() {
+    let directory = Directory::new("foreign");
+    let memo = directory.memo();
+    for (contents, says) in [
+        (&b""[..], "something else than a memo"),
+        (b"a letter", "something else"),
+        (b"intermezzo-checkpoint/2\n", "something else"),
+        (
+            b"intermezzo-memo/0\n00000000 0\n",
+            "has version \"0\" of its format, but 1 is needed",
+        ),
+        (b"intermezzo-memo/2\nwhatever", "has version \"2\""),
+        (b"intermezzo-memo/", "has version \"\""),
+    ] {
+        fs::write(&memo, contents).unwrap();
+        let problem = refused(&memo);
+        assert!(problem.contains(says), "{problem}");
+        assert_eq!(fs::read(&memo).unwrap(), contents);
+    }
+    fs::remove_file(&memo).unwrap();
+    fs::create_dir(&memo).unwrap();
+    assert!(refused(&memo).contains("something else than a memo"));
+    let nowhere = directory.0.join("no/such/memo");
+    assert!(refused(&nowhere).contains("give a path that can be read and written"));
+}
+
+/// What somebody puts there while the search runs is left alone as well, and the report says so.
+#[test]
+fn nothing_is_overwritten_at_the_end() {
+    let directory = Directory::new("meanwhile");
+    let memo = directory.memo();
+    let put = memo.clone();
+    let report = explorer(&memo)
+        .checkpoint_every(Duration::from_secs(60))
+        .explore(move || {
+            if !put.exists() {
+                fs::write(&put, "a letter").unwrap();
+            }
+            one();
+        });
+    let notes = report.notes().join("\n");
+    assert!(notes.contains("something else than a memo"), "{notes}");
+    assert_eq!(fs::read_to_string(&memo).unwrap(), "a letter");
+}
+
+/// What child processes run: explorations that share a memo.
+#[test]
+fn child() {
+    let (Ok(memo), Ok(which)) = (std::env::var(MEMO), std::env::var(WHICH)) else {
+        return;
+    };
+    let explorer = |seed| {
+        explorer(Path::new(&memo))
+            .seed(seed)
+            .checkpoint_every(Duration::ZERO)
+    };
+    for seed in 0..20 {
+        let report = match which.as_str() {
+            "one" => explorer(seed).program("one").explore(one),
+            _ => explorer(seed).program("another").explore(another),
+        };
+        // Notes say if it could not be written.
+        assert!(report.notes().is_empty(), "{report}");
+    }
+}
+
+fn spawn(memo: &Path, which: &str) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "child"])
+        .env(MEMO, memo)
+        .env(WHICH, which);
+    command.stdout(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn processes_share_one() {
+    let directory = Directory::new("shared");
+    let memo = directory.memo();
+    let children = ["one", "another", "one", "another"].map(|which| spawn(&memo, which));
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let text = fs::read_to_string(&memo).unwrap();
+    // Nothing that any of them wrote was lost.
+    for test in ["one", "another"] {
+        assert!(
+            text.contains(&format!("\"{test}\":{{\"explorations\":40,")),
+            "{text}"
+        );
+    }
+    assert_eq!(attempts(&explorer(&memo).explore(one)), 0);
+    assert_eq!(attempts(&explorer(&memo).explore(another)), 0);
+}
+
+/// Killed at any moment, it leaves what can be read, by all and at once.
+#[test]
+fn whoever_is_killed_leaves_it_whole() {
+    let directory = Directory::new("killed");
+    let memo = directory.memo();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+    let mut written = 0;
+    for kill in 0..40 {
+        let mut child = spawn(&memo, if kill % 2 == 0 { "one" } else { "another" });
+        std::thread::sleep(Duration::from_millis(random.random_range(1..60)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let report = explorer(&memo).executions(1).explore(one);
+        assert!(
+            report.notes().iter().all(|note| !note.contains("memo")),
+            "{report}"
+        );
+        written = written.max(fs::metadata(&memo).map_or(0, |memo| memo.len()));
+    }
+    assert!(written > 0);
+}

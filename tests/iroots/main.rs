@@ -1,0 +1,4 @@
+//! Interleaving coverage on the programs of the corpus.
+
+mod against_searches;
+mod inputs;

@@ -5,9 +5,9 @@
 mod comparison;
 
 use comparison::Comparison;
-use intermezzo::{Coverage, Environment, Reduction, Report, Settings};
+use intermezzo::{Coverage, Environment, Reduction, Report, Schedule, Settings};
 use intermezzo_corpus::bugs::{Published, TOOLS, bugs};
-use intermezzo_corpus::{Arguments, Expected, Program};
+use intermezzo_corpus::{Arguments, Expected, Program, parse_full_name};
 
 /// Most executions of a twin.
 const TWIN_EXECUTIONS_MAX: u64 = 2000;
@@ -215,6 +215,28 @@ fn bugs_are_found() {
         }
     }
     comparison.conclude();
+}
+
+/// Found by `--strategy 'surw(all)' --seed 19` in its 4101st execution, and made small.
+const SAFESTACK: &str = "imz1.AQARY29ycHVzOjpzYWZlc3RhY2sCZBYodxfDSDYwo6ifnuIGCB3MxAAdHleG";
+
+/// The bug that is out of reach of its own settings is in the program all the same.
+#[test]
+fn a_node_of_safestack_has_two_owners() {
+    let schedule = Schedule::from_token(SAFESTACK).unwrap();
+    assert!(
+        schedule.preemptions() >= 5,
+        "{} preemptions",
+        schedule.preemptions()
+    );
+    let (program, arguments) = parse_full_name(&schedule.program).unwrap();
+    let explorer = program.explorer(program.settings(), &arguments).replay(schedule);
+    let report = explorer.explore(program.test(&arguments));
+    let [finding] = report.findings() else {
+        panic!("{report}")
+    };
+    assert_eq!(finding.kind.as_str(), "assertion");
+    assert!(finding.message.contains("safestack.rs"), "{}", finding.message);
 }
 
 #[test]

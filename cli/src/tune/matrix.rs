@@ -33,7 +33,7 @@ pub(crate) struct Matrix {
 }
 
 /// The strategies that are compared unless others are given.
-const STRATEGIES: &[&str] = &["dfs", "random"];
+const STRATEGIES: &[&str] = &["auto", "dfs", "pos", "surw"];
 
 impl Matrix {
     /// The matrix that the flags ask for, on these programs.

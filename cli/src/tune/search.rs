@@ -62,6 +62,8 @@ impl Search {
         match settings.strategy {
             StrategyKind::BestFirst => self.strategy.contains("random"),
             StrategyKind::PctAll(_) => false,
+            // First bounded, then drawn; and what is undecided is drawn.
+            StrategyKind::Auto | StrategyKind::Coverage => true,
             ref other => other.is_sampler(),
         }
     }
@@ -158,6 +160,9 @@ mod tests {
             ("random", true),
             ("pct-all(2)", false),
             ("surw", true),
+            ("auto", true),
+            ("coverage", true),
+            ("ranked", false),
             ("best-first(rare)", false),
             ("best-first(random)", true),
         ] {

@@ -32,8 +32,8 @@ pub(crate) struct LimitFlags {
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct SearchFlags {
-    /// Which search to run: `dfs`, `delays`, `best-first`, `ranked`, `coverage`; or one that draws executions: `random`, `pct(3)`,
-    /// `pctvb(3,1)`, `pct-all(3)`, `pos`, `surw`, `portfolio(pct(3),pos,surw)`
+    /// Which search to run: `auto`, `dfs`, `delays`, `best-first`, `ranked`, `coverage`; or one that draws executions: `random`, `pct(3)`,
+    /// `pctvb(3,1)`, `pct-all(3)`, `pos`, `places`, `surw`, `portfolio(surw,pos,2*pct(3))`
     #[arg(long, value_name = "NAME", value_parser = setting("strategy"), help_heading = SEARCH)]
     strategy: Option<String>,
     /// How to leave out executions that show nothing new: `none`, `caching`, `source-dpor`, `dpor` or `bpor`

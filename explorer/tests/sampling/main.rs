@@ -1,5 +1,7 @@
 //! Executions drawn at random: how likely they are, that each is the same whoever runs it, and what comes of them.
 
+#![allow(clippy::print_stdout, reason = "the figures are there to be looked at")]
+
 #[path = "../common/mod.rs"]
 mod common;
 

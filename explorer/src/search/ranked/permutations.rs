@@ -71,7 +71,6 @@ pub(super) fn all(of: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     /// The lemma's number.
     fn lemma(n: u32, t: u32, epsilon: f64) -> f64 {
@@ -85,24 +84,22 @@ mod tests {
         tasks
     }
 
-    /// Every sequence of `t` different tasks that comes in this order somewhere in the tasks.
-    fn subsequences(tasks: &[u32], t: usize) -> Vec<Vec<u32>> {
+    /// Marks every sequence of `t` different tasks that comes in this order somewhere in the tasks, as digits to the base `n`.
+    fn mark(tasks: &[u32], t: u32, n: u32, digits: u32, seen: &mut [bool]) {
         if t == 0 {
-            return vec![Vec::new()];
+            seen[digits as usize] = true;
+            return;
         }
-        let with_first = |(at, &first): (usize, &u32)| {
-            let rest = subsequences(&tasks[at + 1..], t - 1);
-            rest.into_iter().map(move |rest| [vec![first], rest].concat())
-        };
-        tasks.iter().enumerate().flat_map(with_first).collect()
+        for (at, first) in tasks.iter().enumerate() {
+            mark(&tasks[at + 1..], t - 1, n, digits * n + first, seen);
+        }
     }
 
     /// Whether so many orders show each `t` of the tasks in every order.
     fn covers(n: u32, t: u32, orders: u64, seed: u64) -> bool {
-        let seen: BTreeSet<Vec<u32>> = (0..orders)
-            .flat_map(|number| subsequences(&order(n, seed, number), t as usize))
-            .collect();
-        seen.len() as u64 == all(n) / all(n - t)
+        let mut seen = vec![false; n.pow(t) as usize];
+        (0..orders).for_each(|number| mark(&order(n, seed, number), t, n, 0, &mut seen));
+        seen.iter().filter(|seen| **seen).count() as u64 == all(n) / all(n - t)
     }
 
     #[test]

@@ -89,7 +89,9 @@ mod tests {
     #[test]
     fn names_and_shapes() {
         let mut places = Places::default();
-        ["a", "b", "c", "d"].map(|name| places.number(name.into()));
+        for name in ["a", "b", "c", "d"] {
+            places.number(name.into());
+        }
         let name = |idiom, of: &[u32]| IRoot::new(idiom, of).unwrap().name(&places);
         assert_eq!(name(1, &[1, 0]), "1: b => a");
         assert_eq!(name(2, &[0, 1, 0]), "2: a => b => a");

@@ -28,8 +28,11 @@ impl<T: Outcome, E: Debug> Outcome for Result<T, E> {
 /// The test does not pass, or a setting cannot be.
 #[cfg(feature = "explore")]
 pub fn run_test(program: &str, settings: &[(&str, &str)], test: fn()) {
-    use crate::{Explorer, Settings};
-    let mut chosen = Settings::default();
+    use crate::{Explorer, Settings, StrategyKind};
+    let mut chosen = Settings {
+        strategy: StrategyKind::Auto,
+        ..Settings::default()
+    };
     for (name, value) in settings {
         chosen.set(name, value).unwrap_or_else(|error| panic!("{error}"));
     }

@@ -32,8 +32,8 @@ pub(crate) struct LimitFlags {
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct SearchFlags {
-    /// Which search to run: `dfs`, `delays`, `best-first`, `coverage`; or one that draws executions: `random`, `pct(3)`,
-    /// `pctvb(3,1)`, `pct-all(3)`, `pos`, `surw`, `portfolio(pct(3),pos,surw)`
+    /// Which search to run: `auto`, `dfs`, `delays`, `best-first`, `coverage`; or one that draws executions: `random`, `pct(3)`,
+    /// `pctvb(3,1)`, `pct-all(3)`, `pos`, `places`, `surw`, `portfolio(surw,pos,2*pct(3))`
     #[arg(long, value_name = "NAME", value_parser = setting("strategy"), help_heading = SEARCH)]
     strategy: Option<String>,
     /// How to leave out executions that show nothing new: `none`, `caching`, `source-dpor`, `dpor` or `bpor`
@@ -122,6 +122,9 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("seed"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     seed: Option<String>,
+    /// Of executions that are drawn at random, the number of the one to begin with
+    #[arg(long, value_name = "N", value_parser = setting("first_execution"), help_heading = SEARCH)]
+    first_execution: Option<String>,
     /// Bytes that a search may use to remember states and traces
     #[arg(long, value_name = "BYTES", value_parser = setting("cache_bytes"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -265,6 +268,7 @@ impl Given for SearchFlags {
             ("awaits", self.awaits.clone()),
             ("assume_awaits", self.assume_awaits.clone()),
             ("seed", self.seed.clone()),
+            ("first_execution", self.first_execution.clone()),
             ("minimise", self.minimise.clone()),
             ("deadlocks_allowed", self.deadlocks_allowed.clone()),
             ("keep_going", self.keep_going.clone()),

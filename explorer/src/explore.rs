@@ -33,6 +33,12 @@ impl Strategy {
         Strategy(Chosen::Kind(StrategyKind::DepthFirst))
     }
 
+    /// Depth first, in order of preemptions, for half of the executions or until it is over; the rest is drawn at random, by
+    /// several strategies in turns. What `#[intermezzo::test]` runs.
+    pub fn auto() -> Strategy {
+        Strategy(Chosen::Kind(StrategyKind::Auto))
+    }
+
     /// Random walk; takes the explorer's seed.
     pub fn random() -> Strategy {
         Strategy(Chosen::Kind(StrategyKind::Random))
@@ -460,6 +466,14 @@ impl Explorer {
     /// Seed of the search's own randomness. Default: 0.
     pub fn seed(mut self, seed: u64) -> Explorer {
         self.settings.seed = seed;
+        self
+    }
+
+    /// Begins with the execution of this number, from 1, after those that have to be learned from: for strategies that
+    /// draw executions at random. Each depends on the seed and its number, and on what the first ones showed. Default: with
+    /// the first.
+    pub fn first_execution(mut self, number: NonZero<u64>) -> Explorer {
+        self.settings.first_execution = Some(number.get());
         self
     }
 

@@ -48,6 +48,7 @@ pub(crate) fn findings(
         schedule: schedule.clone(),
         count: 1,
         replays: None,
+        found_by: None,
     };
     let mut found = Vec::new();
     match &stop {
@@ -152,6 +153,7 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
             schedule: schedule.clone(),
             count: 1,
             replays: None,
+            found_by: None,
         }
     };
     reports.into_iter().map(finding).collect()

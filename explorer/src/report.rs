@@ -193,6 +193,8 @@ pub struct Finding {
     pub schedule: Schedule,
     /// In how many executions of this exploration it was found.
     pub count: u64,
+    /// Which strategy drew the execution that showed it first, if several share the executions.
+    pub found_by: Option<String>,
     /// What became of its schedule, if a replay of it did not show the finding again.
     pub replays: Option<Replays>,
 }
@@ -248,6 +250,9 @@ impl Serialize for Finding {
         map.serialize_entry("events", &self.events)?;
         map.serialize_entry("schedule", &self.schedule.token())?;
         map.serialize_entry("count", &self.count)?;
+        if let Some(strategy) = &self.found_by {
+            map.serialize_entry("found_by", strategy)?;
+        }
         if let Some(replays) = &self.replays {
             map.serialize_entry("replays", replays)?;
         }

@@ -108,6 +108,9 @@ pub struct Settings {
     pub keep_going: bool,
     /// Seed of the search's own randomness.
     pub seed: u64,
+    /// Of executions that are drawn at random, the number, from 1, of the one to begin with, after those that have to be
+    /// learned from; `None` for the first.
+    pub first_execution: Option<u64>,
     /// Bytes that the search may use to remember states and traces.
     pub cache_bytes: usize,
     /// How many workers explore, each on a thread of its own.
@@ -189,6 +192,7 @@ impl Default for Settings {
             deadlocks_allowed: false,
             keep_going: false,
             seed: 0,
+            first_execution: None,
             cache_bytes: CACHE_BYTES,
             jobs: 1,
             checkpoint: None,
@@ -311,6 +315,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
         truth(v).map(|b| s.keep_going = b)
     }),
     ("seed", "a number", |s, v| number(v).map(|n| s.seed = n)),
+    ("first_execution", "a number, from 1, or `none`", |s, v| {
+        optional(v, number::<NonZero<u64>>).map(|n| s.first_execution = n.map(NonZero::get))
+    }),
     ("cache_bytes", "bytes", |s, v| {
         number(v).map(|n| s.cache_bytes = n)
     }),

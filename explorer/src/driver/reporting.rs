@@ -99,6 +99,8 @@ impl Outcome<'_> {
             report.note(&races_note(worker.learned_points(), given_up));
         }
         let mut later_notes: Vec<String> = tally.scoping.notes(settings);
+        report.strategy = worker.strategy().name();
+        later_notes.extend(shares_note(&worker.strategy().shares(tally.executions)));
         later_notes.extend(worker.strategy().notes());
         later_notes.extend(books.unfitted());
         later_notes.extend(worker.quiet_note());
@@ -169,6 +171,13 @@ fn covered(coverage: Coverage, tally: &Tally, ended: Option<String>, own: bool) 
         _ => {}
     }
     coverage
+}
+
+/// What a report notes of how strategies shared the executions.
+fn shares_note(shares: &[(String, u64)]) -> Option<String> {
+    let share = |(name, executions): &(String, u64)| format!("{name} {executions}");
+    let shares: Vec<String> = shares.iter().map(share).collect();
+    (!shares.is_empty()).then(|| format!("executions by strategy: {}", shares.join(", ")))
 }
 
 fn too_many() -> String {

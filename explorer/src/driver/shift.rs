@@ -297,6 +297,10 @@ impl<'a> Shift<'a> {
             // The next attempt may be what it should be.
             found.retain(|finding| finding.kind != FindingKind::Divergence);
         }
+        if let Some(member) = self.worker.strategy().member() {
+            let credit = |finding: &mut Finding| finding.found_by = Some(member.clone());
+            found.iter_mut().for_each(credit);
+        }
         let failed = found.iter().any(Finding::is_error);
         if failed {
             self.common.iroots.iter().for_each(Session::failed);

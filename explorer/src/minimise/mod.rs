@@ -157,9 +157,10 @@ impl<'a> Minimiser<'a> {
             });
         }
         let note = note(before, best.size, budget.executions, proven);
-        let count = finding.count;
+        let (count, found_by) = (finding.count, finding.found_by);
         finding = Finding {
             count,
+            found_by,
             ..best.finding
         };
         Ok(Settled {

@@ -96,6 +96,7 @@ mod tests {
             },
             count: 1,
             replays: None,
+            found_by: None,
             suggestion: None,
             severity: Severity::Error,
         })

@@ -197,6 +197,9 @@ impl fmt::Display for Finding {
                  not determine{or}"
             )?;
         }
+        if let Some(strategy) = &self.found_by {
+            writeln!(f, "found by {strategy}")?;
+        }
         writeln!(f, "replay it:")?;
         writeln!(f, "  INTERMEZZO_REPLAY={}", self.schedule.token())
     }

@@ -1,8 +1,8 @@
 //! The search that the settings ask for.
 
-use super::sampling::{Pct, PctAll, PctVars, Places, Policy, Portfolio, Pos, RandomWalk, Sampling, Surw};
+use super::sampling::{self, Sampling};
 use super::{
-    BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
+    Auto, BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
     IterativePreemptionBounding, Strategy,
 };
 use crate::settings::{Reduction, Settings, StrategyKind};
@@ -16,6 +16,9 @@ pub(crate) fn table_bytes(settings: &Settings) -> usize {
 
 /// The search that these settings, which go together, ask for.
 pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
+    if settings.strategy == StrategyKind::Auto {
+        return auto(settings);
+    }
     match settings.reduction {
         Reduction::None => unreduced(settings),
         Reduction::Caching => {
@@ -46,6 +49,30 @@ pub(crate) fn weaker(settings: &Settings, suits: Suits) -> Box<dyn Strategy> {
         reduction,
         ..settings.clone()
     })
+}
+
+/// The search where none is asked for.
+fn auto(settings: &Settings) -> Box<dyn Strategy> {
+    let first = Settings {
+        strategy: StrategyKind::DepthFirst,
+        // Fewest preemptions first finds most soonest, and covers something if it is left.
+        preemptions: match (settings.reduction, settings.delays) {
+            (Reduction::None, None) => settings.preemptions.or(Some(u32::MAX)),
+            _ => settings.preemptions,
+        },
+        ..settings.clone()
+    };
+    let bounded = strategy(&first);
+    if settings.quiet_atomics || settings.preempt_at_races {
+        // These start their search anew, and what is drawn knows nothing of it.
+        return bounded;
+    }
+    Box::new(Auto::new(
+        bounded,
+        settings.seed,
+        settings.executions,
+        settings.time.is_some(),
+    ))
 }
 
 /// The search that runs every schedule.
@@ -81,28 +108,11 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
             ))
         }
         StrategyKind::Coverage => unreachable!("a search by iRoots is made by the session that knows them"),
-        sampler => Box::new(Sampling::new(settings.seed, policy(sampler, most)).up_to(settings.executions)),
-    }
-}
-
-/// How executions are drawn; `preemptions` is a random walk's bound.
-fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Policy> {
-    match sampler {
-        StrategyKind::DepthFirst
-        | StrategyKind::Delays
-        | StrategyKind::BestFirst
-        | StrategyKind::Coverage => unreachable!("these draw nothing"),
-        StrategyKind::Random => Box::new(RandomWalk::new(preemptions)),
-        StrategyKind::Pct(depth) => Box::new(Pct::new(*depth)),
-        StrategyKind::PctAll(depth) => Box::new(PctAll::new(*depth)),
-        StrategyKind::PctVars { depth, variables } => Box::new(PctVars::new(*depth, *variables)),
-        StrategyKind::Pos => Box::new(Pos::default()),
-        StrategyKind::Places => Box::new(Places::default()),
-        StrategyKind::Surw(interesting) => Box::new(Surw::new(interesting.clone())),
-        StrategyKind::Portfolio(members) => {
-            let member =
-                |(weight, member): &(u32, StrategyKind)| (policy(member, preemptions), u64::from(*weight));
-            Box::new(Portfolio::new(members.iter().map(member).collect()))
+        StrategyKind::Auto => unreachable!("it is made around the search of the other settings"),
+        sampler => {
+            let policy = sampling::policy(sampler, most);
+            let first = settings.first_execution.map(|first| first.saturating_sub(1));
+            Box::new(Sampling::new(settings.seed, policy).up_to(settings.executions, first))
         }
     }
 }

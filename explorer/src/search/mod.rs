@@ -4,6 +4,7 @@
 //! first choices of the next execution, and is asked about the ones beyond. It sees executions, never
 //! findings.
 
+mod auto;
 mod best_first;
 mod caching;
 pub(crate) mod configured;
@@ -23,6 +24,7 @@ mod replay;
 pub(crate) mod sampling;
 mod tree;
 
+pub(crate) use auto::Auto;
 pub use best_first::BestFirst;
 pub(crate) use caching::Caching;
 pub use delays::IterativeDelayBounding;

@@ -23,6 +23,14 @@ impl Past<'_> {
         let about_tasks = |choice: &&Choice| choice.kind == ChoiceKind::Task;
         self.choices.iter().filter(about_tasks).count()
     }
+
+    /// How many steps there were from the first choice on: as many choices as there can be between tasks in any execution
+    /// whose tasks take the same steps.
+    pub fn steps_since_choice(&self) -> usize {
+        let steps = self.trace.steps();
+        let before = steps.iter().take_while(|step| step.choices_end == 0);
+        steps.len() - before.count()
+    }
 }
 
 /// The operation before which each step from `from` on had its schedule point, with the step's number. The first step of

@@ -4,7 +4,7 @@ use crate::search::sampling::Interesting;
 use std::fmt;
 
 /// What the setting `strategy` may be, for people.
-pub(super) const VALUES: &str = "`dfs`, `delays`, `best-first`, `coverage`, `random`, `pct(DEPTH)`, `pct-all(DEPTH)`, \
+pub(super) const VALUES: &str = "`auto`, `dfs`, `delays`, `best-first`, `coverage`, `random`, `pct(DEPTH)`, `pct-all(DEPTH)`, \
                                  `pctvb(DEPTH,VARIABLES)`, `pos`, `places`, `surw(one)`, `surw(all)`, `surw(PLACE)`, or a \
                                  `portfolio(..)` of those from `random` on";
 
@@ -23,6 +23,9 @@ pub enum StrategyKind {
     /// Depth first: every schedule; with a preemption bound, in order of preemptions.
     #[default]
     DepthFirst,
+    /// As [`StrategyKind::DepthFirst`], in order of preemptions, until it has had its part of the executions; then a
+    /// portfolio of those from [`StrategyKind::Random`] on.
+    Auto,
     /// Depth first, in order of delays.
     Delays,
     /// The unexplored prefix that ranks first, by priority functions.
@@ -54,8 +57,9 @@ pub enum StrategyKind {
 
 impl StrategyKind {
     /// The name in settings, and the strategy that is meant by it without parameters, of all that need none.
-    pub const ALL: [(&'static str, StrategyKind); 12] = [
+    pub const ALL: [(&'static str, StrategyKind); 13] = [
         ("dfs", StrategyKind::DepthFirst),
+        ("auto", StrategyKind::Auto),
         ("delays", StrategyKind::Delays),
         ("best-first", StrategyKind::BestFirst),
         ("coverage", StrategyKind::Coverage),
@@ -80,10 +84,16 @@ impl StrategyKind {
         !matches!(
             self,
             StrategyKind::DepthFirst
+                | StrategyKind::Auto
                 | StrategyKind::Delays
                 | StrategyKind::BestFirst
                 | StrategyKind::Coverage
         )
+    }
+
+    /// Whether it is depth first, at first or to the end.
+    pub fn is_depth_first(&self) -> bool {
+        matches!(self, StrategyKind::DepthFirst | StrategyKind::Auto)
     }
 
     /// Reads a strategy.
@@ -131,6 +141,7 @@ impl fmt::Display for StrategyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StrategyKind::DepthFirst => f.write_str("dfs"),
+            StrategyKind::Auto => f.write_str("auto"),
             StrategyKind::Delays => f.write_str("delays"),
             StrategyKind::BestFirst => f.write_str("best-first"),
             StrategyKind::Coverage => f.write_str("coverage"),
@@ -239,7 +250,7 @@ mod tests {
     #[test]
     fn what_is_no_strategy_says_what_would_be() {
         for (text, says) in [
-            ("bfs", "`bfs` is no strategy: give `dfs`"),
+            ("bfs", "`bfs` is no strategy: give `auto`, `dfs`"),
             ("bfs(3)", "is no strategy"),
             ("pct(0)", "depth `0`: give a number from 1"),
             ("pct(many)", "depth `many`"),

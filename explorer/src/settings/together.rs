@@ -53,6 +53,12 @@ const REFUSED: &[Refused] = &[
          are uniform, among all executions; give `none`",
     ),
     (
+        "first_execution",
+        |s| s.first_execution.is_some() && !s.strategy.is_sampler(),
+        "only executions that are drawn at random have numbers of their own: leave it out, or give `random`, `pct`, `pos`, \
+         `surw` or the like",
+    ),
+    (
         "preempt_in",
         |s| scoped(s) && s.strategy.is_sampler() && s.strategy != StrategyKind::Random,
         "what is said of executions drawn at random rests on choices everywhere, and a scope takes some of them away: leave \
@@ -256,7 +262,7 @@ fn partial_order(settings: &Settings) -> bool {
 /// Whether the search counts delays.
 fn delay_bounded(settings: &Settings) -> bool {
     let bounded = settings.delays.is_some();
-    settings.strategy == StrategyKind::Delays || settings.strategy == StrategyKind::DepthFirst && bounded
+    settings.strategy == StrategyKind::Delays || settings.strategy.is_depth_first() && bounded
 }
 
 fn depth_bounded(settings: &Settings) -> bool {
@@ -369,6 +375,14 @@ mod tests {
             (
                 "strategy=surw preempt_in=a",
                 Some(("preempt_in", "rests on choices everywhere")),
+            ),
+            ("strategy=auto preemptions=2 jobs=2 checkpoint=a", None),
+            ("strategy=auto reduction=dpor assume_awaits=true", None),
+            ("strategy=auto preempt_in=a quiet_atomics=false", None),
+            ("strategy=random first_execution=3", None),
+            (
+                "strategy=auto first_execution=3",
+                Some(("first_execution", "numbers of their own")),
             ),
             ("strategy=pos delays=2", Some(("delays", "only the strategies"))),
             ("strategy=pos depth=2", Some(("depth", "no depth to complete"))),

@@ -77,6 +77,7 @@ impl Identity {
             deadlocks_allowed,
             keep_going,
             seed,
+            first_execution,
             cache_bytes,
             jobs: _,
             checkpoint: _,
@@ -101,7 +102,7 @@ impl Identity {
         for named in named.iter().filter(|named| !named.arguments.is_empty()) {
             monitors.push_str(&format!("; {named}"));
         }
-        let settings: [(&str, String); 18] = [
+        let settings: [(&str, String); 19] = [
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
             (
@@ -119,6 +120,7 @@ impl Identity {
             ("deadlocks_allowed", deadlocks_allowed.to_string()),
             ("keep_going", keep_going.to_string()),
             ("seed", seed.to_string()),
+            ("first_execution", format!("{first_execution:?}")),
             ("cache_bytes", cache_bytes.to_string()),
             ("stack", stack_bytes.to_string()),
             ("environment", format!("{environment:?}")),
@@ -237,6 +239,8 @@ struct SavedFinding {
     events: Vec<FindingEvent>,
     schedule: String,
     count: u64,
+    #[serde(default)]
+    found_by: Option<String>,
 }
 
 impl SavedFinding {
@@ -254,6 +258,7 @@ impl SavedFinding {
             events: finding.events.clone(),
             schedule: finding.schedule.token(),
             count: finding.count,
+            found_by: finding.found_by.clone(),
         }
     }
 
@@ -273,6 +278,7 @@ impl SavedFinding {
                 events: self.events,
                 schedule,
                 count: self.count,
+                found_by: self.found_by,
                 replays: None,
             },
         })

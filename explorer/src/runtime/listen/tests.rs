@@ -8,8 +8,9 @@ use super::*;
 use crate::environment::Environment;
 use crate::report::Coverage;
 use crate::runtime::{Limits, Worker};
-use crate::search::sampling::{RandomWalk, Sampling};
+use crate::search::sampling::{Sampling, policy};
 use crate::search::{ChoicePoint, Plan, Strategy};
+use crate::settings::StrategyKind;
 use crate::sync::atomic::AtomicUsize;
 use crate::sync::{Barrier, Condvar, Mutex, Once, RwLock, mpsc};
 use crate::trace::{Trace, class_of};
@@ -138,7 +139,7 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
             deadlocks_allowed: false,
         };
         let mut worker = Worker::new(
-            Box::new(InDetail(Sampling::new(seed, Box::new(RandomWalk::new(None))))),
+            Box::new(InDetail(Sampling::new(seed, policy(&StrategyKind::Random, None)))),
             Environment::calm(),
             limits,
             None,

@@ -2,8 +2,8 @@
 //!
 //! Executions have numbers. Each has a generator of its own, seeded from the search's seed and the number, so that any
 //! one can be run again alone, and so that it does not matter which worker runs it. Policies that need to know the test
-//! learn it from the first [`PROFILED`] executions, which are the same whatever the policy: one by default, then random
-//! walks. All others rely on what all of these showed, and on nothing that came later.
+//! learn it from the first [`PROFILED`] executions, which are the same whatever the policy: one by default, then a random
+//! walk. All others rely on what all of these showed, and on nothing that came later.
 //!
 //! Each policy is a file, which says what it is from, where it differs, and what it misses.
 
@@ -19,26 +19,27 @@ mod profile;
 mod random;
 mod surw;
 
-pub(crate) use pct::Pct;
-pub(crate) use pct_all::PctAll;
-pub(crate) use pct_vars::PctVars;
-pub(crate) use places::Places;
-pub(crate) use portfolio::Portfolio;
-pub(crate) use pos::Pos;
-pub(crate) use random::RandomWalk;
 pub use surw::Interesting;
-pub(crate) use surw::Surw;
 
 use super::{ChoicePoint, Past, Plan, Rank, SearchState, Strategy};
 use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::settings::StrategyKind;
 use crate::trace::Trace;
 use numbers::Shared;
+use pct::Pct;
+use pct_all::PctAll;
+use pct_vars::PctVars;
+use places::Places;
+use portfolio::Portfolio;
+use pos::Pos;
 use profile::{PROFILED, Profile};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use random::RandomWalk;
 use std::ops::Range;
 use std::sync::Arc;
+use surw::Surw;
 
 /// Where a policy's random numbers come from.
 pub(crate) type Generator = Xoshiro256PlusPlus;
@@ -102,6 +103,31 @@ pub(crate) struct Drawn<'a> {
     pub(crate) beyond: bool,
 }
 
+/// How executions are drawn; `preemptions` is the bound of random walks.
+pub(crate) fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Policy> {
+    match sampler {
+        StrategyKind::Auto
+        | StrategyKind::DepthFirst
+        | StrategyKind::Delays
+        | StrategyKind::BestFirst
+        | StrategyKind::Coverage => unreachable!("these are searches of their own"),
+        StrategyKind::Random => Box::new(RandomWalk::new(preemptions)),
+        StrategyKind::Pct(depth) => Box::new(Pct::new(*depth)),
+        StrategyKind::PctAll(depth) => Box::new(PctAll::new(*depth)),
+        StrategyKind::PctVars { depth, variables } => Box::new(PctVars::new(*depth, *variables)),
+        StrategyKind::Pos => Box::new(Pos::default()),
+        StrategyKind::Places => Box::new(Places::default()),
+        StrategyKind::Surw(interesting) => Box::new(Surw::new(interesting.clone())),
+        StrategyKind::Portfolio(members) => portfolio_of(members, preemptions),
+    }
+}
+
+/// Several that draw by turns, each with its weight.
+pub(crate) fn portfolio_of(members: &[(u32, StrategyKind)], preemptions: Option<u32>) -> Box<dyn Policy> {
+    let member = |(weight, member): &(u32, StrategyKind)| (policy(member, preemptions), u64::from(*weight));
+    Box::new(Portfolio::new(members.iter().map(member).collect()))
+}
+
 /// Any alternative, each as likely as the others.
 pub(crate) fn uniform(point: &ChoicePoint<'_>, random: &mut Generator) -> u32 {
     random.random_range(0..point.alternatives)
@@ -152,18 +178,22 @@ impl Sampling {
         }
     }
 
-    /// Ends after so many executions, if a number is given.
+    /// Ends after so many executions, and begins with the one of this number, from 0, after those that have to be learned
+    /// from: each if it is given.
     #[must_use]
-    pub(crate) fn up_to(self, executions: Option<u64>) -> Sampling {
-        self.shared.end_at(executions.unwrap_or(u64::MAX));
+    pub(crate) fn up_to(self, executions: Option<u64>, first: Option<u64>) -> Sampling {
+        let left_out = first.map_or(0, |first| first.saturating_sub(self.profiled()));
+        self.shared.begin_at(left_out.saturating_add(self.profiled()));
+        if let Some(executions) = executions {
+            self.shared.end_at(executions.saturating_add(left_out));
+        }
         self
     }
 
-    /// Begins with the execution of this number, from 0, after those that have to be learned from.
-    #[must_use]
-    pub(crate) fn starting_at(self, number: u64) -> Sampling {
-        self.shared.begin_at(number);
-        self
+    /// Another hand on the same search.
+    pub(crate) fn another(&self) -> Sampling {
+        self.shared.add_hand();
+        Sampling::sharing(self.seed, self.policy.fork(), self.shared.clone())
     }
 
     /// How many executions are learned from.
@@ -294,12 +324,7 @@ impl Strategy for Sampling {
     }
 
     fn fork(&mut self) -> Option<Box<dyn Strategy>> {
-        self.shared.add_hand();
-        Some(Box::new(Sampling::sharing(
-            self.seed,
-            self.policy.fork(),
-            self.shared.clone(),
-        )))
+        Some(Box::new(self.another()))
     }
 
     fn wait(&mut self) -> bool {

@@ -24,7 +24,7 @@ struct Numbers {
     back: Vec<Range<u64>>,
     next: u64,
     end: u64,
-    /// The first number after those of the executions that are learned from.
+    /// With which number it goes on after the executions that are learned from.
     first: u64,
     /// What is learned from the first executions; `None` if nothing is.
     learning: Option<Arc<Profile>>,

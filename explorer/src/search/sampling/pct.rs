@@ -4,12 +4,11 @@
 //! would go is lowered below all others. A bug of depth d, one that d constraints on the order of operations are enough
 //! to provoke, is found in an execution with probability at least 1/(n k^(d-1)) or more, for n tasks and k places.
 //!
-//! Differs: places are counted where there is a choice between tasks, not at each step, which leaves k smaller and the
-//! bound as it is; when a task is lowered the next one counts as another place, so that two may be lowered before one
-//! step, and k is the most choices of an execution plus `depth - 1`. n and k are those of the executions that were
-//! learned from. Where the choice is not about tasks, any alternative is as likely as the others. A task that yields gets the
+//! Differs: places are counted where there is a choice between tasks, not at each step; when a task is lowered the next one
+//! counts as another place, so that two may be lowered before one step. So k is the most steps of an execution from its
+//! first choice on, plus `depth - 1`. n and k are those of the executions that were learned from. Where the choice is not about tasks, any alternative is as likely as the others. A task that yields gets the
 //! lowest priority.
-//! Misses: what takes more choices than were learned of, and is lost with a priority that a yield has cost.
+//! Misses: what takes more steps than were learned of, and is lost with a priority that a yield has cost.
 
 use super::priorities::{Changes, Priorities};
 use super::{Drawn, Generator, Policy, Profile, uniform};
@@ -34,9 +33,9 @@ impl Pct {
     }
 }
 
-/// Places for changes: the most choices that were seen, and those that changes add.
+/// Places for changes: the most steps that were seen, and those that changes add.
 pub(super) fn places(depth: u32, known: &Profile) -> u64 {
-    known.choices().max(1) + u64::from(depth - 1)
+    known.steps().max(1) + u64::from(depth - 1)
 }
 
 /// How reliable the numbers of tasks and places are.

@@ -3,7 +3,7 @@
 //! From the proof of the bound in Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010; CHESS has it as de-randomised
 //! PCT. Of the initial priorities it matters only whose is the lowest: the others may be in any order, and are in that of
 //! creation here. So n k (k-1) .. executions, with `depth - 1` factors after n, provoke every bug of depth d. That is a
-//! claim about tests that have no more tasks and choices than the executions that were learned from; the report says if
+//! claim about tests that have no more tasks and steps than the executions that were learned from; the report says if
 //! one had. Choices that are not about tasks take their default: a bug that needs another is missed. What else differs is
 //! said in `pct.rs`.
 
@@ -75,17 +75,17 @@ impl Policy for PctAll {
 
     fn notes(&self, drawn: &Drawn<'_>) -> Vec<String> {
         let all = self.executions(drawn.known).unwrap_or(u64::MAX);
-        let (tasks, choices) = (drawn.known.tasks(), drawn.known.choices());
+        let (tasks, steps) = (drawn.known.tasks(), drawn.known.steps());
         let name = self.name();
         vec![match (drawn.complete, drawn.beyond) {
             (false, _) => format!("{name}: not all of its {all} executions were run: it claims nothing"),
             (true, true) => format!(
-                "{name}: all of its {all} executions were run, but some had more than the {tasks} tasks and {choices} choices \
+                "{name}: all of its {all} executions were run, but some had more than the {tasks} tasks or the {steps} steps \
                  of the first ones: it claims nothing"
             ),
             (true, false) => format!(
                 "{name}: all of its {all} executions were run: a bug of depth {} in executions of at most {tasks} tasks and \
-                 {choices} choices between them, that needs no other choice, was found if there is one",
+                 {steps} steps that other tasks could have come before, that needs no other choice, was found if there is one",
                 self.depth
             ),
         }]

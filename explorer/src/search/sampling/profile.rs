@@ -14,17 +14,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-/// How many executions are learned from. One by default shows how much each task does undisturbed; random walks
-/// show what it does only when disturbed.
-pub(crate) const PROFILED: u64 = 4;
+/// How many executions are learned from. One by default shows how much each task does undisturbed, a
+/// random walk what it does only when disturbed. More of them cost more than they teach: they find as little as a walk does.
+pub(crate) const PROFILED: u64 = 2;
 
 /// What executions showed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Profile {
     executions: u64,
-    /// Most tasks, and most choices about tasks, in one execution.
+    /// Most tasks, and most steps from the first choice on, in one execution.
     tasks: u64,
-    choices: u64,
+    steps: u64,
     /// Tasks, by lineage.
     lineages: BTreeMap<u64, Lineage>,
     places: BTreeMap<String, Place>,
@@ -47,7 +47,7 @@ struct Lineage {
 struct Place {
     /// Whether tasks met there: two accessed one variable, and the order made a difference.
     shared: bool,
-    /// Most accesses in one execution where another task could have gone instead.
+    /// Most accesses in one execution from its first choice on.
     most: u64,
 }
 
@@ -56,7 +56,7 @@ struct Place {
 pub(crate) struct Variable {
     pub(crate) places: BTreeSet<String>,
     pub(crate) shared: bool,
-    /// Most accesses in one execution where another task could have gone instead.
+    /// Most accesses in one execution from its first choice on.
     pub(crate) most: u64,
 }
 
@@ -84,7 +84,7 @@ impl Profile {
         let mut profile = Profile {
             executions: 1,
             tasks: past.tasks() as u64,
-            choices: past.task_choices() as u64,
+            steps: past.steps_since_choice() as u64,
             ..Profile::default()
         };
         let mut lineages: Vec<u64> = Vec::with_capacity(past.tasks.len());
@@ -113,7 +113,8 @@ impl Profile {
                 .entry(name.clone())
                 .or_default() += 1;
             let free = steps[at].choices_end > steps[at - 1].choices_end;
-            profile.places.entry(name.clone()).or_default().most += u64::from(free);
+            let counts = steps[at].choices_end > 0;
+            profile.places.entry(name.clone()).or_default().most += u64::from(counts);
             variables.entry(event.var).or_default().push(Met {
                 site: event.site,
                 task: event.task,
@@ -145,7 +146,7 @@ impl Profile {
     pub(crate) fn add(&mut self, other: &Profile) {
         self.executions += other.executions;
         self.tasks = self.tasks.max(other.tasks);
-        self.choices = self.choices.max(other.choices);
+        self.steps = self.steps.max(other.steps);
         for (&lineage, known) in &other.lineages {
             let own = self.lineages.entry(lineage).or_default();
             own.parent = known.parent;
@@ -167,9 +168,9 @@ impl Profile {
         self.executions >= PROFILED
     }
 
-    /// Whether an execution had more tasks, or more choices about tasks.
+    /// Whether an execution had more tasks, or more choices about tasks than steps were seen.
     pub(crate) fn is_exceeded_by(&self, past: &Past<'_>) -> bool {
-        past.tasks() as u64 > self.tasks || past.task_choices() as u64 > self.choices
+        past.tasks() as u64 > self.tasks || past.task_choices() as u64 > self.steps
     }
 
     /// Most tasks in one execution.
@@ -177,9 +178,9 @@ impl Profile {
         self.tasks
     }
 
-    /// Most choices about tasks in one execution.
-    pub(crate) fn choices(&self) -> u64 {
-        self.choices
+    /// Most steps from the first choice on in one execution: no execution whose tasks take the same steps has more choices.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// What is taken for variables, in order of their first places.

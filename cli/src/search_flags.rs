@@ -206,7 +206,7 @@ pub(crate) struct SearchFlags {
 
 impl SearchFlags {
     /// The same flags, for a process that may run in another directory.
-    pub(crate) fn from_anywhere(mut self) -> SearchFlags {
+    pub(crate) fn wherever_run(mut self) -> SearchFlags {
         if let Some(memo) = self.memo.take() {
             let absolute = std::path::absolute(&memo).ok().filter(|_| memo != "none");
             let absolute = absolute.and_then(|path| path.into_os_string().into_string().ok());

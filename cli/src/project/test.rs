@@ -30,7 +30,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         make_directory(directory, "--reports")?;
     }
     // Tests are run in the directories of their packages.
-    let search = args.search.clone().from_anywhere();
+    let search = args.search.clone().wherever_run();
     let mut cargo = CargoTest::new(every_test(args.cargo), args.json)?.settings(&search.given());
     if let Some(directory) = args.search.checkpoint().filter(|&directory| directory != "none") {
         let directory = Path::new(directory);

@@ -186,7 +186,6 @@ impl<'a> Common<'a> {
         traces: Fingerprints<()>,
         before: Duration,
         keeping: Option<Keeping>,
-        iroots: Option<Session>,
         progress: Option<OnProgress>,
     ) -> Common<'a> {
         let executions = books.ledger.total(None).executions;
@@ -204,7 +203,7 @@ impl<'a> Common<'a> {
             gate: Gate::default(),
             warming: Mutex::default(),
             keeping,
-            iroots,
+            iroots: None,
             books: Mutex::new(books),
             progress: progress.map(Mutex::new),
             attention: AtomicBool::new(false),

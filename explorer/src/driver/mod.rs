@@ -163,16 +163,16 @@ impl Exploration {
             ));
         }
         let hands = hands(strategy, jobs);
-        let common = Common::new(
+        let mut common = Common::new(
             &settings,
             [alone, own, replaying],
             books,
             traces,
             before,
             keeping,
-            iroots.clone(),
             progress,
         );
+        common.iroots.clone_from(&iroots);
         if let Some(ending) = ending {
             common.end(End::ForGood(ending));
         } else if settings.time.is_some_and(|most| before >= most) && !before.is_zero() {

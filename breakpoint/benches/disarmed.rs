@@ -24,7 +24,11 @@ fn disarmed(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(ROUNDS));
     group.bench_function("none", |bencher| bencher.iter(|| rounds(n, |_| ())));
     group.bench_function("meet", |bencher| {
-        bencher.iter(|| rounds(n, |n| drop(breakpoint::conflict("lost-update", n).meet())));
+        bencher.iter(|| {
+            rounds(n, |n| {
+                breakpoint::conflict("lost-update", n).meet();
+            })
+        });
     });
     group.bench_function("first, with a turn", |bencher| {
         bencher.iter(|| rounds(n, |n| drop(breakpoint::conflict("lost-update", n).first())));
@@ -45,7 +49,11 @@ fn disarmed(criterion: &mut Criterion) {
     });
     breakpoint::arm("another").unwrap();
     group.bench_function("meet, while another is armed", |bencher| {
-        bencher.iter(|| rounds(n, |n| drop(breakpoint::conflict("lost-update", n).meet())));
+        bencher.iter(|| {
+            rounds(n, |n| {
+                breakpoint::conflict("lost-update", n).meet();
+            })
+        });
     });
     breakpoint::disarm_all();
     group.finish();

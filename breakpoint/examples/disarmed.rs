@@ -9,15 +9,17 @@ const ROUNDS: u64 = 1_000_000;
 
 fn main() {
     let n = AtomicU64::new(0);
-    let n = black_box(&n);
     let with = std::env::args().nth(1).is_some_and(|word| word == "with");
+    // Each round looks anew where `n` is, so that neither loop is unrolled.
     if with {
         for _ in 0..ROUNDS {
+            let n = black_box(&n);
             breakpoint::conflict("lost-update", n).meet();
             n.fetch_add(1, Relaxed);
         }
     } else {
         for _ in 0..ROUNDS {
+            let n = black_box(&n);
             n.fetch_add(1, Relaxed);
         }
     }

@@ -40,26 +40,26 @@ pub(crate) fn is_on_after_reading() -> bool {
 /// Takes up what the environment says, the first time.
 pub(crate) fn read() {
     PROBLEM.get_or_init(|| {
-        let _ = STATE.compare_exchange(UNREAD, OFF, Relaxed, Relaxed);
-        let text = std::env::var_os(VARIABLE)?;
-        let armings = match text.to_str() {
-            Some(text) => text.parse::<Armings>(),
-            None => Err(ArmError {
-                entry: text.to_string_lossy().into_owned(),
-                problem: "it is not UTF-8".into(),
-            }),
-        };
-        match armings {
-            Ok(armings) => {
-                real::add(armings);
-                None
-            }
-            Err(error) => {
-                log::problem(&error);
-                Some(error)
-            }
+        let problem = arm_by_variable().err();
+        if let Some(problem) = &problem {
+            log::problem(problem);
         }
+        // Only now: who comes to a place meanwhile waits for this, and does not pass as if nothing were armed.
+        let _ = STATE.compare_exchange(UNREAD, OFF, Relaxed, Relaxed);
+        problem
     });
+}
+
+fn arm_by_variable() -> Result<(), ArmError> {
+    let Some(text) = std::env::var_os(VARIABLE) else {
+        return Ok(());
+    };
+    let text = text.to_str().ok_or_else(|| ArmError {
+        entry: text.to_string_lossy().into_owned(),
+        problem: "it is not UTF-8".into(),
+    })?;
+    real::add(text.parse::<Armings>()?);
+    Ok(())
 }
 
 /// Something is armed.

@@ -280,3 +280,29 @@ fn the_test_itself_arms_nothing() {
     );
     assert_eq!(breakpoint::statistics(), []);
 }
+
+/// A joint predicate that panics is a panic of its task, and the breakpoint is armed in the next execution as before.
+#[test]
+fn a_predicate_may_panic() {
+    let report = Explorer::new()
+        .environment(Environment::calm())
+        .breakpoints(armed("panics"))
+        .keep_going(true)
+        .explore(|| {
+            let n = AtomicUsize::new(0);
+            thread::scope(|s| {
+                for part in 0..2 {
+                    let n = &n;
+                    s.spawn(move || {
+                        n.fetch_add(1, SeqCst);
+                        let disagree = |_: &i32, _: &i32| panic!("on purpose");
+                        breakpoint::at("panics").joint(|| part, disagree).meet();
+                    });
+                }
+            });
+        });
+    assert!(report.executions() > 1, "{report}");
+    let failures: u64 = report.findings().iter().map(|finding| finding.count).sum();
+    assert_eq!(failures, report.executions(), "{report}");
+    assert!(report.findings()[0].message.contains("on purpose"), "{report}");
+}

@@ -1,5 +1,10 @@
 //! Breakpoints inside explorations: a constraint on who goes, exact and without time.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "figures for who asks for them, with `--nocapture`"
+)]
+
 #[path = "../../breakpoint/tests/reproduced/bugs.rs"]
 mod bugs;
 mod exact;

@@ -3,6 +3,11 @@
 //! Each run is a process of its own: this very executable, asked for the one bug. `BREAKPOINT_RUNS` says how often each is
 //! run.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "figures for who asks for them, with `--nocapture`"
+)]
+
 mod bugs;
 
 /// What the bugs are written against.

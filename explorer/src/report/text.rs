@@ -17,7 +17,14 @@ impl fmt::Display for Report {
             write!(f, "{finding}")?;
             for reproduction in self.reproductions.iter().filter(|known| known.finding == at) {
                 match &reproduction.breakpoint {
-                    Ok(breakpoint) => write!(f, "{breakpoint}")?,
+                    Ok(breakpoint) => {
+                        let reduction = match self.reduction {
+                            "none" => "",
+                            _ => "INTERMEZZO_REDUCTION=none ",
+                        };
+                        write!(f, "{breakpoint}")?;
+                        writeln!(f, "  {reduction}INTERMEZZO_BREAKPOINTS=\"{}\"", breakpoint.armed)?;
+                    }
                     Err(reason) => writeln!(f, "no breakpoint reproduces it: {reason}")?,
                 }
             }
@@ -113,8 +120,7 @@ impl fmt::Display for SuggestedBreakpoint {
                 self.in_vain
             )?;
         }
-        writeln!(f, "or in an exploration, the code as it is:")?;
-        writeln!(f, "  INTERMEZZO_BREAKPOINTS=\"{}\"", self.armed)
+        writeln!(f, "or in an exploration, the code as it is:")
     }
 }
 

@@ -20,8 +20,10 @@ use intermezzo_breakpoint::{
 };
 use intermezzo_sdk::SyncVarOp;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The breakpoints of a worker, and who is at them in the execution that runs.
+#[derive(Default)]
 pub(super) struct Breakpoints {
     armings: Armings,
     table: Table,
@@ -496,14 +498,21 @@ impl Engine {
     pub(crate) fn visit_breakpoint(self, mut visit: Visit<'_>) -> Passed {
         let rt = self.rt();
         let current = rt.current;
+        if rt.teardown {
+            return Passed::default();
+        }
         // Out of the runtime while predicates of the test run: what they come to counts for nothing.
-        let Some(mut breakpoints) = rt.breakpoints.take().filter(|_| !rt.teardown) else {
+        let Some(mut breakpoints) = rt.breakpoints.take() else {
             return Passed::default();
         };
         let holds = visit
             .while_held
             .is_none_or(|lock| breakpoints.visitor(current).held.contains(&lock));
-        let arrived = breakpoints.table.arrive(&mut visit, holds);
+        let arrived = catch_unwind(AssertUnwindSafe(|| breakpoints.table.arrive(&mut visit, holds)));
+        let arrived = arrived.unwrap_or_else(|panic| {
+            self.rt().breakpoints = Some(std::mem::take(&mut breakpoints));
+            resume_unwind(panic)
+        });
         let rt = self.rt();
         let goes = rt.settle(&mut breakpoints, current, visit.name, arrived, false, true);
         rt.breakpoints = Some(breakpoints);

@@ -146,6 +146,13 @@ impl Arbitrary for Any {
         if bool::arbitrary(g) {
             schedule.fair_yields = u32::arbitrary(g);
             schedule.awaits = bool::arbitrary(g);
+            let armed = g.choose(&[
+                "",
+                "a",
+                "a skip=3/0 hits=1, b limit=0.25s",
+                "a.rs:1:2 before b.rs:3, deadlock c.rs:4",
+            ]);
+            schedule.breakpoints = armed.expect("there is one").parse().expect("it can be");
             schedule.data_points = if bool::arbitrary(g) {
                 vec![u64::arbitrary(g), u64::MAX]
             } else {
@@ -310,4 +317,15 @@ fn a_user_names_a_schedule_by_token_or_by_path() {
         Ok(&schedule)
     );
     assert_eq!(schedule.for_program("no_update_is_lost"), Ok(()));
+}
+
+/// What a later version might write of breakpoints is refused, and not replayed as something else.
+#[test]
+fn breakpoints_that_cannot_be_are_refused() {
+    let mut armed = small();
+    armed.breakpoints = "swap hits=1".parse().unwrap();
+    let text = armed.to_json(None).replace("hits=1", "twist=1");
+    let error = Schedule::from_json(&text).unwrap_err();
+    assert!(matches!(error, ScheduleError::Breakpoints(_)), "{error}");
+    assert!(error.to_string().contains("nothing is called `twist`"), "{error}");
 }

@@ -176,7 +176,7 @@ where
     for same in [Same::Linearizable, Same::Sequential, Same::Quiescent] {
         let mut random = Random::seed_from_u64(seed);
         let mut counts = [0, 0];
-        for case in 0..number("CHECKED_HISTORIES", 4_000) {
+        for case in 0..number("CHECKED_HISTORIES", 100_000) {
             let history = random_history(&mut random, specification, &call);
             let mut left: Vec<usize> = (0..history.len()).collect();
             let initial = Sequential::initial(specification);

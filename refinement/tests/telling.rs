@@ -123,6 +123,7 @@ fn json(report: &RefinementReport) -> Value {
 #[test]
 fn as_json() {
     let report = stack().run();
+    insta::assert_snapshot!("stack_as_json", report.to_json());
     let value = json(&report);
     assert_eq!(value["format"], REFINEMENT_FORMAT);
     assert_eq!(

@@ -53,8 +53,10 @@ fn wrong_flags_are_refused() {
     run(&["corpus", "run", "counter", "--preemptions", "-1"])
         .refused(&["--preemptions", "`-1` is no number"]);
     run(&["corpus", "run", "counter", "--time", "soon", "--json"]).refused(&["--time", "give seconds"]);
-    run(&["corpus", "run", "counter", "--strategy", "bfs"])
-        .refused(&["--strategy", "give `auto`, `dfs`, `delays`, `best-first`, `random`, `pct(DEPTH)`"]);
+    run(&["corpus", "run", "counter", "--strategy", "bfs"]).refused(&[
+        "--strategy",
+        "give `auto`, `dfs`, `delays`, `best-first`, `random`, `pct(DEPTH)`",
+    ]);
     run(&["corpus", "run", "counter", "--strategy", "portfolio(pct(0))"])
         .refused(&["--strategy", "depth `0`: give a number from 1"]);
     run(&["corpus", "run", "counter", "--priority", "rarest"])
@@ -80,7 +82,10 @@ fn settings_that_do_not_go_together_are_refused() {
             "the order in which",
         ),
         (&["--priority=rare"], "only the strategy `best-first`"),
-        (&["--depth=9", "--strategy=random"], "in a random walk, have no depth"),
+        (
+            &["--depth=9", "--strategy=random"],
+            "in a random walk, have no depth",
+        ),
         (&["--depth=9", "--reduction=source-dpor"], "beyond the depth"),
         (&["--preempt-in=queue", "--reduction=dpor"], "out of the scope"),
         (

@@ -446,7 +446,8 @@ impl Runtime {
             candidates,
             events: self.events.as_slice(),
             trace: &self.trace,
-            tasks: &self.tasks[..self.created as usize],
+            created: self.created,
+            tasks: &self.tasks,
             enabled: &self.enabled,
             overdue: &self.overdue,
         });
@@ -572,7 +573,8 @@ impl Runtime {
                 candidates,
                 events: self.events.as_slice(),
                 trace: &self.trace,
-                tasks: &self.tasks[..self.created as usize],
+                created: self.created,
+                tasks: &self.tasks,
                 enabled: &self.enabled,
                 overdue: &self.overdue,
             })

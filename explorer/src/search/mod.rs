@@ -220,6 +220,8 @@ pub struct ChoicePoint<'a> {
     pub(crate) candidates: Candidates<'a>,
     pub(crate) events: &'a [Event],
     pub(crate) trace: &'a Trace,
+    /// How many tasks the execution has created; there may be entries of earlier executions beyond.
+    pub(crate) created: u32,
     pub(crate) tasks: &'a [Task],
     pub(crate) enabled: &'a TaskSet,
     pub(crate) overdue: &'a TaskSet,
@@ -229,6 +231,11 @@ impl ChoicePoint<'_> {
     /// What the execution has been up to here.
     pub fn trace(&self) -> &Trace {
         self.trace
+    }
+
+    /// The tasks of the execution.
+    pub(crate) fn created_tasks(&self) -> &[Task] {
+        &self.tasks[..self.created as usize]
     }
 
     /// Whether the task's next operation is possible.

@@ -243,6 +243,8 @@ pub struct ChoicePoint<'a> {
     pub(crate) candidates: Candidates<'a>,
     pub(crate) events: &'a [Event],
     pub(crate) trace: &'a Trace,
+    /// How many tasks the execution has created; there may be entries of earlier executions beyond.
+    pub(crate) created: u32,
     pub(crate) tasks: &'a [Task],
     pub(crate) vars: &'a Vars,
     pub(crate) enabled: &'a TaskSet,
@@ -258,6 +260,11 @@ impl ChoicePoint<'_> {
     /// How often a task has yielded.
     pub(crate) fn yields(&self, task: u32) -> u32 {
         self.tasks[task as usize].yields
+    }
+
+    /// The tasks of the execution.
+    pub(crate) fn created_tasks(&self) -> &[Task] {
+        &self.tasks[..self.created as usize]
     }
 
     /// Whether the task's next operation is possible.

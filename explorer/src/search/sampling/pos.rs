@@ -28,7 +28,7 @@ impl Pos {
     fn redraw(&mut self, point: &ChoicePoint<'_>) {
         for step in self.steps..point.trace.steps().len() {
             let touches = point.trace.touches(step);
-            for (priority, task) in self.priorities.iter_mut().zip(point.tasks) {
+            for (priority, task) in self.priorities.iter_mut().zip(point.created_tasks()) {
                 let access = task.pending.access;
                 if access.var == SyncVar::NONE.0 {
                     continue;
@@ -65,7 +65,7 @@ impl Policy for Pos {
             return uniform(point, random);
         }
         self.redraw(point);
-        self.priorities.resize(point.tasks.len(), (0, 0));
+        self.priorities.resize(point.created_tasks().len(), (0, 0));
         let (mut best, mut at) = ((0, 0), 0);
         point.for_each_task(|task| {
             let number = task.0 as usize;

@@ -162,7 +162,7 @@ impl Surw {
     /// that was drawn created others, they are its heirs: one of them or itself is to be drawn.
     fn catch_up(&mut self, point: &ChoicePoint<'_>, known: &Profile) {
         self.heirs.clear();
-        for (number, task) in point.tasks.iter().enumerate().skip(self.tasks.len()) {
+        for (number, task) in point.created_tasks().iter().enumerate().skip(self.tasks.len()) {
             let parent = task.parent as usize;
             let lineage = match number {
                 0 => FIRST_LINEAGE,

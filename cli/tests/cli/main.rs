@@ -3,6 +3,7 @@
 mod checkpoint;
 mod corpus;
 mod history;
+mod memo;
 mod monitor;
 mod project;
 mod replay;

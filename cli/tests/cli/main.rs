@@ -5,6 +5,7 @@ mod checkpoint;
 mod corpus;
 mod documents;
 mod history;
+mod memo;
 mod monitor;
 mod project;
 mod replay;

@@ -61,7 +61,7 @@ fn wrong_flags_are_refused() {
     run(&["corpus", "run", "counter", "--time", "soon", "--json"]).refused(&["--time", "give seconds"]);
     run(&["corpus", "run", "counter", "--strategy", "bfs"]).refused(&[
         "--strategy",
-        "give `auto`, `dfs`, `delays`, `best-first`, `ranked`",
+        "give `auto`, `dfs`, `delays`, `best-first`, `ranked`, `coverage`",
     ]);
     run(&["corpus", "run", "counter", "--strategy", "portfolio(pct(0))"])
         .refused(&["--strategy", "depth `0`: give a number from 1"]);

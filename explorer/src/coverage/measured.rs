@@ -121,10 +121,10 @@ pub(super) fn thinned(curve: Vec<Point>) -> Vec<Point> {
 impl fmt::Display for IRootCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let idioms: Vec<String> = (1..=SEARCHED)
-            .map(|idiom| format!("{} of idiom {idiom}", self.exposed.of_idiom(idiom)))
+            .map(|idiom| self.exposed.of_idiom(idiom).to_string())
             .collect();
-        write!(f, "{} exposed ({}", self.total, idioms.join(", "))?;
-        write!(f, "; {} of idiom 6)", self.exposed.of_idiom(IDIOMS as u8))?;
+        write!(f, "{} exposed (idioms 1 to 5: {}", self.total, idioms.join(", "))?;
+        write!(f, "; idiom 6: {})", self.exposed.of_idiom(IDIOMS as u8))?;
         if self.total > 0 {
             write!(f, ", the last new one by execution {}", self.saturated_at)?;
         }

@@ -83,11 +83,10 @@ impl Builder {
     /// # Panics
     /// As [`model`].
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, f: F) {
-        // The full reduction can neither be bounded nor kept in a file.
-        let reduction = match (&self.checkpoint_file, self.preemption_bound) {
-            (Some(_), _) => Reduction::None,
-            (None, Some(_)) => Reduction::Bpor,
-            (None, None) => Reduction::Dpor,
+        // The full reduction cannot be bounded.
+        let reduction = match self.preemption_bound {
+            Some(_) => Reduction::Bpor,
+            None => Reduction::Dpor,
         };
         let settings = Settings {
             reduction,

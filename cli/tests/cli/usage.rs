@@ -80,7 +80,10 @@ fn settings_that_do_not_go_together_are_refused() {
             "the order in which",
         ),
         (&["--priority=rare"], "only the strategy `best-first`"),
-        (&["--depth=9", "--strategy=random"], "in a random walk, have no depth"),
+        (
+            &["--depth=9", "--strategy=random"],
+            "in a random walk, have no depth",
+        ),
         (&["--depth=9", "--reduction=source-dpor"], "beyond the depth"),
         (&["--preempt-in=queue", "--reduction=dpor"], "out of the scope"),
         (

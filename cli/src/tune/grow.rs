@@ -66,7 +66,7 @@ impl Growth {
                     let Outcome::Ran(figures) = &cell.outcome else {
                         return None;
                     };
-                    (figures.ended != Ended::Limit).then(|| (value, figures.executions))
+                    (figures.ended != Ended::Limit).then_some((value, figures.executions))
                 });
                 let executions: Vec<(u64, f64)> = executions.collect();
                 all.push(Grown {

@@ -52,6 +52,48 @@ fn the_page_shows_what_its_command_prints() {
     }
 }
 
+/// What a table of the page `docs/STRATEGIES.md` says of this program in the column of this strategy.
+fn cell_of_page<'a>(page: &'a str, program: &str, strategy: &str) -> &'a str {
+    let (strategy, program) = (format!("`{strategy}`"), format!("`{program}`"));
+    let cells = |line: &'a str| line.split(" | ").map(|cell| cell.trim_matches(['|', ' ']));
+    let mut column = None;
+    for line in page.lines() {
+        if line.starts_with("| program |") {
+            column = cells(line).position(|cell| cell == strategy);
+        } else if let Some(column) = column
+            && cells(line).next() == Some(&program)
+        {
+            return cells(line).nth(column).unwrap();
+        }
+    }
+    panic!("the page has nothing of {strategy} on {program}")
+}
+
+/// The page takes minutes: some of it is run again, and must come to the same.
+#[test]
+fn the_page_of_strategies_is_up_to_date() {
+    let page = fs::read_to_string(in_workspace("docs/STRATEGIES.md")).unwrap();
+    let strategies = ["surw", "pos", "places", "ranked", "delays(6)"];
+    let programs = ["deadlock01_bad", "reorder_3_bad", "queue_bad"];
+    let mut arguments = vec!["tune"];
+    arguments.extend(programs);
+    let list = strategies.join(",");
+    arguments.extend(["--strategies", &list, "--setting", "cache_bytes=0", "--no-times"]);
+    let comparison = json(0, &arguments);
+    for (at, cell) in comparison["cells"].as_array().unwrap().iter().enumerate() {
+        let (program, strategy) = (programs[at / strategies.len()], strategies[at % strategies.len()]);
+        let to_failure = cell["to_failure"].as_f64().unwrap();
+        let told: f64 = cell_of_page(&page, program, strategy).parse().unwrap();
+        assert!(
+            (told - to_failure).abs() < 0.06,
+            "{strategy} on {program}: {to_failure} now, {told} in docs/STRATEGIES.md: make the page anew"
+        );
+    }
+    for bug in intermezzo_corpus::bugs::bugs() {
+        assert!(page.contains(&format!("| `{}` |", bug.cell("program"))));
+    }
+}
+
 const SMALL: &[&str] = &[
     "tune",
     "deadlock01_bad",

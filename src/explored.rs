@@ -2,13 +2,13 @@
 
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
-    ByName, CheckpointError, CheckpointProblem, Coverage, Environment, Estimate, ExploreError, Explorer,
-    Finding, FindingEvent, Plugin, PluginError, PluginProblem, Progress, Reduction, Replays, Report,
-    Schedule, ScheduleError, Scope, SettingError, Settings, Sites, Strategy, StrategyKind, Tried, Verdict,
-    Wanted,
+    ByName, CheckpointError, CheckpointProblem, Coverage, Environment, Estimate, Evidence, ExploreError,
+    Explorer, Finding, FindingEvent, Plugin, PluginError, PluginProblem, Progress, Reduction, Replays,
+    Report, Schedule, ScheduleError, Scope, SettingError, Settings, Sites, Strategy, StrategyKind, Tried,
+    Verdict, WaitingTask, Wanted,
 };
 pub use intermezzo_explorer::{
-    alloc, cell, future, hint, ptr, rand, schedule, search, sync, task, thread, time, trace,
+    alloc, cell, future, hint, ptr, rand, recording, schedule, search, sync, task, thread, time, trace,
 };
 pub use intermezzo_explorer::{
     any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,

@@ -1,14 +1,18 @@
 //! What an exploration came to: a value, with a text and a JSON form.
 
+mod evidence;
 mod text;
 
 use crate::environment::Environment;
 use crate::estimate::Estimate;
+use crate::recording::Recorded;
 use crate::schedule::Schedule;
 use intermezzo_sdk::{FindingKind, Severity};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use std::time::Duration;
+
+pub use evidence::{Evidence, WaitingTask};
 
 /// The format of a report's JSON form.
 pub const REPORT_FORMAT: &str = "intermezzo-report/1";
@@ -169,6 +173,9 @@ pub struct FindingEvent {
     pub written: Option<u64>,
     /// `file:line:column`; empty for the beginning and end of the test's own body.
     pub site: String,
+    /// Whether the finding is about this event.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub concerned: bool,
 }
 
 /// Something found, with the schedule that shows it again.
@@ -194,6 +201,8 @@ pub struct Finding {
     pub count: u64,
     /// What became of its schedule, if a replay of it did not show the finding again.
     pub replays: Option<Replays>,
+    /// What the engine knows of it beside the message.
+    pub evidence: Evidence,
 }
 
 impl Finding {
@@ -250,6 +259,12 @@ impl Serialize for Finding {
         if let Some(replays) = &self.replays {
             map.serialize_entry("replays", replays)?;
         }
+        if let Some(place) = &self.evidence.place {
+            map.serialize_entry("place", place)?;
+        }
+        if !self.evidence.waiting.is_empty() {
+            map.serialize_entry("waiting", &self.evidence.waiting)?;
+        }
         map.end()
     }
 }
@@ -282,6 +297,9 @@ pub struct Report {
     /// How far the search was, if it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) estimate: Option<Estimate>,
+    /// Executions of the findings, event by event, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) recordings: Vec<Recorded>,
 }
 
 fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -314,6 +332,7 @@ impl Report {
             environment,
             notes: Vec::new(),
             estimate: None,
+            recordings: Vec::new(),
         }
     }
 
@@ -425,6 +444,11 @@ impl Report {
     /// How far the search was, as far as can be told; `None` if it came to its end.
     pub fn estimate(&self) -> Option<&Estimate> {
         self.estimate.as_ref()
+    }
+
+    /// The findings' executions, event by event, if [`Explorer::record`](crate::Explorer::record) asked for them.
+    pub fn recordings(&self) -> &[Recorded] {
+        &self.recordings
     }
 
     /// What else a reader should know.

@@ -363,10 +363,11 @@ const SETTINGS: &[(&str, &str, Set)] = &[
 const PREFIX: &str = "INTERMEZZO_";
 
 /// Variables of that prefix that are no settings.
-const OTHER_VARIABLES: [&str; 4] = [
+const OTHER_VARIABLES: [&str; 5] = [
     "INTERMEZZO_REPLAY",
     "INTERMEZZO_REPORTS",
     "INTERMEZZO_CHECKPOINTS",
+    "INTERMEZZO_RECORD",
     crate::plugin::PATH_VARIABLE,
 ];
 

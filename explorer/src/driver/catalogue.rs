@@ -148,6 +148,7 @@ mod tests {
             },
             count: 1,
             replays: None,
+            evidence: Default::default(),
         }
     }
 

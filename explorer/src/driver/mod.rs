@@ -11,7 +11,7 @@ mod reports;
 mod shift;
 
 pub use checkpoint::{CheckpointError, CheckpointProblem};
-pub(crate) use listening::Listening;
+pub(crate) use listening::{Listening, Make};
 pub(crate) use reports::{checkpoint_in, write_report};
 
 use crate::explore::{ExploreError, OnProgress};
@@ -37,6 +37,7 @@ pub(crate) struct Exploration {
     /// The address of the test's code.
     pub(crate) body: usize,
     pub(crate) custom: Option<Box<dyn Strategy>>,
+    /// With a custom search beside it, only what the schedule takes for granted is from there.
     pub(crate) replay: Option<Schedule>,
     pub(crate) monitors: Vec<Listening>,
     pub(crate) progress: Option<OnProgress>,
@@ -50,6 +51,29 @@ fn refused(name: &str, problem: &str) -> ExploreError {
 }
 
 impl Exploration {
+    /// Explores the test, on a thread of its own: the stack of a task that crashed stays marked on its thread, and the
+    /// caller's thread-locals are none of the test's business.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn run_apart(self, test: &(dyn Fn() + Sync)) -> Result<Report, ExploreError> {
+        std::thread::scope(|scope| {
+            let explorer = std::thread::Builder::new().name(self.program.clone());
+            let run = explorer.spawn_scoped(scope, || self.run(test));
+            match run.expect("a thread for the exploration").join() {
+                Ok(report) => report,
+                // What the engine, a strategy or a monitor panicked with was not printed on its thread.
+                Err(panic) => match panic.downcast::<String>() {
+                    Ok(text) => panic!("the exploration itself panicked: {text}"),
+                    Err(panic) => match panic.downcast::<&str>() {
+                        Ok(text) => panic!("the exploration itself panicked: {text}"),
+                        Err(panic) => std::panic::resume_unwind(panic),
+                    },
+                },
+            }
+        })
+    }
+
     /// Explores the test.
     ///
     /// # Errors
@@ -89,8 +113,8 @@ impl Exploration {
             .as_ref()
             .map_or(Vec::new(), |schedule| schedule.data_points.clone());
         let mut strategy = match (replay, custom) {
-            (Some(schedule), _) => Box::new(Replay::new(schedule.choices)),
-            (None, Some(custom)) => custom,
+            (_, Some(custom)) => custom,
+            (Some(schedule), None) => Box::new(Replay::new(schedule.choices)),
             (None, None) => configured::strategy(&settings),
         };
 

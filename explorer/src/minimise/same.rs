@@ -96,6 +96,7 @@ mod tests {
             },
             count: 1,
             replays: None,
+            evidence: Default::default(),
             suggestion: None,
             severity: Severity::Error,
         })

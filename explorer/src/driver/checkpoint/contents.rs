@@ -5,7 +5,7 @@ use super::super::common::Books;
 use super::super::ledger::Tally;
 use super::Restored;
 use super::error::CheckpointProblem;
-use crate::report::{Finding, FindingEvent, severity_from_name, severity_name};
+use crate::report::{Evidence, Finding, FindingEvent, severity_from_name, severity_name};
 use crate::schedule::Schedule;
 use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
@@ -231,6 +231,7 @@ struct SavedFinding {
     events: Vec<FindingEvent>,
     schedule: String,
     count: u64,
+    evidence: Evidence,
 }
 
 impl SavedFinding {
@@ -248,6 +249,7 @@ impl SavedFinding {
             events: finding.events.clone(),
             schedule: finding.schedule.token(),
             count: finding.count,
+            evidence: finding.evidence.clone(),
         }
     }
 
@@ -268,6 +270,7 @@ impl SavedFinding {
                 schedule,
                 count: self.count,
                 replays: None,
+                evidence: self.evidence,
             },
         })
     }

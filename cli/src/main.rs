@@ -16,6 +16,7 @@ mod project;
 mod replay;
 mod search_flags;
 mod suggest;
+mod view;
 
 use args::{Cli, Command, CorpusCommand, HistoryCommand, MonitorCommand};
 use clap::Parser;
@@ -38,6 +39,7 @@ fn run(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Test(args) => project::test::run(*args),
         Command::Replay(args) => replay::run(args),
+        Command::View(args) => view::run(&args),
         Command::Corpus {
             command: CorpusCommand::List(args),
         } => corpus::list::run(args),

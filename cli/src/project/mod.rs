@@ -5,6 +5,6 @@
 
 mod cargo;
 pub(crate) mod replay;
-mod reports;
+pub(crate) mod reports;
 mod target;
 pub(crate) mod test;

@@ -37,9 +37,10 @@ struct ReportJson {
     notes: Vec<String>,
 }
 
+/// Coverage as reports have it.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum CoverageJson {
+pub(crate) enum CoverageJson {
     Exhaustive,
     Bounded {
         preemptions: Option<u32>,
@@ -50,6 +51,26 @@ enum CoverageJson {
     Sampled {
         executions: u64,
     },
+}
+
+impl From<CoverageJson> for Coverage {
+    fn from(coverage: CoverageJson) -> Coverage {
+        match coverage {
+            CoverageJson::Exhaustive => Coverage::Exhaustive,
+            CoverageJson::Bounded {
+                preemptions,
+                delays,
+                depth,
+                reason,
+            } => Coverage::Bounded {
+                preemptions,
+                delays,
+                depth,
+                reason,
+            },
+            CoverageJson::Sampled { executions } => Coverage::Sampled { executions },
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -109,21 +130,7 @@ impl ProjectReport {
             "fail" => Verdict::Fail,
             _ => Verdict::Inconclusive,
         };
-        let coverage = match report.coverage {
-            CoverageJson::Exhaustive => Coverage::Exhaustive,
-            CoverageJson::Bounded {
-                preemptions,
-                delays,
-                depth,
-                reason,
-            } => Coverage::Bounded {
-                preemptions,
-                delays,
-                depth,
-                reason,
-            },
-            CoverageJson::Sampled { executions } => Coverage::Sampled { executions },
-        };
+        let coverage = report.coverage.into();
         Ok(ProjectReport {
             text: RawValue::from_string(text.trim().to_owned()).map_err(cut)?,
             name,

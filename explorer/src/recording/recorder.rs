@@ -208,6 +208,7 @@ fn events(
         };
         let mut after: Vec<usize> = after.iter().filter_map(|id| places.get(id).copied()).collect();
         after.sort_unstable();
+        let (enabled, disabled) = sets(at, access.event.task, cx);
         let own_end = matches!(access.op, SyncVarOp::TaskBegin | SyncVarOp::TaskEnd) && task == 0;
         events.push(RecordedEvent {
             task,
@@ -221,14 +222,30 @@ fn events(
             read: read.map(|value| tables.value(value, is_address)),
             written: written.map(|value| tables.value(value, is_address)),
             site: (!own_end).then(|| tables.site(access.site, cx)),
-            enabled: changed(&mut known.0, cx.enabled_at(at)),
-            disabled: changed(&mut known.1, cx.disabled_at(at)),
+            enabled: changed(&mut known.0, enabled),
+            disabled: changed(&mut known.1, disabled),
             preempts: preempting.binary_search(&at).is_ok(),
             after,
             concerned: false,
         });
     }
     events
+}
+
+/// Who could take a step, and who could not. Steps that are no schedule points are told of when they are over: whoever
+/// took one could.
+fn sets(at: usize, task: TaskId, cx: &Context<'_>) -> (Option<Vec<TaskId>>, Option<Vec<TaskId>>) {
+    let with = |mut enabled: Vec<TaskId>| {
+        if let Err(place) = enabled.binary_search(&task) {
+            enabled.insert(place, task);
+        }
+        enabled
+    };
+    let without = |mut disabled: Vec<TaskId>| {
+        disabled.retain(|other| *other != task);
+        disabled
+    };
+    (cx.enabled_at(at).map(with), cx.disabled_at(at).map(without))
 }
 
 /// The set, if it is another than the one before.

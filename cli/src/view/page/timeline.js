@@ -1,0 +1,219 @@
+// One execution on the screen: a scroller in which only the rows in sight exist, and are used again.
+
+/** Rows made beyond those in sight, on each side. */
+const OVERSCAN = 6;
+
+class Pane {
+  /** `onSelect(pane, item)` hears of selections, `onScroll(pane)` of scrolling by the user. */
+  constructor({ execution, message, title, about, tails, onSelect, onScroll }) {
+    Object.assign(this, { execution, onSelect, onScroll, tails });
+    this.rows = new Rows(execution, message);
+    this.selected = -1;
+    this.matches = new Set();
+    this.cones = null;
+    this.partsAt = -1;
+    this.pool = [];
+    this.id = `pane-${Pane.made = (Pane.made ?? 0) + 1}`;
+    this.behind = el("canvas", { "aria-hidden": "true" });
+    this.before = el("canvas", { "aria-hidden": "true" });
+    this.columns = el("div", { class: "columns", role: "row" });
+    this.body = el("div", { class: "rows", role: "rowgroup" });
+    this.ends = el("div", { class: "ends" });
+    this.none = el("p", { class: "empty", hidden: true }, el("strong", {}, "No step is left by these filters"), "Take some of them back, or press Escape for all steps.");
+    this.scroller = el("div", {
+      class: "scroller", tabindex: "0", role: "grid", "aria-label": `${title}: ${count(execution.length, "step")}`,
+      "aria-readonly": "true", onscroll: () => this.#scrolled(),
+    }, this.columns, el("div", { class: "canvas-holder", style: `top:${HEAD}px` }, this.behind), el("div", { class: "canvas-holder over", style: `top:${HEAD}px` }, this.before), this.body);
+    this.minimap = new Minimap(this);
+    this.element = el("section", { class: "pane", "aria-label": title },
+      el("div", { class: "pane-head" }, el("span", { class: `badge ${execution.passes ? "good" : "bad"}` }, title), el("span", { class: "quiet", title: about }, about)),
+      el("div", { class: "pane-body" }, this.scroller, this.minimap.element));
+    this.body.append(this.ends, this.none);
+    this.body.addEventListener("mousedown", (event) => {
+      const row = event.target.closest(".row");
+      if (row) this.onSelect(this, Number(row.dataset.item));
+    });
+    this.redraw = oncePerFrame(() => this.draw());
+    this.sized = new ResizeObserver(() => { this.arrange(); this.draw(); });
+    this.sized.observe(this.scroller);
+  }
+
+  /** Lays out columns for the room there is. */
+  arrange() {
+    const { execution, scroller } = this;
+    this.place = layout(scroller.clientWidth, execution.tasks.length);
+    const { column, width, x } = this.place;
+    this.columns.style.width = this.body.style.width = `${width}px`;
+    this.columns.replaceChildren(
+      el("div", { class: "column gutter", role: "columnheader", style: `left:0;width:${GUTTER - 4}px` }, "step"),
+      ...execution.tasks.map((task, number) => el("div", {
+        class: "column", role: "columnheader", title: task.name, style: `left:${x(number) - LANE}px;width:${column}px`,
+      }, el("span", { class: "dot", style: `background:${theme.task(number)}` }), el("span", {}, task.name))));
+    this.#arrangeEnds();
+    this.minimap.paint();
+  }
+
+  /** The rows changed: filters did. The selected one stays where it is on the screen, if it is left. */
+  refilter(filters) {
+    const { scroller, rows } = this;
+    const anchor = this.selected >= 0 ? this.selected : rows.shown[Math.floor(scroller.scrollTop / ROW)] ?? 0;
+    const offset = rows.rowOf(anchor) * ROW - scroller.scrollTop;
+    rows.filter(filters);
+    this.none.hidden = rows.shown.length > 0;
+    this.#arrangeEnds();
+    scroller.setAttribute("aria-rowcount", rows.shown.length + 1);
+    scroller.scrollTop = rows.rowOf(anchor) * ROW - offset;
+    [...this.columns.querySelectorAll(".column:not(.gutter)")].forEach((head, task) => head.classList.toggle("off", filters.tasks.has(task)));
+    this.minimap.paint();
+    this.draw();
+  }
+
+  #arrangeEnds() {
+    const { execution, rows, place, tails, ends } = this;
+    if (!place) return;
+    ends.style.top = `${rows.shown.length * ROW}px`;
+    const room = Math.max(150, Math.min(300, place.column - 14));
+    const cards = tails.map(({ task: name, head, text }) => {
+      const task = execution.tasks.findIndex((other) => other.name === name);
+      if (task < 0) return null;
+      const left = Math.max(4, Math.min(place.x(task) - 6, place.width - room - 12));
+      return el("div", { class: "wait", style: `left:${left}px;max-width:${room}px` }, el("strong", {}, head), ` ${text}`);
+    });
+    ends.replaceChildren(...cards.filter(Boolean));
+    // Where columns are narrow, cards would cover each other: each then gets a line of its own.
+    let bottom = 8;
+    let right = -1;
+    for (const card of ends.children) {
+      if (card.offsetLeft < right) bottom += 4 + card.previousElementSibling.offsetHeight;
+      card.style.top = `${bottom}px`;
+      right = card.offsetLeft + card.offsetWidth;
+    }
+    this.tail = tails.length ? bottom + 90 : 24;
+    this.body.style.height = `${rows.shown.length * ROW + this.tail}px`;
+  }
+
+  #scrolled() {
+    this.redraw();
+    if (this.silent === this.scroller.scrollTop) { this.silent = undefined; return; }
+    this.onScroll(this);
+  }
+
+  /** Scrolls without telling anybody. */
+  scrollSilently(top) {
+    const before = this.scroller.scrollTop;
+    this.scroller.scrollTop = top;
+    if (this.scroller.scrollTop !== before) this.silent = this.scroller.scrollTop;
+  }
+
+  /** Draws the rows in sight. */
+  draw() {
+    if (!this.place) return;
+    const { rows, scroller, pool, body } = this;
+    const first = Math.max(0, Math.floor(scroller.scrollTop / ROW) - OVERSCAN);
+    const last = Math.min(rows.shown.length, Math.ceil((scroller.scrollTop + scroller.clientHeight - HEAD) / ROW) + OVERSCAN);
+    while (pool.length < last - first) {
+      const row = this.#blankRow();
+      pool.push(row);
+      body.insertBefore(row.element, this.ends);
+    }
+    // A row keeps its element while it is in sight: number modulo the pool's length.
+    const wanted = new Set();
+    for (let number = first; number < last; number++) {
+      const slot = number % pool.length;
+      wanted.add(slot);
+      this.#fill(pool[slot], number);
+    }
+    pool.forEach((row, slot) => { if (!wanted.has(slot)) row.element.hidden = true; });
+    drawSteps(this, first, last);
+    this.minimap.move();
+    const current = rows.isShown(this.selected) ? `${this.id}-${this.selected}` : null;
+    if (current && rows.rowOf(this.selected) >= first && rows.rowOf(this.selected) < last) scroller.setAttribute("aria-activedescendant", current);
+    else scroller.removeAttribute("aria-activedescendant");
+  }
+
+  #blankRow() {
+    const part = (name) => el("span", { class: name });
+    const row = { number: el("span", { class: "number", role: "rowheader" }), op: part("op"), order: part("order"), about: part("var"), value: part("value"), site: part("site"), tags: part("tags") };
+    row.label = el("span", { class: "label", role: "gridcell" }, row.op, row.order, row.about, row.value, row.tags, row.site);
+    row.element = el("div", { class: "row", role: "row" }, row.number, row.label);
+    return row;
+  }
+
+  #fill(row, number) {
+    const { rows, execution, place } = this;
+    const at = rows.shown[number];
+    const item = rows.items[at];
+    const { op, order, about, value, site } = rows.words(item);
+    const { element, label } = row;
+    element.hidden = false;
+    element.id = `${this.id}-${at}`;
+    element.dataset.item = at;
+    element.style.transform = `translateY(${number * ROW}px)`;
+    element.setAttribute("aria-rowindex", number + 2);
+    element.setAttribute("aria-selected", at === this.selected);
+    element.className = `row ${["", "data", "said"][item.kind]} ${this.relation(item)} ${item.concerned ? "concerned" : ""} ${this.matches.has(at) ? "found" : ""}`;
+    row.number.textContent = item.kind === EVENT ? item.ref + 1 : "·";
+    row.op.textContent = op;
+    row.order.textContent = order;
+    row.about.textContent = about;
+    row.value.textContent = value;
+    row.site.textContent = site ? shortSite(site) : "";
+    label.title = `${execution.taskName(item.task)}: ${[op, order, about, value].filter(Boolean).join(" ")}\n${site}`.trim();
+    const event = item.kind === EVENT ? execution.events[item.ref] : {};
+    const tags = [];
+    if (event.preempts) tags.push(["preempts", "preempts"]);
+    if (at === rows.itemOfEvent[this.partsAt]) tags.push(["parts", "parts here"]);
+    if (item.concerned) tags.push(["concerned", "finding"]);
+    row.tags.replaceChildren(...tags.map(([kind, text]) => el("span", { class: `tag ${kind}` }, text)));
+    const x = place.x(item.task);
+    const room = { right: place.width - x - 18, left: x - GUTTER - 8 };
+    const left = room.right < 190 && room.left > room.right;
+    label.style.left = left ? "" : `${x + 11}px`;
+    label.style.right = left ? `${place.width - x + 11}px` : "";
+    label.style.maxWidth = `${Math.min(460, left ? room.left : room.right)}px`;
+  }
+
+  /** How a row stands to the selected step, or to the two events whose cones are shown. */
+  relation(item) {
+    const { execution, selected, rows, cones } = this;
+    if (execution.partial || item.event < 0) return "";
+    if (cones) {
+      const [a, b] = cones.map((event) => item.event === event || execution.before(item.event, event));
+      return a && b ? "both" : a ? "before" : b ? "after" : "";
+    }
+    if (selected < 0) return "";
+    const of = rows.items[selected].event;
+    if (of < 0 || of === item.event) return "";
+    return execution.before(item.event, of) ? "before" : execution.before(of, item.event) ? "after" : "";
+  }
+
+  /** Selects an item, and brings it into sight; `centre` puts it in the middle. */
+  select(item, { centre = false } = {}) {
+    this.selected = item;
+    const { scroller, rows } = this;
+    if (item >= 0 && rows.isShown(item)) {
+      const top = rows.rowOf(item) * ROW;
+      const room = scroller.clientHeight - HEAD;
+      if (centre && (top < scroller.scrollTop + ROW || top > scroller.scrollTop + room - 2 * ROW)) scroller.scrollTop = top - room / 2;
+      else if (top < scroller.scrollTop + ROW) scroller.scrollTop = top - 2 * ROW;
+      else if (top > scroller.scrollTop + room - 2 * ROW) scroller.scrollTop = top - room + 3 * ROW;
+      const x = this.place?.x(rows.items[item].task) ?? 0;
+      if (x < scroller.scrollLeft + GUTTER || x > scroller.scrollLeft + scroller.clientWidth - 60) scroller.scrollLeft = x - scroller.clientWidth / 2;
+    }
+    this.draw();
+  }
+
+  /** The next shown item from the selected one in this direction for which `test` holds; -1 if there is none. */
+  next(direction, test = () => true) {
+    const { rows } = this;
+    let row = rows.rowOf(this.selected);
+    if (this.selected < 0) row = direction > 0 ? -1 : rows.shown.length;
+    else if (!rows.isShown(this.selected) && direction > 0) row -= 1;
+    for (row += direction; row >= 0 && row < rows.shown.length; row += direction) {
+      if (test(rows.items[rows.shown[row]])) return rows.shown[row];
+    }
+    return -1;
+  }
+
+  remove() { this.sized.disconnect(); this.element.remove(); }
+}

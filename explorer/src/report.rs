@@ -3,6 +3,7 @@
 mod evidence;
 mod text;
 
+use crate::driver::write_report;
 use crate::environment::Environment;
 use crate::estimate::Estimate;
 use crate::recording::Recorded;
@@ -10,6 +11,7 @@ use crate::schedule::Schedule;
 use intermezzo_sdk::{FindingKind, Severity};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
+use std::path::Path;
 use std::time::Duration;
 
 pub use evidence::{Evidence, WaitingTask};
@@ -454,6 +456,12 @@ impl Report {
     /// What else a reader should know.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Writes the report into a directory, in its JSON form, in a file of its program's name, over none that is there.
+    /// It is missing there if it cannot be written, which is for the reader of the directory to notice.
+    pub fn write_into(&self, directory: &Path) {
+        write_report(directory, self);
     }
 
     /// The report as one JSON object, ended by a line break.

@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::progress::Progress;
 use crate::run::record::Mark;
 use crate::scenario::Description;
-use intermezzo_explorer::{Finding, Schedule};
+use intermezzo_explorer::{Finding, Report, Schedule};
 use intermezzo_sdk::FindingKind;
 use std::fmt;
 
@@ -74,6 +74,8 @@ pub struct Failure {
     pub events: Vec<String>,
     /// What shows it again.
     pub schedule: Schedule,
+    /// The exploration in which it was found last, with its executions recorded, if that was asked for.
+    pub report: Option<Report>,
 }
 
 impl Failure {
@@ -92,6 +94,7 @@ impl Failure {
             explanation: told.explanation,
             events: events.collect(),
             schedule: finding.schedule.clone(),
+            report: None,
         }
     }
 }

@@ -17,6 +17,7 @@ use intermezzo_explorer::{Explorer, Verdict};
 use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::ops::RangeInclusive;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Describes a test of the objects that `make` makes: see [`Refinement`].
@@ -173,6 +174,14 @@ impl<T: Sync + 'static> Refinement<T> {
         self
     }
 
+    /// Whether a failure comes with a report in which its execution is recorded event by event, beside the nearest one that
+    /// does nothing wrong ([`Failure::report`]). `INTERMEZZO_RECORD` in the environment asks for that too, and
+    /// [`Refinement::check`] then writes the report where `INTERMEZZO_REPORTS` says. Default: without.
+    pub fn record(mut self, on: bool) -> Self {
+        self.subject.settings.record = on;
+        self
+    }
+
     /// How each scenario is explored: with a bound, another reduction, another environment. Default: all of it, by
     /// `Reduction::Dpor`.
     pub fn explorer(mut self, configure: impl Fn(Explorer) -> Explorer + Send + Sync + 'static) -> Self {
@@ -243,8 +252,7 @@ impl<T: Sync + 'static> Refinement<T> {
     /// # Panics
     /// The object does what it may not, with a text that says what; or the test has no operations.
     pub fn check(self) {
-        let report = self.run();
-        assert!(report.verdict().is_pass(), "{report}");
+        self.run().settle();
     }
 
     /// Runs the test; what it came to.
@@ -252,7 +260,8 @@ impl<T: Sync + 'static> Refinement<T> {
     /// # Panics
     /// The test has no operations.
     pub fn run(self) -> RefinementReport {
-        let Refinement { subject, pinned } = self;
+        let Refinement { mut subject, pinned } = self;
+        subject.settings.record |= std::env::var_os("INTERMEZZO_RECORD").is_some();
         let mut report = RefinementReport::default();
         for scenario in scenarios(&subject, pinned) {
             let checked = subject.check(&scenario);
@@ -348,8 +357,7 @@ impl<T: Sync + 'static, M: Clone + Eq + Hash + Send + Sync + 'static> Modelled<T
     /// # Panics
     /// As there; and an operation has no meaning.
     pub fn check(self) {
-        let report = self.run();
-        assert!(report.verdict().is_pass(), "{report}");
+        self.run().settle();
     }
 
     /// As [`Refinement::run`].
@@ -430,6 +438,16 @@ impl RefinementReport {
             .map(|why| format!("{why}: {}", scenario().one_line()));
         self.short.extend(short);
         self.failure = checked.failure;
+    }
+
+    /// Writes the report of recorded executions where the environment wants it, and fails if the object did.
+    fn settle(self) {
+        if let Some(directory) = std::env::var_os("INTERMEZZO_REPORTS")
+            && let Some(report) = self.failure.as_ref().and_then(|failure| failure.report.as_ref())
+        {
+            report.write_into(Path::new(&directory));
+        }
+        assert!(self.verdict().is_pass(), "{self}");
     }
 
     /// `Fail` if the object did what it may not; `Inconclusive` if no scenario was compared in full.

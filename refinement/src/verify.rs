@@ -48,21 +48,34 @@ pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<T: Sync> Subject<T> {
     /// Checks a scenario. The schedule of a failure is as it was found: see [`Subject::smallest_schedule`].
     pub(crate) fn check(&self, scenario: &Scenario) -> Checked {
-        self.check_with(scenario, |explorer| explorer.minimise(0))
+        self.check_with(scenario, false, |explorer| explorer.minimise(0))
     }
 
     /// The scenario's failure with a schedule that was made small.
     pub(crate) fn smallest_schedule(&self, scenario: &Scenario) -> Option<Failure> {
-        self.check_with(scenario, |explorer| explorer).failure
+        let record = self.settings.record;
+        self.check_with(scenario, record, |explorer| explorer.record(record))
+            .failure
     }
 
-    fn check_with(&self, scenario: &Scenario, configure: impl Fn(Explorer) -> Explorer) -> Checked {
+    fn check_with(
+        &self,
+        scenario: &Scenario,
+        record: bool,
+        configure: impl Fn(Explorer) -> Explorer,
+    ) -> Checked {
         let texts = Arc::new(Texts::default());
+        let calls: Vec<String> = scenario
+            .describe(&self.names)
+            .calls()
+            .map(str::to_owned)
+            .collect();
         let body = Body {
             make: &*self.make,
             operations: &self.operations,
             scenario,
             texts: &texts,
+            told: record.then_some(&*calls),
         };
         let mut checked = Checked::default();
         // First: an operation that goes round for ever would make every history of it a long one.
@@ -86,11 +99,7 @@ impl<T: Sync> Subject<T> {
         let late = scenario.steps().map(|step| self.operations[step.operation].late);
         let judge = Arc::new(Judge {
             scenario: scenario.clone(),
-            calls: scenario
-                .describe(&self.names)
-                .calls()
-                .map(str::to_owned)
-                .collect(),
+            calls: calls.clone(),
             texts: Arc::clone(&texts),
             against,
             same: self.settings.same,
@@ -118,6 +127,9 @@ impl<T: Sync> Subject<T> {
             let marks = held(&judge.refused).get(&finding.message).cloned();
             self.failure(&judge, finding, marks)
         });
+        if let Some(failure) = checked.failure.as_mut().filter(|_| record) {
+            failure.report = Some(report);
+        }
         checked
     }
 
@@ -132,6 +144,7 @@ impl<T: Sync> Subject<T> {
             operations: &self.operations,
             scenario,
             texts: &texts,
+            told: None,
         };
         let mut checked = Checked::default();
         match self.observe(&body, &mut checked) {

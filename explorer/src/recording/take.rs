@@ -15,6 +15,9 @@ use std::sync::PoisonError;
 /// Findings that are recorded: a page with more would be for nobody.
 const FINDINGS_RECORDED: usize = 12;
 
+/// Steps of all executions together that are run to find one that passes.
+const STEPS_TRIED: u64 = 200_000;
+
 /// Everything but the test that more executions of it need.
 pub(crate) struct Apart {
     pub(crate) settings: Settings,
@@ -103,10 +106,12 @@ impl Apart {
         }
         let beginnings = nearest::beginnings(&finding.schedule.choices);
         let all = beginnings.len();
+        let (mut steps, mut tries) = (0, 0);
         for (beginning, tried) in beginnings.into_iter().zip(1..) {
             let common = beginning.len() - 1;
             let made = Made::default();
             let again = self.run(finding, Some((beginning, &made)), test);
+            (steps, tries) = (steps + again.report.steps, tried);
             if let Some(mut recording) = again.recording
                 && again.report.verdict.is_pass()
                 && again.report.findings.is_empty()
@@ -124,10 +129,13 @@ impl Apart {
                 ));
                 return;
             }
+            if steps > STEPS_TRIED {
+                break;
+            }
         }
-        recorded.notes.push(match all {
+        recorded.notes.push(match tries {
             0 => "there is no other execution: nothing is chosen in this one".to_owned(),
-            _ => format!("no execution that passes is near: all {all} that were tried fail"),
+            tries => format!("no execution that passes is near: all {tries} that were tried fail"),
         });
     }
 

@@ -23,13 +23,14 @@ function showFinding(report, finding) {
     return;
   }
   const badge = el("span", { class: `badge ${finding.severity === "warning" ? "warn" : "bad"}` }, finding.kind.replaceAll("_", " "));
-  section.replaceChildren(el("div", { class: "finding-line" }, badge, message(finding.message)), more(finding, report));
+  section.replaceChildren(el("div", { class: "finding-line" }, badge, message(finding)), more(finding, report));
 }
 
-/** A message in words; one with several parts, such as who waits for what, as a list. */
-function message(text) {
-  const [head, ...rest] = text.split(/: (?=.*?; )|; /);
-  if (rest.length < 2) return el("p", { class: "finding-message" }, text);
+/** A message in words; who waits for what, as a list. */
+function message({ message: text, waiting = [] }) {
+  const [, head, tail = ""] = /^(.*?): (.*)$/s.exec(text) ?? [null, text];
+  const rest = tail.split("; ");
+  if (waiting.length === 0 || rest.length < 2) return el("p", { class: "finding-message" }, text);
   return el("div", { class: "finding-message" }, `${head}:`, el("ul", {}, rest.map((part) => el("li", {}, el("span", {}, part)))));
 }
 
@@ -38,7 +39,8 @@ function more(finding, report) {
   if (finding?.suggestion) line.append(el("span", { class: "suggestion" }, finding.suggestion));
   if (finding?.monitor && finding.monitor !== "engine") line.append(el("span", {}, `found by the monitor ${finding.monitor}`));
   if (finding?.count > 1) line.append(el("span", {}, `in ${count(finding.count, "execution")}`));
-  if (finding) {
+  // Scenarios of objects under test have schedules, but no test of their name to replay them in.
+  if (finding && report.program.includes("::")) {
     const command = `cargo intermezzo replay ${finding.schedule}`;
     const said = el("button", { type: "button", class: "button", onclick: () => copy(command, said) }, "Copy");
     line.append(el("span", { class: "replay" }, "replay it: ", el("code", { title: command }, command), said));
@@ -129,7 +131,7 @@ class Tools {
     if (this.search.value) {
       const list = [...matches];
       const at = list.indexOf(selected);
-      this.found.textContent = list.length ? `${at >= 0 ? at + 1 : "–"} of ${list.length}` : "not found";
+      this.found.textContent = list.length ? `${at >= 0 ? (at + 1).toLocaleString("en") : "–"} of ${list.length.toLocaleString("en")}` : "not found";
     } else {
       this.found.textContent = rows.shown.length < rows.items.length ? `${rows.shown.length.toLocaleString("en")} shown` : count(active.execution.length, "step");
     }

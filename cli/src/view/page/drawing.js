@@ -9,8 +9,7 @@ function layout(width, tasks) {
 }
 
 /** A canvas as large as what is in sight, cleared, with the rows' coordinates. */
-function cleared(canvas, scroller) {
-  const [width, height] = [scroller.clientWidth, scroller.clientHeight - HEAD];
+function cleared(canvas, { width, height, left, top }) {
   const ratio = window.devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
     canvas.width = Math.round(width * ratio);
@@ -21,16 +20,16 @@ function cleared(canvas, scroller) {
   const draw = canvas.getContext("2d");
   draw.setTransform(ratio, 0, 0, ratio, 0, 0);
   draw.clearRect(0, 0, width, height);
-  draw.translate(-scroller.scrollLeft, -scroller.scrollTop);
+  draw.translate(-left, -top);
   return draw;
 }
 
 const middle = (row) => row * ROW + ROW / 2;
 
-/** Draws what is in sight of a pane: rows `from` to `to`. */
-function drawSteps(pane, from, to) {
-  const { rows, execution, place, scroller } = pane;
-  const behind = cleared(pane.behind, scroller);
+/** Draws what is in sight of a pane: rows `from` to `to`, scrolled and sized as `sight` says. */
+function drawSteps(pane, from, to, sight) {
+  const { rows, execution, place } = pane;
+  const behind = cleared(pane.behind, sight);
   if (rows.isShown(pane.selected)) {
     behind.fillStyle = theme.colour("selected");
     behind.fillRect(0, rows.rowOf(pane.selected) * ROW, place.width, ROW);
@@ -38,7 +37,7 @@ function drawSteps(pane, from, to) {
   for (let row = from; row < to; row++) lanes(behind, pane, row);
   for (let row = from; row < to; row++) control(behind, pane, row);
   if (to === rows.shown.length && execution.length > 0) loose(behind, pane, to);
-  const before = cleared(pane.before, scroller);
+  const before = cleared(pane.before, sight);
   arrows(before, pane, from, to);
   for (let row = from; row < to; row++) {
     const item = rows.items[rows.shown[row]];
@@ -55,6 +54,12 @@ function lanes(draw, { rows, execution, place }, row) {
   for (let task = 0; task < execution.tasks.length; task++) {
     const [born, ended] = execution.life[task];
     if (item.at < born || item.at > ended) continue;
+    if (execution.inside[task].some(([call, ret]) => item.at >= call && item.at <= ret)) {
+      draw.globalAlpha = .16;
+      draw.fillStyle = theme.task(task);
+      draw.fillRect(place.x(task) - 7, top, 14, ROW);
+      draw.globalAlpha = 1;
+    }
     const runs = task === item.task;
     const blocked = !runs && sets && sets.disabled.has(task);
     draw.beginPath();

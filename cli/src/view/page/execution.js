@@ -11,6 +11,7 @@ class Execution {
     this.#order();
     this.#sets();
     this.#lives();
+    this.#operations();
   }
 
   /** Clocks, direct successors, and the events before and after on the same variable. */
@@ -84,6 +85,17 @@ class Execution {
       if (this.isSwitch(at)) this.switches.push(at);
     }
     this.preemptions = this.events.reduce((sum, event) => sum + (event.preempts ? 1 : 0), 0);
+  }
+
+  /** Which operation each call and return is of, and from where to where each task is in one. */
+  #operations() {
+    this.operationAt = new Map();
+    this.inside = this.tasks.map(() => []);
+    for (const operation of this.recording.operations ?? []) {
+      this.operationAt.set(operation.call, operation);
+      if (operation.ret !== undefined) this.operationAt.set(operation.ret, operation);
+      this.inside[operation.task].push([operation.call, operation.ret ?? this.length]);
+    }
   }
 
   isSwitch(at) { return at > 0 && this.events[at].task !== this.events[at - 1].task; }

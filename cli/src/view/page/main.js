@@ -43,6 +43,11 @@ class App {
     const rows = this.executions.reduce((sum, one) => sum + (one.recording.data?.length ?? 0), 0);
     this.filters = { tasks: new Set(), vars: null, switches: false, around: false, cones: false, memory: finding?.kind === "data_race" || rows <= 2000 };
     this.tools.search.value = "";
+    // Panes are kept from view to view: what is looked up in them was computed once.
+    for (const pane of this.all ?? []) pane.remove();
+    const [failing, passing] = this.executions;
+    this.common = passing ? failing.commonWith(passing) : -1;
+    this.all = this.executions.map((execution) => this.#pane(execution, this.common));
     showHead(report, this.choices, at, (chosen) => this.choose(chosen));
     showFinding(report, finding);
     this.setView("failing", { begin: true });
@@ -53,11 +58,8 @@ class App {
     if (!begin && (this.executions.length < 2 || view === this.view)) return;
     const selected = begin || !this.active ? -1 : this.active.rows.items[this.active.selected]?.event ?? -1;
     this.view = view;
-    for (const pane of this.panes) pane.remove();
-    const [failing, passing] = this.executions;
-    const shown = this.executions.length < 2 ? this.executions : { failing: [failing], passing: [passing], both: [failing, passing] }[view];
-    const common = passing ? failing.commonWith(passing) : -1;
-    this.panes = shown.map((execution) => this.#pane(execution, common));
+    const { all, common } = this;
+    this.panes = all.length < 2 ? all : { failing: all.slice(0, 1), passing: all.slice(1), both: all }[view];
     this.active = this.panes[0] ?? null;
     const holder = el("div", { class: "panes" }, this.panes.map((pane) => pane.element));
     if (!this.active) holder.append(this.#empty());
@@ -80,7 +82,7 @@ class App {
     const about = [
       this.executions.length > 1 ? (common > 0 ? `the same up to step ${common}` : "different from the first step on") : "",
       execution.partial ? "as the report lists it" : count(execution.preemptions, "preemption"),
-      `${execution.switches.length} switch${execution.switches.length === 1 ? "" : "es"}`, count(execution.length, "step"),
+      `${execution.switches.length.toLocaleString("en")} switch${execution.switches.length === 1 ? "" : "es"}`, count(execution.length, "step"),
     ].filter(Boolean).join(" · ");
     const pane = new Pane({
       execution, about, message: this.finding?.message ?? "", title: execution.passes ? "Passing" : "Failing",

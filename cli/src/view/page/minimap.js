@@ -18,11 +18,12 @@ class Minimap {
   }
 
   /** How much of the strip is used: a short execution keeps its size. */
-  get height() { return Math.min(this.element.clientHeight, Math.max(1, this.pane.rows.shown.length) * ROW); }
+  get height() { return Math.min(this.whole ?? 0, Math.max(1, this.pane.rows.shown.length) * ROW); }
 
   paint() {
     const { rows, execution, matches } = this.pane;
-    const [width, whole, height] = [this.element.clientWidth, this.element.clientHeight, this.height];
+    this.whole = this.element.clientHeight;
+    const [width, whole, height] = [this.element.clientWidth, this.whole, this.height];
     if (!whole) return;
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = width * ratio;
@@ -50,12 +51,13 @@ class Minimap {
     this.move();
   }
 
-  move() {
-    const { rows, scroller } = this.pane;
+  /** Shows what is in sight: as it is now, or scrolled to `top`. */
+  move(top = this.pane.scroller.scrollTop) {
+    const { rows, size } = this.pane;
     const all = Math.max(1, rows.shown.length) * ROW;
     const scale = this.height / all;
-    const seen = Math.min(scroller.clientHeight - HEAD, all);
+    const seen = Math.min(size.height, all);
     this.window.style.height = `${Math.max(8, seen * scale)}px`;
-    this.window.style.transform = `translateY(${Math.min(scroller.scrollTop * scale, Math.max(0, this.height - 8))}px)`;
+    this.window.style.transform = `translateY(${Math.min(top * scale, Math.max(0, this.height - 8))}px)`;
   }
 }

@@ -3,6 +3,13 @@
 
 const EVENT = 0, DATA = 1, SAID = 2;
 
+/** Orderings and operations in fewer letters, as the literature has them: rows are narrow, and the panel has the whole. */
+const SHORT = {
+  Relaxed: "rlx", Acquire: "acq", Release: "rel", AcqRel: "acq-rel", SeqCst: "sc",
+  "read-modify-write": "rmw", "failed compare-exchange": "failed cas",
+};
+const short = (word) => SHORT[word] ?? word;
+
 /** Rows before and after the finding that "Around the finding" leaves. */
 const AROUND = 40;
 
@@ -95,6 +102,11 @@ class Rows {
     const { execution } = this;
     if (item.kind === EVENT) {
       const event = execution.events[item.ref];
+      const operation = execution.operationAt.get(item.ref);
+      if (operation) {
+        const returns = item.ref === operation.ret && operation.result ? `→ ${operation.result}` : "";
+        return { op: event.op, order: "", about: operation.name, value: returns, site: execution.siteName(event) };
+      }
       return {
         op: event.op, order: event.order ?? "", about: execution.varName(event),
         value: execution.valueText(event), site: execution.siteName(event),

@@ -41,7 +41,9 @@ class Pane {
   /** Lays out columns for the room there is. */
   arrange() {
     const { execution, scroller } = this;
-    this.place = layout(scroller.clientWidth, execution.tasks.length);
+    this.size = { width: scroller.clientWidth, height: scroller.clientHeight - HEAD };
+    this.place = layout(this.size.width, execution.tasks.length);
+    this.version = (this.version ?? 0) + 1;
     const { column, width, x } = this.place;
     this.columns.style.width = this.body.style.width = `${width}px`;
     this.columns.replaceChildren(
@@ -59,6 +61,7 @@ class Pane {
     const anchor = this.selected >= 0 ? this.selected : rows.shown[Math.floor(scroller.scrollTop / ROW)] ?? 0;
     const offset = rows.rowOf(anchor) * ROW - scroller.scrollTop;
     rows.filter(filters);
+    this.version += 1;
     this.none.hidden = rows.shown.length > 0;
     this.#arrangeEnds();
     scroller.setAttribute("aria-rowcount", rows.shown.length + 1);
@@ -93,7 +96,8 @@ class Pane {
   }
 
   #scrolled() {
-    this.redraw();
+    const { scrollTop, scrollLeft } = this.scroller;
+    if (this.drawn?.top !== scrollTop || this.drawn.left !== scrollLeft) this.redraw();
     if (this.silent === this.scroller.scrollTop) { this.silent = undefined; return; }
     this.onScroll(this);
   }
@@ -109,8 +113,10 @@ class Pane {
   draw() {
     if (!this.place) return;
     const { rows, scroller, pool, body } = this;
-    const first = Math.max(0, Math.floor(scroller.scrollTop / ROW) - OVERSCAN);
-    const last = Math.min(rows.shown.length, Math.ceil((scroller.scrollTop + scroller.clientHeight - HEAD) / ROW) + OVERSCAN);
+    // Everything is read first: to ask for a place after something was written means to lay out the page again.
+    const sight = this.drawn = { ...this.size, top: scroller.scrollTop, left: scroller.scrollLeft };
+    const first = Math.max(0, Math.floor(sight.top / ROW) - OVERSCAN);
+    const last = Math.min(rows.shown.length, Math.ceil((sight.top + sight.height) / ROW) + OVERSCAN);
     while (pool.length < last - first) {
       const row = this.#blankRow();
       pool.push(row);
@@ -124,8 +130,8 @@ class Pane {
       this.#fill(pool[slot], number);
     }
     pool.forEach((row, slot) => { if (!wanted.has(slot)) row.element.hidden = true; });
-    drawSteps(this, first, last);
-    this.minimap.move();
+    drawSteps(this, first, last, sight);
+    this.minimap.move(sight.top);
     const current = rows.isShown(this.selected) ? `${this.id}-${this.selected}` : null;
     if (current && rows.rowOf(this.selected) >= first && rows.rowOf(this.selected) < last) scroller.setAttribute("aria-activedescendant", current);
     else scroller.removeAttribute("aria-activedescendant");
@@ -134,37 +140,48 @@ class Pane {
   #blankRow() {
     const part = (name) => el("span", { class: name });
     const row = { number: el("span", { class: "number", role: "rowheader" }), op: part("op"), order: part("order"), about: part("var"), value: part("value"), site: part("site"), tags: part("tags") };
-    row.label = el("span", { class: "label", role: "gridcell" }, row.op, row.order, row.about, row.value, row.tags, row.site);
+    row.label = el("span", { class: "label", role: "gridcell" }, row.tags, row.op, row.order, row.about, row.value, row.site);
     row.element = el("div", { class: "row", role: "row" }, row.number, row.label);
     return row;
   }
 
   #fill(row, number) {
-    const { rows, execution, place } = this;
+    const { rows } = this;
     const at = rows.shown[number];
     const item = rows.items[at];
-    const { op, order, about, value, site } = rows.words(item);
-    const { element, label } = row;
+    const { element } = row;
+    const name = `row ${["", "data", "said"][item.kind]} ${this.relation(item)} ${item.concerned ? "concerned" : ""} ${this.matches.has(at) ? "found" : ""}`;
+    if (element.className !== name) element.className = name;
+    element.setAttribute("aria-selected", at === this.selected);
     element.hidden = false;
+    if (row.at === at && row.version === this.version) return;
+    Object.assign(row, { at, version: this.version });
     element.id = `${this.id}-${at}`;
     element.dataset.item = at;
     element.style.transform = `translateY(${number * ROW}px)`;
     element.setAttribute("aria-rowindex", number + 2);
-    element.setAttribute("aria-selected", at === this.selected);
-    element.className = `row ${["", "data", "said"][item.kind]} ${this.relation(item)} ${item.concerned ? "concerned" : ""} ${this.matches.has(at) ? "found" : ""}`;
-    row.number.textContent = item.kind === EVENT ? item.ref + 1 : "·";
-    row.op.textContent = op;
-    row.order.textContent = order;
-    row.about.textContent = about;
-    row.value.textContent = value;
-    row.site.textContent = site ? shortSite(site) : "";
-    label.title = `${execution.taskName(item.task)}: ${[op, order, about, value].filter(Boolean).join(" ")}\n${site}`.trim();
-    const event = item.kind === EVENT ? execution.events[item.ref] : {};
-    const tags = [];
-    if (event.preempts) tags.push(["preempts", "preempts"]);
-    if (at === rows.itemOfEvent[this.partsAt]) tags.push(["parts", "parts here"]);
-    if (item.concerned) tags.push(["concerned", "finding"]);
-    row.tags.replaceChildren(...tags.map(([kind, text]) => el("span", { class: `tag ${kind}` }, text)));
+    this.#write(row, item, at);
+  }
+
+  /** The words of a row, and where its label stands. */
+  #write({ label, number, op, order, about, value, site, tags }, item, at) {
+    const { rows, execution, place } = this;
+    const words = rows.words(item);
+    number.textContent = item.kind === EVENT ? item.ref + 1 : "·";
+    op.textContent = short(words.op);
+    order.textContent = short(words.order);
+    about.textContent = words.about;
+    value.textContent = words.value;
+    site.textContent = words.site ? shortSite(words.site) : "";
+    const all = [words.op, words.order, words.about, words.value].filter(Boolean).join(" ");
+    label.title = `${execution.taskName(item.task)}: ${all}\n${words.site}`.trim();
+    const list = [];
+    if (item.concerned) list.push(["concerned", "finding"]);
+    if (at === rows.itemOfEvent[this.partsAt]) list.push(["parts", "parts here"]);
+    // Where there is no room for the word, the way from the task before says it.
+    const preempts = item.kind === EVENT && execution.events[item.ref].preempts;
+    if (preempts && place.column >= 110) list.push(["preempts", "preempts"]);
+    tags.replaceChildren(...list.map(([kind, text]) => el("span", { class: `tag ${kind}` }, text)));
     const x = place.x(item.task);
     const room = { right: place.width - x - 18, left: x - GUTTER - 8 };
     const left = room.right < 190 && room.left > room.right;
@@ -193,12 +210,13 @@ class Pane {
     const { scroller, rows } = this;
     if (item >= 0 && rows.isShown(item)) {
       const top = rows.rowOf(item) * ROW;
-      const room = scroller.clientHeight - HEAD;
+      const room = this.size.height;
       if (centre && (top < scroller.scrollTop + ROW || top > scroller.scrollTop + room - 2 * ROW)) scroller.scrollTop = top - room / 2;
       else if (top < scroller.scrollTop + ROW) scroller.scrollTop = top - 2 * ROW;
       else if (top > scroller.scrollTop + room - 2 * ROW) scroller.scrollTop = top - room + 3 * ROW;
       const x = this.place?.x(rows.items[item].task) ?? 0;
-      if (x < scroller.scrollLeft + GUTTER || x > scroller.scrollLeft + scroller.clientWidth - 60) scroller.scrollLeft = x - scroller.clientWidth / 2;
+      const { width } = this.size;
+      if (x < scroller.scrollLeft + GUTTER || x > scroller.scrollLeft + width - 60) scroller.scrollLeft = x - width / 2;
     }
     this.draw();
   }

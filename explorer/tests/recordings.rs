@@ -45,8 +45,13 @@ fn recorded(test: fn()) -> (Report, Recorded) {
 /// The operations on variables that are no tasks: `0 load`, by task.
 fn operations(recording: &Recording) -> Vec<String> {
     let about = |var: Option<usize>| var.map(|var| recording.vars[var].kind.as_str());
-    let telling = recording.events.iter().filter(|event| about(event.var) == Some("atomic"));
-    telling.map(|event| format!("{} {}", event.task, event.op)).collect()
+    let telling = recording
+        .events
+        .iter()
+        .filter(|event| about(event.var) == Some("atomic"));
+    telling
+        .map(|event| format!("{} {}", event.task, event.op))
+        .collect()
 }
 
 #[test]
@@ -92,7 +97,9 @@ fn direct_predecessors_are_enough() {
         let mut known = vec![false; events.len()];
         let mut left = vec![from];
         while let Some(at) = left.pop() {
-            let own = events[..at].iter().rposition(|event| event.task == events[at].task);
+            let own = events[..at]
+                .iter()
+                .rposition(|event| event.task == events[at].task);
             for earlier in events[at].after.iter().copied().chain(own) {
                 assert!(earlier < at);
                 if !std::mem::replace(&mut known[earlier], true) {

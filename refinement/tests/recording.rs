@@ -52,7 +52,9 @@ fn nothing_is_recorded_unless_asked_for() {
 #[test]
 fn a_report_is_written_for_the_command_line() {
     let report = refine(|| Mutex::new(VecDeque::new()))
-        .op("push", fresh::<u8>(), |queue, value| queue.lock().unwrap().push_back(value))
+        .op("push", fresh::<u8>(), |queue, value| {
+            queue.lock().unwrap().push_back(value)
+        })
         .op("pop", (), |queue, ()| {
             let first = queue.lock().unwrap().front().copied();
             if first.is_some() {

@@ -134,7 +134,9 @@ fn explore(
         .map_err(|error| Problem::usage(error.to_string()))?;
     flags.apply(&mut settings);
     let progress = Progress::of(program.name);
-    let explorer = progress.watch(program.explorer(settings, arguments)).record(records);
+    let explorer = progress
+        .watch(program.explorer(settings, arguments))
+        .record(records);
     super::explore(program, arguments, explorer).map_err(|error| Problem::usage(error.to_string()))
 }
 

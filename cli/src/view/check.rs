@@ -32,7 +32,9 @@ fn recording(recording: &Recording) -> Result<(), String> {
         ..
     } = recording;
     if format != RECORDING_FORMAT {
-        return Err(format!("format is {format:?}, but {RECORDING_FORMAT:?} is wanted"));
+        return Err(format!(
+            "format is {format:?}, but {RECORDING_FORMAT:?} is wanted"
+        ));
     }
     let mut last = vec![0_u32; tasks.len()];
     for (at, event) in events.iter().enumerate() {

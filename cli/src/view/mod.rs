@@ -11,6 +11,8 @@ mod page;
 mod partial;
 mod source;
 mod target;
+#[cfg(test)]
+mod tests;
 
 use crate::args::{Format, Open, ViewArgs};
 use crate::exit::Exit;
@@ -123,7 +125,10 @@ fn check_order_is_known(shown: &Shown) -> Result<(), Problem> {
 /// `wrote deque.html (212 kB): 1 report, 1 finding, 2 executions`
 fn said(to: &Path, text: &str, shown: &Shown) -> String {
     let findings = shown.findings().count();
-    let executions: usize = shown.findings().map(|(_, finding)| finding.executions.len()).sum();
+    let executions: usize = shown
+        .findings()
+        .map(|(_, finding)| finding.executions.len())
+        .sum();
     format!(
         "wrote {} ({} kB): {}, {}, {}",
         to.display(),

@@ -100,7 +100,9 @@ impl ShownFinding {
         let of_event = || {
             let recording = &self.failing()?.recording;
             let last = recording.events.iter().rev();
-            let site = last.filter(|event| event.concerned).find_map(|event| event.site)?;
+            let site = last
+                .filter(|event| event.concerned)
+                .find_map(|event| event.site)?;
             Some(recording.sites[site].as_str())
         };
         self.said

@@ -74,7 +74,10 @@ impl Finder {
             ..Source::default()
         };
         // A report from elsewhere names what it likes; a page is to show source, and nothing else of this machine.
-        if Path::new(file).extension().is_none_or(|extension| extension != "rs") {
+        if Path::new(file)
+            .extension()
+            .is_none_or(|extension| extension != "rs")
+        {
             return missing(format!("{file} is no Rust source"));
         }
         let candidates = self.roots.iter().map(|root| root.join(file));
@@ -101,10 +104,7 @@ impl Finder {
             true => missing(format!(
                 "{file} has no such lines any more: it was changed since the report"
             )),
-            false => Source {
-                lines,
-                missing: None,
-            },
+            false => Source { lines, missing: None },
         }
     }
 }
@@ -140,7 +140,10 @@ mod tests {
         };
         let read = |file: &str, line| finder.read(file, &BTreeSet::from([line]));
         let source = read("a.rs", 10);
-        assert_eq!(source.lines.keys().copied().collect::<Vec<_>>(), (5..=15).collect::<Vec<_>>());
+        assert_eq!(
+            source.lines.keys().copied().collect::<Vec<_>>(),
+            (5..=15).collect::<Vec<_>>()
+        );
         assert_eq!(source.lines[&10], "line 10");
         for (file, line, says) in [
             ("secret", 1, "no Rust source"),

@@ -7,6 +7,7 @@ mod monitor;
 mod project;
 mod replay;
 mod usage;
+mod view;
 
 use serde_json::Value;
 use std::path::Path;

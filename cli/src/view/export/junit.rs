@@ -41,7 +41,11 @@ fn suite(writer: &mut Writer<Vec<u8>>, name: &str, reports: &[&ShownReport]) -> 
     writer
         .create_element("testsuite")
         .with_attribute(("name", allowed(name).as_str()))
-        .with_attributes(counts(reports).iter().map(|(name, value)| (*name, value.as_str())))
+        .with_attributes(
+            counts(reports)
+                .iter()
+                .map(|(name, value)| (*name, value.as_str())),
+        )
         .write_inner_content(|writer| reports.iter().try_for_each(|report| case(writer, report)))?;
     Ok(())
 }

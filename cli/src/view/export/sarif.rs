@@ -147,10 +147,7 @@ pub(in crate::view) fn log(shown: &Shown) -> String {
                 driver: Driver {
                     name: "intermezzo",
                     version: env!("CARGO_PKG_VERSION"),
-                    rules: kinds
-                        .iter()
-                        .map(|&kind| Rule { id: kind.to_owned() })
-                        .collect(),
+                    rules: kinds.iter().map(|&kind| Rule { id: kind.to_owned() }).collect(),
                 },
             },
             column_kind: "unicodeCodePoints",
@@ -192,7 +189,10 @@ fn result(report: &ShownReport, finding: &ShownFinding, kinds: &[&str]) -> Findi
             message: None,
         }],
         related_locations: related(finding),
-        code_flows: flow.into_iter().filter(|flow| !flow.thread_flows.is_empty()).collect(),
+        code_flows: flow
+            .into_iter()
+            .filter(|flow| !flow.thread_flows.is_empty())
+            .collect(),
         // What the same failure has in common from run to run: a schedule changes with the search.
         partial_fingerprints: BTreeMap::from([(
             "intermezzo/v1",

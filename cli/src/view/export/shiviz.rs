@@ -45,7 +45,13 @@ fn events(recording: &Recording, text: &mut String) {
 fn hosts(recording: &Recording) -> Vec<String> {
     let mut hosts: Vec<String> = Vec::new();
     for (number, task) in recording.tasks.iter().enumerate() {
-        let letter = |c: char| if c.is_alphanumeric() || "_.-".contains(c) { c } else { '-' };
+        let letter = |c: char| {
+            if c.is_alphanumeric() || "_.-".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        };
         let mut host: String = task.name.chars().map(letter).collect();
         if host.is_empty() || hosts.contains(&host) {
             host = format!("{host}-{number}");

@@ -145,6 +145,8 @@ class Execution {
   /** An event in words: `store(Release) atomic 0.1 = 3`. */
   describe(at) {
     const event = this.events[at];
+    const operation = this.operationAt.get(at);
+    if (operation) return `${event.op} ${operation.name}`;
     const order = event.order ? `(${event.order})` : "";
     return [event.op + order, this.varName(event), this.valueText(event)].filter(Boolean).join(" ");
   }

@@ -255,7 +255,7 @@ class App {
     for (const pane of this.panes) {
       const { rows } = pane;
       pane.matches = new Set(wanted ? rows.shown.filter((at) => rows.haystack(rows.items[at]).includes(wanted)) : []);
-      pane.minimap.paint();
+      pane.minimap.repaint();
       pane.draw();
     }
     this.tools.count();

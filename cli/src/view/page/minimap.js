@@ -4,6 +4,7 @@ class Minimap {
   constructor(pane) {
     this.pane = pane;
     this.canvas = el("canvas");
+    this.repaint = oncePerFrame(() => this.paint());
     this.window = el("div", { style: "position:absolute;left:0;right:0;top:0;border:1.5px solid var(--accent);border-radius:3px;background:color-mix(in srgb, var(--accent) 12%, transparent);pointer-events:none" });
     this.element = el("div", { class: "minimap", "aria-hidden": "true", title: "The whole execution: click to go there" }, this.canvas, this.window);
     const go = (event) => {
@@ -37,9 +38,14 @@ class Minimap {
       const tall = Math.max(least, Math.min(step, 6));
       draw.fillRect(x, row * step + (step - tall) / 2, wide, tall);
     };
+    // Of a long execution many rows fall on one line of the screen: each task is drawn there once.
+    const drawn = new Int32Array(execution.tasks.length).fill(-1);
     for (let row = 0; row < rows.shown.length; row++) {
-      const item = rows.items[rows.shown[row]];
-      mark(row, 5 + item.task * lane, Math.max(2, lane - 1), theme.task(item.task), 1);
+      const { task } = rows.items[rows.shown[row]];
+      const line = Math.floor(row * step);
+      if (step < 1 && drawn[task] === line) continue;
+      drawn[task] = line;
+      mark(row, 5 + task * lane, Math.max(2, lane - 1), theme.task(task), 1);
     }
     for (let row = 0; row < rows.shown.length; row++) {
       const at = rows.shown[row];

@@ -3,6 +3,13 @@
 /** Rows made beyond those in sight, on each side. */
 const OVERSCAN = 6;
 
+/** A name with its middle left out if the column has no room for it: the end often tells tasks apart. */
+function fitting(name, column) {
+  const room = Math.max(4, Math.floor((column - 30) / 8));
+  if (name.length <= room) return name;
+  return `${name.slice(0, Math.ceil((room - 1) / 2))}…${name.slice(-Math.floor((room - 1) / 2))}`;
+}
+
 class Pane {
   /** `onSelect(pane, item)` hears of selections, `onScroll(pane)` of scrolling by the user. */
   constructor({ execution, message, title, about, tails, onSelect, onScroll }) {
@@ -34,7 +41,12 @@ class Pane {
       if (row) this.onSelect(this, Number(row.dataset.item));
     });
     this.redraw = oncePerFrame(() => this.draw());
-    this.sized = new ResizeObserver(() => { this.arrange(); this.draw(); });
+    this.sized = new ResizeObserver(() => {
+      const { clientWidth, clientHeight } = this.scroller;
+      if (this.size?.width === clientWidth && this.size.height === clientHeight - HEAD) return;
+      this.arrange();
+      this.draw();
+    });
     this.sized.observe(this.scroller);
   }
 
@@ -50,9 +62,9 @@ class Pane {
       el("div", { class: "column gutter", role: "columnheader", style: `left:0;width:${GUTTER - 4}px` }, "step"),
       ...execution.tasks.map((task, number) => el("div", {
         class: "column", role: "columnheader", title: task.name, style: `left:${x(number) - LANE}px;width:${column}px`,
-      }, el("span", { class: "dot", style: `background:${theme.task(number)}` }), el("span", {}, task.name))));
+      }, el("span", { class: "dot", style: `background:${theme.task(number)}` }), el("span", {}, fitting(task.name, column)))));
     this.#arrangeEnds();
-    this.minimap.paint();
+    this.minimap.repaint();
   }
 
   /** The rows changed: filters did. The selected one stays where it is on the screen, if it is left. */
@@ -67,7 +79,7 @@ class Pane {
     scroller.setAttribute("aria-rowcount", rows.shown.length + 1);
     scroller.scrollTop = rows.rowOf(anchor) * ROW - offset;
     [...this.columns.querySelectorAll(".column:not(.gutter)")].forEach((head, task) => head.classList.toggle("off", filters.tasks.has(task)));
-    this.minimap.paint();
+    this.minimap.repaint();
     this.draw();
   }
 

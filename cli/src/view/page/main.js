@@ -4,8 +4,10 @@ class App {
   constructor(contents) {
     this.contents = contents;
     this.choices = contents.reports.flatMap((report) => (report.findings.length
-      ? report.findings.map((finding) => ({ report, finding, label: `${report.program}: ${finding.kind.replaceAll("_", " ")}` }))
-      : [{ report, finding: null, label: `${report.program}: ${report.verdict}` }]));
+      ? report.findings.map((finding) => ({ report, finding, label: `${finding.kind.replaceAll("_", " ")}: ${finding.message.split("\n", 1)[0]}` }))
+      : [{ report, finding: null, label: report.verdict }]));
+    const several = contents.reports.length > 1;
+    this.choices.forEach((choice, at) => { choice.label = `${at + 1}. ${several ? `${choice.report.program}: ` : ""}${choice.label}`.slice(0, 160); });
     // What failed comes first to whoever opens the page.
     this.chosen = Math.max(0, this.choices.findIndex(({ finding }) => finding && finding.severity !== "warning"));
     this.details = new Details($("details"), this);

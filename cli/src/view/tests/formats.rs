@@ -279,7 +279,7 @@ fn graphs_are_as_graphviz_reads_them() {
         .stderr(Stdio::piped())
         .spawn();
     let Ok(mut graphviz) = spawned else {
-        eprintln!("not read by Graphviz: there is no `dot` here");
+        let _ = writeln!(std::io::stderr(), "not read by Graphviz: there is no `dot` here");
         return;
     };
     let mut input = graphviz.stdin.take().unwrap();

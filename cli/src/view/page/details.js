@@ -46,7 +46,7 @@ class Details {
       if (thing.written !== undefined) facts.push(["written", number(thing.written)]);
       if (execution.isSwitch(item.ref)) {
         const before = execution.taskName(execution.events[item.ref - 1].task);
-        facts.push(["switch", thing.preempts ? `preempts ${before}, which could have gone on` : `from ${before}`]);
+        facts.push(["switch", thing.preempts ? `preempts ${before}` : `from ${before}`]);
       }
     } else if (item.kind === DATA) {
       facts.push(["access", thing.is_write ? "write" : "read"], ["bytes", `${thing.size} from ${thing.offset}`]);

@@ -4,7 +4,7 @@ const ROW = 26, GUTTER = 66, HEAD = 30, LANE = 15;
 
 /** How a pane's columns lie. */
 function layout(width, tasks) {
-  const column = Math.max(58, Math.min(270, Math.floor((width - GUTTER - 8) / Math.max(1, tasks))));
+  const column = Math.max(34, Math.min(270, Math.floor((width - GUTTER - 8) / Math.max(1, tasks))));
   return { column, width: Math.max(width, GUTTER + column * tasks + 8), x: (task) => GUTTER + column * task + LANE };
 }
 
@@ -18,8 +18,14 @@ function cleared(canvas, { width, height, left, top }) {
     canvas.style.height = `${height}px`;
   }
   const draw = canvas.getContext("2d");
+  draw.restore();
+  draw.save();
   draw.setTransform(ratio, 0, 0, ratio, 0, 0);
   draw.clearRect(0, 0, width, height);
+  // Not over the numbers of the steps, which stay where they are.
+  draw.beginPath();
+  draw.rect(GUTTER - 6, 0, width, height);
+  draw.clip();
   draw.translate(-left, -top);
   return draw;
 }

@@ -150,7 +150,7 @@ class App {
       const item = from.rows.items[from.rows.shown[Math.min(row, from.rows.shown.length - 1)]];
       if (!item || pane.execution.length === 0) continue;
       const at = Math.min(item.at, pane.execution.length - 1);
-      pane.scrollSilently(pane.rows.rowOf(pane.rows.itemOfEvent[at]) * ROW + (from.scroller.scrollTop % ROW));
+      pane.scrollSilently(pane.rows.rowOf(pane.rows.itemOfEvent[at]) * ROW + (from.scroller.scrollTop % ROW), from.scroller.scrollLeft);
       pane.redraw();
     }
   }

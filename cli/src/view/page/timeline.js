@@ -3,11 +3,12 @@
 /** Rows made beyond those in sight, on each side. */
 const OVERSCAN = 6;
 
-/** A name with its middle left out if the column has no room for it: the end often tells tasks apart. */
-function fitting(name, column) {
-  const room = Math.max(4, Math.floor((column - 30) / 8));
+/** A name with its middle left out if the column has no room for it, for the end often tells tasks apart; or just the number. */
+function fitting(name, column, number) {
+  const room = Math.floor((column - 34) / 9.5);
   if (name.length <= room) return name;
-  return `${name.slice(0, Math.ceil((room - 1) / 2))}…${name.slice(-Math.floor((room - 1) / 2))}`;
+  if (room < 4) return String(number);
+  return `${name.slice(0, Math.floor((room - 1) / 2))}…${name.slice(-Math.ceil((room - 1) / 2))}`;
 }
 
 class Pane {
@@ -24,7 +25,8 @@ class Pane {
     this.behind = el("canvas", { "aria-hidden": "true" });
     this.before = el("canvas", { "aria-hidden": "true" });
     this.columns = el("div", { class: "columns", role: "row" });
-    this.body = el("div", { class: "rows", role: "rowgroup" });
+    this.group = el("div", { role: "rowgroup" });
+    this.body = el("div", { class: "rows" }, this.group);
     this.ends = el("div", { class: "ends" });
     this.none = el("p", { class: "empty", hidden: true }, el("strong", {}, "No step is left by these filters"), "Take some of them back, or press Escape for all steps.");
     this.scroller = el("div", {
@@ -61,8 +63,8 @@ class Pane {
     this.columns.replaceChildren(
       el("div", { class: "column gutter", role: "columnheader", style: `left:0;width:${GUTTER - 4}px` }, "step"),
       ...execution.tasks.map((task, number) => el("div", {
-        class: "column", role: "columnheader", title: task.name, style: `left:${x(number) - LANE}px;width:${column}px`,
-      }, el("span", { class: "dot", style: `background:${theme.task(number)}` }), el("span", {}, fitting(task.name, column)))));
+        class: `column${column < 62 ? " narrow" : ""}`, role: "columnheader", title: task.name, "aria-label": task.name, style: `left:${x(number) - LANE}px;width:${column}px`,
+      }, el("span", { class: "dot", style: `background:${theme.task(number)}` }), el("span", {}, fitting(task.name, column, number)))));
     this.#arrangeEnds();
     this.minimap.repaint();
   }
@@ -115,16 +117,16 @@ class Pane {
   }
 
   /** Scrolls without telling anybody. */
-  scrollSilently(top) {
-    const before = this.scroller.scrollTop;
-    this.scroller.scrollTop = top;
-    if (this.scroller.scrollTop !== before) this.silent = this.scroller.scrollTop;
+  scrollSilently(top, left) {
+    const { scrollTop, scrollLeft } = this.scroller;
+    this.scroller.scrollTo(left, top);
+    if (this.scroller.scrollTop !== scrollTop || this.scroller.scrollLeft !== scrollLeft) this.silent = this.scroller.scrollTop;
   }
 
   /** Draws the rows in sight. */
   draw() {
     if (!this.place) return;
-    const { rows, scroller, pool, body } = this;
+    const { rows, scroller, pool, group } = this;
     // Everything is read first: to ask for a place after something was written means to lay out the page again.
     const sight = this.drawn = { ...this.size, top: scroller.scrollTop, left: scroller.scrollLeft };
     const first = Math.max(0, Math.floor(sight.top / ROW) - OVERSCAN);
@@ -132,7 +134,7 @@ class Pane {
     while (pool.length < last - first) {
       const row = this.#blankRow();
       pool.push(row);
-      body.insertBefore(row.element, this.ends);
+      group.append(row.element);
     }
     // A row keeps its element while it is in sight: number modulo the pool's length.
     const wanted = new Set();
@@ -192,7 +194,7 @@ class Pane {
     if (at === rows.itemOfEvent[this.partsAt]) list.push(["parts", "parts here"]);
     // Where there is no room for the word, the way from the task before says it.
     const preempts = item.kind === EVENT && execution.events[item.ref].preempts;
-    if (preempts && place.column >= 110) list.push(["preempts", "preempts"]);
+    if (preempts && place.column >= 110 && list.length === 0) list.push(["preempts", "preempts"]);
     tags.replaceChildren(...list.map(([kind, text]) => el("span", { class: `tag ${kind}` }, text)));
     const x = place.x(item.task);
     const room = { right: place.width - x - 18, left: x - GUTTER - 8 };

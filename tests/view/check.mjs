@@ -48,7 +48,7 @@ await test("a deadlock: the finding, who waits, keys", async () => {
   await press("n");
   assert.equal((await selected()).step, 4);
   await press("N");
-  assert.match((await selected()).text, /preempts/);
+  assert.match(await text("#details"), /preempts task 1/);
   await press("p", "p");
   assert.equal((await selected()).step, 5);
   await press("f");

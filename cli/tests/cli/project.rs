@@ -221,7 +221,11 @@ fn findings_are_shown(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Valu
         let contents: Value = serde_json::from_str(contents).unwrap();
         let mut reports = contents["reports"].as_array().unwrap().iter();
         let failing = reports.find(|report| report["verdict"] == "fail").unwrap();
-        assert!(contents["sources"]["src/lib.rs"]["lines"].is_object(), "{}", contents["sources"]);
+        assert!(
+            contents["sources"]["src/lib.rs"]["lines"].is_object(),
+            "{}",
+            contents["sources"]
+        );
         failing["findings"][0]["executions"].clone()
     };
     let of_run = shown(&["test"]);

@@ -179,6 +179,7 @@ await test("10,000 steps", async () => {
   await press("g");
   await time("next step (j)", 40, key("j"));
   await time("step before (k)", 40, key("k"));
+  await press("G");
   await time("switch before (p)", 40, key("p"));
   await time("first and last step (g, G)", 20, `if (n % 2) { ${key("G")} } else { ${key("g")} }`);
   await time("scrolling a page", 40, `document.querySelector(".scroller").scrollTop = (n * 6151) % 250000;`);

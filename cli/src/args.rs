@@ -2,7 +2,8 @@
 
 use crate::search_flags::{LimitFlags, SearchFlags};
 use crate::tune::args::TuneArgs;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     Config(ConfigArgs),
     Tune(Box<TuneArgs>),
+    View(ViewArgs),
     /// Programs with known verdicts: the first thing to try
     Corpus {
         #[command(subcommand)]
@@ -80,6 +82,9 @@ pub(crate) struct TestArgs {
     /// Writes each report there, and a schedule file for each finding
     #[arg(long, value_name = "DIR")]
     pub(crate) reports: Option<PathBuf>,
+    /// Writes a page there that shows the findings' executions event by event (see `view`)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) view: Option<PathBuf>,
     /// Prints one JSON value on stdout, and what cargo says on stderr
     #[arg(long)]
     pub(crate) json: bool,
@@ -115,6 +120,9 @@ pub(crate) struct ReplayArgs {
     pub(crate) schedule: String,
     #[command(flatten)]
     pub(crate) limits: LimitFlags,
+    /// Writes a page there that shows the execution event by event (see `view`)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) view: Option<PathBuf>,
     /// Prints the report as one JSON value on stdout
     #[arg(long)]
     pub(crate) json: bool,
@@ -159,6 +167,68 @@ const REPLAY_HELP: &str = "\
 Exit code 1 says that the schedule shows a finding, 0 that it shows none any more, 3 that the program departed
 from the schedule: it was changed since, or does not do the same thing twice.";
 
+/// Shows a report as a page, or as what other tools read
+///
+/// The page is one file that needs no network: tasks as columns, time downwards, what happened before what, who could go
+/// on at each step, the source. It shows what the report has. Recorded executions have all of that: they are in reports
+/// that `test --view`, `replay --view` and `corpus run --view` make, and in those of `test` under INTERMEZZO_RECORD=1.
+#[derive(Args, Debug)]
+#[command(after_help = VIEW_HELP)]
+pub(crate) struct ViewArgs {
+    /// The report: a file of `test --reports DIR`, or what `--json` printed
+    pub(crate) report: PathBuf,
+    /// What to make of it
+    #[arg(long, value_name = "NAME", default_value = "html")]
+    pub(crate) format: Format,
+    /// Where to; `-` is stdout. Otherwise beside the current directory's other files, by the report's name
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Whether to open the page in a browser; by default if this is a terminal
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) open: Option<Open>,
+    /// Overwrites a file that `view` has not made
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Prints { file, format, bytes } as one JSON value on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a report is made into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Format {
+    /// A page, one file
+    Html,
+    /// A trace for ui.perfetto.dev and chrome://tracing
+    Perfetto,
+    /// A log with vector clocks for ShiViz
+    Shiviz,
+    /// SARIF 2.1.0: findings for editors and code hosts
+    Sarif,
+    /// JUnit XML: tests and failures for CI servers
+    Junit,
+    /// The happens-before graph, for Graphviz
+    Dot,
+}
+
+/// Whether a page is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Open {
+    /// In the browser
+    Yes,
+    /// Not
+    No,
+}
+
+const VIEW_HELP: &str = "\
+Examples:
+  cargo intermezzo corpus run work_stealing_queue --view deque.html
+  cargo intermezzo test --view target/failures.html
+  cargo intermezzo view report.json --format sarif --out report.sarif
+
+docs/VIEW.md says what the page and the formats have.";
+
 /// Lists the programs, their parameters with defaults, and what must come of them
 #[derive(Args, Debug)]
 pub(crate) struct ListArgs {
@@ -181,6 +251,9 @@ pub(crate) struct RunArgs {
     /// Writes the first finding's schedule there, over another schedule file if there is one
     #[arg(long, value_name = "FILE", requires = "name")]
     pub(crate) schedule_out: Option<PathBuf>,
+    /// Writes a page there that shows the findings' executions event by event (see `view`)
+    #[arg(long, value_name = "FILE", requires = "name")]
+    pub(crate) view: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) search: SearchFlags,
     /// Prints the report as one JSON value on stdout

@@ -17,6 +17,7 @@ mod project;
 mod replay;
 mod search_flags;
 mod tune;
+mod view;
 
 use args::{Cli, Command, CorpusCommand, HistoryCommand, MonitorCommand};
 use clap::Parser;
@@ -41,6 +42,7 @@ fn run(command: Command) -> Result<Exit, Problem> {
         Command::Replay(args) => replay::run(args),
         Command::Config(args) => project::config::run(args),
         Command::Tune(args) => tune::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Corpus {
             command: CorpusCommand::List(args),
         } => corpus::list::run(args),

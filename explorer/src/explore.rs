@@ -9,6 +9,7 @@ use crate::driver::{CheckpointError, Exploration, Listening, checkpoint_in, writ
 use crate::environment::Environment;
 use crate::estimate::Estimate;
 use crate::plugin::{self, ByName};
+use crate::recording;
 use crate::report::Report;
 use crate::runtime::{Glance, Glancing};
 use crate::schedule::{Schedule, ScheduleError};
@@ -21,6 +22,7 @@ use intermezzo_sdk::{EventId, Monitor};
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A search, by value: what [`Explorer::strategy`] takes.
@@ -202,6 +204,7 @@ pub struct Explorer {
     glancing: Option<Glancing>,
     reports: Option<PathBuf>,
     checkpoints: Option<PathBuf>,
+    record: bool,
 }
 
 impl Default for Explorer {
@@ -229,13 +232,15 @@ impl Explorer {
             glancing: None,
             reports: None,
             checkpoints: None,
+            record: false,
         }
     }
 
     /// Takes over what environment variables set: `INTERMEZZO_` and a setting's name in capitals; the schedule
     /// to replay, as a token or a file, in `INTERMEZZO_REPLAY`; in `INTERMEZZO_REPORTS` the directory that
-    /// is to get a file with the report, in its JSON form; and in `INTERMEZZO_CHECKPOINTS` the directory where each
-    /// test has a checkpoint of its own, if none is set for it.
+    /// is to get a file with the report, in its JSON form; in `INTERMEZZO_CHECKPOINTS` the directory where each
+    /// test has a checkpoint of its own, if none is set for it; and whether to [`record`](Explorer::record), if
+    /// `INTERMEZZO_RECORD` is there at all.
     ///
     /// # Errors
     /// A value does not fit its setting, or is no schedule.
@@ -247,6 +252,7 @@ impl Explorer {
         if let Some(directory) = std::env::var_os("INTERMEZZO_CHECKPOINTS") {
             self.checkpoints = Some(directory.into());
         }
+        self.record |= std::env::var_os("INTERMEZZO_RECORD").is_some();
         match std::env::var("INTERMEZZO_REPLAY") {
             Ok(schedule) => match Schedule::parse(&schedule) {
                 Ok(schedule) => Ok(self.replay(schedule)),
@@ -435,7 +441,7 @@ impl Explorer {
         make: impl Fn() -> M + Send + Sync + 'static,
     ) -> Explorer {
         self.monitors
-            .push(Listening::Each(Box::new(move || Box::new(make()))));
+            .push(Listening::Each(Arc::new(move || Box::new(make()))));
         self
     }
 
@@ -471,16 +477,18 @@ impl Explorer {
         self
     }
 
+    /// Adds recordings to the report: of each finding its execution, event by event, and the nearest one found that passes
+    /// (see [`Report::recordings`]). That takes more executions of the test when the search is over, up to some hundred for
+    /// each finding, counted nowhere. Default: none.
+    pub fn record(mut self, on: bool) -> Explorer {
+        self.record = on;
+        self
+    }
+
     /// Runs just the execution of this schedule, in the environment, with the limit of steps and the treatment
     /// of loops that wait in which it was found.
     pub fn replay(mut self, schedule: Schedule) -> Explorer {
-        self.settings.steps = schedule.steps;
-        self.settings.environment = schedule.environment;
-        self.settings.fair_yields = schedule.fair_yields;
-        self.settings.awaits = schedule.awaits;
-        self.settings.assume_awaits = !schedule.known_loops.is_empty();
-        self.settings.schedule_points_at = Sites::default();
-        self.settings.preempt_at_races = false;
+        recording::settings_of_replay(&mut self.settings, &schedule);
         self.replay = Some(schedule);
         self
     }
@@ -523,24 +531,21 @@ impl Explorer {
             })
         })?);
         let reports = self.reports.clone();
-        let exploration = self.exploration(&program, call::<F> as *const () as usize);
-        // A thread of its own: the stack of a task that crashed stays marked on its thread, and the
-        // caller's thread-locals are none of the test's business.
-        let report = std::thread::scope(|scope| {
-            let explorer = std::thread::Builder::new().name(program.clone());
-            let run = explorer.spawn_scoped(scope, || exploration.run(&|| call(&test)));
-            match run.expect("a thread for the exploration").join() {
-                Ok(report) => report,
-                // What the engine, a strategy or a monitor panicked with was not printed on its thread.
-                Err(panic) => match panic.downcast::<String>() {
-                    Ok(text) => panic!("the exploration itself panicked: {text}"),
-                    Err(panic) => match panic.downcast::<&str>() {
-                        Ok(text) => panic!("the exploration itself panicked: {text}"),
-                        Err(panic) => std::panic::resume_unwind(panic),
-                    },
-                },
-            }
-        })?;
+        let body = call::<F> as *const () as usize;
+        let apart = self.record.then(|| recording::Apart {
+            settings: self.settings.clone(),
+            program: program.clone(),
+            body,
+            makes: self.monitors.iter().filter_map(Listening::make).collect(),
+        });
+        if self.replay.is_some() {
+            self.custom = None;
+        }
+        let test = || call(&test);
+        let mut report = self.exploration(&program, body).run_apart(&test)?;
+        if let Some(apart) = apart {
+            recording::record(&mut report, &apart, &test);
+        }
         if let Some(directory) = reports {
             write_report(&directory, &report);
         }

@@ -1,6 +1,6 @@
 //! What an execution that did not simply end well amounts to, in words.
 
-use crate::report::{Finding, FindingEvent, NamedPlace};
+use crate::report::{Evidence, Finding, FindingEvent, NamedPlace, WaitingTask};
 use crate::runtime::{
     AwaitedVar, Endless, EndlessLoop, EventLine, PanicNote, Reported, Scene, Stop, Trouble, Verdict, Waiting,
 };
@@ -37,19 +37,20 @@ pub(crate) fn findings(
     } = scene;
     let schedule = schedule(choices, premises);
     let events: Vec<FindingEvent> = events.iter().map(finding_event).collect();
-    let engine = |kind, message, tasks| Finding {
+    let engine = |kind, message, tasks: Vec<String>| Finding {
         kind,
         severity: Severity::Error,
         monitor: "engine".into(),
         message,
         suggestion: None,
+        events: concerning_last_of(&tasks, &events),
         tasks,
-        events: events.clone(),
         schedule: schedule.clone(),
         count: 1,
         replays: None,
         found_by: None,
         places: Vec::new(),
+        evidence: Evidence::default(),
     };
     let mut found = Vec::new();
     match &stop {
@@ -65,7 +66,9 @@ pub(crate) fn findings(
                     .collect::<Vec<_>>()
                     .join("; then ");
                 let tasks = telling.iter().map(|(task, _)| task.clone()).collect();
-                found.push(engine(panic_kind(first), message, tasks));
+                let mut finding = engine(panic_kind(first), message, tasks);
+                finding.evidence.place = first.place.clone();
+                found.push(finding);
             }
         }
         Stop::Deadlock | Stop::Livelock => {
@@ -75,11 +78,10 @@ pub(crate) fn findings(
                 _ => FindingKind::Livelock,
             };
             let tasks = waiting.iter().map(|waiting| waiting.task.clone()).collect();
-            let finding = engine(kind, message, tasks);
-            found.push(Finding {
-                places: locks_waited_for(&waiting),
-                ..finding
-            });
+            let mut finding = engine(kind, message, tasks);
+            finding.places = locks_waited_for(&waiting);
+            finding.evidence.waiting = waiting.iter().map(waiting_task).collect();
+            found.push(finding);
         }
         Stop::StepLimit(endless) => {
             let (kind, message, tasks) = judge_endless(endless, &current);
@@ -140,12 +142,14 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
                        places,
                    }: Reported| {
         let mut tasks: Vec<String> = Vec::new();
+        let mut events = events.to_vec();
         for id in &report.events {
             let id = id.to_string();
-            if let Some(event) = events.iter().find(|event| event.id == id)
-                && !tasks.contains(&event.task)
-            {
-                tasks.push(event.task.clone());
+            if let Some(event) = events.iter_mut().find(|event| event.id == id) {
+                event.concerned = true;
+                if !tasks.contains(&event.task) {
+                    tasks.push(event.task.clone());
+                }
             }
         }
         Finding {
@@ -155,15 +159,39 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
             message: report.message,
             suggestion: report.suggestion,
             tasks,
-            events: events.to_vec(),
+            events,
             schedule: schedule.clone(),
             count: 1,
             replays: None,
             found_by: None,
             places,
+            evidence: Evidence::default(),
         }
     };
     reports.into_iter().map(finding).collect()
+}
+
+/// These events, with the last one of each of these tasks marked as what it is about.
+fn concerning_last_of(tasks: &[String], events: &[FindingEvent]) -> Vec<FindingEvent> {
+    let mut events = events.to_vec();
+    for task in tasks {
+        if let Some(last) = events.iter_mut().rev().find(|event| event.task == *task) {
+            last.concerned = true;
+        }
+    }
+    events
+}
+
+fn waiting_task(waiting: &Waiting) -> WaitingTask {
+    let (held_by, held_since) = waiting.owner.clone().unzip();
+    WaitingTask {
+        task: waiting.task.clone(),
+        op: waiting.op.to_string(),
+        var: waiting.var.clone(),
+        site: waiting.site.clone(),
+        held_by,
+        held_since,
+    }
 }
 
 fn panic_kind(note: &PanicNote) -> FindingKind {
@@ -314,18 +342,26 @@ fn shape(choice: &Choice) -> String {
     format!("{kind}, one of {}{running}", choice.alternatives)
 }
 
-fn finding_event(event: &EventLine) -> FindingEvent {
+/// What an operation read and wrote, where those are values that say something to people.
+pub(crate) fn values(op: SyncVarOp, read: u64, written: u64) -> (Option<u64>, Option<u64>) {
     let carries = matches!(
-        event.op,
+        op,
         SyncVarOp::AtomicLoad
             | SyncVarOp::AtomicStore
             | SyncVarOp::AtomicRmw
             | SyncVarOp::AtomicRmwFailed
-            | SyncVarOp::Choice
             | SyncVarOp::CountUp
             | SyncVarOp::CountDown
             | SyncVarOp::CountRead
     );
+    (
+        (carries && op.is_read() || op == SyncVarOp::Choice).then_some(read),
+        (carries && op.is_write()).then_some(written),
+    )
+}
+
+fn finding_event(event: &EventLine) -> FindingEvent {
+    let (read, written) = values(event.op, event.read, event.written);
     FindingEvent {
         id: event.id.to_string(),
         task: event.task.clone(),
@@ -341,8 +377,9 @@ fn finding_event(event: &EventLine) -> FindingEvent {
             order => Some(format!("{order:?}")),
         },
         var: event.var.clone(),
-        read: (carries && event.op.is_read() || event.op == SyncVarOp::Choice).then_some(event.read),
-        written: (carries && event.op.is_write()).then_some(event.written),
+        read,
+        written,
         site: event.site.clone(),
+        concerned: false,
     }
 }

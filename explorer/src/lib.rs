@@ -19,6 +19,7 @@ mod judge;
 mod lookalike;
 mod minimise;
 mod plugin;
+pub mod recording;
 pub mod report;
 mod runtime;
 pub mod schedule;
@@ -40,8 +41,8 @@ pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;
 pub use plugin::{ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
-    BreakpointFigures, Coverage, Finding, FindingEvent, NamedPlace, RankBound, Replays, Report, Reproduction,
-    SuggestedBreakpoint, SuggestedPlace, Verdict,
+    BreakpointFigures, Coverage, Evidence, Finding, FindingEvent, NamedPlace, RankBound, Replays, Report,
+    Reproduction, SuggestedBreakpoint, SuggestedPlace, Verdict, WaitingTask,
 };
 pub use runtime::Glance;
 pub use schedule::{Schedule, ScheduleError};

@@ -1,6 +1,7 @@
 //! What an exploration came to: a value, with a text and a JSON form.
 
 mod breakpoints;
+mod evidence;
 mod rank_bound;
 mod text;
 
@@ -9,13 +10,18 @@ pub use breakpoints::{BreakpointFigures, NamedPlace, Reproduction, SuggestedBrea
 pub use rank_bound::RankBound;
 
 use crate::coverage::IRootCoverage;
+use crate::driver::write_report;
 use crate::environment::Environment;
 use crate::estimate::Estimate;
+use crate::recording::Recorded;
 use crate::schedule::Schedule;
 use intermezzo_sdk::{FindingKind, Severity};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
+use std::path::Path;
 use std::time::Duration;
+
+pub use evidence::{Evidence, WaitingTask};
 
 /// The format of a report's JSON form.
 pub const REPORT_FORMAT: &str = "intermezzo-report/1";
@@ -196,6 +202,9 @@ pub struct FindingEvent {
     pub written: Option<u64>,
     /// `file:line:column`; empty for the beginning and end of the test's own body.
     pub site: String,
+    /// Whether the finding is about this event.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub concerned: bool,
 }
 
 /// Something found, with the schedule that shows it again.
@@ -225,6 +234,8 @@ pub struct Finding {
     pub replays: Option<Replays>,
     /// The places that it names, where a breakpoint may lie: the accesses of a race, where tasks of a deadlock wait for locks.
     pub places: Vec<NamedPlace>,
+    /// What the engine knows of it beside the message.
+    pub evidence: Evidence,
 }
 
 impl Finding {
@@ -287,6 +298,12 @@ impl Serialize for Finding {
         if !self.places.is_empty() {
             map.serialize_entry("places", &self.places)?;
         }
+        if let Some(place) = &self.evidence.place {
+            map.serialize_entry("place", place)?;
+        }
+        if !self.evidence.waiting.is_empty() {
+            map.serialize_entry("waiting", &self.evidence.waiting)?;
+        }
         map.end()
     }
 }
@@ -328,6 +345,9 @@ pub struct Report {
     /// The iRoots that were exposed, where they were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) iroots: Option<IRootCoverage>,
+    /// Executions of the findings, event by event, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) recordings: Vec<Recorded>,
 }
 
 fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -363,6 +383,7 @@ impl Report {
             notes: Vec::new(),
             estimate: None,
             iroots: None,
+            recordings: Vec::new(),
         }
     }
 
@@ -491,9 +512,20 @@ impl Report {
         &self.reproductions
     }
 
+    /// The findings' executions, event by event, if [`Explorer::record`](crate::Explorer::record) asked for them.
+    pub fn recordings(&self) -> &[Recorded] {
+        &self.recordings
+    }
+
     /// What else a reader should know.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Writes the report into a directory, in its JSON form, in a file of its program's name, over none that is there.
+    /// It is missing there if it cannot be written, which is for the reader of the directory to notice.
+    pub fn write_into(&self, directory: &Path) {
+        write_report(directory, self);
     }
 
     /// The report as one JSON object, ended by a line break.

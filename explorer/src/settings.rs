@@ -246,13 +246,14 @@ impl std::error::Error for SettingError {}
 const PREFIX: &str = "INTERMEZZO_";
 
 /// Variables of that prefix that are no settings.
-const OTHER_VARIABLES: [&str; 7] = [
+const OTHER_VARIABLES: [&str; 8] = [
     "INTERMEZZO_CONFIG",
     "INTERMEZZO_SETTINGS",
     intermezzo_breakpoint::LOG_VARIABLE,
     "INTERMEZZO_REPLAY",
     "INTERMEZZO_REPORTS",
     "INTERMEZZO_CHECKPOINTS",
+    "INTERMEZZO_RECORD",
     crate::plugin::PATH_VARIABLE,
 ];
 

@@ -15,7 +15,7 @@ use crate::run::record::{Mark, Story, Texts};
 use crate::scenario::{Description, Place, Scenario, shortened};
 use crate::serial::search::Question;
 use crate::serial::{OneByOne, Within};
-use intermezzo_explorer::{Finding, FindingEvent, Schedule};
+use intermezzo_explorer::{Finding, FindingEvent, Report, Schedule};
 use intermezzo_sdk::FindingKind;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -117,6 +117,8 @@ pub struct Failure {
     pub steps_left_out: usize,
     /// What shows it again.
     pub schedule: Schedule,
+    /// The exploration in which it was found last, with its executions recorded, if that was asked for.
+    pub report: Option<Report>,
     events: Vec<FindingEvent>,
 }
 
@@ -136,6 +138,7 @@ impl Failure {
             steps: Vec::new(),
             steps_left_out: 0,
             schedule: finding.schedule.clone(),
+            report: None,
             events: finding.events.clone(),
         }
     }

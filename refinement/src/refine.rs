@@ -214,6 +214,14 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
+    /// Whether a failure comes with a report in which its execution is recorded event by event, beside the nearest one that
+    /// does nothing wrong ([`Failure::report`](crate::Failure::report)). `INTERMEZZO_RECORD` in the environment asks for that too, and
+    /// [`Refinement::check`] then writes that report, too, where `INTERMEZZO_REPORTS` says. Default: without.
+    pub fn record(mut self, on: bool) -> Self {
+        self.subject.settings.record = on;
+        self
+    }
+
     /// Operations must come to their ends when others stop, too: checked from moments of executions with few preemptions.
     /// Default: nothing is demanded.
     pub fn progress(mut self, progress: Progress) -> Self {
@@ -399,6 +407,13 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
         let report = self.run();
         if let Some(directory) = std::env::var_os("INTERMEZZO_REPORTS") {
             write_beside(directory.as_ref(), &report.program, &report.to_json());
+            let recorded = report
+                .failure
+                .as_ref()
+                .and_then(|failure| failure.report.as_ref());
+            if let Some(recorded) = recorded {
+                recorded.write_into(directory.as_ref());
+            }
         }
         assert!(report.verdict().is_pass(), "{report}");
         report
@@ -419,6 +434,7 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
             against,
         } = self;
         against.settle(&mut SubjectOf(&mut subject));
+        subject.settings.record |= std::env::var_os("INTERMEZZO_RECORD").is_some();
         let mut report = RefinementReport {
             program: name,
             in_full,

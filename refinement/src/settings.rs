@@ -38,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) progress: Option<Progress>,
     pub(crate) solo_steps: u64,
     pub(crate) solo_preemptions: u32,
+    /// Whether a failure comes with the report of its executions, recorded.
+    pub(crate) record: bool,
 }
 
 impl Default for Settings {
@@ -57,6 +59,7 @@ impl Default for Settings {
             progress: None,
             solo_steps: SOLO_STEPS,
             solo_preemptions: 1,
+            record: false,
         }
     }
 }

@@ -150,14 +150,16 @@ impl<T: Sync + 'static> Subject<T> {
     fn check_for(&self, scenario: &Scenario, how: How<'_>) -> Checked {
         let texts = Arc::new(Texts::default());
         let description = scenario.describe(&self.names);
+        let calls: Vec<String> = description.calls().map(str::to_owned).collect();
         let task = Task {
             body: Body {
                 make: &*self.make,
                 operations: &self.operations,
                 scenario,
                 texts: &texts,
+                told: self.records(how).then_some(&*calls),
             },
-            calls: description.calls().map(str::to_owned).collect(),
+            calls: calls.clone(),
             description,
             texts: &texts,
             how,
@@ -167,6 +169,11 @@ impl<T: Sync + 'static> Subject<T> {
             self.tell(&task, failure);
         }
         checked
+    }
+
+    /// Whether executions of failures are recorded.
+    fn records(&self, how: How<'_>) -> bool {
+        self.settings.record && !matches!(how, How::Search)
     }
 
     fn check_task(&self, task: &Task<'_, T>) -> Checked {
@@ -238,6 +245,7 @@ impl<T: Sync + 'static> Subject<T> {
             .how
             .configure(self.settings.configure(explorer))
             .deadlocks_allowed(true)
+            .record(self.records(task.how))
             .monitor_with(move || HistoryMonitor {
                 judge: Arc::clone(&listening),
                 judged: HashMap::new(),
@@ -257,6 +265,9 @@ impl<T: Sync + 'static> Subject<T> {
             });
             Failure::new(finding, task.description.clone(), why)
         });
+        if let Some(failure) = checked.failure.as_mut().filter(|_| self.records(task.how)) {
+            failure.report = Some(report);
+        }
     }
 
     /// Compares with the object itself, in the orders that histories ask for.
@@ -309,6 +320,7 @@ impl<T: Sync + 'static> Subject<T> {
                 operations: &self.operations,
                 scenario,
                 texts: &texts,
+                told: None,
             },
             calls: description.calls().map(str::to_owned).collect(),
             description,

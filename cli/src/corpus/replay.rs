@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use crate::search_flags::Given;
+use crate::view;
 use intermezzo::Schedule;
 use intermezzo_corpus::parse_full_name;
 
@@ -27,7 +28,9 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
         .map_err(|error| Problem::usage(format!("the schedule's program {full_name:?}: {error}")))?;
     let mut settings = program.settings();
     args.limits.apply(&mut settings);
+    view::check_may_write(args.view.as_ref())?;
     let explorer = program.explorer(settings, &arguments).replay(schedule);
+    let explorer = explorer.record(view::records(args.view.as_ref()));
     let report = super::explore(program, &arguments, explorer);
     let report = report.map_err(|error| Problem::usage(error.to_string()))?;
     let text = if args.json {
@@ -36,5 +39,6 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
         report.to_string()
     };
     output::text(&text)?;
+    view::write_page_of(args.view.as_ref(), &report)?;
     Ok(report.verdict().into())
 }

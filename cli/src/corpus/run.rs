@@ -7,6 +7,7 @@ use crate::output;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::search_flags::{Given, SearchFlags};
+use crate::view;
 use anstyle::AnsiColor;
 use intermezzo::Report;
 use intermezzo_corpus::{Arguments, Program, programs};
@@ -38,7 +39,9 @@ fn run_one(program: &Program, args: &RunArgs) -> Result<Exit, Problem> {
         // Now rather than after a long search.
         files::check_may_write(path, Kind::Schedule)?;
     }
-    let report = explore(program, &arguments, &args.search)?;
+    view::check_may_write(args.view.as_ref())?;
+    let records = view::records(args.view.as_ref());
+    let report = explore(program, &arguments, &args.search, records)?;
     if args.json {
         output::text(&report.to_json())?;
     } else {
@@ -47,6 +50,7 @@ fn run_one(program: &Program, args: &RunArgs) -> Result<Exit, Problem> {
     if let Some(path) = &args.schedule_out {
         write_schedule(path, &report)?;
     }
+    view::write_page_of(args.view.as_ref(), &report)?;
     Ok(report.verdict().into())
 }
 
@@ -72,7 +76,7 @@ fn run_all(args: &RunArgs) -> Result<Exit, Problem> {
         .unwrap_or(0);
     for program in programs() {
         let arguments = program.arguments::<&str>(&[]).expect("defaults are in range");
-        let report = explore(program, &arguments, &args.search)?;
+        let report = explore(program, &arguments, &args.search, view::records(None))?;
         let met = program.meets(&report);
         all_met &= met;
         if args.json {
@@ -118,14 +122,21 @@ fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
 }
 
 /// The program's own settings, overridden by environment variables, and these by flags.
-fn explore(program: &Program, arguments: &Arguments, flags: &SearchFlags) -> Result<Report, Problem> {
+fn explore(
+    program: &Program,
+    arguments: &Arguments,
+    flags: &SearchFlags,
+    records: bool,
+) -> Result<Report, Problem> {
     let mut settings = program.settings();
     settings
         .override_from_environment()
         .map_err(|error| Problem::usage(error.to_string()))?;
     flags.apply(&mut settings);
     let progress = Progress::of(program.name);
-    let explorer = progress.watch(program.explorer(settings, arguments));
+    let explorer = progress
+        .watch(program.explorer(settings, arguments))
+        .record(records);
     super::explore(program, arguments, explorer).map_err(|error| Problem::usage(error.to_string()))
 }
 

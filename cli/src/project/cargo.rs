@@ -99,6 +99,14 @@ impl CargoTest {
         self
     }
 
+    /// Has executions of findings recorded, or not.
+    pub(super) fn record(mut self, on: bool) -> CargoTest {
+        if on {
+            self.variables.push((variable("record"), "1".into()));
+        }
+        self
+    }
+
     /// Replays this schedule in the tests.
     pub(super) fn replay(mut self, schedule: impl Into<OsString>) -> CargoTest {
         self.variables.push((variable("replay"), schedule.into()));

@@ -6,7 +6,7 @@
 pub(crate) mod cargo;
 pub(crate) mod config;
 pub(crate) mod replay;
-mod reports;
+pub(crate) mod reports;
 mod target;
 pub(crate) mod test;
 

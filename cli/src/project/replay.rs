@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use crate::search_flags::Given;
+use crate::view;
 use intermezzo::Schedule;
 use std::ffi::OsString;
 use std::fs;
@@ -22,13 +23,14 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     }
     let arguments = arguments_of_test(&schedule.program, &args.cargo)?;
 
-    let cargo = CargoTest::new(arguments, args.json)?;
+    view::check_may_write(args.view.as_ref())?;
+    let cargo = CargoTest::new(arguments, args.json)?.record(view::records(args.view.as_ref()));
     // In a file: a long schedule's token is more than an environment variable holds.
     let path = cargo.directory().join("schedule.json");
     fs::write(&path, schedule.to_json(None))
         .map_err(|error| Problem::file("write", &path, &error, "set TMPDIR to a directory with room"))?;
     let ran = cargo.settings(&args.limits.given()).replay(path).run()?;
-    show(&schedule.program, &ran, args.json)
+    show(&schedule.program, &ran, &args)
 }
 
 /// Arguments of `cargo test` that run this test alone, with those that the user gives.
@@ -51,7 +53,7 @@ pub(crate) fn arguments_of_test(program: &str, cargo: &[OsString]) -> Result<Vec
 }
 
 /// Shows the report of the test that was replayed.
-fn show(program: &str, ran: &Ran, json: bool) -> Result<Exit, Problem> {
+fn show(program: &str, ran: &Ran, args: &ReplayArgs) -> Result<Exit, Problem> {
     let Some(report) = ran.reports.iter().find(|report| report.program == program) else {
         let why = if ran.passed {
             "there is no such test here, or it is not explored: run this where it was recorded"
@@ -60,10 +62,13 @@ fn show(program: &str, ran: &Ran, json: bool) -> Result<Exit, Problem> {
         };
         return Err(Problem::usage(format!("{program:?} was not replayed: {why}")));
     };
-    if json {
+    if args.json {
         output::text(&format!("{}\n", report.text))?;
     } else {
         output::text(&report.summary())?;
+    }
+    if let Some(page) = &args.view {
+        view::write_page(page, std::iter::once(report.text.get()))?;
     }
     Ok(report.verdict.into())
 }

@@ -44,9 +44,10 @@ struct ReportJson {
     breakpoints: Vec<BreakpointFigures>,
 }
 
+/// Coverage as reports have it.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum CoverageJson {
+pub(crate) enum CoverageJson {
     Exhaustive,
     Bounded {
         preemptions: Option<u32>,
@@ -58,6 +59,28 @@ enum CoverageJson {
     Sampled {
         executions: u64,
     },
+}
+
+impl From<CoverageJson> for Coverage {
+    fn from(coverage: CoverageJson) -> Coverage {
+        match coverage {
+            CoverageJson::Exhaustive => Coverage::Exhaustive,
+            CoverageJson::Bounded {
+                preemptions,
+                delays,
+                depth,
+                rank,
+                reason,
+            } => Coverage::Bounded {
+                preemptions,
+                delays,
+                depth,
+                rank,
+                reason,
+            },
+            CoverageJson::Sampled { executions } => Coverage::Sampled { executions },
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -122,23 +145,7 @@ impl ProjectReport {
             "fail" => Verdict::Fail,
             _ => Verdict::Inconclusive,
         };
-        let coverage = match report.coverage {
-            CoverageJson::Exhaustive => Coverage::Exhaustive,
-            CoverageJson::Bounded {
-                preemptions,
-                delays,
-                depth,
-                rank,
-                reason,
-            } => Coverage::Bounded {
-                preemptions,
-                delays,
-                depth,
-                rank,
-                reason,
-            },
-            CoverageJson::Sampled { executions } => Coverage::Sampled { executions },
-        };
+        let coverage = report.coverage.into();
         Ok(ProjectReport {
             text: RawValue::from_string(text.trim().to_owned()).map_err(cut)?,
             name,

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use crate::search_flags::{Given, SearchFlags, flag};
+use crate::view;
 use intermezzo::Verdict;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -29,9 +30,11 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         // Now rather than after a long search.
         make_directory(directory, "--reports")?;
     }
+    view::check_may_write(args.view.as_ref())?;
     // Tests are run in the directories of their packages.
     let search = args.search.clone().wherever_run();
     let mut cargo = CargoTest::new(every_test(args.cargo), args.json)?.settings(&search.given());
+    cargo = cargo.record(view::records(args.view.as_ref()));
     if let Some(directory) = args.search.checkpoint().filter(|&directory| directory != "none") {
         let directory = Path::new(directory);
         make_directory(directory, "--checkpoint")?;
@@ -44,6 +47,9 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         for report in &ran.reports {
             report.write(directory)?;
         }
+    }
+    if let Some(page) = &args.view {
+        view::write_page(page, ran.reports.iter().map(|report| report.text.get()))?;
     }
     let verdict = verdict(&ran);
     if args.json {
@@ -118,7 +124,7 @@ fn every_test(mut cargo: Vec<OsString>) -> Vec<OsString> {
 fn check_ours_come_first(cargo: &[OsString]) -> Result<(), Problem> {
     let settings = SearchFlags::default();
     let mut ours: Vec<String> = settings.all().into_iter().map(|(name, _)| flag(name)).collect();
-    ours.extend(["--json".into(), "--reports".into()]);
+    ours.extend(["--json".into(), "--reports".into(), "--view".into()]);
     for argument in cargo.iter().take_while(|argument| *argument != "--") {
         let argument = argument.to_string_lossy();
         let name = argument.split('=').next().unwrap_or_default();

@@ -11,6 +11,7 @@ mod project;
 mod replay;
 mod tune;
 mod usage;
+mod view;
 
 use serde_json::Value;
 use std::path::Path;

@@ -99,6 +99,7 @@ fn a_projects_tests_are_explored_and_replayed() {
     searches_are_kept(&run, project);
     searches_are_compared(&run);
     findings_are_replayed(&run, project, &found);
+    findings_are_shown(&run, project, &found);
     changes_and_mistakes_are_told(&run, project, &found);
 }
 
@@ -310,6 +311,30 @@ fn findings_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &V
         "{}",
         ran.stdout
     );
+}
+
+/// Pages of a whole run and of a replay show the same execution, recorded in the tests' own process.
+fn findings_are_shown(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {
+    let page = project.join("page.html");
+    let shown = |arguments: &[&str]| {
+        let ran = run(&[arguments, &["--view", "page.html"]].concat()).ends_with(1);
+        assert!(ran.stderr.contains("wrote page.html"), "{}", ran.stderr);
+        let page = fs::read_to_string(&page).unwrap();
+        let (_, contents) = page.split_once("id=\"contents\">").unwrap();
+        let (contents, _) = contents.split_once("</script>").unwrap();
+        let contents: Value = serde_json::from_str(contents).unwrap();
+        let mut reports = contents["reports"].as_array().unwrap().iter();
+        let failing = reports.find(|report| report["verdict"] == "fail").unwrap();
+        assert!(
+            contents["sources"]["src/lib.rs"]["lines"].is_object(),
+            "{}",
+            contents["sources"]
+        );
+        failing["findings"][0]["executions"].clone()
+    };
+    let of_run = shown(&["test"]);
+    assert_eq!(of_run.as_array().unwrap().len(), 2);
+    assert_eq!(of_run, shown(&["replay", &token(found)]));
 }
 
 fn changes_and_mistakes_are_told(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {

@@ -1,13 +1,27 @@
 //! Monitors, for as many workers as there are.
 
 use intermezzo_sdk::Monitor;
+use std::sync::Arc;
 
 /// A monitor, or how to make one.
 pub(crate) enum Listening {
     /// One, which hears everything: there can be one worker only.
     One(Box<dyn Monitor>),
     /// One for each worker.
-    Each(Box<dyn Fn() -> Box<dyn Monitor> + Send + Sync>),
+    Each(Make),
+}
+
+/// Makes a monitor, as often as it is wanted.
+pub(crate) type Make = Arc<dyn Fn() -> Box<dyn Monitor> + Send + Sync>;
+
+impl Listening {
+    /// How to make one more, if that can be.
+    pub(crate) fn make(&self) -> Option<Make> {
+        match self {
+            Listening::One(_) => None,
+            Listening::Each(make) => Some(Arc::clone(make)),
+        }
+    }
 }
 
 /// The monitors of each of so many workers, in the order in which they were attached.

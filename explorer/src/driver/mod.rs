@@ -11,7 +11,7 @@ mod reports;
 mod shift;
 
 pub use checkpoint::{CheckpointError, CheckpointProblem};
-pub(crate) use listening::Listening;
+pub(crate) use listening::{Listening, Make};
 pub use reports::write_beside;
 pub(crate) use reports::{checkpoint_in, write_report};
 
@@ -42,6 +42,7 @@ pub(crate) struct Exploration {
     /// The address of the test's code.
     pub(crate) body: usize,
     pub(crate) custom: Option<Box<dyn Strategy>>,
+    /// With a custom search beside it, only what the schedule takes for granted is from there.
     pub(crate) replay: Option<Schedule>,
     pub(crate) monitors: Vec<Listening>,
     pub(crate) progress: Option<OnProgress>,
@@ -56,6 +57,29 @@ fn refused(name: &str, problem: &str) -> ExploreError {
 }
 
 impl Exploration {
+    /// Explores the test, on a thread of its own: the stack of a task that crashed stays marked on its thread, and the
+    /// caller's thread-locals are none of the test's business.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn run_apart(self, test: &(dyn Fn() + Sync)) -> Result<Report, ExploreError> {
+        std::thread::scope(|scope| {
+            let explorer = std::thread::Builder::new().name(self.program.clone());
+            let run = explorer.spawn_scoped(scope, || self.run(test));
+            match run.expect("a thread for the exploration").join() {
+                Ok(report) => report,
+                // What the engine, a strategy or a monitor panicked with was not printed on its thread.
+                Err(panic) => match panic.downcast::<String>() {
+                    Ok(text) => panic!("the exploration itself panicked: {text}"),
+                    Err(panic) => match panic.downcast::<&str>() {
+                        Ok(text) => panic!("the exploration itself panicked: {text}"),
+                        Err(panic) => std::panic::resume_unwind(panic),
+                    },
+                },
+            }
+        })
+    }
+
     /// Explores the test.
     ///
     /// # Errors
@@ -109,8 +133,8 @@ impl Exploration {
         };
         breakpoint::take_charge();
         let mut strategy = match (replay, custom, &iroots) {
-            (Some(schedule), ..) => Box::new(Replay::new(schedule.choices)),
-            (None, Some(custom), _) => custom,
+            (_, Some(custom), _) => custom,
+            (Some(schedule), None, _) => Box::new(Replay::new(schedule.choices)),
             (None, None, Some(session)) if settings.strategy == StrategyKind::Coverage => {
                 session.strategy(&settings)
             }

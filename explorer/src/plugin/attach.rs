@@ -4,7 +4,7 @@ use super::{Plugin, PluginError};
 use crate::driver::Listening;
 use crate::settings::Wanted;
 use intermezzo_sdk::Monitor;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Makes the monitor of that name, with these arguments; `None` if there is none: then it is looked for among plugins.
 /// The engine names no monitor, so whoever has some brings this.
@@ -39,7 +39,7 @@ pub(crate) fn attach(
             made.push(make()?);
         }
         let made = Mutex::new(made);
-        all.push(Listening::Each(Box::new(move || {
+        all.push(Listening::Each(Arc::new(move || {
             let ready = made.lock().unwrap_or_else(PoisonError::into_inner).pop();
             ready.unwrap_or_else(|| make().unwrap_or_else(|problem| panic!("{problem}")))
         })));

@@ -3,8 +3,9 @@
 use super::record::{Mark, Record, Texts};
 use crate::operation::Operation;
 use crate::scenario::{Place, Scenario, Step};
+use intermezzo_explorer::recording::{OPERATION, RETURNED};
 use intermezzo_explorer::sync::mpsc;
-use intermezzo_explorer::{Operations, choose, preemptions_off, thread};
+use intermezzo_explorer::{Operations, attribute, choose, event, preemptions_off, thread};
 use std::rc::Rc;
 
 /// An object under test, and what is done with it.
@@ -13,6 +14,8 @@ pub(crate) struct Body<'a, T> {
     pub(crate) operations: &'a [Operation<T>],
     pub(crate) scenario: &'a Scenario,
     pub(crate) texts: &'a Texts,
+    /// What is called at each place, in words, if recorders are to be told.
+    pub(crate) told: Option<&'a [String]>,
 }
 
 impl<T: Sync + 'static> Body<'_, T> {
@@ -42,6 +45,7 @@ impl<T: Sync + 'static> Body<'_, T> {
                 scope.spawn(move || {
                     for (step, place) in steps[..length].iter().zip(first..) {
                         marks.call(u64::from(place));
+                        self.tell(OPERATION, place, None);
                         match coarse {
                             true => preemptions_off(|| self.perform(object, step, Place(place))),
                             false => self.perform(object, step, Place(place)),
@@ -120,7 +124,22 @@ impl<T: Sync + 'static> Body<'_, T> {
         let mut text = Record::take_buffer();
         self.operations[step.operation].run(object, &step.argument, &mut text);
         std::mem::forget(under_way);
+        self.tell(RETURNED, place.0, Some(&text));
         Record::returned(place, self.texts, text);
+    }
+
+    /// Tells recorders what an operation is called, or what it returned; before and after the tasks, where operations have
+    /// no marks, all of that at once.
+    fn tell(&self, name: &str, place: u32, returned: Option<&str>) {
+        let Some(calls) = self.told else { return };
+        let call = &calls[place as usize];
+        let first = self.scenario.first_places();
+        let marked = (first[0]..first[self.scenario.tasks.len()]).contains(&place);
+        match returned {
+            Some(returned) if marked => attribute(name, returned),
+            Some(returned) => event(&format!("{call} returns {returned}")),
+            None => attribute(name, call),
+        }
     }
 }
 

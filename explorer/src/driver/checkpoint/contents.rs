@@ -5,7 +5,7 @@ use super::super::common::Books;
 use super::super::ledger::Tally;
 use super::Restored;
 use super::error::CheckpointProblem;
-use crate::report::{Finding, FindingEvent, NamedPlace, severity_from_name, severity_name};
+use crate::report::{Evidence, Finding, FindingEvent, NamedPlace, severity_from_name, severity_name};
 use crate::schedule::Schedule;
 use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
@@ -252,6 +252,7 @@ struct SavedFinding {
     count: u64,
     #[serde(default)]
     found_by: Option<String>,
+    evidence: Evidence,
 }
 
 impl SavedFinding {
@@ -271,6 +272,7 @@ impl SavedFinding {
             schedule: finding.schedule.token(),
             count: finding.count,
             found_by: finding.found_by.clone(),
+            evidence: finding.evidence.clone(),
         }
     }
 
@@ -293,6 +295,7 @@ impl SavedFinding {
                 found_by: self.found_by,
                 replays: None,
                 places: self.places,
+                evidence: self.evidence,
             },
         })
     }

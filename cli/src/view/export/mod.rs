@@ -1,0 +1,8 @@
+//! Reports as what other tools read, a format a file.
+
+pub(super) mod dot;
+pub(super) mod junit;
+pub(super) mod perfetto;
+pub(super) mod sarif;
+pub(super) mod shiviz;
+mod words;

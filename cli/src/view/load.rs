@@ -1,0 +1,211 @@
+//! Reports from files and from other commands, read with a message that says where they are not as they should be.
+
+use super::model::{FindingFile, Shown, ShownExecution, ShownFinding, ShownReport};
+use super::{check, partial};
+use crate::problem::Problem;
+use crate::project::reports::CoverageJson;
+use intermezzo::Coverage;
+use intermezzo::recording::Recorded;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use std::fs;
+use std::path::Path;
+
+/// Largest report that is read.
+const FILE_BYTES_MAX: u64 = 256 << 20;
+
+/// The format that can be read.
+const FORMAT: &str = "intermezzo-report/1";
+
+#[derive(Deserialize)]
+struct ReportFile {
+    format: String,
+    program: String,
+    verdict: String,
+    coverage: CoverageJson,
+    executions: u64,
+    #[serde(default)]
+    elapsed_seconds: f64,
+    #[serde(default)]
+    strategy: String,
+    #[serde(default)]
+    reduction: String,
+    #[serde(default)]
+    notes: Vec<String>,
+    findings: Vec<FindingFile>,
+    #[serde(default)]
+    recordings: Vec<Recorded>,
+}
+
+/// What `test --json` prints.
+#[derive(Deserialize)]
+struct TestFile {
+    reports: Vec<ReportFile>,
+}
+
+/// What `corpus run --json` prints of each program.
+#[derive(Deserialize)]
+struct RanFile {
+    report: ReportFile,
+}
+
+/// As much as tells these apart.
+#[derive(Deserialize)]
+struct Header {
+    #[serde(default)]
+    format: Option<String>,
+    #[serde(default)]
+    reports: Option<IgnoredAny>,
+}
+
+/// The reports in a file.
+///
+/// # Errors
+/// It cannot be read, or is no report.
+pub(super) fn file(path: &Path) -> Result<Shown, Problem> {
+    let help = "give the file of a report: `cargo intermezzo test --reports DIR` writes some";
+    let trouble = |error| Problem::file("read", path, &error, help);
+    let found = fs::metadata(path).map_err(trouble)?;
+    if found.is_dir() {
+        return Err(Problem::usage(format!("{path:?} is a directory: {help}")));
+    }
+    if found.len() > FILE_BYTES_MAX {
+        return Err(Problem::usage(format!(
+            "{path:?} has more than {} MB: give a report with fewer findings",
+            FILE_BYTES_MAX / 1_000_000
+        )));
+    }
+    let bytes = fs::read(path).map_err(trouble)?;
+    let name = path.display();
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Problem::usage(format!("{name}: no text from byte {at} on: {help}"))
+    })?;
+    parse(&text).map_err(|why| Problem::usage(format!("{name}: {why}")))
+}
+
+/// These reports, in their JSON forms, as other commands have them.
+///
+/// # Errors
+/// One is none.
+pub(super) fn all<'a>(reports: impl Iterator<Item = &'a str>) -> Result<Shown, Problem> {
+    let mut shown = Shown { reports: Vec::new() };
+    for text in reports {
+        let one = parse(text).map_err(|why| Problem::usage(format!("a report of this run: {why}")))?;
+        shown.reports.extend(one.reports);
+    }
+    Ok(shown)
+}
+
+/// The reports in a text.
+///
+/// # Errors
+/// What is not as it should be, and where.
+pub(super) fn parse(text: &str) -> Result<Shown, String> {
+    let files = if text.trim_start().starts_with('[') {
+        let ran: Vec<RanFile> = read(text)?;
+        ran.into_iter().map(|ran| ran.report).collect()
+    } else {
+        let header: Header = read(text)?;
+        match (header.format, header.reports) {
+            (None, Some(_)) => read::<TestFile>(text)?.reports,
+            (None, None) => {
+                return Err(format!(
+                    "no `format`: this is no report of intermezzo ({FORMAT:?} is wanted)"
+                ));
+            }
+            // Before anything else: another version may have other fields.
+            (Some(format), _) if format != FORMAT => return Err(other_format(&format)),
+            (Some(_), _) => vec![read(text)?],
+        }
+    };
+    let shown = files.into_iter().enumerate().map(|(at, file)| {
+        if file.format != FORMAT {
+            return Err(format!("report {}: {}", at + 1, other_format(&file.format)));
+        }
+        shown(file).map_err(|why| format!("report {}: {why}", at + 1))
+    });
+    Ok(Shown {
+        reports: shown.collect::<Result<_, _>>()?,
+    })
+}
+
+fn other_format(format: &str) -> String {
+    format!(
+        "the format is {format:?}, but {FORMAT:?} is wanted: use a cargo-intermezzo of the version that wrote it, or give a \
+         report"
+    )
+}
+
+/// The text as JSON of that shape, or what is wrong with it and where.
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        let inner = error.into_inner();
+        match path.as_str() {
+            "." | "?" => inner.to_string(),
+            path => format!("{path}: {inner}"),
+        }
+    })?;
+    reader.end().map_err(|error| error.to_string())?;
+    Ok(value)
+}
+
+fn shown(file: ReportFile) -> Result<ShownReport, String> {
+    let mut recorded: Vec<Option<Recorded>> = file.findings.iter().map(|_| None).collect();
+    for (at, one) in file.recordings.into_iter().enumerate() {
+        check::recorded(&one).map_err(|why| format!("recordings[{at}].{why}"))?;
+        let place = recorded.get_mut(one.finding).ok_or_else(|| {
+            format!(
+                "recordings[{at}].finding is {}, but the last finding is {}",
+                one.finding,
+                file.findings.len() as i64 - 1
+            )
+        })?;
+        *place = Some(one);
+    }
+    let findings = file.findings.into_iter().zip(recorded).enumerate();
+    let findings = findings.map(|(at, (finding, recorded))| {
+        finding_with(finding, recorded).map_err(|why| format!("findings[{at}].{why}"))
+    });
+    Ok(ShownReport {
+        findings: findings.collect::<Result<_, _>>()?,
+        program: file.program,
+        verdict: file.verdict,
+        coverage: Coverage::from(file.coverage).to_string(),
+        executions: file.executions,
+        elapsed_seconds: file.elapsed_seconds,
+        strategy: file.strategy,
+        reduction: file.reduction,
+        notes: file.notes,
+    })
+}
+
+fn finding_with(finding: FindingFile, recorded: Option<Recorded>) -> Result<ShownFinding, String> {
+    let (mut executions, mut notes) = (Vec::new(), Vec::new());
+    if let Some(recorded) = recorded {
+        let whole = |passes, recording| ShownExecution {
+            passes,
+            partial: false,
+            recording,
+        };
+        executions.extend(recorded.execution.map(|recording| whole(false, recording)));
+        if !executions.is_empty() {
+            executions.extend(recorded.nearest_pass.map(|recording| whole(true, recording)));
+        }
+        notes = recorded.notes;
+    }
+    if executions.is_empty() && !finding.events.is_empty() {
+        executions.push(ShownExecution {
+            passes: false,
+            partial: true,
+            recording: partial::recording(&finding)?,
+        });
+    }
+    Ok(ShownFinding {
+        said: finding,
+        executions,
+        notes,
+    })
+}

@@ -1,0 +1,140 @@
+//! `view`: a report as a page, or as what other tools read.
+//!
+//! A report is read into [`model`], whatever it comes from; pages and exports are made from that alone.
+
+mod check;
+mod export;
+mod load;
+mod model;
+mod open;
+mod page;
+mod partial;
+mod source;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use crate::args::{Format, Open, ViewArgs};
+use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
+use intermezzo::Report;
+use model::Shown;
+use serde::Serialize;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use target::Target;
+
+/// What was written, in JSON.
+#[derive(Serialize)]
+struct Written<'a> {
+    file: Option<&'a Path>,
+    format: Format,
+    bytes: usize,
+}
+
+/// Makes of a report what is asked for.
+pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Problem> {
+    let shown = load::file(&args.report)?;
+    let text = render(&shown, args.format, args.report.parent())?;
+    let to = args
+        .out
+        .clone()
+        .unwrap_or_else(|| target::beside(&args.report, args.format));
+    if to == Path::new("-") {
+        if args.json {
+            return Err(Problem::usage("--json and `--out -` both want stdout: give one"));
+        }
+        output::text(&text)?;
+        return Ok(Exit::Pass);
+    }
+    target::write(&to, Target::of(args.format), &text, args.force)?;
+    if args.json {
+        output::json(&Written {
+            file: Some(&to),
+            format: args.format,
+            bytes: text.len(),
+        })?;
+    } else {
+        output::text(&format!("{}\n", said(&to, &text, &shown)))?;
+    }
+    let opens = match args.open {
+        Some(open) => open == Open::Yes,
+        None => !args.json && std::io::stdout().is_terminal(),
+    };
+    if args.format == Format::Html && opens {
+        open::browser(&to);
+    }
+    Ok(Exit::Pass)
+}
+
+/// Whether reports are to have recordings: for a page, or because the environment says so.
+pub(crate) fn records(page: Option<&PathBuf>) -> bool {
+    page.is_some() || std::env::var_os("INTERMEZZO_RECORD").is_some()
+}
+
+/// Checks that a page may be written there, before a long search rather than after it.
+pub(crate) fn check_may_write(to: Option<&PathBuf>) -> Result<(), Problem> {
+    to.map_or(Ok(()), |to| target::check(to, Target::of(Format::Html), false))
+}
+
+/// Writes the page of these reports, in their JSON forms, and says so on stderr.
+pub(crate) fn write_page<'a>(to: &Path, reports: impl Iterator<Item = &'a str>) -> Result<(), Problem> {
+    let shown = load::all(reports)?;
+    let text = render(&shown, Format::Html, None)?;
+    target::write(to, Target::of(Format::Html), &text, false)?;
+    output::complain(&said(to, &text, &shown));
+    Ok(())
+}
+
+/// Writes the page of this report, if one is wanted.
+pub(crate) fn write_page_of(to: Option<&PathBuf>, report: &Report) -> Result<(), Problem> {
+    match to {
+        Some(to) => write_page(to, std::iter::once(report.to_json().as_str())),
+        None => Ok(()),
+    }
+}
+
+fn render(shown: &Shown, format: Format, near: Option<&Path>) -> Result<String, Problem> {
+    if matches!(format, Format::Shiviz | Format::Dot) {
+        check_order_is_known(shown)?;
+    }
+    match format {
+        Format::Html => Ok(page::page(shown, &source::Finder::new(near))),
+        Format::Perfetto => Ok(export::perfetto::trace(shown)),
+        Format::Shiviz => Ok(export::shiviz::log(shown)),
+        Format::Sarif => Ok(export::sarif::log(shown)),
+        Format::Junit => export::junit::suites(shown)
+            .map_err(|error| Problem::usage(format!("the report cannot be written as XML ({error})"))),
+        Format::Dot => Ok(export::dot::graph(shown)),
+    }
+}
+
+/// What happened before what is in recordings only: without it, these formats would claim that nothing did.
+fn check_order_is_known(shown: &Shown) -> Result<(), Problem> {
+    let executions = shown.findings().flat_map(|(_, finding)| &finding.executions);
+    if executions.into_iter().all(|execution| !execution.partial) {
+        return Ok(());
+    }
+    Err(Problem::usage(
+        "the report does not say what happened before what: record its executions, with INTERMEZZO_RECORD=1 in the \
+         environment of `cargo intermezzo test`, `replay` or `corpus run`",
+    ))
+}
+
+/// `wrote deque.html (212 kB): 1 report, 1 finding, 2 executions`
+fn said(to: &Path, text: &str, shown: &Shown) -> String {
+    let findings = shown.findings().count();
+    let executions: usize = shown
+        .findings()
+        .map(|(_, finding)| finding.executions.len())
+        .sum();
+    format!(
+        "wrote {} ({} kB): {}, {}, {}",
+        to.display(),
+        text.len().div_ceil(1000),
+        output::count(shown.reports.len() as u64, "report"),
+        output::count(findings as u64, "finding"),
+        output::count(executions as u64, "execution"),
+    )
+}

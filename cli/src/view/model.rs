@@ -1,0 +1,114 @@
+//! What pages and exports are made from: reports as they were read, and their executions.
+
+use intermezzo::recording::Recording;
+use intermezzo::{FindingEvent, WaitingTask};
+use serde::{Deserialize, Serialize};
+
+/// Reports, as they are shown.
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    pub(crate) reports: Vec<ShownReport>,
+}
+
+/// One report.
+#[derive(Serialize)]
+pub(crate) struct ShownReport {
+    pub(crate) program: String,
+    pub(crate) verdict: String,
+    /// In words.
+    pub(crate) coverage: String,
+    pub(crate) executions: u64,
+    pub(crate) elapsed_seconds: f64,
+    pub(crate) strategy: String,
+    pub(crate) reduction: String,
+    pub(crate) notes: Vec<String>,
+    pub(crate) findings: Vec<ShownFinding>,
+}
+
+/// One finding.
+#[derive(Serialize)]
+pub(crate) struct ShownFinding {
+    #[serde(flatten)]
+    pub(crate) said: FindingFile,
+    /// First the one that shows it.
+    pub(crate) executions: Vec<ShownExecution>,
+    /// About the recordings.
+    pub(crate) notes: Vec<String>,
+}
+
+/// One execution of a finding.
+#[derive(Serialize)]
+pub(crate) struct ShownExecution {
+    /// Whether nothing was found in it.
+    pub(crate) passes: bool,
+    /// Whether it is only what a report says of it: without happens-before, sets of tasks and preemptions.
+    pub(crate) partial: bool,
+    pub(crate) recording: Recording,
+}
+
+/// A finding as reports have it; what pages do not show is passed over.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct FindingFile {
+    pub(crate) kind: String,
+    #[serde(default = "error")]
+    pub(crate) severity: String,
+    #[serde(default)]
+    pub(crate) monitor: String,
+    pub(crate) message: String,
+    #[serde(default)]
+    pub(crate) suggestion: Option<String>,
+    #[serde(default)]
+    pub(crate) tasks: Vec<String>,
+    #[serde(default, skip_serializing)]
+    pub(crate) events: Vec<FindingEvent>,
+    pub(crate) schedule: String,
+    #[serde(default = "one")]
+    pub(crate) count: u64,
+    #[serde(default)]
+    pub(crate) place: Option<String>,
+    #[serde(default)]
+    pub(crate) waiting: Vec<WaitingTask>,
+}
+
+/// What a finding is that says nothing of its severity.
+fn error() -> String {
+    "error".into()
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl Shown {
+    /// Every finding, with its report.
+    pub(crate) fn findings(&self) -> impl Iterator<Item = (&ShownReport, &ShownFinding)> {
+        let of = |report| std::iter::repeat(report);
+        self.reports
+            .iter()
+            .flat_map(move |report| of(report).zip(&report.findings))
+    }
+}
+
+impl ShownFinding {
+    /// The execution that shows it, if there is any event of it.
+    pub(crate) fn failing(&self) -> Option<&ShownExecution> {
+        self.executions.first().filter(|execution| !execution.passes)
+    }
+
+    /// `file:line:column` of what it is about: where it panicked, where somebody waits, or else its last event.
+    pub(crate) fn place(&self) -> Option<&str> {
+        let of_event = || {
+            let recording = &self.failing()?.recording;
+            let last = recording.events.iter().rev();
+            let site = last
+                .filter(|event| event.concerned)
+                .find_map(|event| event.site)?;
+            Some(recording.sites[site].as_str())
+        };
+        self.said
+            .place
+            .as_deref()
+            .or_else(|| self.said.waiting.first().map(|waiting| waiting.site.as_str()))
+            .or_else(of_event)
+    }
+}

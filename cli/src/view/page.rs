@@ -1,0 +1,105 @@
+//! The page: one file, put together of the parts in `page/` and the reports as JSON.
+//!
+//! Nothing of it is fetched: its security policy allows what is in the file and nothing else.
+
+use super::model::Shown;
+use super::source::{Finder, Source};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const FRAME: &str = include_str!("page/index.html");
+
+const STYLES: &[&str] = &[
+    include_str!("page/base.css"),
+    include_str!("page/bars.css"),
+    include_str!("page/timeline.css"),
+    include_str!("page/details.css"),
+];
+
+/// In this order: later ones use earlier ones.
+const SCRIPTS: &[&str] = &[
+    include_str!("page/dom.js"),
+    include_str!("page/execution.js"),
+    include_str!("page/rows.js"),
+    include_str!("page/palette.js"),
+    include_str!("page/drawing.js"),
+    include_str!("page/timeline.js"),
+    include_str!("page/minimap.js"),
+    include_str!("page/operations.js"),
+    include_str!("page/details.js"),
+    include_str!("page/bars.js"),
+    include_str!("page/keys.js"),
+    include_str!("page/main.js"),
+];
+
+/// What the page shows.
+#[derive(Serialize)]
+struct Contents<'a> {
+    format: &'static str,
+    #[serde(flatten)]
+    shown: &'a Shown,
+    sources: BTreeMap<String, Source>,
+}
+
+/// The page of these reports, with the source that `finder` finds.
+pub(super) fn page(shown: &Shown, finder: &Finder) -> String {
+    let contents = Contents {
+        format: "intermezzo-view/1",
+        shown,
+        sources: finder.sources(shown),
+    };
+    let mut contents = serde_json::to_value(&contents).expect("a page's contents have text for keys");
+    in_numbers(&mut contents);
+    let json = contents.to_string();
+    let title = match shown.reports.as_slice() {
+        [one] => one.program.as_str(),
+        _ => "reports",
+    };
+    let mut page = String::with_capacity(json.len() + (128 << 10));
+    // Each part of the frame ends where something is put in: in one pass, so that nothing in a report is taken for a place.
+    for part in FRAME.split("{{") {
+        let Some((name, rest)) = part.split_once("}}") else {
+            page.push_str(part);
+            continue;
+        };
+        match name {
+            "title" => page.push_str(&in_html(title)),
+            "styles" => STYLES.iter().for_each(|style| page.push_str(style)),
+            "scripts" => SCRIPTS.iter().for_each(|script| page.push_str(script)),
+            "contents" => page.push_str(&in_script(&json)),
+            name => unreachable!("the frame has no place {name:?}"),
+        }
+        page.push_str(rest);
+    }
+    page
+}
+
+/// Puts whole numbers that JavaScript's cannot hold into words, as they are shown.
+fn in_numbers(value: &mut Value) {
+    const WHOLE_MAX: u64 = (1 << 53) - 1;
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(in_numbers),
+        Value::Object(map) => map.values_mut().for_each(in_numbers),
+        Value::Number(number) => {
+            if let Some(large) = number.as_u64().filter(|&number| number > WHOLE_MAX) {
+                *value = Value::String(format!("{large:#x}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// JSON that nothing in it can end the element of: it means the same, and has no `<`.
+fn in_script(json: &str) -> String {
+    json.replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+fn in_html(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}

@@ -1,0 +1,142 @@
+// The panel about the selected step: what it is, its source, who could go on, what is before and after it.
+
+/** Steps listed of a long list. */
+const LISTED = 8;
+
+class Details {
+  /** `app` has the sources by file and the finding, and selects events. */
+  constructor(element, app) {
+    Object.assign(this, { element, app });
+  }
+
+  /** Says what nothing selected means. */
+  nothing() {
+    this.element.replaceChildren(el("p", { class: "empty" }, el("strong", {}, "No step is selected"),
+      "Click one, or press ", el("kbd", {}, "f"), " for the finding and ", el("kbd", {}, "j"), " for the next step."));
+  }
+
+  show(pane) {
+    const { rows, execution, selected, cones } = pane;
+    if (selected < 0) { this.nothing(); return; }
+    const item = rows.items[selected];
+    const { op, order, about, value } = rows.words(item);
+    const thing = item.kind === EVENT ? execution.events[item.ref] : item.thing;
+    // Where a task panicked says more than where its last operation was.
+    const panicked = item.concerned && !execution.passes && this.app.finding.place;
+    const site = panicked || execution.siteName(thing);
+    this.element.replaceChildren(...[
+      el("p", { class: "where" }, this.#dot(item.task), el("span", {}, execution.taskName(item.task)),
+        el("span", { class: "quiet" }, item.kind === EVENT ? `· step ${item.ref + 1} of ${execution.length}` : "· between steps")),
+      el("h2", {}, [op, order && `(${order})`, about].filter(Boolean).join(" "), value ? el("span", { class: "quiet mono" }, ` ${value}`) : ""),
+      this.#facts(execution, item, thing),
+      this.#source(site, panicked),
+      this.#sets(execution, item),
+      execution.partial ? this.#partial() : cones ? this.#cones(pane) : this.#order(execution, item),
+      item.kind === EVENT ? this.#sameVariable(execution, item.ref) : null,
+    ].filter(Boolean));
+  }
+
+  #dot(task) { return el("span", { class: "dot", style: `background:${theme.task(task)}` }); }
+
+  #facts(execution, item, thing) {
+    const facts = [];
+    if (item.kind === EVENT) {
+      facts.push(["event", `${thing.task}.${thing.index}`]);
+      if (thing.read !== undefined) facts.push(["read", number(thing.read)]);
+      if (thing.written !== undefined) facts.push(["written", number(thing.written)]);
+      if (execution.isSwitch(item.ref)) {
+        const before = execution.taskName(execution.events[item.ref - 1].task);
+        facts.push(["switch", thing.preempts ? `preempts ${before}` : `from ${before}`]);
+      }
+    } else if (item.kind === DATA) {
+      facts.push(["access", thing.is_write ? "write" : "read"], ["bytes", `${thing.size} from ${thing.offset}`]);
+    }
+    if (item.concerned) facts.push(["finding", "is about this step"]);
+    return el("dl", { class: "facts" }, facts.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
+  }
+
+  #source(site, panicked) {
+    const parts = /^(.*):(\d+):(\d+)$/.exec(site);
+    const box = (name, inside) => el("section", {}, panicked ? el("h3", {}, "The panic") : null, el("div", { class: "source" },
+      el("div", { class: "source-name", title: name }, el("bdi", {}, name)), inside));
+    if (!parts) return box("no place in the source", el("p", { class: "none" }, "The beginning and the end of the test's own body have none."));
+    const [, file, lineText] = parts;
+    const line = Number(lineText);
+    const source = this.app.contents.sources[file];
+    if (!source?.lines) return box(site, el("p", { class: "none" }, source?.missing ?? `${file} is not in this page`));
+    const numbers = Object.keys(source.lines).map(Number).filter((at) => Math.abs(at - line) <= 3);
+    const indent = Math.min(...numbers.map((at) => source.lines[at]).filter((text) => text.trim()).map((text) => text.length - text.trimStart().length));
+    return box(site, el("pre", { tabindex: "0", "aria-label": `Source around ${site}` }, numbers.map((at) =>
+      el("span", { class: `line${at === line ? " here" : ""}` }, el("span", {}, at), ...paint(source.lines[at].slice(Number.isFinite(indent) ? indent : 0))))));
+  }
+
+  #sets(execution, item) {
+    const sets = execution.length > 0 ? execution.setsAt(Math.min(item.at, execution.length - 1)) : null;
+    const title = el("h3", {}, "Who could take this step ");
+    if (!sets) return el("section", {}, title, el("p", { class: "quiet" }, "Not in this report."));
+    const chip = (task, name) => el("span", { class: `chip ${name} ${task === item.task ? "took" : ""}`, title: `${execution.taskName(task)}: ${name}` },
+      this.#dot(task), el("span", {}, execution.taskName(task)));
+    const disabled = [...sets.disabled];
+    return el("section", {}, title, el("div", { class: "chips" }, [...sets.enabled].map((task) => chip(task, "enabled"))),
+      el("h3", { style: "margin-top:8px" }, "Who could not "),
+      el("div", { class: "chips" }, disabled.length ? disabled.map((task) => chip(task, "disabled")) : el("span", { class: "quiet" }, "nobody")));
+  }
+
+  #partial() {
+    return el("section", {}, el("h3", {}, "Before and after"),
+      el("p", { class: "quiet" }, "This report has no recording of the execution: what happened before what, who could go on and what was a preemption is not in it. ",
+        el("code", {}, "cargo intermezzo replay … --view page.html"), " makes a page that has."));
+  }
+
+  #order(execution, { event }) {
+    if (event < 0) return null;
+    const { before, after } = execution.cone(event);
+    const beside = execution.length - 1 - before - after;
+    const list = (events, colour, title, about) => el("section", {},
+      el("h3", {}, el("span", { class: `swatch ${colour}` }), title, el("span", { class: "quiet" }, about)), this.#links(execution, events));
+    return el("div", {},
+      list(execution.predecessors(event), "before", "Comes right before", `${before} in all, ${beside} unordered`),
+      list(execution.successorsOf(event), "after", "Comes right after", `${after} in all`));
+  }
+
+  #cones({ execution, cones }) {
+    const line = (colour, text, event) => el("p", { class: "where" }, el("span", { class: `swatch ${colour}` }), el("span", {}, text), event === undefined ? "" : el("span", { class: "quiet" }, `· step ${event + 1}`));
+    const ordered = execution.before(...cones) || execution.before(cones[1], cones[0]);
+    return el("section", {}, el("h3", {}, "What the two events of the finding know"),
+      line("before", `before ${execution.taskName(execution.events[cones[0]].task)}'s only`, cones[0]),
+      line("after", `before ${execution.taskName(execution.events[cones[1]].task)}'s only`, cones[1]),
+      el("p", { class: "quiet" }, "Steps in both colours come before both. ", ordered
+        ? "In the order of this execution's schedule, one of the two comes before the other; the memory model promises less."
+        : "Neither comes before the other."));
+  }
+
+  #links(execution, events, why = () => "") {
+    if (events.length === 0) return el("p", { class: "quiet" }, "none");
+    const shown = events.slice(0, LISTED);
+    const more = events.length - shown.length;
+    return el("ul", { class: "links" }, shown.map((event) => el("li", {}, el("button", { type: "button", onclick: () => this.app.selectEvent(event) },
+      el("span", { class: "step" }, event + 1), this.#dot(execution.events[event].task),
+      el("span", { class: "what", title: execution.describe(event) }, execution.describe(event)), el("span", { class: "why" }, why(event))))),
+      more > 0 ? el("li", { class: "quiet" }, `and ${more} more`) : null);
+  }
+
+  #sameVariable(execution, event) {
+    const near = [execution.varBefore[event], execution.varAfter[event]].filter((at) => at >= 0);
+    if (near.length === 0) return null;
+    return el("section", {}, el("h3", {}, `The same variable, ${execution.varName(execution.events[event])}`),
+      this.#links(execution, near, (other) => (other < event ? "the time before" : "the time after")));
+  }
+}
+
+/** A line of Rust, with its words, texts and comments told apart. */
+function paint(line) {
+  const pattern = /(\/\/.*$)|("(?:[^"\\]|\\.)*")|\b(as|async|await|const|else|enum|fn|for|if|impl|in|let|loop|match|move|mut|pub|ref|return|self|static|struct|trait|true|false|unsafe|use|while)\b/g;
+  const parts = [];
+  let from = 0;
+  for (const found of line.matchAll(pattern)) {
+    parts.push(line.slice(from, found.index), el("span", { class: found[1] ? "c" : found[2] ? "s" : "k" }, found[0]));
+    from = found.index + found[0].length;
+  }
+  parts.push(line.slice(from));
+  return parts;
+}

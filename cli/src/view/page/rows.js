@@ -1,0 +1,141 @@
+// The rows of an execution: its events, with accesses to plain memory and what the test said between them; and which of
+// them are shown.
+
+const EVENT = 0, DATA = 1, SAID = 2;
+
+/** Orderings and operations in fewer letters, as the literature has them: rows are narrow, and the panel has the whole. */
+const SHORT = {
+  Relaxed: "rlx", Acquire: "acq", Release: "rel", AcqRel: "acq-rel", SeqCst: "sc",
+  "read-modify-write": "rmw", "failed compare-exchange": "failed cas",
+};
+const short = (word) => SHORT[word] ?? word;
+
+/** Rows before and after the finding that "Around the finding" leaves. */
+const AROUND = 40;
+
+class Rows {
+  constructor(execution, message) {
+    this.execution = execution;
+    this.items = Rows.#merge(execution);
+    this.itemOfEvent = new Int32Array(execution.length);
+    this.items.forEach((item, at) => { if (item.kind === EVENT) this.itemOfEvent[item.ref] = at; });
+    this.#concern(message);
+    this.shown = Int32Array.from(this.items.keys());
+  }
+
+  static #merge(execution) {
+    const { data = [], said = [] } = execution.recording;
+    const extra = [
+      ...data.map((thing) => ({ kind: DATA, thing, task: thing.task, at: thing.at })),
+      ...said.map((thing) => ({ kind: SAID, thing, task: thing.task, at: thing.at })),
+    ].sort((a, b) => a.at - b.at);
+    const items = [];
+    const last = new Int32Array(execution.tasks.length).fill(-1);
+    let next = 0;
+    for (let at = 0; at <= execution.length; at++) {
+      for (; next < extra.length && extra[next].at <= at; next++) items.push({ ...extra[next], event: last[extra[next].task] });
+      if (at === execution.length) break;
+      const task = execution.events[at].task;
+      items.push({ kind: EVENT, ref: at, event: at, task, at });
+      last[task] = at;
+    }
+    return items;
+  }
+
+  /**
+   * Marks what the finding is about. A monitor names events; where it is about plain memory, the access that follows one of
+   * them, at a place that the message names, is meant.
+   */
+  #concern(message) {
+    const { execution, items } = this;
+    const meant = new Set();
+    for (const item of items) {
+      const follows = item.kind === DATA && item.event >= 0 && Boolean(execution.events[item.event].concerned);
+      item.concerned = follows && message.includes(execution.siteName(item.thing)) && message.includes(item.thing.location);
+      if (item.concerned) meant.add(item.event);
+    }
+    for (const item of items) {
+      if (item.kind === EVENT) item.concerned = Boolean(execution.events[item.ref].concerned) && !meant.has(item.ref);
+    }
+    this.concerned = [...items.keys()].filter((at) => items[at].concerned);
+  }
+
+  /** Shows only what the filters leave. */
+  filter({ tasks, vars, switches, around, memory }) {
+    const { execution } = this;
+    const [from, to] = around ? this.#around() : [0, this.items.length];
+    const shown = [];
+    for (let at = from; at < to; at++) {
+      const item = this.items[at];
+      if (tasks.has(item.task)) continue;
+      if (item.kind !== EVENT && !memory) continue;
+      if (vars && !vars.has(this.subject(item))) continue;
+      if (switches && !(item.kind === EVENT && execution.isSwitch(item.ref)) && !item.concerned) continue;
+      shown.push(at);
+    }
+    this.shown = Int32Array.from(shown);
+  }
+
+  #around() {
+    const middle = this.concerned.at(-1) ?? this.items.length - 1;
+    return [Math.max(0, middle - AROUND), Math.min(this.items.length, middle + AROUND + 1)];
+  }
+
+  /** The name of what a row is about: a variable, or a location. */
+  subject(item) {
+    if (item.kind === EVENT) return this.execution.varName(this.execution.events[item.ref]);
+    return item.kind === DATA ? item.thing.location : "";
+  }
+
+  /** Each subject, how often there is a row about it, in order of first use. */
+  subjects() {
+    const counts = new Map();
+    for (const item of this.items) {
+      const subject = this.subject(item);
+      if (subject) counts.set(subject, (counts.get(subject) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** The words of a row, by part. */
+  words(item) {
+    const { execution } = this;
+    if (item.kind === EVENT) {
+      const event = execution.events[item.ref];
+      const operation = execution.operationAt.get(item.ref);
+      if (operation) {
+        const returns = item.ref === operation.ret && operation.result ? `→ ${operation.result}` : "";
+        return { op: event.op, order: "", about: operation.name, value: returns, site: execution.siteName(event) };
+      }
+      return {
+        op: event.op, order: event.order ?? "", about: execution.varName(event),
+        value: execution.valueText(event), site: execution.siteName(event),
+      };
+    }
+    if (item.kind === SAID) return { op: `“${item.thing.text}”`, order: "", about: "", value: "", site: "" };
+    const { is_write: isWrite, location, offset, size } = item.thing;
+    const bytes = offset ? `+${offset}, ${size} B` : `${size} B`;
+    return { op: isWrite ? "write" : "read", order: "", about: location, value: bytes, site: execution.siteName(item.thing) };
+  }
+
+  /** All words of a row in lower case, for the search. */
+  haystack(item) {
+    if (item.haystack === undefined) {
+      const { op, order, about, value, site } = this.words(item);
+      item.haystack = `${this.execution.taskName(item.task)} ${op} ${order} ${about} ${value} ${site}`.toLowerCase();
+    }
+    return item.haystack;
+  }
+
+  /** The row in which an item is, or, if it is not shown, the next after it. */
+  rowOf(item) {
+    let [low, high] = [0, this.shown.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.shown[middle] < item) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+
+  isShown(item) { return this.shown[this.rowOf(item)] === item; }
+}

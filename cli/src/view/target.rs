@@ -1,0 +1,99 @@
+//! The files that `view` writes: over those that it made itself, and over others only if it is told to.
+
+use crate::args::Format;
+use crate::problem::Problem;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Within how many bytes a file says that `view` made it.
+const MARK_WITHIN: usize = 4096;
+
+/// A kind of file that `view` makes.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    /// In words.
+    what: &'static str,
+    /// What is near the beginning of each such file, and of no other.
+    mark: &'static str,
+    extension: &'static str,
+}
+
+impl Target {
+    /// The kind of this format.
+    pub(super) fn of(format: Format) -> Target {
+        let (what, mark, extension) = match format {
+            Format::Html => ("page", "content=\"cargo intermezzo view\"", "html"),
+            Format::Perfetto => ("trace", "\"made_by\":\"cargo intermezzo view\"", "perfetto.json"),
+            Format::Shiviz => ("log for ShiViz", "=== intermezzo ", "shiviz.log"),
+            Format::Sarif => ("SARIF log", "\"name\": \"intermezzo\"", "sarif"),
+            Format::Junit => ("JUnit file", "<testsuites name=\"intermezzo\"", "junit.xml"),
+            Format::Dot => ("graph", "// made by cargo intermezzo view", "dot"),
+        };
+        Target {
+            what,
+            mark,
+            extension,
+        }
+    }
+}
+
+/// Where the output of this report goes if nothing else is said: into the current directory, by the report's name.
+pub(super) fn beside(report: &Path, format: Format) -> PathBuf {
+    let stem = report.file_stem().unwrap_or_else(|| "report".as_ref());
+    let mut name = stem.to_owned();
+    name.push(".");
+    name.push(Target::of(format).extension);
+    PathBuf::from(name)
+}
+
+/// Checks that a file of this kind may be written there.
+///
+/// # Errors
+/// There is something else, and it is not to be overwritten.
+pub(super) fn check(path: &Path, target: Target, force: bool) -> Result<(), Problem> {
+    let found = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Problem::file("look at", path, &error, "give another path")),
+        Ok(found) => found,
+    };
+    if found.is_dir() {
+        return Err(Problem::usage(format!(
+            "{path:?} is a directory: give the path of a file"
+        )));
+    }
+    if force || found.is_file() && is_ours(path, target)? {
+        return Ok(());
+    }
+    Err(Problem::usage(format!(
+        "{path:?} exists and is no {} of `cargo intermezzo view`: it is left alone; give another path, or --force",
+        target.what
+    )))
+}
+
+fn is_ours(path: &Path, target: Target) -> Result<bool, Problem> {
+    let trouble = |error| Problem::file("read", path, &error, "give another path, or --force");
+    let mut beginning = Vec::new();
+    let file = File::open(path).map_err(trouble)?;
+    file.take(MARK_WITHIN as u64)
+        .read_to_end(&mut beginning)
+        .map_err(trouble)?;
+    Ok(String::from_utf8_lossy(&beginning).contains(target.mark))
+}
+
+/// Writes a file of this kind.
+///
+/// # Errors
+/// As [`check`]; or the file system refuses.
+pub(super) fn write(path: &Path, target: Target, text: &str, force: bool) -> Result<(), Problem> {
+    debug_assert!(
+        text.as_bytes()[..text.len().min(MARK_WITHIN)]
+            .windows(target.mark.len())
+            .any(|part| part == target.mark.as_bytes()),
+        "a {} says that it is ours",
+        target.what
+    );
+    check(path, target, force)?;
+    fs::write(path, text)
+        .map_err(|error| Problem::file("write", path, &error, "give a path that can be written"))
+}

@@ -1,0 +1,147 @@
+//! `view`, and `--view` of other commands.
+
+use crate::{Ran, command, run, run_in, token};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Runs with recordings asked for by the environment.
+fn run_recording(directory: &Path, arguments: &[&str]) -> Ran {
+    let output = command(directory, arguments)
+        .env("INTERMEZZO_RECORD", "1")
+        .output()
+        .unwrap();
+    Ran {
+        code: output.status.code().expect("no signal ended it"),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A directory with `report.json` in it: of a deadlock, with recordings or without.
+fn with_report(records: bool) -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let arguments = ["corpus", "run", "abba", "--json"];
+    let ran = match records {
+        true => run_recording(directory.path(), &arguments),
+        false => run_in(directory.path(), &arguments),
+    };
+    let text = ran.ends_with(1).stdout;
+    assert_eq!(text.contains("intermezzo-recording/1"), records);
+    fs::write(directory.path().join("report.json"), text).unwrap();
+    directory
+}
+
+/// What a page shows.
+fn contents(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"contents\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn a_program_of_the_corpus_becomes_a_page() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("page.html");
+    let out = page.to_str().unwrap();
+    // Twice: our own page is overwritten.
+    for _ in 0..2 {
+        let ran = run(&["corpus", "run", "work_stealing_queue", "--view", out]).ends_with(1);
+        assert!(
+            ran.stderr.starts_with("wrote ") && ran.stderr.contains("1 finding, 2 executions"),
+            "{}",
+            ran.stderr
+        );
+    }
+    let shown = contents(&fs::read_to_string(&page).unwrap());
+    let finding = &shown["reports"][0]["findings"][0];
+    let executions = finding["executions"].as_array().unwrap();
+    assert_eq!(
+        (&executions[0]["passes"], &executions[1]["passes"]),
+        (&false.into(), &true.into())
+    );
+    let lines = &shown["sources"]["corpus/src/programs/work_stealing_queue.rs"]["lines"];
+    assert!(lines.as_object().unwrap().len() > 20, "{}", shown["sources"]);
+
+    let schedule = finding["schedule"].as_str().unwrap();
+    run(&["replay", schedule, "--view", out]).ends_with(1);
+    let again = contents(&fs::read_to_string(&page).unwrap());
+    let of = |shown: &Value| shown["reports"][0]["findings"][0]["executions"][0]["recording"].clone();
+    assert_eq!(of(&shown), of(&again), "a replay records the same");
+}
+
+#[test]
+fn a_report_becomes_every_format() {
+    let directory = with_report(true);
+    for (format, file, begins) in [
+        ("html", "report.html", "<!doctype html>"),
+        ("perfetto", "report.perfetto.json", "{\"otherData\""),
+        ("shiviz", "report.shiviz.log", "(?<event>"),
+        ("sarif", "report.sarif", "{\n  \"version\": \"2.1.0\""),
+        ("junit", "report.junit.xml", "<?xml version=\"1.0\""),
+        ("dot", "report.dot", "// made by cargo intermezzo view"),
+    ] {
+        let arguments = ["view", "report.json", "--format", format, "--json"];
+        let said = run_in(directory.path(), &arguments).ends_with(0).json();
+        let text = fs::read_to_string(directory.path().join(file)).unwrap();
+        assert!(text.starts_with(begins), "{text:.80}");
+        assert_eq!((&said["file"], &said["format"]), (&file.into(), &format.into()));
+        assert_eq!(said["bytes"], text.len());
+        // Over our own, and to stdout: the same bytes.
+        run_in(directory.path(), &arguments).ends_with(0);
+        let printed = run_in(
+            directory.path(),
+            &["view", "report.json", "--format", format, "--out", "-"],
+        );
+        assert_eq!(printed.ends_with(0).stdout, text);
+        // Over somebody else's only by force.
+        fs::write(directory.path().join(file), "my diary").unwrap();
+        run_in(directory.path(), &arguments[..4]).refused(&[file, "left alone", "--force"]);
+        assert_eq!(
+            fs::read_to_string(directory.path().join(file)).unwrap(),
+            "my diary"
+        );
+        run_in(directory.path(), &[&arguments[..4], &["--force"]].concat()).ends_with(0);
+        assert_eq!(fs::read_to_string(directory.path().join(file)).unwrap(), text);
+    }
+}
+
+#[test]
+fn what_a_report_does_not_have_is_not_shown() {
+    let directory = with_report(false);
+    run_in(directory.path(), &["view", "report.json"]).ends_with(0);
+    let page = fs::read_to_string(directory.path().join("report.html")).unwrap();
+    let finding = &contents(&page)["reports"][0]["findings"][0];
+    assert_eq!(finding["executions"][0]["partial"], true);
+    for format in ["shiviz", "dot"] {
+        run_in(directory.path(), &["view", "report.json", "--format", format])
+            .refused(&["INTERMEZZO_RECORD=1"]);
+    }
+    assert!(
+        token(
+            &serde_json::from_str(&fs::read_to_string(directory.path().join("report.json")).unwrap())
+                .unwrap()
+        )
+        .starts_with("imz1.")
+    );
+}
+
+#[test]
+fn what_cannot_be_shown_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let in_it = |arguments: &[&str]| run_in(directory.path(), arguments);
+    in_it(&["view", "none.json"]).refused(&["none.json", "--reports DIR"]);
+    in_it(&["view", "."]).refused(&["is a directory"]);
+    fs::write(
+        directory.path().join("cut.json"),
+        "{\"format\": \"intermezzo-report/1\",",
+    )
+    .unwrap();
+    in_it(&["view", "cut.json"]).refused(&["cut.json", "line 1 column"]);
+    fs::write(directory.path().join("bytes.json"), b"{\"\xff").unwrap();
+    in_it(&["view", "bytes.json"]).refused(&["bytes.json", "from byte 2"]);
+    fs::write(directory.path().join("diary.html"), "my diary").unwrap();
+    // Before the search rather than after it.
+    let arguments = ["corpus", "run", "counter", "--view", "diary.html"];
+    in_it(&arguments).refused(&["diary.html", "left alone"]);
+}

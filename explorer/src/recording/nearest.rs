@@ -1,0 +1,126 @@
+//! Which executions are near a failing one: the same choices up to one of them, that one otherwise, and the default
+//! continuation from there.
+//!
+//! Nearness is the length of what both have in common. So the choices are gone back from the last; because the last ones
+//! of a long execution often decide nothing, the preemptions are taken back too, likewise from the last. Misses: passing
+//! executions that need more than one other choice.
+
+use crate::report::Coverage;
+use crate::schedule::Choice;
+use crate::search::{ChoicePoint, Plan, Strategy};
+use crate::trace::Trace;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Executions tried that differ from the failing one in one of its last choices.
+const LAST_CHOICES: usize = 64;
+
+/// Executions tried in which a preemption is taken back.
+const PREEMPTIONS: usize = 64;
+
+/// Beginnings of executions near the one of these choices, the nearest first; each differs from it in its last choice.
+pub(super) fn beginnings(choices: &[Choice]) -> Vec<Vec<Choice>> {
+    let others = |at: usize| {
+        let choice = choices[at];
+        let others = (0..choice.alternatives).filter(move |&other| other != choice.taken);
+        others.map(move |other| (at, other))
+    };
+    let back = (0..choices.len()).rev();
+    let mut changes: Vec<(usize, u32)> = back.clone().flat_map(others).take(LAST_CHOICES).collect();
+    let preemptions = back.filter(|&at| choices[at].cost(choices[at].taken) > 0);
+    for change in preemptions.map(|at| (at, 0)).take(PREEMPTIONS) {
+        if !changes.contains(&change) {
+            changes.push(change);
+        }
+    }
+    let beginning = |(at, other): (usize, u32)| {
+        let mut beginning = choices[..=at].to_vec();
+        beginning[at].taken = other;
+        beginning
+    };
+    changes.into_iter().map(beginning).collect()
+}
+
+/// Where a search leaves the choices of the execution that it ran.
+pub(super) type Made = Arc<Mutex<Vec<Choice>>>;
+
+/// One execution: a beginning, and the default from there.
+pub(super) struct Continued {
+    beginning: Option<Vec<Choice>>,
+    made: Made,
+}
+
+impl Continued {
+    /// The execution that begins with these choices.
+    pub(super) fn new(beginning: Vec<Choice>, made: &Made) -> Continued {
+        Continued {
+            beginning: Some(beginning),
+            made: Arc::clone(made),
+        }
+    }
+}
+
+impl Strategy for Continued {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        match self.beginning.take() {
+            Some(beginning) => {
+                plan.replace(&beginning);
+                true
+            }
+            None => {
+                *self.made.lock().unwrap_or_else(PoisonError::into_inner) = plan.choices().to_vec();
+                false
+            }
+        }
+    }
+
+    fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
+        Some(0)
+    }
+
+    fn heeds_scope(&self) -> bool {
+        false
+    }
+
+    fn coverage(&self, _: bool) -> Coverage {
+        Coverage::Sampled { executions: 1 }
+    }
+
+    fn name(&self) -> String {
+        "continued".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::ChoiceKind;
+
+    fn choice(preempts: bool, alternatives: u32, taken: u32) -> Choice {
+        Choice {
+            kind: ChoiceKind::Task,
+            preempts,
+            alternatives,
+            taken,
+        }
+    }
+
+    #[test]
+    fn the_nearest_comes_first_and_each_differs_in_its_last_choice() {
+        let choices = [choice(true, 2, 1), choice(false, 3, 2)];
+        let taken: Vec<Vec<u32>> = beginnings(&choices)
+            .iter()
+            .map(|beginning| beginning.iter().map(|choice| choice.taken).collect())
+            .collect();
+        assert_eq!(taken, [vec![1, 0], vec![1, 1], vec![0]]);
+        assert!(beginnings(&[]).is_empty());
+    }
+
+    #[test]
+    fn preemptions_are_taken_back_beyond_the_last_choices() {
+        let mut choices = vec![choice(true, 2, 1)];
+        choices.extend((0..500).map(|_| choice(true, 2, 0)));
+        let all = beginnings(&choices);
+        assert_eq!(all.len(), LAST_CHOICES + 1);
+        assert_eq!(all[LAST_CHOICES], [choice(true, 2, 0)]);
+    }
+}

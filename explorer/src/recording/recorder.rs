@@ -1,0 +1,315 @@
+//! The listener that turns the execution that it hears into a [`Recording`].
+//!
+//! It asks the engine through the contract alone, and mostly at the end, when all is known. Its own part is to make
+//! things small: direct predecessors instead of clocks, sets of tasks only where they change.
+
+use super::{
+    RECORDING_FORMAT, RecordedAccess, RecordedEvent, RecordedOperation, RecordedTask, RecordedVar, Recording,
+    Said,
+};
+use crate::judge;
+use hashbrown::HashMap;
+use intermezzo_sdk::{
+    Context, DataVarAccess, EventAttribute, EventId, Execution, Interests, MemoryOrder, Monitor, SiteId,
+    SyncVar, SyncVarAccess, SyncVarOp, TaskId, UserEvent, VectorClock,
+};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The attribute of the mark of a call (see [`Operations`](crate::Operations)) that says what is called, in a recording.
+pub const OPERATION: &str = "operation";
+/// The attribute that says what the operation under way returns; attached before its return is marked.
+pub const RETURNED: &str = "returned";
+
+/// Where a recorder leaves the last execution that it heard.
+pub(super) type Recorded = Arc<Mutex<Option<Recording>>>;
+
+/// Records the executions that it hears, and keeps the last.
+pub(super) struct Recorder {
+    recorded: Recorded,
+    data: Vec<(DataVarAccess, usize, String)>,
+    said: Vec<Said>,
+    /// Calls and results in words, each with the number of events there had been.
+    operations: Vec<(usize, String)>,
+    results: Vec<(TaskId, usize, String)>,
+    preempting: Vec<usize>,
+}
+
+impl Recorder {
+    /// A recorder that leaves there what it recorded.
+    pub(super) fn new(recorded: &Recorded) -> Recorder {
+        Recorder {
+            recorded: Arc::clone(recorded),
+            data: Vec::new(),
+            said: Vec::new(),
+            operations: Vec::new(),
+            results: Vec::new(),
+            preempting: Vec::new(),
+        }
+    }
+}
+
+impl Monitor for Recorder {
+    fn name(&self) -> &str {
+        "recorder"
+    }
+
+    fn interests(&self) -> Interests {
+        Interests::ENABLED_SETS | Interests::DATA_ACCESSES | Interests::USER_EVENTS | Interests::ATTRIBUTES
+    }
+
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+
+    fn on_execution_begin(&mut self, _: &Execution<'_>) {
+        *self = Recorder::new(&self.recorded);
+    }
+
+    fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
+        let name = cx.location_name(access.location);
+        self.data.push((*access, cx.accesses().len(), name));
+    }
+
+    fn on_event_attribute(&mut self, attribute: &EventAttribute<'_>, cx: &mut Context<'_>) {
+        let at = cx.accesses().len();
+        match (attribute.name, attribute.value) {
+            // Said before the other task's step.
+            ("status", "preempted") => self.preempting.push(at),
+            ("status", _) => {}
+            (OPERATION, text) => self.operations.push((at.saturating_sub(1), text.to_owned())),
+            (RETURNED, text) => self.results.push((attribute.event.task, at, text.to_owned())),
+            (name, value) => self.said.push(Said {
+                task: attribute.event.task.index(),
+                at,
+                text: format!("{name}: {value}"),
+            }),
+        }
+    }
+
+    fn on_user_event(&mut self, event: &UserEvent<'_>, cx: &mut Context<'_>) {
+        self.said.push(Said {
+            task: event.after.task.index(),
+            at: cx.accesses().len(),
+            text: event.text.to_owned(),
+        });
+    }
+
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        let mut tables = Tables::default();
+        let events = events(execution.accesses, &self.preempting, &mut tables, cx);
+        let operations = self.operations(execution.accesses);
+        let data = std::mem::take(&mut self.data);
+        let data = data.into_iter().map(|(access, at, location)| RecordedAccess {
+            task: access.after.task.index(),
+            at,
+            location,
+            is_write: access.is_write,
+            offset: access.offset,
+            size: access.size,
+            site: Some(tables.site(access.site, cx)),
+        });
+        let data = data.collect();
+        let present = cx.enabled().into_iter().chain(cx.disabled());
+        let forked = execution.accesses.iter().filter_map(SyncVarAccess::other_task);
+        let created = present.chain(forked).map(|task| task.0 + 1).max().unwrap_or(1);
+        let recording = Recording {
+            format: RECORDING_FORMAT.into(),
+            // Both are for whoever replays to say.
+            program: String::new(),
+            schedule: String::new(),
+            complete: execution.complete,
+            tasks: (0..created)
+                .map(|task| RecordedTask {
+                    name: cx.task_name(TaskId(task)),
+                })
+                .collect(),
+            vars: tables.vars,
+            sites: tables.sites,
+            events,
+            data,
+            operations,
+            said: std::mem::take(&mut self.said),
+        };
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(recording);
+    }
+}
+
+/// Names by place, and the places of those known.
+#[derive(Default)]
+struct Tables {
+    vars: Vec<RecordedVar>,
+    var_places: HashMap<SyncVar, usize>,
+    sites: Vec<String>,
+    site_places: HashMap<SiteId, usize>,
+    /// Addresses differ between processes: they are numbered in order of appearance.
+    addresses: HashMap<u64, u64>,
+}
+
+impl Tables {
+    fn var(&mut self, var: SyncVar, cx: &Context<'_>) -> Option<usize> {
+        if var == SyncVar::NONE {
+            return None;
+        }
+        Some(*self.var_places.entry(var).or_insert_with(|| {
+            let name = cx.var_name(var);
+            let kind = match name.split_once(' ') {
+                Some((kind, number)) if number.starts_with(|c: char| c.is_ascii_digit()) => kind,
+                _ => "task",
+            };
+            self.vars.push(RecordedVar {
+                kind: kind.to_owned(),
+                name,
+            });
+            self.vars.len() - 1
+        }))
+    }
+
+    fn site(&mut self, site: SiteId, cx: &Context<'_>) -> usize {
+        *self.site_places.entry(site).or_insert_with(|| {
+            self.sites.push(cx.site_name(site));
+            self.sites.len() - 1
+        })
+    }
+
+    fn value(&mut self, value: u64, is_address: bool) -> u64 {
+        if !is_address || value == 0 {
+            return value;
+        }
+        let next = self.addresses.len() as u64 + 1;
+        *self.addresses.entry(value).or_insert(next)
+    }
+}
+
+fn events(
+    accesses: &[SyncVarAccess],
+    preempting: &[usize],
+    tables: &mut Tables,
+    cx: &mut Context<'_>,
+) -> Vec<RecordedEvent> {
+    let places: HashMap<EventId, usize> = accesses.iter().map(|access| access.event).zip(0..).collect();
+    let mut known: (Option<Vec<usize>>, Option<Vec<usize>>) = (None, None);
+    let mut last: Vec<VectorClock> = Vec::new();
+    let mut events = Vec::with_capacity(accesses.len());
+    for (at, access) in accesses.iter().enumerate() {
+        let var = tables.var(access.var, cx);
+        let is_address = var.is_some_and(|var| tables.vars[var].kind == "pointer");
+        let (read, written) = judge::values(access.op, access.read, access.written);
+        let task = access.event.task.index();
+        if last.len() <= task {
+            last.resize_with(task + 1, VectorClock::new);
+        }
+        let after = match cx.clock(access.event).cloned() {
+            Some(clock) => {
+                let direct = direct_predecessors(access.event, &clock, &last[task], cx);
+                last[task] = clock;
+                direct
+            }
+            None => Vec::new(),
+        };
+        let mut after: Vec<usize> = after.iter().filter_map(|id| places.get(id).copied()).collect();
+        after.sort_unstable();
+        let (enabled, disabled) = sets(at, access.event.task, cx);
+        let own_end = matches!(access.op, SyncVarOp::TaskBegin | SyncVarOp::TaskEnd) && task == 0;
+        events.push(RecordedEvent {
+            task,
+            index: access.event.index,
+            op: access.op.to_string(),
+            order: match access.order {
+                MemoryOrder::None => None,
+                order => Some(format!("{order:?}")),
+            },
+            var,
+            read: read.map(|value| tables.value(value, is_address)),
+            written: written.map(|value| tables.value(value, is_address)),
+            site: (!own_end).then(|| tables.site(access.site, cx)),
+            enabled: changed(&mut known.0, enabled),
+            disabled: changed(&mut known.1, disabled),
+            preempts: preempting.binary_search(&at).is_ok(),
+            after,
+            concerned: false,
+        });
+    }
+    events
+}
+
+/// Who could take a step, and who could not. Steps that are no schedule points are told of when they are over: whoever
+/// took one could.
+fn sets(at: usize, task: TaskId, cx: &Context<'_>) -> (Option<Vec<TaskId>>, Option<Vec<TaskId>>) {
+    let with = |mut enabled: Vec<TaskId>| {
+        if let Err(place) = enabled.binary_search(&task) {
+            enabled.insert(place, task);
+        }
+        enabled
+    };
+    let without = |mut disabled: Vec<TaskId>| {
+        disabled.retain(|other| *other != task);
+        disabled
+    };
+    (cx.enabled_at(at).map(with), cx.disabled_at(at).map(without))
+}
+
+/// The set, if it is another than the one before.
+fn changed(before: &mut Option<Vec<usize>>, now: Option<Vec<TaskId>>) -> Option<Vec<usize>> {
+    let now: Vec<usize> = now?.into_iter().map(TaskId::index).collect();
+    if before.as_ref() == Some(&now) {
+        return None;
+    }
+    before.insert(now).clone().into()
+}
+
+/// Events of other tasks that come right before this one: what it knows that its task did not, and that nothing else of
+/// that knows.
+fn direct_predecessors(
+    event: EventId,
+    clock: &VectorClock,
+    before: &VectorClock,
+    cx: &mut Context<'_>,
+) -> Vec<EventId> {
+    let new = |known: &EventId| known.task != event.task && !before.knows(*known);
+    let candidates: Vec<EventId> = clock.iter().filter(new).collect();
+    let covered = |one: &EventId| {
+        let mut others = candidates.iter().filter(|other| *other != one);
+        others.any(|&other| cx.happens_before(*one, other))
+    };
+    let is_covered: Vec<bool> = candidates.iter().map(covered).collect();
+    let direct = candidates.iter().zip(is_covered);
+    direct
+        .filter(|(_, covered)| !covered)
+        .map(|(&event, _)| event)
+        .collect()
+}
+
+impl Recorder {
+    /// The operations between the marks of calls and returns.
+    fn operations(&self, accesses: &[SyncVarAccess]) -> Vec<RecordedOperation> {
+        let mut operations: Vec<RecordedOperation> = Vec::new();
+        let named: HashMap<usize, &String> = self.operations.iter().map(|(at, text)| (*at, text)).collect();
+        for (at, access) in accesses.iter().enumerate() {
+            let task = access.event.task;
+            match access.op {
+                SyncVarOp::OperationCall => operations.push(RecordedOperation {
+                    task: task.index(),
+                    name: named
+                        .get(&at)
+                        .map_or_else(|| format!("operation {}", access.written), |name| (*name).clone()),
+                    result: None,
+                    call: at,
+                    ret: None,
+                }),
+                SyncVarOp::OperationReturn => {
+                    let mut open = operations.iter_mut().rev();
+                    let Some(open) = open.find(|open| open.task == task.index() && open.ret.is_none()) else {
+                        continue;
+                    };
+                    let mut results = self.results.iter();
+                    let result =
+                        results.find(|(by, when, _)| *by == task && (open.call + 1..=at).contains(when));
+                    open.ret = Some(at);
+                    open.result = result.map(|(_, _, text)| text.clone());
+                }
+                _ => {}
+            }
+        }
+        operations
+    }
+}

@@ -1,0 +1,199 @@
+//! Recordings for the findings of a report, made by more executions of the test.
+
+use super::nearest::{self, Continued, Made};
+use super::recorder::{Recorded as Slot, Recorder};
+use super::{Recorded, Recording};
+use crate::driver::{Exploration, Listening, Make};
+use crate::report::{Finding, Report};
+use crate::schedule::{Choice, Schedule};
+use crate::search::Strategy;
+use crate::settings::Settings;
+use crate::sites::Sites;
+use intermezzo_sdk::{FindingKind, Monitor};
+use std::sync::PoisonError;
+
+/// Findings that are recorded: a page with more would be for nobody.
+const FINDINGS_RECORDED: usize = 12;
+
+/// Steps of all executions together that are run to find one that passes.
+const STEPS_TRIED: u64 = 200_000;
+
+/// Everything but the test that more executions of it need.
+pub(crate) struct Apart {
+    pub(crate) settings: Settings,
+    pub(crate) program: String,
+    /// The address of the test's code.
+    pub(crate) body: usize,
+    /// The monitors of which there can be more.
+    pub(crate) makes: Vec<Make>,
+}
+
+/// These settings, as a replay of the schedule needs them: its environment, its limit of steps, and its treatment of loops
+/// that wait.
+pub(crate) fn settings_of_replay(settings: &mut Settings, schedule: &Schedule) {
+    settings.steps = schedule.steps;
+    settings.environment = schedule.environment;
+    settings.fair_yields = schedule.fair_yields;
+    settings.awaits = schedule.awaits;
+    settings.assume_awaits = !schedule.known_loops.is_empty();
+    settings.schedule_points_at = Sites::default();
+    settings.preempt_at_races = false;
+}
+
+/// Records the executions of a report's findings, each with the nearest one that passes.
+pub(crate) fn record(report: &mut Report, apart: &Apart, test: &(dyn Fn() + Sync)) {
+    let mut recordings = Vec::new();
+    for (number, finding) in report.findings.iter().enumerate() {
+        let mut recorded = Recorded {
+            finding: number,
+            execution: None,
+            nearest_pass: None,
+            notes: Vec::new(),
+        };
+        match why_not(number, finding) {
+            Some(why) => recorded.notes.push(why.to_owned()),
+            None => apart.record_one(finding, &mut recorded, test),
+        }
+        recordings.push(recorded);
+    }
+    report.recordings = recordings;
+}
+
+fn why_not(number: usize, finding: &Finding) -> Option<&'static str> {
+    match finding.kind {
+        _ if number >= FINDINGS_RECORDED => Some("not recorded: there are many findings, and the first are"),
+        FindingKind::Crash => Some("not recorded: a crash may have damaged the process that explored"),
+        FindingKind::Divergence => {
+            Some("not recorded: an execution that departs from its schedule has no replay")
+        }
+        _ if finding.events.is_empty() => Some("not recorded: the finding is of no single execution"),
+        _ => None,
+    }
+}
+
+/// What one more execution came to.
+struct Again {
+    report: Report,
+    recording: Option<Recording>,
+}
+
+impl Apart {
+    fn record_one(&self, finding: &Finding, recorded: &mut Recorded, test: &(dyn Fn() + Sync)) {
+        let again = self.run(finding, None, test);
+        let shown = again.report.findings.iter().any(|other| other.says(finding));
+        let engine = finding.monitor == "engine";
+        match again.recording {
+            Some(mut recording) if shown || !engine && self.monitor(finding).is_none() => {
+                mark(&mut recording, finding);
+                recording.schedule = finding.schedule.token();
+                recorded.execution = Some(recording);
+            }
+            _ => {
+                recorded.notes.push(
+                    "not recorded: a replay did not show it again; does the test do something that the schedule does \
+                     not determine?"
+                        .to_owned(),
+                );
+                return;
+            }
+        }
+        if !engine && self.monitor(finding).is_none() {
+            recorded.notes.push(format!(
+                "no passing execution was looked for: there is only one of the monitor `{}`, attached with `monitor`",
+                finding.monitor
+            ));
+            return;
+        }
+        let beginnings = nearest::beginnings(&finding.schedule.choices);
+        let all = beginnings.len();
+        let (mut steps, mut tries) = (0, 0);
+        for (beginning, tried) in beginnings.into_iter().zip(1..) {
+            let common = beginning.len() - 1;
+            let made = Made::default();
+            let again = self.run(finding, Some((beginning, &made)), test);
+            (steps, tries) = (steps + again.report.steps, tried);
+            if let Some(mut recording) = again.recording
+                && again.report.verdict.is_pass()
+                && again.report.findings.is_empty()
+            {
+                let choices = made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let schedule = Schedule {
+                    choices,
+                    ..finding.schedule.clone()
+                };
+                recording.schedule = schedule.token();
+                recorded.nearest_pass = Some(recording);
+                let of = finding.schedule.choices.len();
+                recorded.notes.push(format!(
+                    "the passing execution makes the same first {common} of {of} choices; {tried} of {all} near ones were tried"
+                ));
+                return;
+            }
+            if steps > STEPS_TRIED {
+                break;
+            }
+        }
+        recorded.notes.push(match tries {
+            0 => "there is no other execution: nothing is chosen in this one".to_owned(),
+            tries => format!("no execution that passes is near: all {tries} that were tried fail"),
+        });
+    }
+
+    /// One more of the monitor that found it, if there can be one more.
+    fn monitor(&self, finding: &Finding) -> Option<Box<dyn Monitor>> {
+        let mut made = self.makes.iter().map(|make| make());
+        made.find(|monitor| monitor.name() == finding.monitor)
+    }
+
+    /// Runs the finding's schedule; or, with a beginning, one near it.
+    fn run(
+        &self,
+        finding: &Finding,
+        beginning: Option<(Vec<Choice>, &Made)>,
+        test: &(dyn Fn() + Sync),
+    ) -> Again {
+        let slot = Slot::default();
+        let mut monitors = vec![Listening::One(Box::new(Recorder::new(&slot)))];
+        monitors.extend(self.monitor(finding).map(Listening::One));
+        let mut settings = self.settings.clone();
+        settings_of_replay(&mut settings, &finding.schedule);
+        (settings.jobs, settings.checkpoint) = (1, None);
+        (settings.executions, settings.time) = (None, None);
+        let custom = beginning.map(|(beginning, made)| {
+            let continued: Box<dyn Strategy> = Box::new(Continued::new(beginning, made));
+            continued
+        });
+        let exploration = Exploration {
+            settings,
+            program: self.program.clone(),
+            body: self.body,
+            custom,
+            replay: Some(finding.schedule.clone()),
+            monitors,
+            progress: None,
+            glancing: None,
+        };
+        let report = exploration
+            .run_apart(test)
+            .expect("one execution without a checkpoint is refused by nothing");
+        let mut recording = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(recording) = &mut recording {
+            recording.program.clone_from(&self.program);
+        }
+        Again { report, recording }
+    }
+}
+
+/// Marks the events that a finding is about.
+fn mark(recording: &mut Recording, finding: &Finding) {
+    let concerned: Vec<&str> = finding
+        .events
+        .iter()
+        .filter(|event| event.concerned)
+        .map(|event| event.id.as_str())
+        .collect();
+    for event in &mut recording.events {
+        let id = format!("{}.{}", event.task, event.index);
+        event.concerned = concerned.contains(&id.as_str());
+    }
+}

@@ -1,0 +1,183 @@
+//! Recordings: what is in them, that the nearest passing execution passes, and that they are the same each time.
+
+use intermezzo_explorer::recording::{RECORDING_FORMAT, Recorded, Recording};
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Arc, Mutex};
+use intermezzo_explorer::{Explorer, Report, Schedule, thread};
+
+fn lost_update() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let t = {
+        let n = n.clone();
+        thread::spawn(move || n.store(n.load(SeqCst) + 1, SeqCst))
+    };
+    n.store(n.load(SeqCst) + 1, SeqCst);
+    t.join().unwrap();
+    assert_eq!(n.load(SeqCst), 2);
+}
+
+fn deadlock() {
+    let locks = Arc::new((Mutex::new(()), Mutex::new(())));
+    let t = {
+        let locks = locks.clone();
+        thread::spawn(move || {
+            let _b = locks.1.lock();
+            let _a = locks.0.lock();
+        })
+    };
+    {
+        let _a = locks.0.lock();
+        let _b = locks.1.lock();
+    }
+    t.join().unwrap();
+}
+
+fn recorded(test: fn()) -> (Report, Recorded) {
+    let report = Explorer::new().program("test").record(true).explore(test);
+    assert!(report.verdict().is_fail(), "{report}");
+    let [recorded] = report.recordings() else {
+        panic!("{} recordings", report.recordings().len())
+    };
+    let recorded = recorded.clone();
+    (report, recorded)
+}
+
+/// The operations on variables that are no tasks: `0 load`, by task.
+fn operations(recording: &Recording) -> Vec<String> {
+    let about = |var: Option<usize>| var.map(|var| recording.vars[var].kind.as_str());
+    let telling = recording
+        .events
+        .iter()
+        .filter(|event| about(event.var) == Some("atomic"));
+    telling
+        .map(|event| format!("{} {}", event.task, event.op))
+        .collect()
+}
+
+#[test]
+fn an_execution_is_recorded_event_by_event() {
+    let (report, recorded) = recorded(lost_update);
+    let execution = recorded.execution.unwrap();
+    assert_eq!(execution.format, RECORDING_FORMAT);
+    let finding = &report.findings()[0];
+    assert_eq!(execution.schedule, finding.schedule.token());
+    let ids: Vec<String> = execution
+        .events
+        .iter()
+        .map(|event| format!("{}.{}", event.task, event.index))
+        .collect();
+    let listed: Vec<&str> = finding.events.iter().map(|event| event.id.as_str()).collect();
+    assert_eq!(ids, listed);
+    let names: Vec<&str> = execution.tasks.iter().map(|task| task.name.as_str()).collect();
+    assert_eq!(names, ["main", "task 1"]);
+    assert_eq!(
+        operations(&execution),
+        ["0 load", "1 load", "1 store", "0 store", "0 load"]
+    );
+    let preempting: Vec<&str> = execution
+        .events
+        .iter()
+        .filter(|event| event.preempts)
+        .map(|event| event.op.as_str())
+        .collect();
+    assert_eq!(preempting, ["load"]);
+    assert!(execution.events[0].enabled.is_some());
+    let concerned = execution.events.iter().filter(|event| event.concerned);
+    assert_eq!(concerned.count(), 1);
+    assert!(finding.evidence.place.as_ref().unwrap().contains("recordings.rs"));
+}
+
+/// Every event's direct predecessors, followed back, are what the vector clocks know: here, for the lost update, that the
+/// last load comes after both stores, and the two first loads after neither.
+#[test]
+fn direct_predecessors_are_enough() {
+    let execution = recorded(lost_update).1.execution.unwrap();
+    let events = &execution.events;
+    let before = |from: usize| {
+        let mut known = vec![false; events.len()];
+        let mut left = vec![from];
+        while let Some(at) = left.pop() {
+            let own = events[..at]
+                .iter()
+                .rposition(|event| event.task == events[at].task);
+            for earlier in events[at].after.iter().copied().chain(own) {
+                assert!(earlier < at);
+                if !std::mem::replace(&mut known[earlier], true) {
+                    left.push(earlier);
+                }
+            }
+        }
+        known
+    };
+    let at = |op: &str, task: usize| {
+        let found = (0..events.len()).filter(|&at| events[at].op == op && events[at].task == task);
+        found.collect::<Vec<_>>()
+    };
+    let (loads, stores) = (at("load", 0), [at("store", 0)[0], at("store", 1)[0]]);
+    let last = before(loads[1]);
+    assert!(stores.iter().all(|&store| last[store]));
+    let first = before(loads[0]);
+    assert!(stores.iter().all(|&store| !first[store]));
+    // The store of the task comes after main's load, which it overwrites what that read.
+    assert!(before(stores[1])[loads[0]]);
+}
+
+#[test]
+fn the_nearest_pass_passes_and_replays() {
+    let (report, recorded) = recorded(lost_update);
+    let (fails, passes) = (recorded.execution.unwrap(), recorded.nearest_pass.unwrap());
+    let schedule = Schedule::from_token(&passes.schedule).unwrap();
+    let again = Explorer::new()
+        .program("test")
+        .replay(schedule.clone())
+        .explore(lost_update);
+    assert!(again.verdict().is_pass(), "{again}");
+    assert!(passes.complete);
+    let failing = &report.findings()[0].schedule.choices;
+    let common = failing.iter().zip(&schedule.choices).take_while(|(a, b)| a == b);
+    assert!(common.count() < failing.len());
+    assert_ne!(operations(&fails), operations(&passes));
+    assert!(
+        recorded.notes[0].contains("near ones were tried"),
+        "{:?}",
+        recorded.notes
+    );
+}
+
+#[test]
+fn a_deadlock_says_who_waits_for_what() {
+    let (report, recorded) = recorded(deadlock);
+    let waiting = &report.findings()[0].evidence.waiting;
+    let ops: Vec<(&str, &str)> = waiting
+        .iter()
+        .map(|waiting| (waiting.task.as_str(), waiting.op.as_str()))
+        .collect();
+    assert_eq!(ops, [("main", "lock"), ("task 1", "lock")]);
+    assert_eq!(waiting[0].held_by.as_deref(), Some("task 1"));
+    let execution = recorded.execution.unwrap();
+    assert!(!execution.complete);
+    assert!(recorded.nearest_pass.unwrap().complete);
+}
+
+#[test]
+fn recordings_are_the_same_each_time_and_in_json() {
+    let (first, second) = (recorded(deadlock), recorded(deadlock));
+    assert_eq!(first.1, second.1);
+    let json: serde_json::Value = serde_json::from_str(&first.0.to_json()).unwrap();
+    let read: Vec<Recorded> = serde_json::from_value(json["recordings"].clone()).unwrap();
+    assert_eq!(read, [first.1]);
+    let plain = Explorer::new().explore(deadlock);
+    assert!(plain.recordings().is_empty() && !plain.to_json().contains("\"recordings\""));
+}
+
+/// An execution in which nothing is chosen has none beside it.
+#[test]
+fn where_everything_fails_there_is_no_nearest_pass() {
+    let (_, recorded) = recorded(|| panic!("always"));
+    assert!(recorded.execution.is_some() && recorded.nearest_pass.is_none());
+    assert!(
+        recorded.notes[0].contains("no other execution"),
+        "{:?}",
+        recorded.notes
+    );
+}

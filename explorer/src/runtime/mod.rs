@@ -27,6 +27,7 @@ mod dispatch;
 mod endless;
 mod event;
 mod executed;
+mod execution;
 mod fair;
 mod fiber;
 mod glance;

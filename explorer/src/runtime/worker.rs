@@ -1,31 +1,27 @@
 //! A worker: one runtime on one OS thread, which runs one execution after the other.
 
-use super::abandon::serve;
 use super::blocks::Blocks;
 use super::clock::TICK;
 use super::data_points::DataPoints;
 use super::event::Events;
+use super::execution::ResetCurrent;
 use super::fair::Fairness;
-use super::fiber::Fiber;
 use super::listen::{Listeners, Reported};
 use super::object::{Epochs, Statics};
 use super::scope::{Preemptible, Scoping};
 use super::spin::Spins;
 use super::switch::Home;
-use super::task::{Access, Site, Task};
+use super::task::Task;
 use super::task_set::TaskSet;
-use super::var::{VarKind, Vars};
-use super::{CURRENT, Engine, Executed, Runtime, Stop, Trouble};
+use super::var::Vars;
+use super::{CURRENT, Engine, Executed, Runtime};
 use crate::environment::Environment;
 use crate::report::Coverage;
 use crate::scope::Scope;
-use crate::search::{Past, Plan, Rank, Strategy};
+use crate::search::{Plan, Rank, Strategy};
 use crate::sites::Sites;
-use crate::trace::{Detail, Ending, Suits, Trace};
+use crate::trace::{Detail, Trace};
 use intermezzo_breakpoint::Armings;
-use intermezzo_sdk::{Interests, SyncVarOp};
-use std::panic::Location;
-use std::sync::Arc;
 
 /// Limits of one execution.
 #[derive(Clone, Copy, Debug)]
@@ -394,270 +390,5 @@ fn detail(strategy: &dyn Strategy) -> Detail {
         "bpor" => Detail::Waits,
         _ if strategy.asks_always() => Detail::Races,
         _ => Detail::Fingerprints,
-    }
-}
-
-/// Clears `CURRENT`, however the execution ends.
-struct ResetCurrent;
-
-impl Drop for ResetCurrent {
-    fn drop(&mut self) {
-        CURRENT.set(std::ptr::null_mut());
-    }
-}
-
-impl Engine {
-    /// Runs one execution of the test, which has been begun.
-    fn run(self, test: &dyn Fn()) -> Executed {
-        if self.rt().listeners.any() {
-            self.rt().tell_begin();
-        }
-        let body = move || test();
-        match self.rt().new_task(None, Location::caller()) {
-            Ok(main) => {
-                let entry = &mut self.rt().tasks[main as usize];
-                // Nobody created it: what was counted is of the execution before, and must not enter its identity.
-                (entry.children, entry.ordinal) = (0, 0);
-                // Nobody joins it: its result is dropped at its end.
-                entry.detached = true;
-                // SAFETY: the test outlives this call, and the room is emptied before it returns.
-                unsafe { self.rt().fibers[main as usize].room.fill(body) };
-            }
-            Err(error) => {
-                self.rt().stop = Some(Stop::Misuse(format!(
-                    "no memory for the stack of a task: {error}"
-                )))
-            }
-        }
-        self.rt().eager.clear();
-        let mut next = 0;
-        while self.rt().stop.is_none() {
-            self.resume(next);
-            next = self.rt().current;
-        }
-        let rt = self.rt();
-        let stop = rt.stop.take().expect("the loop ends with a reason");
-        let stop = rt.check_prescribed(stop);
-        rt.verify_quiet();
-        let stop = rt.end_trace(stop);
-        let complete = matches!(stop, Stop::Complete);
-        if rt.listeners.any() {
-            rt.tell_end(complete);
-        }
-        let learned_points = rt.data_points.is_some() && rt.learn_data_points();
-        let wanted = match stop {
-            Stop::Deadlock => rt.wanted(),
-            _ => Vec::new(),
-        };
-        // An end like any other, to all but the monitors.
-        let stop = match stop {
-            Stop::Deadlock if rt.limits.deadlocks_allowed => Stop::Complete,
-            other => other,
-        };
-        rt.scoping.by_breakpoint = rt.breakpoints_acted();
-        let quiet = matches!(stop, Stop::Complete)
-            && rt.panics.iter().all(|note| note.joined || !note.escaped)
-            && rt.listeners.reported.is_empty();
-        let scene = if quiet { None } else { Some(rt.scene()) };
-        rt.clear_away(!rt.damaged);
-        let rt = self.rt();
-        if rt.blocks.any() {
-            rt.free_blocks(rt.damaged);
-        }
-        let trouble = if quiet && !rt.damaged {
-            None
-        } else {
-            // A crash in the clearing away of an execution that ended well: its events are still there.
-            let scene = scene.unwrap_or_else(|| rt.scene());
-            Some(Box::new(Trouble {
-                stop,
-                wanted,
-                scene,
-                damaged: rt.damaged,
-                crash_cleared: rt.crash_cleared,
-            }))
-        };
-        Executed {
-            steps: rt.steps,
-            switches: rt.switches,
-            tasks: rt.created,
-            suits: if rt.spins.parks() > 0 {
-                rt.trace.suits().max(Suits::SourceSets)
-            } else {
-                rt.trace.suits()
-            },
-            fingerprint: rt.trace.fingerprint(),
-            unfair_left_out: rt.unfair_left_out,
-            scoping: rt.scoping,
-            breakpoints: rt.breakpoint_figures(),
-            parked: rt.spins.parks(),
-            failed_iterations: rt.spins.failed_iterations(),
-            unseen_change: rt.spins.unseen_change(),
-            departed: rt.departed.is_some(),
-            learned: rt.departed.is_none() && rt.spins.has_learned() || learned_points,
-            trouble,
-        }
-    }
-}
-
-impl Runtime {
-    /// Begins an execution whose first choices are in `plan`.
-    fn begin(&mut self) {
-        self.epoch = self.epochs.next();
-        self.number += 1;
-        self.created = 0;
-        self.live = 0;
-        self.vars.clear();
-        self.watches_memory = self.watches_memory();
-        if let Some(points) = &mut self.data_points {
-            points.begin();
-            self.listeners.forget();
-        }
-        self.current = 0;
-        self.running = 0;
-        self.last = 0;
-        self.yielded = false;
-        // Who hears of preemptions hears of them where decisions are made elaborately.
-        let heard = self.listening.intersects(Interests::ATTRIBUTES);
-        self.scoped = self.preemptible.is_some() || self.quiet.is_some() || heard;
-        self.begin_breakpoints();
-        self.elaborate = self.scoped;
-        self.closed.clear();
-        self.scoping = Scoping::default();
-        if let Some(preemptible) = &mut self.preemptible {
-            preemptible.begin();
-        }
-        if let Some(quiet) = &mut self.quiet {
-            quiet.begin();
-        }
-        self.enabled.clear();
-        self.eager.clear();
-        self.timed.clear();
-        self.drowsy.clear();
-        self.overdue.clear();
-        self.fair.reset();
-        self.spins.reset();
-        self.left = self.environment;
-        self.clock = 0;
-        self.tick = TICK;
-        self.looked_after = 0;
-        self.prescribed = self.plan.choices().len();
-        self.decided = 0;
-        self.departed = None;
-        self.trace.rewind(self.plan.kept(), &self.vars, &self.tasks);
-        let known = self.trace.steps();
-        self.events.clear(known.last().map_or(0, |step| step.events_end));
-        let nothing = self.trace.detail() == Detail::Nothing;
-        self.observe_from = if nothing { u64::MAX } else { known.len() as u64 };
-        self.ask_from = if self.asks_always {
-            self.observe_from.saturating_sub(1)
-        } else {
-            u64::MAX
-        };
-        self.also.clear();
-        (self.waited, self.after_all) = (None, false);
-        self.steps = 0;
-        self.switches = 0;
-        self.panics.clear();
-        self.anybody_panicking = false;
-        self.crash_cleared = None;
-        self.unfair_left_out = false;
-        self.stop = None;
-    }
-
-    /// The execution is over, and with it what the strategy may learn from.
-    fn tell_over(&mut self) {
-        if self.departed.is_none() {
-            self.strategy.over(&Past {
-                events: self.events.as_slice(),
-                trace: &self.trace,
-                tasks: &self.tasks[..self.created as usize],
-                choices: self.plan.choices(),
-            });
-        }
-    }
-
-    /// The execution is over: so is the trace.
-    fn end_trace(&mut self, stop: Stop) -> Stop {
-        if self.trace.detail() == Detail::Nothing || self.departed.is_some() {
-            return stop;
-        }
-        let known = self.trace.steps().len() as u64;
-        if known > self.steps + 1 {
-            self.differed();
-        } else if known <= self.steps {
-            self.observe();
-        }
-        if let Some(differed) = self.stop.take() {
-            // If it showed something, that is what counts.
-            return if matches!(stop, Stop::Complete) {
-                differed
-            } else {
-                stop
-            };
-        }
-        let ending = match &stop {
-            Stop::Complete => Ending::Complete,
-            Stop::Deadlock => Ending::Stuck,
-            _ => Ending::GivenUp,
-        };
-        self.trace.end(ending, &self.tasks[..self.created as usize]);
-        stop
-    }
-
-    /// An execution that is over before it came to all its prescribed choices has departed from them. If it
-    /// showed something, that is what counts.
-    fn check_prescribed(&mut self, stop: Stop) -> Stop {
-        if self.departed.is_some() {
-            return stop;
-        }
-        let expected = self.plan.choices()[..self.prescribed].get(self.decided).copied();
-        if expected.is_none() {
-            return stop;
-        }
-        let at = self.decided;
-        if !matches!(stop, Stop::Complete) {
-            self.depart();
-            return stop;
-        }
-        if self.events.differs().is_some() {
-            self.differed();
-            return self.stop.take().expect("what differs ends the execution");
-        }
-        self.depart();
-        Stop::Diverged {
-            at,
-            expected,
-            found: None,
-        }
-    }
-
-    /// Adds a task, created by the current one, which is to run before the next decision.
-    pub(super) fn new_task(&mut self, name: Option<Arc<str>>, site: Site) -> std::io::Result<u32> {
-        let task = self.created;
-        if task as usize == self.fibers.len() {
-            self.fibers.push(Fiber::new(self.limits.stack_bytes, serve)?);
-        }
-        let var = self.vars.add(VarKind::Task, 0, task, 0);
-        if task as usize == self.tasks.len() {
-            self.tasks.push(Task::new(site));
-        }
-        let parent = self.current;
-        let creator = &mut self.tasks[parent as usize];
-        creator.children += 1;
-        let ordinal = creator.children;
-        self.tasks[task as usize].renew(
-            Access::new(SyncVarOp::TaskBegin, var, site),
-            parent,
-            ordinal,
-            name,
-        );
-        self.created += 1;
-        self.live += 1;
-        self.eager.insert(task);
-        if self.created > 64 {
-            self.elaborate = true;
-        }
-        Ok(task)
     }
 }

@@ -206,7 +206,9 @@ fn with_lazy(table: &OnceLock<usize>) {
 
 #[test]
 fn a_warm_up_settles_what_is_set_up_once() {
-    for (name, explorer) in searches().into_iter().filter(|(name, _)| *name != "random") {
+    // These hardly begin two executions alike, so that they need not notice.
+    let notices = |name| !["random", "ranked threads"].contains(&name);
+    for (name, explorer) in searches().into_iter().filter(|(name, _)| notices(name)) {
         let cold = OnceLock::new();
         let report = explorer.explore(|| with_lazy(&cold));
         assert_eq!(report.verdict(), Verdict::Inconclusive, "{name}: {report}");

@@ -170,16 +170,21 @@ fn strict_priorities_run_what_they_allow_and_nothing_else() {
     check_programs(PROGRAMS, priorities_agree);
 }
 
-/// Tasks that take one step each, and who took them in which order.
-fn steps(tasks: usize, settings: &str) -> (Vec<Vec<u32>>, Report) {
+/// Tasks that take so many steps each, and who took them in which order.
+fn steps_each(tasks: usize, each: usize, settings: &str) -> (Vec<Vec<u32>>, Report) {
     explored(settings, || {
         let n = AtomicUsize::new(0);
         thread::scope(|scope| {
             for _ in 0..tasks {
-                scope.spawn(|| n.fetch_add(1, SeqCst));
+                scope.spawn(|| (0..each).for_each(|_| _ = n.fetch_add(1, SeqCst)));
             }
         });
     })
+}
+
+/// Tasks that take one step each.
+fn steps(tasks: usize, settings: &str) -> (Vec<Vec<u32>>, Report) {
+    steps_each(tasks, 1, settings)
 }
 
 /// Every sequence of three different tasks that comes in this order somewhere in the path.
@@ -221,6 +226,27 @@ fn three_tasks_come_in_every_order_with_the_probability_claimed() {
             "{missed} of {SEEDS} with {tasks} tasks"
         );
     }
+}
+
+/// As before, of the two tasks of one preemption: each is preempted for each other, which goes then.
+#[test]
+fn a_preemption_comes_between_any_two_with_the_probability_claimed() {
+    const SEEDS: u64 = 100;
+    const TASKS: u32 = 5;
+    let misses = |seed: &u64| {
+        let settings = format!("strategy=ranked preemptions=1 threads=2 epsilon=0.2 seed={seed}");
+        let (seen, report) = steps_each(TASKS as usize, 2, &settings);
+        assert!(report.to_json().contains("\"probability\": 0.8"));
+        let between: BTreeSet<(u32, u32)> = seen
+            .iter()
+            .flat_map(|path| threes(path))
+            .filter(|[one, two, three]| one == three && one != two)
+            .map(|[one, two, _]| (one, two))
+            .collect();
+        between.len() < (TASKS * (TASKS - 1)) as usize
+    };
+    let missed = (0..SEEDS).filter(misses).count();
+    assert!(missed as u64 * 5 <= SEEDS, "{missed} of {SEEDS}");
 }
 
 fn ranked(settings: &str, test: impl Fn() + Send + Sync) -> Report {
@@ -478,6 +504,52 @@ fn hard_programs_are_searched_to_the_end() {
             }
         }
     }
+}
+
+/// Within a rank, sets of variables known to be shared come first, and of those the ones from the first rounds of a loop.
+#[test]
+fn shared_variables_and_first_rounds_come_first() {
+    use std::sync::atomic::AtomicU32;
+    let report = ranked("preemptions=1 keep_going=true minimise=0", || {
+        let mine = AtomicUsize::new(0);
+        let slots: Vec<AtomicUsize> = (0..3).map(AtomicUsize::new).collect();
+        let (last, others) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        // What no schedule point is at: how far the first task is.
+        let at = AtomicU32::new(0);
+        let next = || at.store(at.load(SeqCst) + 1, SeqCst);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                mine.fetch_add(1, SeqCst);
+                next();
+                for slot in &slots {
+                    slot.fetch_add(1, SeqCst);
+                    next();
+                }
+                last.fetch_add(1, SeqCst);
+                next();
+                others.load(SeqCst);
+                at.store(0, SeqCst);
+            });
+            scope.spawn(|| {
+                others.fetch_add(1, SeqCst);
+                let at = at.load(SeqCst);
+                slots.iter().for_each(|slot| _ = slot.fetch_add(1, SeqCst));
+                last.fetch_add(1, SeqCst);
+                assert_eq!(at, 0);
+            });
+        });
+    });
+    let place = |message: &str| {
+        let at = message.find("left: ").expect("the assertion's words") + "left: ".len();
+        message[at..=at].to_owned()
+    };
+    let found: Vec<String> = report
+        .findings()
+        .iter()
+        .map(|finding| place(&finding.message))
+        .collect();
+    // The first slot, what comes after the loop, the other slots; then what only one task uses.
+    assert_eq!(found, ["2", "5", "3", "4", "1"], "{report}");
 }
 
 /// A task that yields without end comes after the others once it has yielded a hundred times.

@@ -46,7 +46,8 @@ impl Ranked {
         let bound = |most: u32| Some(most).filter(|&most| most != ANY);
         let mut rank = RankBound {
             preemptions: bound(level.preemptions),
-            variables: bound(level.variables),
+            // There are never more than preemptions.
+            variables: bound(level.variables).filter(|&most| most < level.preemptions),
             threads: None,
             epsilon: None,
         };

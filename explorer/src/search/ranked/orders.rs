@@ -27,7 +27,7 @@ enum Family {
     /// that is above.
     All(Arc<[(Fragment, Fragment)]>),
     /// Those of these numbers.
-    Drawn { seed: u64, orders: Arc<[u32]> },
+    Drawn { seed: u64, orders: Arc<[u64]> },
 }
 
 /// Strict priorities.
@@ -72,7 +72,7 @@ impl Orders {
     }
 
     /// The orders of these numbers, drawn with this seed.
-    pub(super) fn drawn(seed: u64, orders: impl IntoIterator<Item = u32>) -> Orders {
+    pub(super) fn drawn(seed: u64, orders: impl IntoIterator<Item = u64>) -> Orders {
         let orders = orders.into_iter().collect();
         Orders::Strict(Strict {
             family: Family::Drawn { seed, orders },
@@ -195,11 +195,11 @@ impl Strict {
                 Some(Family::All(more.into()))
             }
             Family::Drawn { seed, orders } => {
-                let is_highest = |order: &u32| {
+                let is_highest = |order: &u64| {
                     let own = priority(*seed, *order, highest);
                     others().all(|other| priority(*seed, *order, other) < own)
                 };
-                let orders: Arc<[u32]> = orders.iter().copied().filter(is_highest).collect();
+                let orders: Arc<[u64]> = orders.iter().copied().filter(is_highest).collect();
                 let seed = *seed;
                 (!orders.is_empty()).then_some(Family::Drawn { seed, orders })
             }

@@ -28,9 +28,8 @@ impl Fragment {
 /// before them.
 ///
 /// It does not matter how many fragments there are: tasks that come late have their places in each order too.
-pub(super) fn priority(seed: u64, order: u32, fragment: Fragment) -> (u64, u32) {
-    let pair = u64::from(order / 2);
-    let drawn = spread(spread(seed ^ spread(pair)) ^ u64::from(fragment.0));
+pub(super) fn priority(seed: u64, order: u64, fragment: Fragment) -> (u64, u32) {
+    let drawn = spread(spread(seed ^ spread(order / 2)) ^ u64::from(fragment.0));
     if order.is_multiple_of(2) {
         (drawn, fragment.0)
     } else {
@@ -72,7 +71,6 @@ pub(super) fn all(of: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     /// The lemma's number.
     fn lemma(n: u32, t: u32, epsilon: f64) -> f64 {
@@ -80,30 +78,28 @@ mod tests {
     }
 
     /// The tasks in an order, the first first.
-    fn order(n: u32, seed: u64, number: u32) -> Vec<u32> {
+    fn order(n: u32, seed: u64, number: u64) -> Vec<u32> {
         let mut tasks: Vec<u32> = (0..n).collect();
         tasks.sort_by_key(|&task| std::cmp::Reverse(priority(seed, number, Fragment::of_task(task))));
         tasks
     }
 
-    /// Every sequence of `t` different tasks that comes in this order somewhere in the tasks.
-    fn subsequences(tasks: &[u32], t: usize) -> Vec<Vec<u32>> {
+    /// Marks every sequence of `t` different tasks that comes in this order somewhere in the tasks, as digits to the base `n`.
+    fn mark(tasks: &[u32], t: u32, n: u32, digits: u32, seen: &mut [bool]) {
         if t == 0 {
-            return vec![Vec::new()];
+            seen[digits as usize] = true;
+            return;
         }
-        let with_first = |(at, &first): (usize, &u32)| {
-            let rest = subsequences(&tasks[at + 1..], t - 1);
-            rest.into_iter().map(move |rest| [vec![first], rest].concat())
-        };
-        tasks.iter().enumerate().flat_map(with_first).collect()
+        for (at, first) in tasks.iter().enumerate() {
+            mark(&tasks[at + 1..], t - 1, n, digits * n + first, seen);
+        }
     }
 
     /// Whether so many orders show each `t` of the tasks in every order.
     fn covers(n: u32, t: u32, orders: u64, seed: u64) -> bool {
-        let seen: BTreeSet<Vec<u32>> = (0..orders as u32)
-            .flat_map(|number| subsequences(&order(n, seed, number), t as usize))
-            .collect();
-        seen.len() as u64 == all(n) / all(n - t)
+        let mut seen = vec![false; n.pow(t) as usize];
+        (0..orders).for_each(|number| mark(&order(n, seed, number), t, n, 0, &mut seen));
+        seen.iter().filter(|seen| **seen).count() as u64 == all(n) / all(n - t)
     }
 
     #[test]
@@ -129,22 +125,22 @@ mod tests {
         assert_eq!((needed(600, 3, 0.01), lemma(600, 3, 0.01) as u64), (114, 290));
     }
 
-    /// The share of trials that missed something is not above epsilon, nor far below where the lemma is tight.
+    /// The share of trials that missed something is not above epsilon by more than chance has it.
     #[test]
     fn orders_cover_with_the_probability_that_is_claimed() {
-        const TRIALS: u64 = 2_000;
+        const TRIALS: u64 = 300;
         for epsilon in [0.2, 0.05] {
             for t in 2..=3 {
                 for n in t..=8 {
-                    let orders = needed(n, t, epsilon);
-                    let missed = (0..TRIALS).filter(|&seed| !covers(n, t, orders, seed)).count();
-                    let share = missed as f64 / TRIALS as f64;
-                    assert!(share <= epsilon, "n={n} t={t} eps={epsilon}: {share} of {orders}");
-                    let lemma = lemma(n, t, epsilon).ceil() as u64;
-                    let missed = (0..TRIALS / 10)
-                        .filter(|&seed| !covers(n, t, lemma, seed))
-                        .count();
-                    assert!(missed as f64 <= epsilon * TRIALS as f64 / 10.0);
+                    let chance = 3.0 * (epsilon * (1.0 - epsilon) / TRIALS as f64).sqrt();
+                    for orders in [needed(n, t, epsilon), lemma(n, t, epsilon).ceil() as u64] {
+                        let missed = (0..TRIALS).filter(|&seed| !covers(n, t, orders, seed)).count();
+                        let share = missed as f64 / TRIALS as f64;
+                        assert!(
+                            share <= epsilon + chance,
+                            "n={n} t={t} eps={epsilon}: {share} of {orders}"
+                        );
+                    }
                 }
             }
         }

@@ -68,11 +68,8 @@ impl Threads {
             self.all = true;
             return Some(More::All(Orders::all()));
         }
-        let most = (self.drawn + TOGETHER_MAX).min(needed).min(u32::MAX.into());
-        if most <= self.drawn {
-            return None;
-        }
-        let orders = self.drawn as u32..most as u32;
+        let most = (self.drawn + TOGETHER_MAX).min(needed);
+        let orders = self.drawn..most;
         self.drawn = most;
         Some(More::Drawn(Orders::drawn(self.bound.seed, orders)))
     }

@@ -63,7 +63,7 @@ const REMARKS: &[(&str, &str)] = &[
     ),
     (
         "safestack",
-        "published without a limit of executions; without one, `surw(all)` found it here in execution 1,164,667 (an earlier build's seed 0, 178 s)",
+        "published without a limit of executions; with up to 3,000,000 of them, `surw(all)` found it here with 12 of 13 seeds, after 1,018,143 on average (ratio 2.76), at some 58,000 a second on an idle core",
     ),
 ];
 

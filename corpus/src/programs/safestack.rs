@@ -1,8 +1,8 @@
 //! Vyukov's lock-free stack of array nodes, as SCTBench has it.
 //!
 //! Differs: a pop yields when it has to try again, so that fair schedules end. The bug (ABA: two owners of
-//! a node) needs three tasks and five preemptions, which is beyond a bounded search in seconds: within the
-//! program's own settings nothing must be found.
+//! a node) needs three tasks and five preemptions, which is beyond a bounded search in seconds (`surw(all)` finds it
+//! in some million executions): within the program's own settings nothing must be found.
 
 use super::scaffold::twin;
 use crate::{Expected, Program};

@@ -7,10 +7,9 @@
 //!
 //! Between two visible operations a task runs alone, so front ends keep plain data.
 //!
-//! - A *schedule point* is right before a visible operation that may conflict with another task's.
-//!   Creating a task, its beginning and end, and joining a task that has ended commute with what others
-//!   do: they are events, but no schedule points. A new task runs at once up to its first visible
-//!   operation, and so does one whose join, or wait for a notification, is over.
+//! - A *schedule point* is right before a visible operation that may conflict with another task's. Creating a task, its
+//!   beginning and end, and joining a task that has ended commute with what others do: they are events, but no schedule points.
+//!   A new task runs at once up to its first visible operation, and so does one whose join, or wait for a notification, is over.
 //! - The decision who goes next is made inside the operation, by the task that reaches it
 //!   (`dispatch.rs`). If it goes on itself there is no switch.
 //!

@@ -31,7 +31,12 @@ fn command_lines(text: &str) -> Vec<Vec<&str>> {
             .map(|(_, arguments)| arguments)
     });
     commands
-        .map(|arguments| arguments.split_whitespace().collect())
+        .map(|arguments| {
+            arguments
+                .split_whitespace()
+                .map(|word| word.trim_matches('\''))
+                .collect()
+        })
         .collect()
 }
 

@@ -76,7 +76,7 @@ fn a_failing_test_panics_with_the_report() {
 fn a_wrong_setting_says_what_there_is() {
     let text = failure(&[("premptions", "2")], || ());
     assert!(
-        text.starts_with("setting `premptions`: there is no such setting; there are: strategy, reduction"),
+        text.starts_with("setting `premptions`: there is no such setting; did you mean `preemptions`? there are: strategy, "),
         "{text}"
     );
 }

@@ -227,6 +227,7 @@ fn explored_and_counted(
         .reduction(reduction)
         .assume_awaits(assume)
         .keep_going(true)
+        .minimise(0)
         .executions(EXECUTIONS_MAX);
     let report = explorer.explore(|| {
         let vars: [AtomicUsize; VARS] = std::array::from_fn(|_| AtomicUsize::new(0));

@@ -67,7 +67,10 @@ fn a_report_is_written_for_the_command_line() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recorded-reports");
     let _ = std::fs::remove_dir_all(&directory);
     report.failure.unwrap().report.unwrap().write_into(&directory);
-    let text = std::fs::read_to_string(directory.join("refinement.json")).unwrap();
+    // Named after the scenario.
+    let file = std::fs::read_dir(&directory).unwrap().next().unwrap().unwrap();
+    assert!(file.file_name().to_string_lossy().starts_with("refinement-"));
+    let text = std::fs::read_to_string(file.path()).unwrap();
     for says in ["\"intermezzo-recording/1\"", "\"pop()\"", "\"Some("] {
         assert!(text.contains(says), "{says}");
     }

@@ -7,7 +7,8 @@
 //! the second did not know of the first before: nothing but the two themselves puts them in order. Of each
 //! task the last operation on a variable counts, and of locks the taking, not the release.
 //!
-//! **Reduction compatible**: the order is that of the trace. It has no verdict: each pair is reported once, as a warning.
+//! **Not reduction compatible.** The order is that of the trace, but each pair is reported once of all executions, as a
+//! warning, and in the words of the first access there was: executions of one trace may say different things.
 //!
 //! **Misses** accesses to plain memory, which are the business of `data-race`.
 
@@ -75,7 +76,7 @@ impl Monitor for Contention {
     }
 
     fn reduction_compatible(&self) -> bool {
-        true
+        false
     }
 
     fn on_execution_begin(&mut self, _: &Execution<'_>) {

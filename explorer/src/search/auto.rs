@@ -140,6 +140,12 @@ impl Auto {
         }
     }
 
+    /// Counts one more execution of the bounded search. Hands that come to the end of its part at once are told apart here.
+    fn begins(&self) -> bool {
+        let begin = |begun| (self.alone || begun < self.limits.bounded).then_some(begun + 1);
+        self.shared.begun.fetch_update(SeqCst, SeqCst, begin).is_ok()
+    }
+
     /// This hand draws from now on; so will the others.
     fn leave(&mut self, plan: &mut Plan) {
         if !self.was_left() {
@@ -161,11 +167,11 @@ impl Strategy for Auto {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         if !self.draws {
             if !self.was_left() && !self.is_due(plan) {
-                if self.bounded.next(plan, trace) {
-                    self.shared.begun.fetch_add(1, SeqCst);
+                let more = self.bounded.next(plan, trace);
+                if more && self.begins() {
                     return true;
                 }
-                if !self.was_left() {
+                if !more && !self.was_left() {
                     return false;
                 }
             }

@@ -405,7 +405,7 @@ fn a_damaged_checkpoint_is_refused() {
 fn sealed(contents: &str) -> String {
     let checksum = crc32fast::hash(contents.as_bytes());
     format!(
-        "intermezzo-checkpoint/2\n{checksum:08x} {}\n{contents}",
+        "intermezzo-checkpoint/3\n{checksum:08x} {}\n{contents}",
         contents.len()
     )
 }
@@ -444,7 +444,7 @@ fn nonsense_with_the_right_checksum_is_refused() {
         );
     }
     let whole = sealed(contents);
-    fs::write(&file, whole.replace("checkpoint/2", "checkpoint/3")).unwrap();
+    fs::write(&file, whole.replace("checkpoint/3", "checkpoint/4")).unwrap();
     assert_eq!(
         refused(explorer("counter", None), &file),
         CheckpointProblem::OtherVersion {

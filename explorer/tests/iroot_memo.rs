@@ -192,7 +192,7 @@ fn what_is_no_memo_is_refused_and_left_alone() {
     for (contents, says) in [
         (&b""[..], "something else than a memo"),
         (b"a letter", "something else"),
-        (b"intermezzo-checkpoint/2\n", "something else"),
+        (b"intermezzo-checkpoint/3\n", "something else"),
         (
             b"intermezzo-memo/0\n00000000 0\n",
             "has version \"0\" of its format, but 1 is needed",

@@ -64,9 +64,16 @@ fn new_project() -> PathBuf {
     if project.exists() {
         fs::remove_dir_all(&project).unwrap();
     }
+    // With the profiles of this workspace, so that what is built already serves.
+    let ours = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
+    let profiles: Vec<&str> = ours
+        .split("\n\n")
+        .filter(|table| table.contains("[profile.dev"))
+        .collect();
     let manifest = format!(
         "[package]\nname = \"throw-away\"\nedition = \"2024\"\n[workspace]\n\
-         [dev-dependencies]\nintermezzo = {{ path = {workspace:?}, features = [\"explore\"] }}\n"
+         [dev-dependencies]\nintermezzo = {{ path = {workspace:?}, features = [\"explore\"] }}\n\n{}\n",
+        profiles.join("\n\n")
     );
     write(&project, "Cargo.toml", &manifest);
     write(&project, "src/lib.rs", LIBRARY);

@@ -15,28 +15,23 @@ use crate::trace::{Fingerprints, Saved, Trace};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// How a state was reached so far: with how few preemptions, and after which tasks' steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The fewest preemptions that a state was reached with: whoever's step was the last; and, at a number of its own, with this
+/// task able to go on for free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Visit {
     preemptions: u32,
-    /// Who could have gone on for free, as bits; the highest for nobody in particular.
-    lasts: u64,
 }
 
 impl Saved for Visit {
-    const BYTES: usize = 12;
+    const BYTES: usize = 4;
 
     fn write(self, bytes: &mut Vec<u8>) {
         bytes.extend(self.preemptions.to_le_bytes());
-        bytes.extend(self.lasts.to_le_bytes());
     }
 
     fn read(bytes: &[u8]) -> Option<Visit> {
-        let (preemptions, lasts) = bytes.split_first_chunk()?;
-        Some(Visit {
-            preemptions: u32::from_le_bytes(*preemptions),
-            lasts: u64::from_le_bytes(lasts.try_into().ok()?),
-        })
+        let preemptions = u32::from_le_bytes(bytes.try_into().ok()?);
+        Some(Visit { preemptions })
     }
 }
 
@@ -79,33 +74,30 @@ impl Caching {
 
     /// Whether going on from here shows nothing that an earlier visit does not.
     fn is_known(&self, point: &ChoicePoint<'_>) -> bool {
-        let free = match point.task(0) {
-            Some(task) if point.preempts => task.0,
-            _ => 63,
-        };
-        if point.fair || free > 63 || free == 63 && point.preempts {
+        if point.fair {
             return false;
         }
         let mine = Visit {
             preemptions: self.preemptions,
-            lasts: 1 << free,
         };
-        let known = self.visits.visit(
-            point.trace().fingerprint(),
-            || mine,
-            |visit| {
-                let known = !self.bounded
-                    || visit.preemptions < mine.preemptions
-                    || visit.preemptions == mine.preemptions && visit.lasts & mine.lasts != 0;
-                if visit.preemptions > mine.preemptions {
-                    *visit = mine;
-                } else if visit.preemptions == mine.preemptions {
-                    visit.lasts |= mine.lasts;
-                }
-                known
-            },
-        );
-        known == Some(true)
+        let fewest_before = |state| {
+            self.visits.visit(
+                state,
+                || mine,
+                |visit| {
+                    let before = *visit;
+                    *visit = before.min(mine);
+                    before
+                },
+            )
+        };
+        let by_anyone = fewest_before(point.trace().fingerprint());
+        if !self.bounded {
+            return by_anyone.is_some();
+        }
+        let going_on = if point.preempts { point.task(0) } else { None };
+        let by_this_one = fewest_before(point.trace().standing(&[], going_on.map(|task| task.0)));
+        by_anyone.is_some_and(|before| before < mine) || by_this_one.is_some_and(|before| before <= mine)
     }
 }
 

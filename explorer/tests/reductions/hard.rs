@@ -115,6 +115,32 @@ fn tasks_are_created_and_joined_in_steps() {
     ]);
 }
 
+/// Two tasks that create one each: which of these is the third depends on the schedule, and within a bound it matters
+/// which of them goes on for free.
+#[test]
+fn tasks_are_created_by_several() {
+    let ops = [Load(0), Store(0, 1), Store(1, 1)];
+    let pairs: Vec<[Op; 2]> = ops.iter().flat_map(|&a| ops.map(|b| [a, b])).collect();
+    let mut programs = Vec::new();
+    for first in ops {
+        for (number, one) in pairs.iter().enumerate() {
+            let other = pairs[(number * 5 + 3) % pairs.len()];
+            programs.push([
+                vec![Spawn(1), first, Spawn(2)],
+                vec![Load(1), Spawn(3)],
+                one.to_vec(),
+                other.to_vec(),
+            ]);
+        }
+    }
+    let programs: Vec<Vec<&[Op]>> = programs
+        .iter()
+        .map(|tasks| tasks.iter().map(|ops| &ops[..]).collect())
+        .collect();
+    let programs: Vec<&[&[Op]]> = programs.iter().map(|tasks| &tasks[..]).collect();
+    check(&programs);
+}
+
 #[test]
 fn waiters_are_woken() {
     check(&[

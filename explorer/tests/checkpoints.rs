@@ -448,8 +448,8 @@ fn nonsense_with_the_right_checksum_is_refused() {
     assert_eq!(
         refused(explorer("counter", None), &file),
         CheckpointProblem::OtherVersion {
-            found: "3".into(),
-            needed: 2
+            found: "4".into(),
+            needed: 3
         }
     );
 }

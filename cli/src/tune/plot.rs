@@ -1,6 +1,7 @@
 //! A comparison as a drawing (SVG): executions to the first failure or to the end, how costs grow, and traces per second.
 
 use super::cells::{Cell, Figures, Outcome};
+use super::grow::Grown;
 use super::show::Comparison;
 use crate::problem::Problem;
 use plotters::prelude::*;
@@ -15,8 +16,20 @@ const MARK: &str = "<!-- drawn by cargo intermezzo tune -->\n";
 /// Width of the drawing, and height of each of its charts, in pixels.
 const SIZE: (u32, u32) = (1000, 420);
 
-/// How much wider a chart is than its bars: the rest is for the names of the searches.
-const ROOM: f64 = 1.25;
+/// Width of what is beside a chart: the names of the searches.
+const NAMES: u32 = 190;
+
+/// Colours that people who see fewer colours tell apart (Okabe and Ito, 2008).
+const COLOURS: [RGBColor; 8] = [
+    RGBColor(0, 114, 178),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(213, 94, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(204, 121, 167),
+    RGBColor(110, 110, 110),
+    RGBColor(20, 20, 20),
+];
 
 type Trouble = Box<dyn Error>;
 
@@ -68,11 +81,16 @@ const PACE: Bars = Bars {
 };
 
 fn draw(comparison: &Comparison) -> Result<String, Trouble> {
-    let mut charts = vec![&EXECUTIONS];
+    let grows = !comparison.growth.is_empty();
+    // How executions grow says all that bars of them would say.
+    let mut charts = Vec::new();
+    if !grows {
+        charts.push(&EXECUTIONS);
+    }
     if comparison.times {
         charts.push(&PACE);
     }
-    let count = charts.len() + usize::from(!comparison.growth.is_empty());
+    let count = charts.len() + usize::from(grows);
     let mut drawing = String::new();
     {
         let area = SVGBackend::with_string(&mut drawing, (SIZE.0, SIZE.1 * count as u32)).into_drawing_area();
@@ -81,7 +99,7 @@ fn draw(comparison: &Comparison) -> Result<String, Trouble> {
         for (area, bars) in areas.iter().zip(charts) {
             draw_bars(area, bars, &comparison.cells)?;
         }
-        if !comparison.growth.is_empty() {
+        if grows {
             draw_growth(&areas[count - 1], comparison)?;
         }
         area.present().map_err(|error| error.to_string())?;
@@ -108,10 +126,57 @@ fn powers_of_ten(values: impl Iterator<Item = f64>) -> (f64, f64) {
     (0.5, 10_f64.powf(most.log10().ceil().max(1.0)))
 }
 
+/// A colour for each number; beyond the last they begin anew.
+fn colour(number: usize) -> RGBColor {
+    COLOURS[number % COLOURS.len()]
+}
+
+/// Where a chart is drawn, with the names of its colours beside it.
+fn beside_names<'a>(area: &Area<'a>, names: &[String]) -> Result<Area<'a>, Trouble> {
+    let (chart, beside) = area.split_horizontally(SIZE.0 - NAMES);
+    for (number, name) in names.iter().enumerate() {
+        let top = 45 + 20 * number as i32;
+        let patch = Rectangle::new([(0, top), (12, top + 12)], colour(number).filled());
+        beside.draw(&patch).map_err(|error| error.to_string())?;
+        let text = Text::new(name.as_str(), (20, top), ("sans-serif", 14));
+        beside.draw(&text).map_err(|error| error.to_string())?;
+    }
+    Ok(chart)
+}
+
+/// A count, as people write it.
+fn count(value: &f64) -> String {
+    let digits = format!("{value:.0}");
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).expect("digits are ASCII"))
+        .collect();
+    groups.join(",")
+}
+
+/// The programs, without a name and a comma that all have in front.
+fn told_apart<'a>(programs: &[&'a str]) -> Vec<&'a str> {
+    let name = |program: &&'a str| program.split_once(',').map(|(name, _)| name);
+    let first = programs.first().and_then(name);
+    match first {
+        Some(first) if programs.len() > 1 && programs.iter().all(|program| name(program) == Some(first)) => {
+            programs
+                .iter()
+                .map(|program| &program[first.len() + 1..])
+                .collect()
+        }
+        _ => programs.to_vec(),
+    }
+}
+
 fn draw_bars(area: &Area<'_>, bars: &Bars, cells: &[Cell]) -> Result<(), Trouble> {
     let labels = searches(cells);
     let mut programs: Vec<&str> = cells.iter().map(|cell| cell.program.as_str()).collect();
     programs.dedup();
+    let names = told_apart(&programs);
+    let area = &beside_names(area, &labels)?;
     let value = |cell: &Cell| match &cell.outcome {
         Outcome::Ran(figures) => (bars.value)(figures).filter(|value| *value > 0.0),
         Outcome::Refused(_) => None,
@@ -122,12 +187,12 @@ fn draw_bars(area: &Area<'_>, bars: &Bars, cells: &[Cell]) -> Result<(), Trouble
         .margin(10)
         .x_label_area_size(40)
         .y_label_area_size(70)
-        .build_cartesian_2d(0.0..ROOM * programs.len() as f64, (least..most).log_scale())?;
+        .build_cartesian_2d(0.0..programs.len() as f64, (least..most).log_scale())?;
     let name = |at: &f64| {
         let place = at.floor() as usize;
         let middle = (at.fract() - 0.5).abs() < 0.01;
         if middle {
-            programs.get(place).copied().unwrap_or_default().to_owned()
+            names.get(place).copied().unwrap_or_default().to_owned()
         } else {
             String::new()
         }
@@ -135,36 +200,47 @@ fn draw_bars(area: &Area<'_>, bars: &Bars, cells: &[Cell]) -> Result<(), Trouble
     chart
         .configure_mesh()
         .disable_x_mesh()
-        .x_labels((2.0 * ROOM * programs.len() as f64) as usize + 1)
+        .x_labels(2 * programs.len() + 1)
         .x_label_formatter(&name)
+        .y_label_formatter(&count)
         .y_desc(bars.unit)
         .draw()?;
     let width = 0.8 / labels.len() as f64;
     for (number, label) in labels.iter().enumerate() {
-        let colour = Palette99::pick(number).mix(0.9);
         let of_search = cells.iter().filter(|cell| cell.search.label() == *label);
         let boxes = of_search.filter_map(|cell| {
             let place = programs.iter().position(|program| *program == cell.program)? as f64;
             let left = place + 0.1 + width * number as f64;
             Some(Rectangle::new(
                 [(left, least), (left + width, value(cell)?)],
-                colour.filled(),
+                colour(number).filled(),
             ))
         });
-        chart
-            .draw_series(boxes)?
-            .label(label)
-            .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 10, y + 5)], colour.filled()));
+        chart.draw_series(boxes)?;
     }
-    legend(&mut chart)
+    Ok(())
 }
 
 fn draw_growth(area: &Area<'_>, comparison: &Comparison) -> Result<(), Trouble> {
     let points = || comparison.growth.iter().flat_map(|grown| &grown.executions);
     let (least, most) = powers_of_ten(points().map(|(_, executions)| *executions));
     let from = points().map(|(value, _)| *value).min().unwrap_or(0);
-    let to = points().map(|(value, _)| *value).max().unwrap_or(from) + 1;
+    let to = points()
+        .map(|(value, _)| *value)
+        .max()
+        .unwrap_or(from)
+        .max(from + 1);
     let parameter = &comparison.growth[0].parameter;
+    let one_program = comparison
+        .growth
+        .iter()
+        .all(|grown| grown.program == comparison.growth[0].program);
+    let name = |grown: &Grown| match one_program {
+        true => grown.search.clone(),
+        false => format!("{}, {}", grown.program, grown.search),
+    };
+    let names: Vec<String> = comparison.growth.iter().map(name).collect();
+    let area = &beside_names(area, &names)?;
     let mut chart = ChartBuilder::on(area)
         .caption(format!("executions by {parameter}"), ("sans-serif", 18))
         .margin(10)
@@ -174,37 +250,20 @@ fn draw_growth(area: &Area<'_>, comparison: &Comparison) -> Result<(), Trouble> 
     chart
         .configure_mesh()
         .x_desc(parameter)
+        .x_labels((to - from) as usize + 1)
         .y_desc("executions")
+        .y_label_formatter(&count)
         .draw()?;
     for (number, grown) in comparison.growth.iter().enumerate() {
-        let colour = Palette99::pick(number).mix(0.9);
-        chart
-            .draw_series(LineSeries::new(
-                grown.executions.iter().copied(),
-                colour.stroke_width(2),
-            ))?
-            .label(format!("{}, {}", grown.program, grown.search))
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 10, y)], colour.stroke_width(2)));
-        chart.draw_series(
-            grown
-                .executions
-                .iter()
-                .map(|&point| Circle::new(point, 3, colour.filled())),
-        )?;
+        let line = LineSeries::new(grown.executions.iter().copied(), colour(number).stroke_width(2));
+        chart.draw_series(line)?;
+        // Smaller ones on larger ones, so that searches that cost the same are both seen.
+        let radius = 3 + 2 * (comparison.growth.len() - 1 - number).min(3) as i32;
+        let dots = grown
+            .executions
+            .iter()
+            .map(|&point| Circle::new(point, radius, colour(number).filled()));
+        chart.draw_series(dots)?;
     }
-    legend(&mut chart)
-}
-
-fn legend<'a, X, Y>(chart: &mut ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, Y>>) -> Result<(), Trouble>
-where
-    X: Ranged,
-    Y: Ranged,
-{
-    chart
-        .configure_series_labels()
-        .background_style(WHITE.mix(0.8))
-        .border_style(BLACK)
-        .draw()
-        .map_err(|error| error.to_string())?;
     Ok(())
 }

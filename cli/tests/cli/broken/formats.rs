@@ -13,6 +13,9 @@ use std::path::Path;
 /// Why a file was refused, in words.
 pub(super) type Problem = String;
 
+/// Makes a checksum right.
+type Seal = fn(&[u8]) -> Vec<u8>;
+
 /// A format of files.
 pub(super) struct Format {
     pub(super) name: &'static str,
@@ -25,7 +28,7 @@ pub(super) struct Format {
     /// Whether nothing is understood of it but what was written.
     pub(super) checked: bool,
     /// Makes a checksum right.
-    pub(super) seal: Option<fn(&[u8]) -> Vec<u8>>,
+    pub(super) seal: Option<Seal>,
     /// One of these says where, in a text that does not have to be as it was.
     pub(super) places: &'static [&'static str],
     /// Whether problems name the file.

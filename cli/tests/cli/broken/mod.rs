@@ -11,7 +11,7 @@ mod processes;
 
 use damage::{Dice, damaged};
 use formats::{Format, Problem};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -113,13 +113,10 @@ fn in_this_process(formats: &[Format], began: &Sender<(usize, usize)>) -> usize 
             came.refused,
             came.taken
         );
-        let in_place = if format.names_file {
-            in_place_of(&path)
-        } else {
-            Vec::new()
-        };
-        for (what, make) in in_place {
-            make();
+        // A token is in no file, and the files of histories are read by this test itself.
+        for (what, put) in in_place_of_a_file().into_iter().filter(|_| format.names_file) {
+            remove(&path);
+            put(&path);
             let problem = (format.read)(&path).expect_err(what);
             let told = |complaint| format!("{}, {what}: {complaint}", format.name);
             complaints.extend(format.complaint(&problem).map(told));
@@ -158,17 +155,15 @@ fn said_by(format: &Format, path: &Path, bytes: &[u8]) -> Result<String, Problem
     said
 }
 
-/// What makes something that is no file at this path, each with its name.
-fn in_place_of(path: &Path) -> Vec<(&'static str, Box<dyn Fn()>)> {
-    remove(path);
-    let made = |make: fn(&Path)| -> Box<dyn Fn()> {
-        let path = path.to_owned();
-        Box::new(move || make(&path))
-    };
-    let mut all = vec![("a directory", made(|path| fs::create_dir(path).unwrap()))];
+/// Puts something at a path.
+type Put = fn(&Path);
+
+/// What puts something there that is no file to read, each with its name.
+fn in_place_of_a_file() -> Vec<(&'static str, Put)> {
+    let mut all: Vec<(_, Put)> = vec![("a directory", |path| fs::create_dir(path).unwrap())];
     if cfg!(unix) {
-        all.push(("a link to itself", made(|path| link(path, path))));
-        all.push(("a file without an end", made(endless)));
+        all.push(("a link to itself", |path| link(path, path)));
+        all.push(("a file without an end", endless));
     }
     all
 }
@@ -209,11 +204,10 @@ fn directory() -> TempDir {
 }
 
 /// The entries of a directory, with what is in files.
-fn entries(directory: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+fn entries(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let entries = fs::read_dir(directory).unwrap();
-    let paths: BTreeSet<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    let paths = entries.map(|entry| entry.unwrap().path());
     paths
-        .into_iter()
         .map(|path| {
             let bytes = fs::read(&path).ok();
             (path, bytes)

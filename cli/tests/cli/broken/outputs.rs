@@ -107,7 +107,7 @@ fn left_alone(directory: &Path, arguments: &[&str], out: &str) {
     let lock = directory.join(format!("{out}.lock"));
     let but_locks = || {
         let mut entries = entries(directory);
-        entries.retain(|(path, bytes)| *path != lock || bytes.as_deref() != Some(b""));
+        entries.retain(|path, bytes| *path != lock || bytes.as_deref() != Some(b""));
         entries
     };
     let before = but_locks();

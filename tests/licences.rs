@@ -2,6 +2,8 @@
 //!
 //! For what the default members are built of. `cargo deny check` (`deny.toml`) looks at advisories as well.
 
+#![allow(clippy::print_stdout, reason = "what is left out is said")]
+
 use spdx::{Expression, ParseMode};
 use std::collections::BTreeSet;
 use std::fs;

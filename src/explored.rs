@@ -1,5 +1,7 @@
 //! The facade with the explorer behind it.
 
+#[doc(hidden)]
+pub use intermezzo_explorer::foreign;
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
     BreakpointFigures, ByName, CheckpointError, CheckpointProblem, Coverage, Environment, Epsilon, Estimate,

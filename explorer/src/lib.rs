@@ -15,6 +15,8 @@ mod driver;
 mod environment;
 mod estimate;
 mod explore;
+#[doc(hidden)]
+pub mod foreign;
 mod judge;
 mod lookalike;
 mod minimise;

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use anstyle::AnsiColor;
+use intermezzo::foreign;
 use intermezzo::refinement::history::formats::{Answer, Format, FormatError, Named, Recorded};
 use intermezzo::refinement::history::{History, Operation};
 use intermezzo::refinement::recorded::{Judgement, Object, Outcome, Refutation, judge};
@@ -51,7 +52,7 @@ struct SaidOperation {
 
 /// Judges the history.
 pub(crate) fn run(args: CheckArgs) -> Result<Exit, Problem> {
-    let bytes = std::fs::read(&args.file)
+    let bytes = foreign::read(&args.file)
         .map_err(|error| Problem::file("read", &args.file, &error, "give the path of a history"))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         Problem::usage(format!(

@@ -95,14 +95,15 @@ fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
     for entry in fs::read_dir(directory).map_err(trouble)? {
         let path = entry.map_err(trouble)?.path();
         let text = fs::read_to_string(&path).map_err(|error| Problem::file("read", &path, &error, help))?;
+        let name = path.file_name().unwrap_or_default();
         let test: Test = serde_json::from_str(&text).map_err(|error| {
             Problem::usage(format!(
-                "what a test says of its settings cannot be read ({error}): {help}"
+                "what a test says of its settings, {name:?}, cannot be read ({error}): {help}"
             ))
         })?;
         if test.format != FORMAT {
             return Err(Problem::usage(format!(
-                "a test says what its settings are as {:?}, and this is for {FORMAT:?}: build the project with the \
+                "a test says what its settings are, {name:?}, as {:?}, and this is for {FORMAT:?}: build the project with the \
                  intermezzo of this version, or install the one that it is built with",
                 test.format
             )));

@@ -4,6 +4,7 @@ use super::cells::{Cell, Figures, Outcome};
 use super::grow::Grown;
 use super::show::Comparison;
 use crate::problem::Problem;
+use intermezzo::foreign;
 use plotters::prelude::*;
 use std::error::Error;
 use std::fs;
@@ -38,13 +39,11 @@ type Trouble = Box<dyn Error>;
 /// # Errors
 /// There is something else.
 pub(crate) fn check_may_write(path: &Path) -> Result<(), Problem> {
-    match fs::read_to_string(path) {
-        Ok(text) if text.ends_with(MARK) => Ok(()),
+    match foreign::read(path) {
+        Ok(bytes) if bytes.ends_with(MARK.as_bytes()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() != io::ErrorKind::InvalidData => {
-            Err(Problem::file("look at", path, &error, "give --svg another path"))
-        }
-        _ => Err(Problem::usage(format!(
+        Err(error) => Err(Problem::file("look at", path, &error, "give --svg another path")),
+        Ok(_) => Err(Problem::usage(format!(
             "{path:?} exists and is no drawing of ours: it is left alone; give --svg another path"
         ))),
     }

@@ -3,6 +3,7 @@
 use super::matrix::Matrix;
 use super::work::Item;
 use crate::problem::Problem;
+use intermezzo::foreign;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -48,11 +49,17 @@ impl Store {
             version: env!("CARGO_PKG_VERSION").into(),
             matrix: matrix.clone(),
         };
-        let there = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        let there = match foreign::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(Problem::file("read", &path, &error, help)),
         };
+        let there = String::from_utf8(there).map_err(|error| {
+            let byte = error.utf8_error().valid_up_to();
+            Problem::usage(format!(
+                "{path:?} is no text from byte {byte} on: it is left alone; {help}"
+            ))
+        })?;
         let items = match there.as_str() {
             "" => Vec::new(),
             text => {

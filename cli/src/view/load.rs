@@ -4,15 +4,11 @@ use super::model::{FindingFile, Shown, ShownExecution, ShownFinding, ShownReport
 use super::{check, partial};
 use crate::problem::Problem;
 use crate::project::reports::CoverageJson;
-use intermezzo::Coverage;
 use intermezzo::recording::Recorded;
+use intermezzo::{Coverage, foreign};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use std::fs;
 use std::path::Path;
-
-/// Largest report that is read.
-const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// The format that can be read.
 const FORMAT: &str = "intermezzo-report/1";
@@ -65,17 +61,10 @@ struct Header {
 pub(super) fn file(path: &Path) -> Result<Shown, Problem> {
     let help = "give the file of a report: `cargo intermezzo test --reports DIR` writes some";
     let trouble = |error| Problem::file("read", path, &error, help);
-    let found = fs::metadata(path).map_err(trouble)?;
-    if found.is_dir() {
+    if path.is_dir() {
         return Err(Problem::usage(format!("{path:?} is a directory: {help}")));
     }
-    if found.len() > FILE_BYTES_MAX {
-        return Err(Problem::usage(format!(
-            "{path:?} has more than {} MB: give a report with fewer findings",
-            FILE_BYTES_MAX / 1_000_000
-        )));
-    }
-    let bytes = fs::read(path).map_err(trouble)?;
+    let bytes = foreign::read(path).map_err(trouble)?;
     let name = path.display();
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

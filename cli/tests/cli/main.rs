@@ -1,7 +1,9 @@
 //! The command line as its user sees it: the binary is run, and what it prints and ends with is looked at.
 
 mod breakpoints;
+mod broken;
 mod checkpoint;
+mod commands;
 mod corpus;
 mod documents;
 mod history;
@@ -9,6 +11,7 @@ mod memo;
 mod monitor;
 mod project;
 mod replay;
+mod stand_in;
 mod tune;
 mod usage;
 mod view;
@@ -25,6 +28,16 @@ struct Ran {
 }
 
 impl Ran {
+    /// Of this command.
+    fn of(command: &mut Command) -> Ran {
+        let output = command.output().unwrap();
+        Ran {
+            code: output.status.code().expect("no signal ended it"),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
     /// Checks the exit code.
     #[track_caller]
     fn ends_with(self, code: i32) -> Ran {
@@ -75,12 +88,7 @@ fn command(directory: &Path, arguments: &[&str]) -> Command {
 
 /// Runs the binary with these arguments in this directory.
 fn run_in(directory: &Path, arguments: &[&str]) -> Ran {
-    let output = command(directory, arguments).output().unwrap();
-    Ran {
-        code: output.status.code().expect("no signal ended it"),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    Ran::of(&mut command(directory, arguments))
 }
 
 /// Runs the binary with these arguments.

@@ -8,15 +8,7 @@ use tempfile::TempDir;
 
 /// Runs with recordings asked for by the environment.
 fn run_recording(directory: &Path, arguments: &[&str]) -> Ran {
-    let output = command(directory, arguments)
-        .env("INTERMEZZO_RECORD", "1")
-        .output()
-        .unwrap();
-    Ran {
-        code: output.status.code().expect("no signal ended it"),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    Ran::of(command(directory, arguments).env("INTERMEZZO_RECORD", "1"))
 }
 
 /// A directory with `report.json` in it: of a deadlock, with recordings or without.

@@ -56,6 +56,35 @@ impl Tally {
         self.failed_iterations += u64::from(executed.failed_iterations > 0);
     }
 
+    /// All that it counts.
+    pub(super) fn counts(&self) -> impl Iterator<Item = u64> {
+        let of_breakpoint = |figures: &BreakpointFigures| {
+            let BreakpointFigures {
+                visits,
+                skipped,
+                hits,
+                timeouts,
+                unordered,
+                executions_hit,
+                name: _,
+            } = *figures;
+            [visits, skipped, hits, timeouts, unordered, executions_hit]
+        };
+        [
+            self.executions,
+            self.complete,
+            self.steps,
+            self.max_steps,
+            self.context_switches,
+            self.failed_iterations,
+            self.departures.departed,
+            self.departures.lost,
+            self.first_failure.unwrap_or_default(),
+        ]
+        .into_iter()
+        .chain(self.breakpoints.iter().flat_map(of_breakpoint))
+    }
+
     /// Adds what followed.
     pub(super) fn append(&mut self, later: &Tally) {
         let failure = later.first_failure.map(|number| self.executions + number);

@@ -1,13 +1,8 @@
 //! Why a schedule was refused: what was found, where, and what to do about it.
-//!
-//! Text that comes from outside is quoted with its control characters escaped and its length cut: a
-//! message never carries a terminal escape, and never a page of a broken file.
 
+use crate::foreign::{printable, quoted};
 use std::fmt;
 use std::path::PathBuf;
-
-/// Longest quotation of foreign text in a message, in characters: a line's worth.
-const QUOTED_CHARS_MAX: usize = 80;
 
 /// The two shapes in which a schedule travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -301,21 +296,4 @@ impl fmt::Display for ScheduleError {
             }
         }
     }
-}
-
-/// `text` in quotation marks, escaped and cut.
-fn quoted(text: &str) -> String {
-    match text.char_indices().nth(QUOTED_CHARS_MAX) {
-        None => format!("{text:?}"),
-        Some((end, _)) => format!("{:?}…", &text[..end]),
-    }
-}
-
-/// `text` without control characters, and cut: for reasons given by others, which quote the input.
-fn printable(text: &str) -> String {
-    let shown = text
-        .chars()
-        .map(|char| if char.is_control() { '\u{fffd}' } else { char });
-    // Twice a quotation: the reason's own words need room too.
-    shown.take(2 * QUOTED_CHARS_MAX).collect()
 }

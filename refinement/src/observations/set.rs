@@ -7,9 +7,11 @@
 use super::{Brackets, Observations, Outcome, Outcomes};
 use crate::run::record::{Mark, Texts};
 use crate::scenario::{Description, Place};
+use intermezzo_explorer::foreign::{self, printable, quoted};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The format of a file of observations.
@@ -250,7 +252,8 @@ impl ObservationSet {
             Some(OBSERVATIONS_FORMAT) => {}
             Some(other) => {
                 return Err(error(format!(
-                    "the format is `{other}`, and `{OBSERVATIONS_FORMAT}` is wanted: observe anew"
+                    "the format is {}, and `{OBSERVATIONS_FORMAT}` is wanted: observe anew",
+                    quoted(other)
                 )));
             }
             None => {
@@ -261,7 +264,8 @@ impl ObservationSet {
         }
         let file: File = serde_json::from_value(value).map_err(|wrong| {
             error(format!(
-                "{wrong}: it was changed, or written by something else; observe anew"
+                "{}: it was changed, or written by something else; observe anew",
+                printable(&wrong.to_string())
             ))
         })?;
         if checksum(&file.scenarios) != file.checksum {
@@ -275,9 +279,9 @@ impl ObservationSet {
             for observation in &scenario.observations {
                 if observation.outcomes.len() != places || observation.marks(&texts).is_none() {
                     return Err(error(format!(
-                        "`{}` is no order of the {places} operations of: {}; observe anew",
-                        observation.order,
-                        scenario.scenario.one_line()
+                        "{} is no order of the {places} operations of: {}; observe anew",
+                        quoted(&observation.order),
+                        printable(&scenario.scenario.one_line())
                     )));
                 }
             }
@@ -297,14 +301,19 @@ impl ObservationSet {
             path: Some(path.to_owned()),
             problem,
         };
-        if let Ok(there) = std::fs::read_to_string(path)
-            && !there.is_empty()
-            && !there.contains(OBSERVATIONS_FORMAT.split('/').next().unwrap_or_default())
-        {
-            return Err(error("there is a file of another kind: give another name".into()));
-        }
         let mut beside = path.as_os_str().to_owned();
         beside.push(".new");
+        for there in [path, Path::new(&beside)] {
+            let problem = match foreign::read(there) {
+                Ok(bytes) if is_ours(&bytes) => continue,
+                Err(wrong) if wrong.kind() == ErrorKind::NotFound => continue,
+                Ok(_) => "a file of another kind".to_owned(),
+                Err(wrong) => format!("what cannot be read ({wrong})"),
+            };
+            return Err(error(format!(
+                "at {there:?} there is {problem}: it is left alone; give another name, or remove it"
+            )));
+        }
         let written = std::fs::write(&beside, self.to_json()).and_then(|()| std::fs::rename(&beside, path));
         written.map_err(|wrong| error(format!("cannot be written ({wrong}): give a path that can")))
     }
@@ -319,9 +328,15 @@ impl ObservationSet {
             path: Some(path.to_owned()),
             problem,
         };
-        let text = std::fs::read_to_string(path).map_err(|wrong| {
+        let bytes = foreign::read(path).map_err(|wrong| {
             error(format!(
                 "cannot be read ({wrong}): give a file that `save` has written"
+            ))
+        })?;
+        let text = String::from_utf8(bytes).map_err(|wrong| {
+            let byte = wrong.utf8_error().valid_up_to();
+            error(format!(
+                "no text from byte {byte} on: give a file that `save` has written"
             ))
         })?;
         ObservationSet::from_json(&text).map_err(|refused| error(refused.problem))
@@ -362,6 +377,19 @@ impl fmt::Display for ObservationSet {
         }
         Ok(())
     }
+}
+
+/// Whether this is a file of observations, of any version, or as much of one as whoever was killed had written.
+fn is_ours(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Header {
+        format: String,
+    }
+    const BEGIN: &[u8] = b"{\n  \"format\": \"intermezzo-observations/";
+    let header = || serde_json::from_slice::<Header>(bytes);
+    bytes.starts_with(BEGIN)
+        || BEGIN.starts_with(bytes)
+        || header().is_ok_and(|header| header.format.starts_with("intermezzo-observations/"))
 }
 
 fn checksum(scenarios: &[ObservedScenario]) -> String {

@@ -1,5 +1,6 @@
 //! Why a memo was refused: what was found, and what to do about it.
 
+use crate::foreign::printable;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -59,7 +60,8 @@ impl fmt::Display for MemoError {
             ),
             MemoProblem::Damaged { reason } => write!(
                 f,
-                "it was cut or altered ({reason}): it is left alone; take a copy that is whole, or remove it to begin anew"
+                "it was cut or altered ({}): it is left alone; take a copy that is whole, or remove it to begin anew",
+                printable(reason)
             ),
             MemoProblem::InUse => f.write_str(
                 "other explorations were reading or writing it for 10 seconds: give each fewer of them, or another path",

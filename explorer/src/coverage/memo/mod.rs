@@ -134,9 +134,10 @@ impl Memo {
         let exposed = &self.exposed;
         self.tried.retain(|iroot, _| !exposed.contains(iroot));
         let test = self.tests.entry(news.program.to_owned()).or_default();
-        test.explorations += u64::from(news.over);
-        test.executions += news.executions;
-        test.attempts += news.attempts;
+        // What a file says may be anything.
+        test.explorations = test.explorations.saturating_add(u64::from(news.over));
+        test.executions = test.executions.saturating_add(news.executions);
+        test.attempts = test.attempts.saturating_add(news.attempts);
     }
 }
 

@@ -330,6 +330,16 @@ impl Contents {
         }
     }
 
+    /// Whether what is counted leaves room to count on: no search comes to half of what there are numbers for.
+    fn can_go_on(&self) -> bool {
+        let spans = self.spans.iter().flat_map(|(_, tally)| tally.counts());
+        let findings = self.findings.iter().map(|finding| finding.count);
+        let others = self.others.values().copied();
+        let of_all = [self.redundant, self.elapsed.as_secs()];
+        let counts = spans.chain(findings).chain(others).chain(of_all);
+        counts.map(u128::from).sum::<u128>() < u128::from(u64::MAX / 2)
+    }
+
     /// Takes over what was run and found.
     pub(in super::super) fn take(
         &mut self,
@@ -339,6 +349,11 @@ impl Contents {
         let Books {
             ledger, catalogue, ..
         } = books;
+        if !self.can_go_on() {
+            return Err(CheckpointProblem::Unintelligible {
+                reason: "more was counted than any search comes to".into(),
+            });
+        }
         for (begin, tally) in self.spans.drain(..) {
             ledger.add(&begin, &tally);
         }

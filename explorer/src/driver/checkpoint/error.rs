@@ -1,5 +1,6 @@
 //! Why a checkpoint was refused: what was found, and what to do about it.
 
+use crate::foreign::{printable, quoted};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -99,11 +100,16 @@ impl fmt::Display for CheckpointError {
                 "its checksum does not fit: it was altered; take a copy that is whole, or remove it to begin anew"
             ),
             CheckpointProblem::Unintelligible { reason } => {
-                write!(f, "it makes no sense ({reason}): remove it to begin anew")
+                write!(
+                    f,
+                    "it makes no sense ({}): remove it to begin anew",
+                    printable(reason)
+                )
             }
             CheckpointProblem::OtherProgram { wanted, found } => write!(
                 f,
-                "it is of {found:?}, not of {wanted:?}: give each test a checkpoint of its own"
+                "it is of {}, not of {wanted:?}: give each test a checkpoint of its own",
+                quoted(found)
             ),
             CheckpointProblem::OtherBuild => write!(
                 f,
@@ -115,7 +121,8 @@ impl fmt::Display for CheckpointError {
             ),
             CheckpointProblem::OtherSetting { name, wanted, found } => write!(
                 f,
-                "it was made with `{name}` {found}, not {wanted}: set it as it was, or remove the checkpoint to begin anew"
+                "it was made with `{name}` {}, not {wanted}: set it as it was, or remove the checkpoint to begin anew",
+                printable(found)
             ),
             CheckpointProblem::InUse => write!(
                 f,

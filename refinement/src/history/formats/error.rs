@@ -1,5 +1,6 @@
 //! What is wrong with a file, and where.
 
+use intermezzo_explorer::foreign::printable;
 use std::fmt;
 
 /// Where in a file something is.
@@ -36,23 +37,23 @@ impl FormatError {
     pub(crate) fn new(place: Place, found: impl fmt::Display, expected: impl Into<String>) -> FormatError {
         const SHOWN: usize = 80;
         let found = found.to_string();
-        let shown = match found.char_indices().nth(SHOWN) {
+        let found = match found.char_indices().nth(SHOWN) {
             Some((end, _)) => format!("{:?} ...", &found[..end]),
             None => format!("{found:?}"),
         };
-        FormatError::because(place, shown, expected)
-    }
-
-    /// What is there is said in words.
-    pub(crate) fn because(
-        place: Place,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> FormatError {
         FormatError {
             place,
-            found: found.into(),
+            found,
             expected: expected.into(),
+        }
+    }
+
+    /// What is there is said in words, of which some may be from the file.
+    pub(crate) fn because(place: Place, found: impl AsRef<str>, expected: impl AsRef<str>) -> FormatError {
+        FormatError {
+            place,
+            found: printable(found.as_ref()),
+            expected: printable(expected.as_ref()),
         }
     }
 }

@@ -1,0 +1,310 @@
+//! The formats of files, each with whole ones and how it is read.
+
+use intermezzo::refinement::history::formats::{Format as History, Recorded, write_json};
+use intermezzo::refinement::recorded::{Object, STATES_MAX, judge};
+use intermezzo::refinement::{ObservationSet, refine};
+use intermezzo::settings::Config;
+use intermezzo::sync::Mutex;
+use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo::{Explorer, Schedule, Strategy, foreign, thread};
+use std::fs;
+use std::path::Path;
+
+/// Why a file was refused, in words.
+pub(super) type Problem = String;
+
+/// Makes a checksum right.
+type Seal = fn(&[u8]) -> Vec<u8>;
+
+/// A format of files.
+pub(super) struct Format {
+    pub(super) name: &'static str,
+    /// What a file of it is named.
+    pub(super) file: &'static str,
+    /// Files of it that are as they should be.
+    pub(super) whole: Vec<Vec<u8>>,
+    /// What is understood of a file, or why it is refused.
+    pub(super) read: fn(&Path) -> Result<String, Problem>,
+    /// Whether nothing is understood of it but what was written.
+    pub(super) checked: bool,
+    /// Makes a checksum right.
+    pub(super) seal: Option<Seal>,
+    /// One of these says where, in a text that does not have to be as it was.
+    pub(super) places: &'static [&'static str],
+    /// Whether problems name the file.
+    pub(super) names_file: bool,
+}
+
+impl Format {
+    /// What is wrong with how a problem is told.
+    pub(super) fn complaint(&self, problem: &str) -> Option<String> {
+        let is_text = |c: char| c == '\n' || !c.is_control();
+        let says_where = |place: &&str| problem.contains(place);
+        let wrong = if !(20..4_000).contains(&problem.len()) {
+            "too little is said, or too much"
+        } else if !problem.chars().all(is_text) {
+            "this is no text"
+        } else if self.names_file && !problem.contains(self.file) {
+            "which file?"
+        } else if !self.places.is_empty() && !self.places.iter().any(says_where) {
+            "where?"
+        } else {
+            return None;
+        };
+        Some(format!("{wrong} {problem:?}"))
+    }
+}
+
+/// All that are read in this process.
+pub(super) fn all() -> Vec<Format> {
+    let plain = |name, file, whole, read| Format {
+        name,
+        file,
+        whole,
+        read,
+        checked: false,
+        seal: None,
+        places: &[],
+        names_file: true,
+    };
+    let checked = |name, file, whole, read| Format {
+        checked: true,
+        ..plain(name, file, whole, read)
+    };
+    let token = Format {
+        names_file: false,
+        ..checked(
+            "schedule token",
+            "token",
+            vec![schedule().token().into_bytes()],
+            read_token,
+        )
+    };
+    let mut formats = vec![
+        Format {
+            // A checksum is told only of what can be read.
+            places: &[
+                "line ",
+                "byte ",
+                "checksum",
+                "format",
+                "choice ",
+                " is ",
+                "cannot be read",
+                "larger than",
+                "preempt",
+            ],
+            ..checked(
+                "schedule file",
+                "schedule.json",
+                vec![schedule().to_json(Some(("panic", "lost"))).into_bytes()],
+                read_schedule,
+            )
+        },
+        token,
+        checked(
+            "observations",
+            "observations.json",
+            vec![observations()],
+            read_observations,
+        ),
+        Format {
+            seal: Some(sealed),
+            ..checked("checkpoint", "search", vec![checkpoint()], read_checkpoint)
+        },
+        Format {
+            seal: Some(sealed),
+            ..checked("memo", "memo", vec![memo()], read_memo)
+        },
+        Format {
+            places: &[
+                "toml:1",
+                "toml:2",
+                "toml:3",
+                "toml:4",
+                "toml:5",
+                "toml:6",
+                "toml:7",
+                "toml:8",
+                "toml:9",
+                "cannot be read",
+            ],
+            ..plain(
+                "settings",
+                "intermezzo.toml",
+                vec![SETTINGS.into()],
+                read_settings,
+            )
+        },
+    ];
+    formats.extend(histories().map(|(name, text, read)| Format {
+        names_file: false,
+        places: &["line ", "event ", "no text"],
+        ..plain(name, "history", vec![text.into_bytes()], read)
+    }));
+    formats
+}
+
+const SETTINGS: &str = "executions = 50_000\n[test.\"z::last\"]\npreemptions = 3\nmonitors = [\"leak\"]\n\
+                        [test.\"queue::*\"]\ntime = 2.5\nkeep_going = true\nseed = 0x10\n";
+
+fn count() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| n.store(n.load(SeqCst) + 1, SeqCst));
+        }
+    });
+}
+
+fn lost() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| n.store(n.load(SeqCst) + 1, SeqCst));
+        }
+    });
+    assert_eq!(n.load(SeqCst), 2);
+}
+
+fn schedule() -> Schedule {
+    let report = Explorer::new().program("counts::an_update_is_lost").explore(lost);
+    report.findings()[0].schedule.clone()
+}
+
+fn read_schedule(path: &Path) -> Result<String, Problem> {
+    let schedule = Schedule::read(path).map_err(|error| error.to_string())?;
+    Ok(schedule.token())
+}
+
+fn read_token(path: &Path) -> Result<String, Problem> {
+    let bytes = fs::read(path).map_err(|error| format!("a token is no file: {error}"))?;
+    let schedule = Schedule::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| error.to_string())?;
+    Ok(schedule.token())
+}
+
+fn observations() -> Vec<u8> {
+    let set = refine(|| Mutex::new(Vec::new()))
+        .op(
+            "push",
+            intermezzo::refinement::fresh(),
+            |list: &Mutex<Vec<u8>>, value| {
+                list.lock().unwrap().push(value);
+            },
+        )
+        .op("pop", (), |list: &Mutex<Vec<u8>>, ()| list.lock().unwrap().pop())
+        .scenarios(2)
+        .observe();
+    set.expect("observations").to_json().into_bytes()
+}
+
+fn read_observations(path: &Path) -> Result<String, Problem> {
+    let set = ObservationSet::load(path).map_err(|error| error.to_string())?;
+    Ok(set.to_json())
+}
+
+fn searched(checkpoint: &Path, executions: u64) -> Result<String, Problem> {
+    let there = foreign::read(checkpoint).unwrap_or_default();
+    let explorer = Explorer::new().program("counts::counted").executions(executions);
+    let explored = explorer.checkpoint(checkpoint).try_explore(count as fn());
+    explored.map_err(|error| error.to_string())?;
+    Ok(String::from_utf8_lossy(&there).into_owned())
+}
+
+/// Of a search that is half done.
+fn checkpoint() -> Vec<u8> {
+    let directory = super::directory();
+    let path = directory.path().join("search");
+    searched(&path, 3).expect("a new one");
+    fs::read(path).unwrap()
+}
+
+fn read_checkpoint(path: &Path) -> Result<String, Problem> {
+    searched(path, 5)
+}
+
+fn remembered(memo: &Path) -> Result<String, Problem> {
+    let there = foreign::read(memo).unwrap_or_default();
+    let explorer = Explorer::new().program("counts::counted").executions(3);
+    let explored = explorer
+        .strategy(Strategy::coverage())
+        .memo(memo)
+        .try_explore(count);
+    explored.map_err(|error| error.to_string())?;
+    Ok(String::from_utf8_lossy(&there).into_owned())
+}
+
+fn memo() -> Vec<u8> {
+    let directory = super::directory();
+    let path = directory.path().join("memo");
+    remembered(&path).expect("a new one");
+    fs::read(path).unwrap()
+}
+
+fn read_memo(path: &Path) -> Result<String, Problem> {
+    remembered(path)
+}
+
+/// The file with the checksum and the length of what follows its second line.
+fn sealed(bytes: &[u8]) -> Vec<u8> {
+    let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
+    let (Some(format), Some(_), Some(contents)) = (lines.next(), lines.next(), lines.next()) else {
+        return bytes.to_vec();
+    };
+    let seal = format!("\n{:08x} {}\n", crc32fast::hash(contents), contents.len());
+    [format, seal.as_bytes(), contents].concat()
+}
+
+fn read_settings(path: &Path) -> Result<String, Problem> {
+    let config = Config::read(path).map_err(|error| error.to_string())?;
+    Ok(format!("{config:?}"))
+}
+
+type ReadHistory = fn(&Path) -> Result<String, Problem>;
+
+/// A history in each of the forms in which it may be.
+fn histories() -> [(&'static str, String, ReadHistory); 4] {
+    let jepsen: Vec<String> = (0..6)
+        .map(|at| {
+            let value = if at % 2 == 0 { at.to_string() } else { "[1 nil]".to_owned() };
+            format!("INFO  jepsen.util - {0}\t:invoke\t:write\t{value}\nINFO  jepsen.util - {0}\t:ok\t:write\t{value}", at % 3)
+        })
+        .collect();
+    let jepsen = jepsen.join("\n");
+    let edn = r#"[{:process 0 :type :invoke :f :append :key "a" :value "x"}
+{:process 1, :type :invoke, :f :get, :key "a", :value nil} #_ #{1 2} ; said
+{:process 0, :type :ok, :f :append, :key "a", :value "x"}
+{:process 1, :type :ok, :f :get, :key "a", :value "x\n"}]"#;
+    let calls = "# @object stack\n[1] call push(a)\n[2] call pop\n[1] return\n[2] return a\n[3] call pop()\n[3] return empty\n\
+                 [4] call add(1, 2)\n[4] return true";
+    let events = History::Jepsen.read(&jepsen).expect("events").0;
+    [
+        ("history in JSON", write_json(&events, Some("register")), |path| {
+            judged(path, History::Json)
+        }),
+        ("history of Jepsen", jepsen, |path| judged(path, History::Jepsen)),
+        ("history in EDN", edn.to_owned(), |path| {
+            judged(path, History::Edn)
+        }),
+        ("history of calls", calls.to_owned(), |path| {
+            judged(path, History::Calls)
+        }),
+    ]
+}
+
+/// As a history of every object that there is: taken if it is one of any.
+fn judged(path: &Path, format: History) -> Result<String, Problem> {
+    let bytes = fs::read(path).map_err(|error| format!("no text to read: {error}"))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let wrong = |error: intermezzo::refinement::history::formats::FormatError| error.to_string();
+    let (events, _) = format.read(&text).map_err(wrong)?;
+    let recorded = Recorded::pair(events).map_err(wrong)?;
+    let judgements: Vec<_> = Object::ALL
+        .into_iter()
+        .map(|object| judge(&recorded, object, STATES_MAX).map_err(wrong))
+        .collect();
+    match judgements.iter().find(|judgement| judgement.is_ok()) {
+        Some(judgement) => Ok(format!("{judgement:?}")),
+        None => Err(judgements.into_iter().find_map(Result::err).expect("an object")),
+    }
+}

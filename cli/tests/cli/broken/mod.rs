@@ -1,0 +1,216 @@
+//! Files of every format that we read, damaged more than ten thousand times: read, or refused with the file and the place
+//! in it, and left as they are. Most are read in this process, some of each format by the command line.
+//!
+//! Reports have 2,000 more in `cli/src/view/tests/mutations.rs`, where each is shown in every form, and libraries theirs in
+//! `explorer/tests/plugins`.
+
+mod damage;
+mod formats;
+mod outputs;
+mod processes;
+
+use damage::{Dice, damaged};
+use formats::{Format, Problem};
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::Duration;
+use std::{fs, thread};
+use tempfile::TempDir;
+
+/// Files of each format that are read in this process.
+const TRIED: usize = 2_000;
+
+/// The seed of what happens to them.
+const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// How long one may take: a thousand times what it takes, and the machine may be busy.
+const TIME_MAX: Duration = Duration::from_secs(30);
+
+/// How much the memory of this process may grow by: far less than a length of 64 bits asks for.
+const GROWTH_KIB_MAX: u64 = 512 << 10;
+
+/// What a format's files came to.
+#[derive(Default)]
+struct Came {
+    taken: usize,
+    refused: usize,
+}
+
+#[test]
+fn whatever_is_in_a_file_it_is_read_or_refused() {
+    let before = memory_kib();
+    let formats = formats::all();
+    let count = formats.len();
+    let (began, beginnings) = mpsc::channel();
+    let worker = thread::spawn(move || in_this_process(&formats, &began));
+    let mut last = (0, 0);
+    loop {
+        match beginnings.recv_timeout(TIME_MAX) {
+            Ok(case) => last = case,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => panic!("format {}, file {}: there is no end", last.0, last.1),
+        }
+    }
+    let tried = worker
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    assert!(tried > 10_000, "{tried} files of {count} formats");
+    if let (Some(before), Some(after)) = (before, memory_kib()) {
+        let growth = after.saturating_sub(before);
+        assert!(growth < GROWTH_KIB_MAX, "{growth} KiB more memory was used");
+    }
+}
+
+/// The most memory that this process has had so far; `None` where nobody says.
+fn memory_kib() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+/// Damages files of all formats. Returns how many.
+fn in_this_process(formats: &[Format], began: &Sender<(usize, usize)>) -> usize {
+    let others: Vec<Vec<u8>> = formats.iter().flat_map(|format| format.whole.clone()).collect();
+    let mut tried = 0;
+    let mut complaints = Vec::new();
+    for (at, format) in formats.iter().enumerate() {
+        let directory = directory();
+        let path = directory.path().join(format.file);
+        let whole = format.whole.iter().map(|whole| said_by(format, &path, whole));
+        let whole: BTreeSet<String> = whole.map(|said| said.expect("a file of ours is read")).collect();
+        let mut dice = Dice(SEED);
+        let mut came = Came::default();
+        for number in 0..TRIED {
+            let _ = began.send((at, number));
+            let original = &format.whole[dice.roll(format.whole.len())];
+            let mut bytes = damaged(original, &others, &mut dice);
+            // What has a checksum that is right is looked into.
+            let sealed = format.seal.filter(|_| number % 3 == 0);
+            if let Some(seal) = sealed {
+                bytes = seal(&bytes);
+            }
+            let complaint = match catch_unwind(AssertUnwindSafe(|| said_by(format, &path, &bytes))) {
+                Err(_) => Some("it panicked".to_owned()),
+                Ok(Err(problem)) => {
+                    came.refused += 1;
+                    format.complaint(&problem)
+                }
+                Ok(Ok(said)) => {
+                    came.taken += 1;
+                    let wrong = format.checked && sealed.is_none() && !whole.contains(&said);
+                    wrong.then(|| format!("it is read as what nobody wrote: {said}"))
+                }
+            };
+            let told = |complaint| format!("{}, file {number}: {complaint}: {}", format.name, shown(&bytes));
+            complaints.extend(complaint.map(told));
+        }
+        assert!(
+            came.refused > TRIED / 10 && came.taken > 0,
+            "{}: {} refused, {} taken: too little is changed, or too much",
+            format.name,
+            came.refused,
+            came.taken
+        );
+        // A token is in no file, and the files of histories are read by this test itself.
+        for (what, put) in in_place_of_a_file().into_iter().filter(|_| format.names_file) {
+            remove(&path);
+            put(&path);
+            let problem = (format.read)(&path).expect_err(what);
+            let told = |complaint| format!("{}, {what}: {complaint}", format.name);
+            complaints.extend(format.complaint(&problem).map(told));
+            remove(&path);
+        }
+        tried += TRIED;
+    }
+    assert_no(&complaints);
+    tried
+}
+
+/// Shows the first complaints, if there are any.
+#[track_caller]
+fn assert_no(complaints: &[String]) {
+    let first: Vec<&str> = complaints.iter().map(String::as_str).take(20).collect();
+    assert!(
+        first.is_empty(),
+        "{} complaints:\n{}",
+        complaints.len(),
+        first.join("\n")
+    );
+}
+
+/// Reads a file of these bytes, which is left as it is if it is refused.
+fn said_by(format: &Format, path: &Path, bytes: &[u8]) -> Result<String, Problem> {
+    fs::write(path, bytes).unwrap();
+    let said = (format.read)(path);
+    if said.is_err() {
+        assert!(
+            fs::read(path).unwrap() == bytes,
+            "{}: what was refused has changed: {}",
+            format.name,
+            shown(bytes)
+        );
+    }
+    said
+}
+
+/// Puts something at a path.
+type Put = fn(&Path);
+
+/// What puts something there that is no file to read, each with its name.
+fn in_place_of_a_file() -> Vec<(&'static str, Put)> {
+    let mut all: Vec<(_, Put)> = vec![("a directory", |path| fs::create_dir(path).unwrap())];
+    if cfg!(unix) {
+        all.push(("a link to itself", |path| link(path, path)));
+        all.push(("a file without an end", endless));
+    }
+    all
+}
+
+/// Puts a file without an end there, which nobody may take as a whole.
+fn endless(path: &Path) {
+    link(Path::new("/dev/zero"), path);
+}
+
+/// Makes a link. One to itself nobody can read, whoever it is: permissions do not count for everybody.
+#[cfg(unix)]
+fn link(to: &Path, path: &Path) {
+    std::os::unix::fs::symlink(to, path).unwrap();
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, _: &Path) {}
+
+/// Removes whatever is there.
+fn remove(path: &Path) {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path).unwrap(),
+        Ok(_) => fs::remove_file(path).unwrap(),
+        Err(_) => {}
+    }
+}
+
+/// The bytes as text for who looks for what is wrong, cut.
+fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    format!("{text:.2000?}")
+}
+
+/// A directory for files that are written very often, and made safe each time: in memory, where there is such a place.
+fn directory() -> TempDir {
+    let in_memory = tempfile::tempdir_in("/dev/shm");
+    in_memory.or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// The entries of a directory, with what is in files.
+fn entries(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let entries = fs::read_dir(directory).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .map(|path| {
+            let bytes = fs::read(&path).ok();
+            (path, bytes)
+        })
+        .collect()
+}

@@ -1,0 +1,151 @@
+//! What is somebody else's is left as it is by every command that writes.
+
+use super::entries;
+use crate::{Ran, command, run_in};
+use intermezzo::refinement::{ObservationSet, refine};
+use intermezzo::sync::Mutex;
+use std::fs;
+use std::path::Path;
+
+/// Commands that write, each with where: `OUT` stands for it among the arguments.
+const WRITING: &[(&str, &[&str])] = &[
+    ("page.html", &["view", "report.json", "--out", "OUT"]),
+    (
+        "report.sarif",
+        &["view", "report.json", "--format", "sarif", "--out", "OUT"],
+    ),
+    ("page.html", &["corpus", "run", "abba", "--view", "OUT"]),
+    ("page.html", &["replay", "TOKEN", "--view", "OUT"]),
+    ("first.json", &["corpus", "run", "abba", "--schedule-out", "OUT"]),
+    ("search", &["corpus", "run", "counter", "--checkpoint", "OUT"]),
+    (
+        "memo",
+        &[
+            "corpus",
+            "run",
+            "counter",
+            "--strategy",
+            "coverage",
+            "--memo",
+            "OUT",
+        ],
+    ),
+    (
+        "drawing.svg",
+        &[
+            "tune",
+            "counter",
+            "--grow",
+            "tasks=1..2",
+            "--strategies",
+            "dfs",
+            "--svg",
+            "OUT",
+        ],
+    ),
+    (
+        "results",
+        &["tune", "counter", "--strategies", "dfs", "--out", "OUT"],
+    ),
+    (
+        "results/results.jsonl",
+        &["tune", "counter", "--strategies", "dfs", "--out", "results"],
+    ),
+    ("mine", &["monitor", "new", "OUT"]),
+];
+
+/// What may be there.
+const THERE: &[&[u8]] = &[
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+    b"Dear diary,\ntoday nothing raced.\n",
+    b"{\"format\": \"somebody-elses/1\"}",
+    b"<svg>mine</svg>",
+    b"\xff\xfe",
+];
+
+#[test]
+fn what_is_somebody_elses_is_left_alone() {
+    let directory = super::directory();
+    let report = run_in(directory.path(), &["corpus", "run", "abba", "--json"]).stdout;
+    let token = crate::token(&serde_json::from_str(&report).unwrap());
+    for (out, arguments) in WRITING {
+        let directory = super::directory();
+        let directory = directory.path();
+        fs::write(directory.join("report.json"), &report).unwrap();
+        let arguments: Vec<&str> = arguments
+            .iter()
+            .map(|&argument| match argument {
+                "OUT" => *out,
+                "TOKEN" => token.as_str(),
+                other => other,
+            })
+            .collect();
+        let path = directory.join(out);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // Another format of ours is not what is to be written either.
+        let schedule = br#"{"format":"intermezzo-schedule/1"}"#;
+        let other = if *out == "first.json" {
+            report.as_bytes()
+        } else {
+            schedule
+        };
+        for there in THERE.iter().chain([&other]) {
+            fs::write(&path, there).unwrap();
+            left_alone(directory, &arguments, out);
+            fs::remove_file(&path).unwrap();
+        }
+        // Some write into a directory, which is theirs to make.
+        if *out != "results" {
+            fs::create_dir(&path).unwrap();
+            left_alone(directory, &arguments, out);
+        }
+    }
+}
+
+/// The command is refused with the name of the file, and nothing in the directory is another than before, but for locks.
+fn left_alone(directory: &Path, arguments: &[&str], out: &str) {
+    let lock = directory.join(format!("{out}.lock"));
+    let but_locks = || {
+        let mut entries = entries(directory);
+        entries.retain(|path, bytes| *path != lock || bytes.as_deref() != Some(b""));
+        entries
+    };
+    let before = but_locks();
+    let ran = Ran::of(&mut command(directory, arguments)).ends_with(2);
+    assert!(ran.stderr.contains(out), "{arguments:?}: {}", ran.stderr);
+    assert!(but_locks() == before, "{arguments:?}: something was changed");
+}
+
+/// Sets of observations are written by tests.
+#[test]
+fn observations_are_not_written_over_something_else() {
+    let directory = super::directory();
+    let observed = refine(|| Mutex::new(0))
+        .op("add", (), |n: &Mutex<u8>, ()| *n.lock().unwrap() += 1)
+        .scenarios(1)
+        .observe();
+    let set: ObservationSet = observed.expect("observations");
+    let path = directory.path().join("observations.json");
+    let mention = b"what intermezzo-observations/1 has, I wrote into my diary";
+    for there in THERE.iter().chain([&&mention[..]]) {
+        fs::write(&path, there).unwrap();
+        // What is to be written first, and then takes the name, is looked at as well.
+        for name in ["observations.json", "observations"] {
+            fs::write(directory.path().join("observations.new"), there).unwrap();
+            let before = entries(directory.path());
+            let said = set.save(directory.path().join(name)).unwrap_err().to_string();
+            assert!(said.contains(name), "{said}");
+            assert!(
+                entries(directory.path()) == before,
+                "{name}: something was changed"
+            );
+        }
+    }
+    fs::remove_file(directory.path().join("observations.new")).unwrap();
+    fs::remove_file(&path).unwrap();
+    for _ in 0..2 {
+        set.save(&path).expect("nothing of somebody else is there");
+    }
+    assert_eq!(ObservationSet::load(&path).unwrap(), set);
+    assert_eq!(entries(directory.path()).len(), 1);
+}

@@ -1,0 +1,27 @@
+//! What stands in for cargo where a command reads what a project's tests have written: nothing is built.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Where, in the directory of the project, what a test is to have written is put beforehand. Nothing is written without it.
+pub(crate) const WRITTEN: &str = "written";
+
+/// What a test says of its settings.
+pub(crate) const SETTINGS: &str = "{\"format\":\"intermezzo-settings/1\",\"program\":\"a::b\",\"config\":null,\"layers\":[\n\
+    {\"setting\":\"seed\",\"value\":\"3\",\"from\":\"config\",\"path\":\"p/intermezzo.toml\",\"line\":2},\n\
+    {\"setting\":\"seed\",\"value\":\"4\",\"from\":\"variable\",\"name\":\"INTERMEZZO_SEED\"}]}\n";
+
+/// What is run for `cargo test`: a shell takes the word `test` for a file in the current directory. It knows no `--jsno`.
+const SCRIPT: &str = "case \"$*\" in *--jsno*) exit 1;; esac\n\
+    test ! -e written || cp written \"${INTERMEZZO_SETTINGS:-$INTERMEZZO_REPORTS}/project-test.json\"\n";
+
+/// Puts it into this directory.
+pub(crate) fn install(directory: &Path) {
+    fs::write(directory.join("test"), SCRIPT).unwrap();
+}
+
+/// Lets this command, which is run there, take it for cargo.
+pub(crate) fn instead_of_cargo(command: &mut Command) {
+    command.env("CARGO", "sh");
+}

@@ -1,0 +1,126 @@
+//! Every example runs, ends as it should, and shows what it is there to show.
+
+use cargo_metadata::{MetadataCommand, TargetKind};
+use std::collections::BTreeSet;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Each example with its package, its arguments, and words that it prints.
+const EXAMPLES: &[(&str, &str, &[&str], &[&str])] = &[
+    (
+        "intermezzo",
+        "breakpoint",
+        &[],
+        &["a process: ", "an exploration:", "-10 is left", "in 1 execution"],
+    ),
+    (
+        "intermezzo",
+        "lost_update",
+        &[],
+        &["an update was lost", "schedule"],
+    ),
+    (
+        "intermezzo",
+        "refine_stack",
+        &[],
+        &[
+            "one at a time:",
+            "at once: ",
+            "lets go too early: ",
+            "no order of the operations",
+        ],
+    ),
+    ("intermezzo-breakpoint", "disarmed", &["with"], &[]),
+    ("intermezzo-breakpoint", "disarmed", &["without"], &[]),
+];
+
+fn manifest() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")
+}
+
+/// Where the example is, which `cargo test` has built. When it was asked for this test alone, it is built now.
+fn built(package: &str, example: &str) -> PathBuf {
+    let this = env::current_exe().unwrap();
+    let profile = this
+        .ancestors()
+        .nth(2)
+        .expect("tests are in deps, in the profile's directory");
+    let path = profile
+        .join("examples")
+        .join(format!("{example}{}", env::consts::EXE_SUFFIX));
+    if !path.exists() {
+        let mut command = Command::new(env!("CARGO"));
+        command.args([
+            "test",
+            "--no-run",
+            "--quiet",
+            "--offline",
+            "--package",
+            package,
+            "--example",
+            example,
+        ]);
+        command.arg("--manifest-path").arg(manifest());
+        command.env(
+            "CARGO_TARGET_DIR",
+            profile.parent().expect("the target directory"),
+        );
+        assert!(command.status().unwrap().success(), "{example} is not built");
+    }
+    path
+}
+
+#[test]
+fn examples_show_what_they_are_for() {
+    for (package, example, arguments, words) in EXAMPLES {
+        let mut command = Command::new(built(package, example));
+        for (name, _) in env::vars_os() {
+            if name.to_string_lossy().starts_with("INTERMEZZO_") {
+                command.env_remove(name);
+            }
+        }
+        let output = command.args(*arguments).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "{example}: {}\n{printed}\n{told}",
+            output.status
+        );
+        for word in *words {
+            assert!(
+                printed.contains(word),
+                "{example} does not print {word:?}:\n{printed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_example_is_left_out() {
+    let mut command = MetadataCommand::new();
+    let metadata = command
+        .manifest_path(manifest())
+        .no_deps()
+        .other_options(["--offline".into()])
+        .exec()
+        .unwrap();
+    let there: BTreeSet<(&str, &str)> = metadata
+        .packages
+        .iter()
+        .flat_map(|package| {
+            package
+                .targets
+                .iter()
+                .map(|target| (package.name.as_str(), target))
+        })
+        .filter(|(_, target)| target.kind.contains(&TargetKind::Example))
+        .map(|(package, target)| (package, target.name.as_str()))
+        .collect();
+    let tried: BTreeSet<(&str, &str)> = EXAMPLES
+        .iter()
+        .map(|&(package, example, ..)| (package, example))
+        .collect();
+    assert_eq!(there, tried);
+}

@@ -1,0 +1,147 @@
+//! Whatever is built goes with MIT or Apache-2.0, whichever a user takes, and comes from the registry or from here.
+//!
+//! For what the default members are built of. `cargo deny check` (`deny.toml`) looks at advisories as well.
+
+#![allow(clippy::print_stdout, reason = "what is left out is said")]
+
+use spdx::{Expression, ParseMode};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Licences of which a crate must offer one, or all that it joins by `AND`. Each lets what contains the crate have a licence
+/// of its own, and asks for no more than its text beside it.
+const ALLOWED: &[&str] = &["MIT", "Apache-2.0", "ISC", "Zlib", "Unicode-3.0"];
+
+/// Crates that may have another, with the reason.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    // It is about the files of the crate itself, which are taken as they are published.
+    (
+        "imbl",
+        "MPL-2.0",
+        "whatever is built with its files unchanged has its own licence",
+    ),
+    ("imbl-sized-chunks", "MPL-2.0", "a part of imbl"),
+    (
+        "cbindgen",
+        "MPL-2.0",
+        "a tool of a test, in nothing that is delivered",
+    ),
+];
+
+/// Where crates may come from, beside the repository itself.
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What `cargo tree` says of each crate that the default members are built of: its name and its licence.
+fn crates(of_all_platforms: bool) -> Option<BTreeSet<(String, String)>> {
+    let mut command = Command::new(env!("CARGO"));
+    command
+        .current_dir(root())
+        .args(["tree", "--locked", "--offline", "--edges", "normal,build,dev"]);
+    command.args(["--prefix", "none", "--format", "{p}|{l}|"]);
+    if of_all_platforms {
+        command.args(["--target", "all"]);
+    }
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let of_line = |line: &str| {
+        let mut parts = line.split('|');
+        let name = parts.next()?.split(' ').next()?;
+        Some((name.to_owned(), parts.next()?.to_owned()))
+    };
+    output
+        .status
+        .success()
+        .then(|| text.lines().filter_map(of_line).collect())
+}
+
+#[test]
+fn every_licence_goes_with_ours() {
+    let crates = crates(true).unwrap_or_else(|| {
+        println!("crates of other platforms are not downloaded: `cargo fetch` would let them be checked too");
+        crates(false).expect("what this test was built of is there")
+    });
+    assert!(crates.len() > 100, "{crates:?}");
+    let mut needed = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for (name, licence) in &crates {
+        let expression = match Expression::parse_mode(licence, ParseMode::LAX) {
+            Ok(expression) => expression,
+            Err(error) => {
+                wrong.push(format!("{name} has {licence:?}: {error}"));
+                continue;
+            }
+        };
+        let allowed = |requirement: &spdx::LicenseReq| requirement.license.id().map(|id| id.name);
+        let is_allowed =
+            |requirement: &spdx::LicenseReq| allowed(requirement).is_some_and(|id| ALLOWED.contains(&id));
+        if expression.evaluate(is_allowed) {
+            continue;
+        }
+        let exception = EXCEPTIONS.iter().find(|(of, ..)| of == name);
+        let excepted = |requirement: &spdx::LicenseReq| {
+            is_allowed(requirement)
+                || exception.is_some_and(|(_, licence, _)| allowed(requirement) == Some(licence))
+        };
+        if expression.evaluate(excepted) {
+            needed.insert(name.as_str());
+        } else {
+            wrong.push(format!(
+                "{name} has {licence:?}, which is not allowed here: say why it may be, or do without it"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let named: BTreeSet<&str> = EXCEPTIONS.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(
+        needed, named,
+        "exceptions that are needed, and those that are made"
+    );
+}
+
+/// No other registry, and no repository: those are not there for ever, and are not what was looked at.
+#[test]
+fn crates_come_from_the_registry() {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let sources: BTreeSet<&str> = lock
+        .lines()
+        .filter_map(|line| line.strip_prefix("source = "))
+        .map(|source| source.trim_matches('"'))
+        .collect();
+    assert_eq!(sources, BTreeSet::from([REGISTRY]));
+    let packages = lock.matches("[[package]]").count();
+    let checksums = lock
+        .lines()
+        .filter(|line| line.starts_with("checksum = "))
+        .count();
+    let ours = packages - lock.lines().filter(|line| line.starts_with("source = ")).count();
+    assert_eq!(
+        packages,
+        ours + checksums,
+        "each that is downloaded has a checksum"
+    );
+}
+
+#[test]
+fn the_other_tool_is_told_the_same() {
+    let deny = fs::read_to_string(root().join("deny.toml")).unwrap();
+    let quoted = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| format!("{name:?}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let list = format!("\nallow = [{}]\n", quoted(ALLOWED));
+    assert!(deny.contains(&list), "deny.toml is to have: {list}");
+    for (name, licence, _) in EXCEPTIONS {
+        let exception = format!("{{ crate = {name:?}, allow = [{licence:?}] }}");
+        assert!(deny.contains(&exception), "deny.toml is to have: {exception}");
+    }
+    assert_eq!(deny.matches("crate = ").count(), EXCEPTIONS.len());
+}

@@ -380,6 +380,7 @@ fn finding_event(event: &EventLine) -> FindingEvent {
         read,
         written,
         site: event.site.clone(),
+        preempts: event.preempts,
         concerned: false,
     }
 }

@@ -547,7 +547,11 @@ impl Runtime {
         candidates: Candidates<'_>,
     ) -> Option<u32> {
         let prescribed = self.prescribed(kind, preempts, alternatives);
-        prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates))
+        let taken = prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates));
+        if preempts && taken.is_some_and(|taken| taken != 0) {
+            self.events.preempt();
+        }
+        taken
     }
 
     /// The prescribed decision, if there is one and it is for such a choice.

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::report::RefinementReport;
 use intermezzo_explorer::report::lines::{command, cut, width, wrap};
-use intermezzo_explorer::report::{Detail, Part, TextStyle, count};
+use intermezzo_explorer::report::{Detail, Part, TextStyle, count, with_places};
 use intermezzo_explorer::{Coverage, Verdict};
 use intermezzo_sdk::FindingKind;
 use std::fmt;
@@ -103,12 +103,20 @@ impl Failure {
             Some(parts) if self.kind == FindingKind::Refinement => parts,
             _ => self.message.split_once('\n').unwrap_or((&self.message, "")),
         };
-        text.painted(&format!("{head} {first}"), &head, Part::Error);
         if style.detail == Detail::Quiet {
+            text.painted(&format!("{head} {first}"), &head, Part::Error);
             return text.text;
         }
-        if !rest.is_empty() {
-            text.prose(rest, INDENT, INDENT);
+        let (said, places) = with_places(&format!("{first}\n{rest}").replace("; then ", "\nthen "), style);
+        for (line, number) in said.lines().zip(0..) {
+            match number {
+                0 => text.painted(&format!("{head} {line}"), &head, Part::Error),
+                _ => text.prose(line, INDENT, 2 * INDENT),
+            }
+        }
+        if !places.is_empty() {
+            text.blank();
+            text.text.push_str(&places);
         }
         text.title("the operations, of which those of different tasks run at once:");
         for line in self.scenario.shortened().to_string().lines() {

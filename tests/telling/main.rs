@@ -5,7 +5,7 @@ mod objects;
 mod programs;
 mod widths;
 
-use intermezzo::monitors::{by_name, by_name::SHIPPED};
+use intermezzo::monitors::{SHIPPED, by_name};
 use intermezzo::report::TextStyle;
 use intermezzo::sdk::FindingKind;
 use intermezzo::{Detail, Explorer, Report, Settings};

@@ -5,35 +5,46 @@ use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 /// Each failure by name.
-pub(crate) fn reports() -> [(&'static str, RefinementReport); 2] {
-    [("refinement", queue()), ("nondeterministic_spec", dice())]
+pub(crate) fn reports() -> [(&'static str, RefinementReport); 3] {
+    [
+        ("refinement", counter()),
+        ("refinement_of_a_panic", list()),
+        ("nondeterministic_spec", dice()),
+    ]
 }
 
-/// A queue that counts its items beside them.
-fn queue() -> RefinementReport {
+/// A counter whose increments are two steps.
+fn counter() -> RefinementReport {
+    refine(|| AtomicUsize::new(0))
+        .name("a counter")
+        .op("increment", (), |counter, ()| {
+            let seen = counter.load(SeqCst);
+            counter.store(seen + 1, SeqCst);
+            seen
+        })
+        .show(|counter| counter.load(SeqCst))
+        .run()
+}
+
+/// A list that is asked for an item without a look at whether there is one.
+fn list() -> RefinementReport {
     #[derive(Default)]
-    struct Queue {
+    struct List {
         items: Mutex<Vec<u8>>,
         count: AtomicUsize,
     }
-    refine(Queue::default)
-        .name("a queue")
-        .op("push", fresh::<u8>(), |queue, item| {
-            queue.items.lock().unwrap().push(item);
-            queue.count.fetch_add(1, SeqCst);
-        })
-        .op("pop", (), |queue, ()| {
-            if queue.count.load(SeqCst) == 0 {
+    refine(List::default)
+        .name("a list")
+        .op("take", (), |list, ()| {
+            if list.count.load(SeqCst) == 0 {
                 return None;
             }
-            queue.count.fetch_sub(1, SeqCst);
-            Some(queue.items.lock().unwrap().remove(0))
+            list.count.fetch_sub(1, SeqCst);
+            Some(list.items.lock().unwrap().remove(0))
         })
-        .show(|queue| format!("{:?}", queue.items.lock().unwrap()))
-        .pin(|s| {
-            s.init("push", 1u8)
-                .task(|t| t.op("pop", ()))
-                .task(|t| t.op("push", 2u8).op("pop", ()))
+        .op("put", fresh::<u8>(), |list, item| {
+            list.items.lock().unwrap().push(item);
+            list.count.fetch_add(1, SeqCst);
         })
         .run()
 }

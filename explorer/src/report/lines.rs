@@ -52,39 +52,50 @@ pub fn path(path: &str, room: usize) -> String {
     format!("{ELLIPSIS}{tail}")
 }
 
+/// The beginning of a word that is too long for a line: up to the end of a module's name, if there is one.
+fn piece(word: &str, room: usize) -> &str {
+    let fits = head(word, room);
+    match fits.rfind("::") {
+        Some(at) => &fits[..at + 2],
+        // Something has to be taken.
+        None if fits.is_empty() => &word[..word.chars().next().map_or(0, char::len_utf8)],
+        None => fits,
+    }
+}
+
 /// Prose in lines of at most so many columns, those after the first indented.
 pub fn wrap(text: &str, columns: usize, first: usize, others: usize) -> Vec<String> {
     let mut lines = Vec::new();
+    let margin = " ".repeat(others.min(columns / 2));
     for (number, paragraph) in text.split('\n').enumerate() {
         let first = if number == 0 { first } else { others };
         // What the user has indented stays so, as far as there is room.
         let own = width(paragraph) - width(paragraph.trim_start());
         let mut line = " ".repeat((first + own).min(columns / 2));
         let mut empty = true;
-        for word in paragraph.split_whitespace() {
+        // Two spaces are as meant.
+        for word in paragraph.trim_start().split(' ') {
             let mut word = word.to_owned();
             if !empty && width(&line) + 1 + width(&word) > columns {
-                lines.push(std::mem::replace(&mut line, " ".repeat(others.min(columns / 2))));
+                lines.push(std::mem::replace(&mut line, margin.clone()).trim_end().to_owned());
                 empty = true;
             }
-            if empty && width(&line) + width(&word) > columns {
+            while empty && width(&line) + width(&word) > columns {
                 let room = columns - width(&line);
                 if word.contains(['/', '\\']) {
                     word = path(&word, room);
-                } else {
-                    while width(&line) + width(&word) > columns {
-                        let part = head(&word, columns - width(&line)).to_owned();
-                        let rest = word.split_off(part.len());
-                        lines.push(std::mem::replace(&mut line, " ".repeat(others.min(columns / 2))) + &part);
-                        word = rest;
-                    }
+                    break;
                 }
+                let part = piece(&word, room).len();
+                let rest = word.split_off(part);
+                lines.push(std::mem::replace(&mut line, margin.clone()) + &word);
+                word = rest;
             }
             if !empty {
                 line.push(' ');
             }
             line.push_str(&word);
-            empty = false;
+            empty &= word.is_empty();
         }
         lines.push(line.trim_end().to_owned());
     }

@@ -186,6 +186,9 @@ impl Runtime {
         let Some(mut skip) = taken.checked_sub(u32::from(goes_on)) else {
             return self.step(last);
         };
+        if goes_on {
+            self.events.preempt();
+        }
         let mut rest = others.rotate_right(last + 1);
         while skip > 0 {
             rest &= rest - 1;

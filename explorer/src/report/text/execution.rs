@@ -2,7 +2,7 @@
 
 use super::style::{Detail, Part, TextStyle};
 use super::{count, describe};
-use crate::report::lines::{cut, path, width};
+use crate::report::lines::{cut, path, width, wrap};
 use crate::report::source::Sources;
 use crate::report::{Finding, FindingEvent};
 use std::collections::BTreeSet;
@@ -67,6 +67,18 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
         before = Some(event);
     }
     text
+}
+
+/// The parts of a variable's name, for who has never seen one: `atomic 1.2` is the second that task 1 used first.
+fn named_by_use<'a>(
+    events: &'a [FindingEvent],
+    event: &'a FindingEvent,
+) -> Option<(&'a str, &'a str, &'a str)> {
+    let (_, numbers) = event.var.rsplit_once(' ')?;
+    let (task, ordinal) = numbers.split_once('.')?;
+    ordinal.parse::<u32>().ok()?;
+    let of_task = |other: &&FindingEvent| other.id.split_once('.').is_some_and(|(number, _)| number == task);
+    Some((&event.var, &events.iter().find(of_task)?.task, ordinal))
 }
 
 fn line(text: &mut String, line: &str) {

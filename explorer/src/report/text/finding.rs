@@ -11,13 +11,19 @@ use intermezzo_sdk::FindingKind;
 /// Columns by which what belongs to a line above is set in.
 const INDENT: usize = 2;
 
+/// What a report has to say of a finding beside the finding.
+#[derive(Default)]
+pub(super) struct Told<'a> {
+    /// What shows it again without the tool.
+    pub(super) reproduction: Option<&'a Reproduction>,
+    /// Whether there was a reduction.
+    pub(super) reduced: bool,
+    /// The number of the finding before that the same execution shows.
+    pub(super) like: Option<usize>,
+}
+
 /// The finding, with what reproduces it.
-pub(super) fn show(
-    finding: &Finding,
-    reproduction: Option<&Reproduction>,
-    reduced: bool,
-    style: &TextStyle,
-) -> String {
+pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> String {
     let mut text = Text::new(style);
     if style.detail == Detail::Quiet {
         let first = finding.message.lines().next().unwrap_or_default();
@@ -35,12 +41,18 @@ pub(super) fn show(
     if places.is_empty() {
         add_concerned(finding, &mut places);
     }
-    text.text.push_str(&places.show(style, &mut sources));
     let help = finding.suggestion.as_deref().or_else(|| advice::of(finding));
+    let help = help.map(|help| places.numbered(help));
+    text.section(&places.show(style, &mut sources));
     if let Some(help) = help {
-        text.marked("help", help);
+        text.marked("help", &help);
     }
-    text.text.push_str(&execution::show(finding, style, &mut sources));
+    match told.like {
+        Some(number) => text.title(&format!(
+            "what happened: as in finding {number}, by the same schedule"
+        )),
+        None => text.section(&execution::show(finding, style, &mut sources)),
+    }
     if let Some(Replays { shown, all }) = finding.replays {
         let or = match finding.monitor.as_str() {
             "engine" => "",
@@ -60,9 +72,12 @@ pub(super) fn show(
     {
         text.marked("note", &format!("found by {strategy}"));
     }
-    text.next(finding);
-    match reproduction.map(|reproduction| &reproduction.breakpoint) {
-        Some(Ok(breakpoint)) => text.breakpoint(breakpoint, reduced),
+    // What is about the exploration as a whole has no execution.
+    if told.like.is_none() && (!finding.events.is_empty() || finding.monitor == "engine") {
+        text.next(finding);
+    }
+    match told.reproduction.map(|reproduction| &reproduction.breakpoint) {
+        Some(Ok(breakpoint)) => text.breakpoint(breakpoint, told.reduced),
         Some(Err(reason)) if style.detail == Detail::Verbose => {
             text.marked("note", &format!("no breakpoint reproduces it: {reason}"));
         }
@@ -120,6 +135,14 @@ impl Text<'_> {
         }
     }
 
+    /// What stands apart from what is above.
+    fn section(&mut self, section: &str) {
+        if !section.is_empty() {
+            self.text.push('\n');
+            self.text.push_str(section);
+        }
+    }
+
     /// `error[deadlock]: no task can go on`.
     fn headline(&mut self, finding: &Finding, message: &str) {
         let (word, part) = match finding.is_error() {
@@ -137,6 +160,7 @@ impl Text<'_> {
     /// `help: take the locks in one order`.
     fn marked(&mut self, word: &str, text: &str) {
         let head = format!("{word}:");
+        self.text.push('\n');
         for line in wrap(&format!("{head} {text}"), self.style.columns(), 0, INDENT) {
             let painted = line.replacen(&head, &self.style.paint(Part::Heading, &head), 1);
             self.line(&painted);
@@ -144,6 +168,7 @@ impl Text<'_> {
     }
 
     fn title(&mut self, title: &str) {
+        self.text.push('\n');
         for line in wrap(title, self.style.columns(), 0, INDENT) {
             let painted = self.style.paint(Part::Heading, &line);
             self.line(&painted);
@@ -180,7 +205,7 @@ impl Text<'_> {
 
     /// How to have it without the tool.
     fn breakpoint(&mut self, breakpoint: &SuggestedBreakpoint, reduced: bool) {
-        self.title("or each time, without the tool: write each of these lines right before its place");
+        self.title("or have it each time, without the tool: write each line right before its place");
         let widest = breakpoint.places.iter().map(|place| width(&place.site)).max();
         for place in &breakpoint.places {
             let line = format!("  {:1$}  {2}", place.site, widest.unwrap_or(0), place.code);
@@ -199,7 +224,7 @@ impl Text<'_> {
                 INDENT,
             );
         }
-        self.title("or in every exploration, the code as it is:");
+        self.title("or arm it in explorations, and leave the code as it is:");
         let reduction = if reduced { "INTERMEZZO_REDUCTION=none " } else { "" };
         self.command(&format!(
             "{reduction}INTERMEZZO_BREAKPOINTS=\"{}\"",

@@ -7,6 +7,7 @@ mod places;
 mod style;
 mod words;
 
+pub use places::with_places;
 pub use style::{Detail, Part, ReplayedBy, TextStyle};
 
 use super::lines::wrap;
@@ -22,7 +23,11 @@ impl fmt::Display for Report {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&finding::show(self, None, false, &TextStyle::default()))
+        f.write_str(&finding::show(
+            self,
+            finding::Told::default(),
+            &TextStyle::default(),
+        ))
     }
 }
 
@@ -33,7 +38,16 @@ impl Report {
         let reduced = self.reduction != "none";
         for (at, found) in self.findings.iter().enumerate() {
             let reproduction = self.reproductions.iter().find(|known| known.finding == at);
-            text.push_str(&finding::show(found, reproduction, reduced, style));
+            let shown = self.findings[..at].iter();
+            let again = shown
+                .enumerate()
+                .find(|(_, other)| other.schedule == found.schedule);
+            let told = finding::Told {
+                reproduction,
+                reduced,
+                like: again.map(|(at, _)| at + 1),
+            };
+            text.push_str(&finding::show(found, told, style));
             if style.detail != Detail::Quiet {
                 text.push('\n');
             }
@@ -121,7 +135,12 @@ pub fn count(number: u64, word: &str) -> String {
 
 /// An event without its task and place: `store atomic 0.1 = 1 (SeqCst)`.
 fn describe(event: &FindingEvent) -> String {
-    let mut text = event.op.clone();
+    let (op, how) = match event.op.split_once([',', ' ']) {
+        // What is said of the operation, and not of the variable.
+        Some((op, how @ (" in vain" | "for no reason"))) => (op, how.trim_start()),
+        _ => (event.op.as_str(), ""),
+    };
+    let mut text = op.to_owned();
     if !event.var.is_empty() {
         text.push(' ');
         text.push_str(&event.var);
@@ -134,6 +153,9 @@ fn describe(event: &FindingEvent) -> String {
     }
     if let Some(order) = &event.order {
         text.push_str(&format!(" ({order})"));
+    }
+    if !how.is_empty() {
+        text.push_str(&format!(", {how}"));
     }
     text
 }

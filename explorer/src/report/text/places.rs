@@ -107,6 +107,13 @@ impl Places {
     }
 }
 
+/// A text with numbers for the places in it, and the places with their source.
+pub fn with_places(text: &str, style: &TextStyle) -> (String, String) {
+    let mut places = Places::default();
+    let text = places.numbered(text);
+    (text, places.show(style, &mut Sources::here()))
+}
+
 fn line(text: &mut String, line: &str) {
     writeln!(text, "{}", line.trim_end()).expect("a string takes everything");
 }

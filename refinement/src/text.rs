@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::report::RefinementReport;
 use intermezzo_explorer::report::lines::{command, cut, width, wrap};
-use intermezzo_explorer::report::{Detail, Part, TextStyle, count, with_places};
+use intermezzo_explorer::report::{Detail, Part, TextStyle, count, panics_apart, with_places};
 use intermezzo_explorer::{Coverage, Verdict};
 use intermezzo_sdk::FindingKind;
 use std::fmt;
@@ -107,7 +107,7 @@ impl Failure {
             text.painted(&format!("{head} {first}"), &head, Part::Error);
             return text.text;
         }
-        let (said, places) = with_places(&format!("{first}\n{rest}").replace("; then ", "\nthen "), style);
+        let (said, places) = with_places(&panics_apart(&format!("{first}\n{rest}")), style);
         for (line, number) in said.lines().zip(0..) {
             match number {
                 0 => text.painted(&format!("{head} {line}"), &head, Part::Error),

@@ -8,7 +8,7 @@ mod widths;
 use intermezzo::monitors::{SHIPPED, by_name};
 use intermezzo::report::TextStyle;
 use intermezzo::sdk::FindingKind;
-use intermezzo::{Detail, Explorer, Report, Settings};
+use intermezzo::{Detail, Explorer, ReplayedBy, Report, Settings};
 use std::collections::BTreeSet;
 
 /// A test with a finding: its name, its settings, and its body.
@@ -44,6 +44,11 @@ impl Case {
     }
 }
 
+/// As a failing test of a project looks where nobody knows the terminal.
+fn style() -> TextStyle {
+    TextStyle::default().replayed_by(ReplayedBy::Test)
+}
+
 /// Every case with its report: each is made once.
 fn reports() -> impl Iterator<Item = (&'static Case, Report)> {
     programs::CASES.iter().map(|case| (case, case.report()))
@@ -59,11 +64,11 @@ fn every_kind_and_every_monitor_is_told_of() {
             kinds.insert(finding.kind.as_str().into_owned());
             monitors.insert(finding.monitor.clone());
         }
-        insta::assert_snapshot!(case.name, report.text(&TextStyle::default()));
+        insta::assert_snapshot!(case.name, report.text(&style()));
     }
     for (name, report) in objects::reports() {
         kinds.insert(report.failure.as_ref().unwrap().kind.as_str().into_owned());
-        insta::assert_snapshot!(name, report.text(&TextStyle::default()));
+        insta::assert_snapshot!(name, report.text(&style()));
     }
     for kind in FindingKind::ALL {
         assert!(kinds.contains(kind.as_str().as_ref()), "{kind} has no snapshot");
@@ -80,7 +85,7 @@ fn every_kind_and_every_monitor_is_told_of() {
 #[test]
 fn as_much_as_is_wanted() {
     let report = programs::CASES[0].report();
-    let style = TextStyle::default();
+    let style = style();
     insta::assert_snapshot!("quiet", report.text(&style.clone().detail(Detail::Quiet)));
     insta::assert_snapshot!("verbose", report.text(&style.clone().detail(Detail::Verbose)));
     let colour = TextStyle {
@@ -106,4 +111,15 @@ fn what_passes_says_what_it_is_worth() {
         explorer().executions(0).explore(body).to_string(),
     ];
     insta::assert_snapshot!("passes", texts.join("\n"));
+}
+
+/// The guide's failure is one of those that there are.
+#[test]
+fn the_guide_shows_what_is_shown() {
+    let guide = include_str!("../../docs/guide/src/failure.md");
+    let case = programs::CASES
+        .iter()
+        .find(|case| case.name == "deadlock_of_crossed_locks");
+    let text = case.unwrap().report().text(&style());
+    assert!(guide.contains(&format!("```text\n{text}```\n")), "{text}");
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 fn texts(columns: usize) -> Vec<(String, String, Option<String>)> {
     let style = TextStyle {
         width: Some(columns),
-        ..TextStyle::default()
+        ..super::style()
     };
     let explored = reports().map(|(case, report)| {
         // What is about the whole exploration has no execution to replay.

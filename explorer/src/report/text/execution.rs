@@ -36,11 +36,16 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
     if shown.len() < events.len() {
         write!(title, " ({} of {} events)", shown.len(), events.len()).expect("a string takes everything");
     }
-    let title = format!("{title}:");
-    line(
-        &mut text,
-        &style.paint(Part::Heading, &cut(&title, style.columns())),
-    );
+    if let Some((var, task, ordinal)) = shown.iter().find_map(|&at| named_by_use(events, &events[at])) {
+        write!(
+            title,
+            "; {var} is variable {ordinal} of those that {task} used first"
+        )
+        .expect("a string takes everything");
+    }
+    for heading in wrap(&format!("{title}:"), style.columns(), 0, 2) {
+        line(&mut text, &style.paint(Part::Heading, &heading));
+    }
     let rows = Rows::new(events, &shown, style.columns());
     let mut next = 0;
     let mut before: Option<&FindingEvent> = None;
@@ -53,14 +58,13 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
         let event = &events[at];
         if event.preempts && at > 0 {
             let words = format!(
-                "  -- {} could have gone on, but {} goes first --",
+                "-- {} could have gone on, but {} goes first --",
                 events[at - 1].task,
                 event.task
             );
-            line(
-                &mut text,
-                &style.paint(Part::Switch, &cut(&words, style.columns())),
-            );
+            for words in wrap(&words, style.columns(), 2, 5) {
+                line(&mut text, &style.paint(Part::Switch, &words));
+            }
         }
         let same = before.is_some_and(|before| before.task == event.task && !event.preempts);
         rows.write(&mut text, event, same, sources);

@@ -2,7 +2,7 @@
 
 use super::places::Places;
 use super::style::{Detail, Part, ReplayedBy, TextStyle};
-use super::{advice, count, describe, execution};
+use super::{advice, count, describe, execution, panics_apart};
 use crate::report::lines::{command, width, wrap};
 use crate::report::source::Sources;
 use crate::report::{Finding, Replays, Reproduction, SuggestedBreakpoint};
@@ -94,7 +94,7 @@ fn said(finding: &Finding) -> String {
             let message = message.replacen("no task can go on: ", "no task can go on\n  ", 1);
             message.replace("; ", "\n  ")
         }
-        FindingKind::Assertion | FindingKind::Panic => message.replace("; then ", "\nthen "),
+        FindingKind::Assertion | FindingKind::Panic => panics_apart(message),
         _ => message.clone(),
     }
 }
@@ -190,14 +190,16 @@ impl Text<'_> {
                 self.title("replay it; with --view page.html it becomes a page:");
                 self.command(&format!("cargo intermezzo replay {token}"));
             }
-            (ReplayedBy::Test, Some((_, test))) if test.chars().all(|c| !c.is_whitespace()) => {
+            (ReplayedBy::Test, Some((_, test)))
+                if test.chars().all(|c| c.is_alphanumeric() || "_:".contains(c)) =>
+            {
                 self.title("replay it:");
                 self.command(&format!("INTERMEZZO_REPLAY={token} cargo test {test} -- --exact"));
                 self.title("or look at it, event by event, on a page:");
                 self.command(&format!("cargo intermezzo replay {token} --view page.html"));
             }
-            (ReplayedBy::Test, _) => {
-                self.title("replay it, by `Explorer::replay` or by an explorer `with_variables`:");
+            _ => {
+                self.title("replay it, by `Explorer::replay`, or `with_variables` by:");
                 self.command(&format!("INTERMEZZO_REPLAY={token}"));
             }
         }

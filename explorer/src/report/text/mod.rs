@@ -13,7 +13,6 @@ pub use style::{Detail, Part, ReplayedBy, TextStyle};
 use super::lines::wrap;
 use super::{Finding, FindingEvent, Report, Verdict};
 use std::fmt;
-use words::Bounds;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -107,7 +106,7 @@ impl Report {
             ));
         }
         if passes || detail == Detail::Verbose {
-            remarks.push(format!("environment: {}", Bounds(&self.environment)));
+            remarks.push(format!("environment: {}", self.environment));
         }
         if passes && let Some(estimate) = &self.estimate {
             remarks.push(format!("estimate: {estimate}"));
@@ -126,6 +125,15 @@ fn say(remark: &str, style: &TextStyle, text: &mut String) {
         text.push_str(&line);
         text.push('\n');
     }
+}
+
+/// The panics of a message a line each, without those that only say that another task panicked.
+pub fn panics_apart(message: &str) -> String {
+    let echo = |part: &&str| !part.ends_with(": a scoped thread panicked");
+    let mut parts = message.split("; then ");
+    let first = parts.next().unwrap_or_default();
+    let others: Vec<String> = parts.filter(echo).map(|part| format!("\nthen {part}")).collect();
+    format!("{first}{}", others.concat())
 }
 
 /// `1 execution`, `2 executions`, `2 switches`.

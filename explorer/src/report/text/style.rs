@@ -34,8 +34,10 @@ impl Detail {
 /// Whose findings these are: that decides which command replays them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReplayedBy {
-    /// A test of a project, which takes its schedule from the environment.
+    /// Whoever explores.
     #[default]
+    Explorer,
+    /// A test of a project, which takes its schedule from the environment.
     Test,
     /// A program that the command line has itself.
     CommandLine,
@@ -58,11 +60,21 @@ impl TextStyle {
     /// For what this process shows: as wide as its terminal, or else `COLUMNS`; in colour if it shows them on a terminal. `NO_COLOR`
     /// and `CLICOLOR_FORCE` say otherwise.
     pub fn of_process() -> TextStyle {
+        // What a test says may end up on either stream.
+        TextStyle::shown(std::io::stdout().is_terminal() && std::io::stderr().is_terminal())
+    }
+
+    /// The same for what is written to stdout by this process itself.
+    pub fn of_stdout() -> TextStyle {
+        TextStyle::shown(std::io::stdout().is_terminal())
+    }
+
+    fn shown(on_terminal: bool) -> TextStyle {
         let columns = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
         let terminal = terminal_size_of(std::io::stdout()).map(|(Width(columns), _)| columns.into());
         TextStyle {
             width: terminal.or_else(columns).filter(|&columns| columns > 0),
-            colour: colours(),
+            colour: colours(on_terminal),
             ..TextStyle::default()
         }
     }
@@ -70,6 +82,12 @@ impl TextStyle {
     /// The same with so much detail.
     pub fn detail(mut self, detail: Detail) -> TextStyle {
         self.detail = detail;
+        self
+    }
+
+    /// The same for what is replayed so.
+    pub fn replayed_by(mut self, replayed_by: ReplayedBy) -> TextStyle {
+        self.replayed_by = replayed_by;
         self
     }
 
@@ -88,14 +106,13 @@ impl TextStyle {
     }
 }
 
-/// Whether this process shows colours. What a test says may end up on either stream.
-fn colours() -> bool {
+/// Whether there are colours, as the user wants it, or else the terminal.
+fn colours(on_terminal: bool) -> bool {
     if anstyle_query::no_color() {
         return false;
     }
-    let shown = || std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
-    anstyle_query::clicolor_force()
-        || anstyle_query::clicolor() != Some(false) && shown() && anstyle_query::term_supports_color()
+    let wanted = anstyle_query::clicolor() != Some(false);
+    anstyle_query::clicolor_force() || on_terminal && wanted && anstyle_query::term_supports_color()
 }
 
 /// What a piece of text is.

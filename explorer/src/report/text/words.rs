@@ -118,10 +118,7 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// The environment's bounds in words.
-pub(super) struct Bounds<'a>(pub(super) &'a Environment);
-
-impl fmt::Display for Bounds<'_> {
+impl fmt::Display for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Environment {
             spurious_wakeups,
@@ -131,7 +128,7 @@ impl fmt::Display for Bounds<'_> {
             notify_any,
             arc_counts,
             ..
-        } = *self.0;
+        } = *self;
         write!(
             f,
             "per execution at most {spurious_wakeups} spurious {}, {timeouts} early {}, {weak_failures} weak compare-exchange \

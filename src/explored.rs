@@ -4,15 +4,16 @@
 pub use intermezzo_explorer::foreign;
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
-    BreakpointFigures, ByName, CheckpointError, CheckpointProblem, Coverage, Environment, Epsilon, Estimate,
-    Evidence, ExploreError, Explorer, Finding, FindingEvent, IRootCoverage, IRootsExposed, MemoError,
-    MemoProblem, NamedPlace, Plugin, PluginError, PluginProblem, Progress, RankBound, Reduction, Replays,
-    Report, Reproduction, Schedule, ScheduleError, Scope, SettingError, Settings, Sites, Strategy,
-    StrategyKind, SuggestedBreakpoint, SuggestedPlace, Tried, VariableSets, Verdict, WaitingTask, Wanted,
+    BreakpointFigures, ByName, CheckpointError, CheckpointProblem, Coverage, Detail, Environment, Epsilon,
+    Estimate, Evidence, ExploreError, Explorer, Finding, FindingEvent, IRootCoverage, IRootsExposed,
+    MemoError, MemoProblem, NamedPlace, Plugin, PluginError, PluginProblem, Progress, RankBound, Reduction,
+    ReplayedBy, Replays, Report, Reproduction, Schedule, ScheduleError, Scope, SettingError, Settings, Sites,
+    Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, TextStyle, Tried, VariableSets, Verdict,
+    WaitingTask, Wanted,
 };
 pub use intermezzo_explorer::{
-    alloc, breakpoint, cell, future, hint, ptr, rand, recording, schedule, search, settings, sync, task,
-    thread, time, trace,
+    alloc, breakpoint, cell, future, hint, ptr, rand, recording, report, schedule, search, settings, sync,
+    task, thread, time, trace,
 };
 pub use intermezzo_explorer::{
     any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,

@@ -28,7 +28,7 @@ impl<T: Outcome, E: Debug> Outcome for Result<T, E> {
 /// The test does not pass, or a setting cannot be.
 #[cfg(feature = "explore")]
 pub fn run_test(program: &str, settings: &[(&str, &str)], test: fn()) {
-    use crate::{Explorer, settings::Layers};
+    use crate::{Explorer, ReplayedBy, TextStyle, settings::Layers};
     let layers = Layers::of_test(program, settings).unwrap_or_else(|error| panic!("{error}"));
     if layers.are_all_that_is_wanted(program) {
         return;
@@ -42,7 +42,10 @@ pub fn run_test(program: &str, settings: &[(&str, &str)], test: fn()) {
         .try_explore(test)
         .unwrap_or_else(|error| panic!("{error}"));
     if !report.verdict().is_pass() {
-        panic!("{report}");
+        let style = TextStyle::of_process()
+            .detail(layers.settings().detail)
+            .replayed_by(ReplayedBy::Test);
+        panic!("{}", report.text(&style));
     }
 }
 

@@ -65,7 +65,8 @@ fn failure(settings: &[(&str, &str)], test: fn()) -> String {
 fn a_failing_test_panics_with_the_report() {
     let text = failure(&[], lost_update);
     assert!(
-        text.starts_with("assertion: main panicked at tests/facade.rs:"),
+        text.starts_with("error[assertion]: main panicked at [1]: ")
+            && text.contains("\n[1] tests/facade.rs:"),
         "{text}"
     );
     assert!(text.contains("INTERMEZZO_REPLAY=imz1."), "{text}");
@@ -192,7 +193,7 @@ fn a_monitor_by_name_finds_what_it_is_for() {
         std::mem::forget(intermezzo::alloc::Track::new(1));
     }
     let text = failure(&[("monitors", "leak")], leaks);
-    assert!(text.starts_with("leak: "), "{text}");
+    assert!(text.starts_with("error[leak]: "), "{text}");
     let text = failure(&[("monitors", "leeks")], leaks);
     assert!(text.contains("leeks"), "{text}");
     let text = failure(&[("monitors", "leak:tusks=true")], leaks);

@@ -4,10 +4,12 @@
 //! nothing with a panic, and so that stdout holds one JSON value and nothing else where `--json` was given.
 
 use crate::problem::Problem;
+use crate::search_flags::Given;
 use anstyle::{AnsiColor, Style};
-use intermezzo::Verdict;
+use intermezzo::report::lines;
+use intermezzo::{Detail, Settings, TextStyle, Verdict};
 use serde::Serialize;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 /// Prints text on stdout as it is.
 pub(crate) fn text(text: &str) -> Result<(), Problem> {
@@ -33,20 +35,52 @@ pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 
-/// A word for the verdict, as in JSON, padded to the longest of them.
-pub(crate) fn verdict(verdict: Verdict) -> String {
+/// How what is told on stdout is to look.
+pub(crate) fn style() -> TextStyle {
+    TextStyle::of_stdout()
+}
+
+/// The detail of tests under these settings, where only the command line and the environment count.
+pub(crate) fn detail(given: &impl Given) -> Result<Detail, Problem> {
+    let mut settings = Settings::default();
+    settings
+        .override_from_environment()
+        .map_err(|error| Problem::usage(error.to_string()))?;
+    given.apply(&mut settings);
+    Ok(settings.detail)
+}
+
+/// A word for the verdict, as in JSON, and what to say beside it, in a column of its own.
+pub(crate) fn beside_verdict(verdict: Verdict, text: &str, style: &TextStyle) -> String {
     let (word, colour) = match verdict {
         Verdict::Pass => ("pass", AnsiColor::Green),
         Verdict::Fail => ("fail", AnsiColor::Red),
         Verdict::Inconclusive => ("inconclusive", AnsiColor::Yellow),
     };
-    painted(&format!("{word:12}"), colour)
+    let lines = indented(&format!("{word:12}  {text}"), 0, style);
+    lines.replacen(word, &painted(word, colour), 1)
 }
 
-/// The text in bold and this colour, where stdout is a terminal that shows them.
+/// Columns that the longest verdict takes, and two spaces.
+pub(crate) const BESIDE: usize = 14;
+
+/// Lines of prose, all but the first in the column beside verdicts, the first after so many columns.
+pub(crate) fn indented(text: &str, first: usize, style: &TextStyle) -> String {
+    let mut lines = lines::wrap(text, style.columns(), first, BESIDE).join("\n");
+    lines.push('\n');
+    lines
+}
+
+/// A command in that column, as a shell takes it.
+pub(crate) fn command(command: &str, style: &TextStyle) -> String {
+    let mut lines = lines::command(command, style.width, BESIDE).join("\n");
+    lines.push('\n');
+    lines
+}
+
+/// The text in bold and this colour, where stdout is to have them.
 pub(crate) fn painted(text: &str, colour: AnsiColor) -> String {
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if plain || !io::stdout().is_terminal() {
+    if !style().colour {
         return text.to_owned();
     }
     let style = Style::new().bold().fg_color(Some(colour.into()));

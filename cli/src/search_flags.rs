@@ -8,6 +8,7 @@ use intermezzo::{Reduction, Settings, StrategyKind};
 const SEARCH: &str = "Search";
 const LIMITS: &str = "Limits of an execution";
 const ENVIRONMENT: &str = "What the environment may do unasked";
+const OUTPUT: &str = "What is told";
 
 /// What a schedule does not carry, and a replay needs as well as the search that recorded it.
 #[derive(Args, Debug, Default, Clone)]
@@ -27,6 +28,27 @@ pub(crate) struct LimitFlags {
     /// Attaches a monitor: of `monitor list`, or a plugin by name or path; can be given several times
     #[arg(long = "monitor", value_name = "NAME[:ARGS]", value_parser = setting("monitors"), help_heading = SEARCH)]
     monitors: Vec<String>,
+    /// How much is told of a failure: `quiet`, `normal` or `verbose`
+    #[arg(long, value_name = "NAME", value_parser = setting("detail"), help_heading = OUTPUT)]
+    detail: Option<String>,
+    /// Tells the verdict and the first line of each finding only: `--detail quiet`
+    #[arg(long, conflicts_with_all = ["detail", "verbose"], help_heading = OUTPUT)]
+    quiet: bool,
+    /// Tells every event of a failing execution, and how the search was set: `--detail verbose`
+    #[arg(long, conflicts_with = "detail", help_heading = OUTPUT)]
+    verbose: bool,
+}
+
+impl LimitFlags {
+    /// How much is to be told, if that was said.
+    fn detail(&self) -> Option<String> {
+        let short = match (self.quiet, self.verbose) {
+            (true, _) => Some("quiet"),
+            (_, true) => Some("verbose"),
+            _ => None,
+        };
+        short.map(str::to_owned).or_else(|| self.detail.clone())
+    }
 }
 
 /// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
@@ -254,6 +276,7 @@ impl Given for LimitFlags {
                 "monitors",
                 (!self.monitors.is_empty()).then(|| self.monitors.join(";")),
             ),
+            ("detail", self.detail()),
         ]
     }
 }
@@ -409,6 +432,7 @@ mod tests {
                 "jobs" => "2",
                 "variable_sets" => "dynamic",
                 "epsilon" => "0.25",
+                "detail" => "verbose",
                 _ => "70000",
             };
             let given = parse(&[&format!("{}={value}", flag(name))]).unwrap();
@@ -436,6 +460,23 @@ mod tests {
         assert_eq!((settings.preemptions, settings.executions), (None, Some(5)));
         assert_eq!((settings.keep_going, settings.environment.seed), (true, 7));
         assert_eq!(settings.time.map(|time| time.as_millis()), Some(2500));
+    }
+
+    #[test]
+    fn how_much_is_told_has_short_flags() {
+        for (flags, given) in [
+            (&["--quiet"][..], Some("quiet")),
+            (&["--verbose"], Some("verbose")),
+            (&["--detail=normal"], Some("normal")),
+            (&[], None),
+        ] {
+            let detail = parse(flags).unwrap().given();
+            let expected: Vec<_> = given.iter().map(|&value| ("detail", value.to_owned())).collect();
+            assert_eq!(detail, expected);
+        }
+        for flags in [&["--quiet", "--verbose"], &["--quiet", "--detail=verbose"]] {
+            assert!(parse(flags).unwrap_err().contains("cannot be used with"));
+        }
     }
 
     /// What a test may set right is not refused.

@@ -313,9 +313,8 @@ fn judge_endless(endless: &Endless, current: &str) -> (FindingKind, String, Vec<
             (FindingKind::Livelock, message, tasks(&|_| true))
         }
         Verdict::Long => {
-            let mut message = format!(
-                "{given_up}, while {current} was running: it may never end. Raise `steps` if the test is just long"
-            );
+            let mut message =
+                format!("{given_up}, while {current} was running: it may be long, or never end");
             if !loops.is_empty() {
                 message.push_str(&format!("; at the end {}", rounds(&|_| true)));
             }
@@ -380,6 +379,7 @@ fn finding_event(event: &EventLine) -> FindingEvent {
         read,
         written,
         site: event.site.clone(),
+        preempts: event.preempts,
         concerned: false,
     }
 }

@@ -43,8 +43,8 @@ pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;
 pub use plugin::{ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
-    BreakpointFigures, Coverage, Evidence, Finding, FindingEvent, NamedPlace, RankBound, Replays, Report,
-    Reproduction, SuggestedBreakpoint, SuggestedPlace, Verdict, WaitingTask,
+    BreakpointFigures, Coverage, Detail, Evidence, Finding, FindingEvent, NamedPlace, RankBound, ReplayedBy,
+    Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace, TextStyle, Verdict, WaitingTask,
 };
 pub use runtime::Glance;
 pub use schedule::{Schedule, ScheduleError};

@@ -2,12 +2,15 @@
 
 mod breakpoints;
 mod evidence;
+pub mod lines;
 mod rank_bound;
+pub mod source;
 mod text;
 
 pub use crate::driver::write_beside;
 pub use breakpoints::{BreakpointFigures, NamedPlace, Reproduction, SuggestedBreakpoint, SuggestedPlace};
 pub use rank_bound::RankBound;
+pub use text::{Detail, Part, ReplayedBy, TextStyle, count, panics_apart, with_places};
 
 use crate::coverage::IRootCoverage;
 use crate::driver::write_report;
@@ -202,6 +205,9 @@ pub struct FindingEvent {
     pub written: Option<u64>,
     /// `file:line:column`; empty for the beginning and end of the test's own body.
     pub site: String,
+    /// Whether the task of the event before could have gone on, and was preempted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub preempts: bool,
     /// Whether the finding is about this event.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub concerned: bool,

@@ -19,6 +19,7 @@ pub use strategy::StrategyKind;
 pub use suggest::did_you_mean;
 
 use crate::environment::Environment;
+use crate::report::Detail;
 use crate::schedule::{Choice, Premises, Schedule};
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
@@ -145,6 +146,8 @@ pub struct Settings {
     pub stack_bytes: usize,
     /// Monitors to attach, beside those attached by hand.
     pub monitors: Vec<Wanted>,
+    /// How much a failing test tells.
+    pub detail: Detail,
     /// What the environment may do unasked.
     pub environment: Environment,
 }
@@ -220,6 +223,7 @@ impl Default for Settings {
             checkpoint_every: CHECKPOINT_EVERY,
             stack_bytes: STACK_BYTES,
             monitors: Vec::new(),
+            detail: Detail::default(),
             environment: Environment::default(),
         }
     }

@@ -418,7 +418,7 @@ fn a_finding_that_its_schedule_does_not_show_says_so() {
         assert!(report.verdict().is_fail(), "{report}");
         let replays = report.findings()[0].replays.expect("it was not shown again");
         assert_eq!((replays.shown, replays.all), (shown, all));
-        let text = format!("not reproduced by its schedule ({shown} of {all} replays)");
+        let text = format!("its schedule does not reproduce it ({shown} of {all} replay");
         assert!(report.to_string().contains(&text), "{report}");
         let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
         assert_eq!(json["findings"][0]["replays"]["all"], all);

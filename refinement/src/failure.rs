@@ -18,14 +18,10 @@ use crate::serial::{OneByOne, Within};
 use intermezzo_explorer::{Finding, FindingEvent, Report, Schedule};
 use intermezzo_sdk::FindingKind;
 use serde::{Serialize, Serializer};
-use std::fmt;
 use steps::Steps;
 
 /// How often it is asked what an operation would do, to say why orders fail.
 const ASKED_MAX: usize = 20_000;
-
-/// Characters in a line of a report.
-const WIDTH: usize = 100;
 
 /// What is told of a history that is not allowed.
 #[derive(Clone, Debug, Default)]
@@ -172,25 +168,6 @@ impl Failure {
             text += &format!("and {} more steps\n", self.steps_left_out);
         }
         text
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {}", self.kind, self.message)?;
-        writeln!(f)?;
-        write!(f, "{}", self.scenario.shortened())?;
-        if let Some(timeline) = &self.timeline {
-            write!(f, "\n{timeline}")?;
-        }
-        if let Some(explanation) = &self.explanation {
-            writeln!(f, "\n{explanation}")?;
-        }
-        let interleaving = self.interleaving(WIDTH);
-        if !interleaving.is_empty() {
-            write!(f, "\n{interleaving}")?;
-        }
-        Ok(())
     }
 }
 

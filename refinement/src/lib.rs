@@ -32,6 +32,7 @@ mod settings;
 mod show;
 pub mod specification;
 pub mod specs;
+mod text;
 mod verify;
 
 pub use arguments::{AnyOf, Arguments, Fresh, Numbered, OneOf, Source, any, fresh, one_of};

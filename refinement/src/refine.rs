@@ -14,7 +14,7 @@ use crate::scenario::Scenario;
 use crate::settings::{Granularity, Settings};
 use crate::show::Show;
 use crate::verify::Subject;
-use intermezzo_explorer::report::write_beside;
+use intermezzo_explorer::report::{TextStyle, write_beside};
 use intermezzo_explorer::{Explorer, Schedule};
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -415,7 +415,13 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
                 recorded.write_into(directory.as_ref());
             }
         }
-        assert!(report.verdict().is_pass(), "{report}");
+        if !report.verdict().is_pass() {
+            // A variable that cannot be is for explorations to refuse.
+            let mut settings = intermezzo_explorer::Settings::default();
+            let _ = settings.override_from_environment();
+            let style = TextStyle::of_process().detail(settings.detail);
+            panic!("{}", report.text(&style));
+        }
         report
     }
 

@@ -1,11 +1,10 @@
-//! What a test came to: in words, and as JSON.
+//! What a test came to, as a value and as JSON.
 
 use crate::failure::Failure;
 use crate::scenario::Description;
 use crate::verify::Checked;
 use intermezzo_explorer::{Coverage, Verdict};
 use serde::{Serialize, Serializer};
-use std::fmt;
 
 /// The format of a report's JSON form.
 pub const REFINEMENT_FORMAT: &str = "intermezzo-refinement/1";
@@ -98,43 +97,6 @@ impl RefinementReport {
         let mut text = serde_json::to_string_pretty(self).expect("strings, numbers and lists are JSON");
         text.push('\n');
         text
-    }
-
-    /// What was covered, in a line, and what was not, a line each.
-    fn covered(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} scenarios, {} executions, {} traces, {} histories",
-            self.scenarios, self.executions, self.traces, self.histories
-        )?;
-        if self.orders > 0 {
-            write!(f, ", {} orders run on demand", self.orders)?;
-        }
-        if self.solo_runs > 0 {
-            write!(f, ", {} solo runs", self.solo_runs)?;
-        }
-        if !self.short.is_empty() {
-            write!(f, "; {} not in full", self.short.len())?;
-        }
-        writeln!(f)?;
-        for short in &self.short {
-            writeln!(f, "not in full: {short}")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for RefinementReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(failure) = &self.failure {
-            write!(f, "{failure}")?;
-            if let Some(pin) = &self.pin {
-                writeln!(f, "\nto try this scenario first:\n{pin}")?;
-                writeln!(f, "\nto replay this execution alone, with that:")?;
-                writeln!(f, ".replay(\"{}\")\n", failure.schedule.token())?;
-            }
-        }
-        self.covered(f)
     }
 }
 

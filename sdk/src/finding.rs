@@ -42,32 +42,32 @@ pub enum FindingKind {
     Plugin(String),
 }
 
-/// Every kind but those of plugins.
-const KINDS: [FindingKind; 16] = [
-    FindingKind::Assertion,
-    FindingKind::Panic,
-    FindingKind::Deadlock,
-    FindingKind::Livelock,
-    FindingKind::UnfairSpin,
-    FindingKind::DataRace,
-    FindingKind::StaleLoad,
-    FindingKind::Atomicity,
-    FindingKind::LockOrder,
-    FindingKind::Leak,
-    FindingKind::Refinement,
-    FindingKind::NondeterministicSpec,
-    FindingKind::Crash,
-    FindingKind::Divergence,
-    FindingKind::StepLimit,
-    FindingKind::Misuse,
-];
-
 impl FindingKind {
+    /// Every kind but those of plugins.
+    pub const ALL: [FindingKind; 16] = [
+        FindingKind::Assertion,
+        FindingKind::Panic,
+        FindingKind::Deadlock,
+        FindingKind::Livelock,
+        FindingKind::UnfairSpin,
+        FindingKind::DataRace,
+        FindingKind::StaleLoad,
+        FindingKind::Atomicity,
+        FindingKind::LockOrder,
+        FindingKind::Leak,
+        FindingKind::Refinement,
+        FindingKind::NondeterministicSpec,
+        FindingKind::Crash,
+        FindingKind::Divergence,
+        FindingKind::StepLimit,
+        FindingKind::Misuse,
+    ];
+
     /// The kind of that name in reports; `None` if there is none.
     pub fn from_name(name: &str) -> Option<FindingKind> {
         match name.strip_prefix("plugin/") {
             Some(plugin) => Some(FindingKind::Plugin(plugin.to_owned())),
-            None => KINDS.into_iter().find(|kind| kind.as_str() == name),
+            None => FindingKind::ALL.into_iter().find(|kind| kind.as_str() == name),
         }
     }
 
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn kinds_have_names() {
         let plugin = FindingKind::Plugin("relaxed-store".into());
-        for kind in KINDS.into_iter().chain([plugin]) {
+        for kind in FindingKind::ALL.into_iter().chain([plugin]) {
             // In full, so that a new kind is added to the list.
             match kind {
                 FindingKind::Assertion

@@ -4,9 +4,10 @@ pub(crate) mod list;
 pub(crate) mod replay;
 pub(crate) mod run;
 
+use crate::output;
 use crate::problem::Problem;
 use intermezzo::settings::did_you_mean;
-use intermezzo::{ExploreError, Explorer, Report};
+use intermezzo::{Detail, ExploreError, Explorer, ReplayedBy, Report, TextStyle};
 use intermezzo_corpus::{Arguments, Program, find, programs};
 
 /// The program of that name.
@@ -30,4 +31,11 @@ pub(crate) fn explore(
 ) -> Result<Report, ExploreError> {
     let explorer = explorer.monitors_by_name(intermezzo::monitors::by_name);
     explorer.try_explore(program.test(arguments))
+}
+
+/// How reports of the corpus look: its programs are replayed by this command, not by variables.
+pub(crate) fn style(detail: Detail) -> TextStyle {
+    output::style()
+        .detail(detail)
+        .replayed_by(ReplayedBy::CommandLine)
 }

@@ -28,6 +28,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
         .map_err(|error| Problem::usage(format!("the schedule's program {full_name:?}: {error}")))?;
     let mut settings = program.settings();
     args.limits.apply(&mut settings);
+    let style = super::style(settings.detail);
     view::check_may_write(args.view.as_ref())?;
     let explorer = program.explorer(settings, &arguments).replay(schedule);
     let explorer = explorer.record(view::records(args.view.as_ref()));
@@ -36,7 +37,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     let text = if args.json {
         report.to_json()
     } else {
-        report.to_string()
+        report.text(&style)
     };
     output::text(&text)?;
     view::write_page_of(args.view.as_ref(), &report)?;

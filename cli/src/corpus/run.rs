@@ -45,22 +45,14 @@ fn run_one(program: &Program, args: &RunArgs) -> Result<Exit, Problem> {
     if args.json {
         output::text(&report.to_json())?;
     } else {
-        output::text(&format!("{report}{}", how_to_replay(&report)))?;
+        let detail = output::detail(&args.search)?;
+        output::text(&report.text(&super::style(detail)))?;
     }
     if let Some(path) = &args.schedule_out {
         write_schedule(path, &report)?;
     }
     view::write_page_of(args.view.as_ref(), &report)?;
     Ok(report.verdict().into())
-}
-
-/// The corpus is no project of the user's: its programs are replayed by this command, not by variables.
-fn how_to_replay(report: &Report) -> &'static str {
-    if report.findings().is_empty() {
-        ""
-    } else {
-        "  replay a schedule: cargo intermezzo replay imz1...\n"
-    }
 }
 
 fn run_all(args: &RunArgs) -> Result<Exit, Problem> {

@@ -65,7 +65,8 @@ fn show(program: &str, ran: &Ran, args: &ReplayArgs) -> Result<Exit, Problem> {
     if args.json {
         output::text(&format!("{}\n", report.text))?;
     } else {
-        output::text(&report.summary())?;
+        let style = output::style().detail(output::detail(&args.limits)?);
+        output::text(&report.summary(&style))?;
     }
     if let Some(page) = &args.view {
         view::write_page(page, std::iter::once(report.text.get()))?;

@@ -5,7 +5,9 @@ use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
 use intermezzo::refinement::REFINEMENT_FORMAT;
-use intermezzo::{BreakpointFigures, Coverage, NamedPlace, RankBound, Schedule, Verdict};
+use intermezzo::{
+    BreakpointFigures, Coverage, Detail, Environment, NamedPlace, RankBound, Schedule, TextStyle, Verdict,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::ffi::OsStr;
@@ -27,6 +29,8 @@ pub(crate) struct ProjectReport {
     coverage: Coverage,
     findings: Vec<FindingJson>,
     notes: Vec<String>,
+    /// How the search was set, in words.
+    search: Vec<String>,
     breakpoints: Vec<BreakpointFigures>,
     /// Whether it is of a refinement test: its schedules are replayed by the test itself, with its scenario.
     refinement: bool,
@@ -42,6 +46,28 @@ struct ReportJson {
     notes: Vec<String>,
     #[serde(default)]
     breakpoints: Vec<BreakpointFigures>,
+    /// How the search was set; reports of refinement tests have many searches.
+    strategy: Option<String>,
+    reduction: Option<String>,
+    seed: Option<u64>,
+    environment: Option<Environment>,
+}
+
+impl ReportJson {
+    fn search(&self) -> Vec<String> {
+        let mut search = Vec::new();
+        if let (Some(strategy), Some(reduction), Some(seed)) = (&self.strategy, &self.reduction, self.seed) {
+            search.push(format!(
+                "search: strategy {strategy}, reduction {reduction}, seed {seed}"
+            ));
+        }
+        search.extend(
+            self.environment
+                .iter()
+                .map(|environment| format!("environment: {environment}")),
+        );
+        search
+    }
 }
 
 /// Coverage as reports have it.
@@ -145,6 +171,7 @@ impl ProjectReport {
             "fail" => Verdict::Fail,
             _ => Verdict::Inconclusive,
         };
+        let search = report.search();
         let coverage = report.coverage.into();
         Ok(ProjectReport {
             text: RawValue::from_string(text.trim().to_owned()).map_err(cut)?,
@@ -155,6 +182,7 @@ impl ProjectReport {
             coverage,
             findings: report.findings,
             notes: report.notes,
+            search,
             breakpoints: report.breakpoints,
             refinement,
         })
@@ -170,30 +198,58 @@ impl ProjectReport {
         came
     }
 
-    /// The report in a line, and two for each finding.
-    pub(super) fn summary(&self) -> String {
+    /// The report in a line, and for each finding what it is and how to see it again.
+    pub(super) fn summary(&self, style: &TextStyle) -> String {
         let executions = output::count(self.executions, "execution");
-        let verdict = output::verdict(self.verdict);
-        let mut text = format!("{verdict}  {}: {executions}; {}\n", self.program, self.coverage);
+        let line = format!("{}: {executions}; {}", self.program, self.coverage);
+        let mut text = output::beside_verdict(self.verdict, &line, style);
+        let mut say = |line: &str| text.push_str(&output::indented(line, output::BESIDE, style));
         for finding in &self.findings {
             let message = finding.message.lines().next().unwrap_or_default();
-            let warning = match finding.severity.as_str() {
-                "warning" => "warning: ",
-                _ => "",
+            let word = match finding.severity.as_str() {
+                "warning" => "warning",
+                _ => "error",
             };
-            text.push_str(&format!("{:12}  {warning}{}: {message}\n", "", finding.kind));
-            text.push_str(&match self.refinement {
-                true => format!(
-                    "{:12}  .replay(\"{}\") in the test, with the scenario that it shows\n",
-                    "", finding.schedule
-                ),
-                false => format!("{:12}  cargo intermezzo replay {}\n", "", finding.schedule),
-            });
+            say(&format!("{word}[{}]: {message}", finding.kind));
+        }
+        if style.detail == Detail::Quiet {
+            return text;
+        }
+        if style.detail == Detail::Verbose {
+            for remark in &self.search {
+                say(remark);
+            }
         }
         for note in &self.notes {
-            text.push_str(&format!("{:12}  note: {note}\n", ""));
+            say(&format!("note: {note}"));
         }
+        self.next_steps(style, &mut text);
         text
+    }
+
+    /// How to see findings again. Several may be of one execution.
+    fn next_steps(&self, style: &TextStyle, text: &mut String) {
+        let mut schedules: Vec<&str> = Vec::new();
+        for finding in &self.findings {
+            if !schedules.contains(&finding.schedule.as_str()) {
+                schedules.push(&finding.schedule);
+            }
+        }
+        let Some(first) = schedules.first() else { return };
+        if self.refinement {
+            let how = "replay it, in the test, with the scenario that it shows:";
+            text.push_str(&output::indented(how, output::BESIDE, style));
+            text.push_str(&output::command(&format!(".replay(\"{first}\")"), style));
+            return;
+        }
+        let how = "replay it; with --view page.html it becomes a page:";
+        text.push_str(&output::indented(how, output::BESIDE, style));
+        for schedule in schedules {
+            text.push_str(&output::command(
+                &format!("cargo intermezzo replay {schedule}"),
+                style,
+            ));
+        }
     }
 
     /// Writes the report, and a schedule file for each finding, into this directory.
@@ -238,7 +294,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("a-counter.json"), report.to_json()).unwrap();
         let reports = read_all(directory.path()).unwrap();
-        let summary = reports[0].summary();
+        let summary = reports[0].summary(&TextStyle::default());
         assert_eq!(reports[0].verdict, Verdict::Fail);
         assert!(
             summary.contains("a counter") && summary.contains(".replay(\"imz1."),
@@ -269,7 +325,7 @@ mod tests {
             ("a::b", Verdict::Fail, report.coverage())
         );
         let token = report.findings()[0].schedule.token();
-        let summary = read.summary();
+        let summary = read.summary(&TextStyle::default());
         assert!(
             summary.starts_with("fail          a::b: 2 executions; every schedule was run\n"),
             "{summary}"
@@ -282,6 +338,16 @@ mod tests {
             summary.contains(&format!("cargo intermezzo replay {token}\n")),
             "{summary}"
         );
+
+        let quiet = read.summary(&TextStyle::default().detail(Detail::Quiet));
+        assert!(quiet.lines().count() == 2 && !quiet.contains("imz1."), "{quiet}");
+        let verbose = read.summary(&TextStyle::default().detail(Detail::Verbose));
+        for says in [
+            "search: strategy dfs, reduction none, seed 0",
+            "environment: per execution at most 1",
+        ] {
+            assert!(verbose.contains(says) && !summary.contains(says), "{verbose}");
+        }
 
         let out = tempfile::tempdir().unwrap();
         read.write(out.path()).unwrap();

@@ -7,7 +7,7 @@ use crate::output;
 use crate::problem::Problem;
 use crate::search_flags::{Given, SearchFlags, flag};
 use crate::view;
-use intermezzo::Verdict;
+use intermezzo::{Detail, TextStyle, Verdict};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::ffi::OsString;
@@ -33,7 +33,16 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     view::check_may_write(args.view.as_ref())?;
     // Tests are run in the directories of their packages.
     let search = args.search.clone().wherever_run();
-    let mut cargo = CargoTest::new(every_test(args.cargo), args.json)?.settings(&search.given());
+    let detail = output::detail(&search)?;
+    let quiet = detail == Detail::Quiet && !args.json;
+    let mut arguments = every_test(args.cargo);
+    if quiet {
+        arguments.insert(0, "--quiet".into());
+    }
+    let mut cargo = CargoTest::new(arguments, args.json)?.settings(&search.given());
+    if quiet {
+        cargo = cargo.quiet();
+    }
     cargo = cargo.record(view::records(args.view.as_ref()));
     if let Some(directory) = args.search.checkpoint().filter(|&directory| directory != "none") {
         let directory = Path::new(directory);
@@ -61,12 +70,16 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
             reports,
         })?;
     } else {
-        output::text(&summary(&ran))?;
+        output::text(&summary(&ran, &output::style().detail(detail)))?;
     }
     if !ran.passed && ran.reports.iter().all(|report| report.verdict.is_pass()) {
-        return Err(Problem::failed_test(
-            "cargo test failed, though no explored test did: see above which test it was, or what cargo says",
-        ));
+        let where_to_look = match quiet {
+            true => "run it without --quiet to see which test it was",
+            false => "see above which test it was, or what cargo says",
+        };
+        return Err(Problem::failed_test(format!(
+            "cargo test failed, though no explored test did: {where_to_look}"
+        )));
     }
     if ran.reports.is_empty() {
         output::complain(
@@ -93,8 +106,8 @@ fn verdict(ran: &Ran) -> Verdict {
     }
 }
 
-fn summary(ran: &Ran) -> String {
-    let mut text: String = ran.reports.iter().map(|report| report.summary()).collect();
+fn summary(ran: &Ran, style: &TextStyle) -> String {
+    let mut text: String = ran.reports.iter().map(|report| report.summary(style)).collect();
     let of = |verdict| {
         ran.reports
             .iter()

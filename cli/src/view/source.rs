@@ -1,16 +1,15 @@
 //! Lines of the source around the places that executions name, as they are when the page is made.
 
 use super::model::Shown;
+use intermezzo::report::source;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Lines kept before and after each place.
 const AROUND: usize = 5;
 
-/// Largest file that is looked into, and longest line that is kept whole.
-const FILE_BYTES_MAX: u64 = 4 << 20;
+/// Longest line that is kept whole.
 const LINE_CHARS_MAX: usize = 240;
 
 /// What there is of a file.
@@ -26,8 +25,8 @@ pub(super) struct Source {
 
 /// Finds the files that reports name.
 pub(super) struct Finder {
-    /// Directories to which names may be relative.
-    roots: Vec<PathBuf>,
+    /// Directories to which names may be relative, or to one above.
+    from: Vec<PathBuf>,
 }
 
 impl Finder {
@@ -35,19 +34,16 @@ impl Finder {
     pub(super) fn new(near: Option<&Path>) -> Finder {
         let here = std::env::current_dir().ok();
         let near = near.and_then(|near| std::path::absolute(near).ok());
-        let starts = [here, near];
-        let up = starts
-            .iter()
-            .flatten()
-            .flat_map(|start| start.ancestors().map(Path::to_owned));
-        Finder { roots: up.collect() }
+        Finder {
+            from: [here, near].into_iter().flatten().collect(),
+        }
     }
 
     /// The source around every place in these reports.
     pub(super) fn sources(&self, shown: &Shown) -> BTreeMap<String, Source> {
         let mut wanted: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         let mut want = |site: &str| {
-            if let Some((file, line)) = parts(site) {
+            if let Some((file, line, _)) = source::parts(site) {
                 wanted.entry(file.to_owned()).or_default().insert(line);
             }
         };
@@ -73,24 +69,9 @@ impl Finder {
             missing: Some(why),
             ..Source::default()
         };
-        // A report from elsewhere names what it likes; a page is to show source, and nothing else of this machine.
-        if Path::new(file)
-            .extension()
-            .is_none_or(|extension| extension != "rs")
-        {
-            return missing(format!("{file} is no Rust source"));
-        }
-        let candidates = self.roots.iter().map(|root| root.join(file));
-        let found = candidates.filter_map(|path| Some((fs::metadata(&path).ok()?, path)));
-        let mut files = found.filter(|(found, _)| found.is_file() && found.len() <= FILE_BYTES_MAX);
-        let Some((_, path)) = files.next() else {
-            return missing(format!(
-                "{file} was not found when this page was made: make it in the project's directory"
-            ));
-        };
-        let text = match fs::read(&path) {
-            Ok(text) => String::from_utf8_lossy(&text).into_owned(),
-            Err(error) => return missing(format!("{file} could not be read ({error})")),
+        let text = match source::read(file, &self.from) {
+            Ok(text) => text,
+            Err(why) => return missing(format!("{file} {why}: make this page in the project's directory")),
         };
         let is_near = |number: usize| {
             let near = number.saturating_sub(AROUND)..=number.saturating_add(AROUND);
@@ -109,25 +90,10 @@ impl Finder {
     }
 }
 
-/// File and line of `file:line:column`.
-pub(super) fn parts(site: &str) -> Option<(&str, usize)> {
-    let mut parts = site.rsplitn(3, ':');
-    let (_column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
-    Some((file, line.parse().ok().filter(|&line| line > 0)?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn places_are_taken_apart() {
-        assert_eq!(parts("src/a.rs:12:3"), Some(("src/a.rs", 12)));
-        assert_eq!(parts("C:\\src\\a.rs:12:3"), Some(("C:\\src\\a.rs", 12)));
-        for none in ["", "a.rs", "a.rs:x:1", "a.rs:0:1", "12:3"] {
-            assert_eq!(parts(none), None, "{none}");
-        }
-    }
+    use std::fs;
 
     #[test]
     fn only_source_is_shown() {
@@ -136,7 +102,7 @@ mod tests {
         let text: String = (1..=30).map(|line| format!("line {line}\n")).collect();
         fs::write(directory.path().join("a.rs"), text).unwrap();
         let finder = Finder {
-            roots: vec![directory.path().to_owned()],
+            from: vec![directory.path().to_owned()],
         };
         let read = |file: &str, line| finder.read(file, &BTreeSet::from([line]));
         let source = read("a.rs", 10);

@@ -186,6 +186,9 @@ impl Runtime {
         let Some(mut skip) = taken.checked_sub(u32::from(goes_on)) else {
             return self.step(last);
         };
+        if goes_on {
+            self.events.preempt();
+        }
         let mut rest = others.rotate_right(last + 1);
         while skip > 0 {
             rest &= rest - 1;
@@ -547,7 +550,11 @@ impl Runtime {
         candidates: Candidates<'_>,
     ) -> Option<u32> {
         let prescribed = self.prescribed(kind, preempts, alternatives);
-        prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates))
+        let taken = prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates));
+        if preempts && taken.is_some_and(|taken| taken != 0) {
+            self.events.preempt();
+        }
+        taken
     }
 
     /// The prescribed decision, if there is one and it is for such a choice.

@@ -74,12 +74,15 @@ pub(super) struct Events {
     known: usize,
     /// The first that was not, and what it had been.
     differs: Option<(usize, Event)>,
+    /// Those before which the running task was preempted, in order.
+    preempting: Vec<usize>,
 }
 
 impl Events {
     /// Begins anew. The first `known` events are to be as they were: the search relies on that.
     pub(super) fn clear(&mut self, known: usize) {
         (self.used, self.known, self.differs) = (0, known, None);
+        self.preempting.clear();
     }
 
     /// The first event that was not what it had been in the execution before, under the same choices.
@@ -105,6 +108,18 @@ impl Events {
         // elsewhere first, and copied in larger pieces, each copy would wait for the stores before it.
         self.entries[self.used] = event;
         self.used += 1;
+    }
+
+    /// The running task is preempted: the next event is another's.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn preempt(&mut self) {
+        self.preempting.push(self.used);
+    }
+
+    /// Whether the running task was preempted right before this event.
+    pub(super) fn preempts(&self, at: usize) -> bool {
+        self.preempting.binary_search(&at).is_ok()
     }
 
     #[cold]

@@ -99,4 +99,6 @@ pub(crate) struct EventLine {
     pub(crate) site: String,
     /// Whether it counts as not having happened.
     pub(crate) void: bool,
+    /// Whether the task of the event before was preempted.
+    pub(crate) preempts: bool,
 }

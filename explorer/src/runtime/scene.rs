@@ -84,7 +84,8 @@ impl Runtime {
         let events = self
             .telling_events()
             .iter()
-            .map(|event| EventLine {
+            .enumerate()
+            .map(|(at, event)| EventLine {
                 task: named(event.task),
                 id: EventId {
                     task: TaskId(event.task),
@@ -101,6 +102,7 @@ impl Runtime {
                     _ => site_name(event.site),
                 },
                 void: event.void,
+                preempts: self.events.preempts(at),
             })
             .collect();
         let current = named(self.current);

@@ -2,6 +2,7 @@
 
 use super::{Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
 use super::{ranks, strategy};
+use crate::report::Detail;
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
 use crate::sites::Sites;
@@ -172,6 +173,9 @@ pub(super) const SETTINGS: &[(&str, &str, Set)] = &[
         "names or paths with `;` between, each with its arguments after a `:`; or `none`",
         |s, v| Wanted::parse(v).map(|monitors| s.monitors = monitors),
     ),
+    ("detail", "`quiet`, `normal` or `verbose`", |s, v| {
+        one_of(&Detail::ALL, "detail", v).map(|detail| s.detail = detail)
+    }),
     ("spurious_wakeups", "a number", |s, v| {
         number(v).map(|n| s.environment.spurious_wakeups = n)
     }),

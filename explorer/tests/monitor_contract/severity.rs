@@ -65,7 +65,7 @@ fn warnings_change_nothing_but_the_list() {
             assert_eq!(finding.suggestion, None);
             let text = report.to_string();
             assert!(
-                text.starts_with("warning: plugin/store: a store\nthe execution:\n"),
+                text.starts_with("warning[plugin/store]: a store\n\n[1] "),
                 "{text}"
             );
             assert!(text.contains("stores passed: "), "{text}");
@@ -95,7 +95,7 @@ fn errors_come_first_and_stop_the_search() {
     assert_eq!(report.first_failure(), Some(report.executions()));
     let text = report.to_string();
     assert!(
-        text.starts_with("plugin/store: a store\nsuggestion: store less\n"),
+        text.starts_with("error[plugin/store]: a store\n") && text.contains("\nhelp: store less\n"),
         "{text}"
     );
     let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();

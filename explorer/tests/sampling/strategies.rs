@@ -3,7 +3,9 @@
 use crate::same::SAMPLERS;
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
-use intermezzo_explorer::{Coverage, Environment, Explorer, Strategy, choose, hint, thread};
+use intermezzo_explorer::{
+    Coverage, Detail, Environment, Explorer, Strategy, TextStyle, choose, hint, thread,
+};
 
 fn explorer(strategy: &str) -> Explorer {
     Explorer::new().strategy(Strategy::named(strategy).unwrap())
@@ -166,7 +168,8 @@ fn a_portfolio_says_who_ran_and_found_what() {
     let by = report.findings()[0].found_by.as_deref().unwrap();
     assert!(["profile", "places", "random", "surw(one)"].contains(&by), "{by}");
     assert!(report.to_json().contains("\"found_by\""));
-    assert!(report.to_string().contains(&format!("found by {by}")), "{report}");
+    let text = report.text(&TextStyle::default().detail(Detail::Verbose));
+    assert!(text.contains(&format!("found by {by}")), "{text}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use super::words;
 use crate::view::model::{Shown, ShownFinding, ShownReport};
-use crate::view::source;
 use intermezzo::recording::Recording;
+use intermezzo::report::source;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -266,7 +266,7 @@ fn code_flow(recording: &Recording) -> CodeFlow {
 }
 
 fn physical(site: &str) -> Option<Physical> {
-    let (file, start_line) = source::parts(site)?;
+    let (file, start_line, _) = source::parts(site)?;
     Some(Physical {
         artifact_location: Artifact { uri: uri(file) },
         region: Region { start_line },

@@ -3,8 +3,9 @@
 //! A file that can be found from where the process runs, or above, is known by its length and CRC-32. One that cannot, because
 //! the program was built elsewhere, is known by the program that runs: then any other build is taken for another text.
 
+use crate::report::source;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Stamps of source files, each looked at once.
 #[derive(Debug, Default)]
@@ -19,7 +20,8 @@ impl Stamps {
         if let Some(known) = self.known.get(file) {
             return known.clone();
         }
-        let found = candidates(file).find_map(|path| std::fs::read(path).ok());
+        let here: Vec<PathBuf> = std::env::current_dir().into_iter().collect();
+        let found = source::candidates(file, &here).find_map(|path| std::fs::read(path).ok());
         let stamp = match found {
             Some(text) => format!("source {} {:08x}", text.len(), crc32fast::hash(&text)),
             None => self.build.get_or_insert_with(build).clone(),
@@ -27,14 +29,6 @@ impl Stamps {
         self.known.insert(file.to_owned(), stamp.clone());
         stamp
     }
-}
-
-/// Where a file may be: the compiler names it from the root of a workspace, and tests run in a package of it.
-fn candidates(file: &str) -> impl Iterator<Item = PathBuf> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let above: Vec<PathBuf> = here.ancestors().map(Path::to_owned).collect();
-    let file = file.to_owned();
-    above.into_iter().map(move |directory| directory.join(&file))
 }
 
 /// The program that runs.

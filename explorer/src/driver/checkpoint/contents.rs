@@ -89,6 +89,7 @@ impl Identity {
             checkpoint_every: _,
             stack_bytes,
             monitors: named,
+            detail: _,
             environment,
         } = settings;
         debug_assert!(

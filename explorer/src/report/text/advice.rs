@@ -1,0 +1,47 @@
+//! What to do about a finding, where the monitor has not said so.
+
+use crate::report::{Finding, WaitingTask};
+use intermezzo_sdk::FindingKind;
+
+/// What helps against it, if its kind says enough.
+pub(super) fn of(finding: &Finding) -> Option<&'static str> {
+    if finding.monitor != "engine" {
+        return None;
+    }
+    let waiting = &finding.evidence.waiting;
+    Some(match finding.kind {
+        FindingKind::Deadlock => in_a_deadlock(waiting),
+        FindingKind::Livelock if waiting.is_empty() => {
+            "let one of the tasks wait for the other, instead of both giving way and trying again"
+        }
+        FindingKind::Livelock => {
+            "nobody is left who could change what the loop waits for: it was changed too early, or never is"
+        }
+        FindingKind::UnfairSpin => {
+            "call `thread::yield_now()` or `hint::spin_loop()` in the loop, so that others get their turn"
+        }
+        FindingKind::StepLimit => {
+            "a test that is just long needs a higher limit: `steps = 100_000` in its attribute, or INTERMEZZO_STEPS=100000"
+        }
+        FindingKind::Crash => "the command below runs this execution alone: under a debugger, it shows where",
+        FindingKind::Divergence => {
+            "take time, randomness, threads and locks from `intermezzo`; what is set up once, before all executions, wants `warm_up = 1`"
+        }
+        _ => return None,
+    })
+}
+
+fn in_a_deadlock(waiting: &[WaitingTask]) -> &'static str {
+    let by_itself = |task: &WaitingTask| task.held_by.as_ref() == Some(&task.task);
+    let holders: Vec<&str> = waiting
+        .iter()
+        .filter_map(|task| task.held_by.as_deref())
+        .collect();
+    if waiting.iter().any(by_itself) {
+        "a lock cannot be taken twice by one task: drop the first guard before the second is asked for"
+    } else if holders.len() >= 2 {
+        "let all tasks take these locks in the same order, or hold one of them at a time"
+    } else {
+        "look for what should have woken them: a notification, a message or an unpark that came before the wait began, or never comes"
+    }
+}

@@ -1,0 +1,236 @@
+//! A finding: what went wrong, the places with their source, how it came to that, and what to do next.
+
+use super::places::Places;
+use super::style::{Detail, Part, ReplayedBy, TextStyle};
+use super::{advice, count, describe, execution, panics_apart};
+use crate::report::lines::{command, width, wrap};
+use crate::report::source::Sources;
+use crate::report::{Finding, Replays, Reproduction, SuggestedBreakpoint};
+use intermezzo_sdk::FindingKind;
+
+/// Columns by which what belongs to a line above is set in.
+const INDENT: usize = 2;
+
+/// What a report has to say of a finding beside the finding.
+#[derive(Default)]
+pub(super) struct Told<'a> {
+    /// What shows it again without the tool.
+    pub(super) reproduction: Option<&'a Reproduction>,
+    /// Whether there was a reduction.
+    pub(super) reduced: bool,
+    /// The number of the finding before that the same execution shows.
+    pub(super) like: Option<usize>,
+}
+
+/// The finding, with what reproduces it.
+pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> String {
+    let mut text = Text::new(style);
+    if style.detail == Detail::Quiet {
+        let first = finding.message.lines().next().unwrap_or_default();
+        text.headline(finding, first);
+        return text.text;
+    }
+    let mut places = Places::default();
+    let mut sources = Sources::here();
+    let said = places.numbered(&said(finding));
+    let (headline, rest) = said.split_once('\n').unwrap_or((&said, ""));
+    text.headline(finding, headline);
+    for line in rest.lines() {
+        text.prose(line, 0, INDENT);
+    }
+    if places.is_empty() {
+        add_concerned(finding, &mut places);
+    }
+    let help = finding.suggestion.as_deref().or_else(|| advice::of(finding));
+    let help = help.map(|help| places.numbered(help));
+    text.section(&places.show(style, &mut sources));
+    if let Some(help) = help {
+        text.marked("help", &help);
+    }
+    match told.like {
+        Some(number) => text.title(&format!(
+            "what happened: as in finding {number}, by the same schedule"
+        )),
+        None => text.section(&execution::show(finding, style, &mut sources)),
+    }
+    if let Some(Replays { shown, all }) = finding.replays {
+        let or = match finding.monitor.as_str() {
+            "engine" => "",
+            _ => ", or the monitor goes by more than one execution",
+        };
+        text.marked(
+            "note",
+            &format!(
+                "its schedule does not reproduce it ({shown} of {}): the test does something that the schedule does not \
+                 determine{or}",
+                count(all.into(), "replay")
+            ),
+        );
+    }
+    if let Some(strategy) = &finding.found_by
+        && style.detail == Detail::Verbose
+    {
+        text.marked("note", &format!("found by {strategy}"));
+    }
+    // What is about the exploration as a whole has no execution.
+    if told.like.is_none() && (!finding.events.is_empty() || finding.monitor == "engine") {
+        text.next(finding);
+    }
+    match told.reproduction.map(|reproduction| &reproduction.breakpoint) {
+        Some(Ok(breakpoint)) => text.breakpoint(breakpoint, told.reduced),
+        Some(Err(reason)) if style.detail == Detail::Verbose => {
+            text.marked("note", &format!("no breakpoint reproduces it: {reason}"));
+        }
+        _ => {}
+    }
+    text.text
+}
+
+/// The message, with a line for each task where it is a list of them.
+fn said(finding: &Finding) -> String {
+    let message = &finding.message;
+    match finding.kind {
+        FindingKind::Deadlock | FindingKind::Livelock | FindingKind::UnfairSpin | FindingKind::StepLimit => {
+            let message = message.replacen("no task can go on: ", "no task can go on\n  ", 1);
+            message.replace("; ", "\n  ")
+        }
+        FindingKind::Assertion | FindingKind::Panic => panics_apart(message),
+        _ => message.clone(),
+    }
+}
+
+/// The places that it is about, where its message names none.
+fn add_concerned(finding: &Finding, places: &mut Places) {
+    let concerned = finding.events.iter().filter(|event| event.concerned);
+    for event in concerned.filter(|event| !event.site.is_empty()) {
+        places.add(&event.site, &format!("{}: {}", event.task, describe(event)));
+    }
+    for place in &finding.places {
+        places.add(&place.site, &place.what);
+    }
+}
+
+/// A text that grows by lines.
+struct Text<'a> {
+    text: String,
+    style: &'a TextStyle,
+}
+
+impl Text<'_> {
+    fn new(style: &TextStyle) -> Text<'_> {
+        Text {
+            text: String::new(),
+            style,
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn prose(&mut self, text: &str, first: usize, others: usize) {
+        for line in wrap(text, self.style.columns(), first, others) {
+            self.line(&line);
+        }
+    }
+
+    /// What stands apart from what is above.
+    fn section(&mut self, section: &str) {
+        if !section.is_empty() {
+            self.text.push('\n');
+            self.text.push_str(section);
+        }
+    }
+
+    /// `error[deadlock]: no task can go on`.
+    fn headline(&mut self, finding: &Finding, message: &str) {
+        let (word, part) = match finding.is_error() {
+            true => ("error", Part::Error),
+            false => ("warning", Part::Warning),
+        };
+        let head = format!("{word}[{}]:", finding.kind);
+        let lines = wrap(&format!("{head} {message}"), self.style.columns(), 0, INDENT);
+        for line in lines {
+            let painted = line.replacen(&head, &self.style.paint(part, &head), 1);
+            self.line(&painted);
+        }
+    }
+
+    /// `help: take the locks in one order`.
+    fn marked(&mut self, word: &str, text: &str) {
+        let head = format!("{word}:");
+        self.text.push('\n');
+        for line in wrap(&format!("{head} {text}"), self.style.columns(), 0, INDENT) {
+            let painted = line.replacen(&head, &self.style.paint(Part::Heading, &head), 1);
+            self.line(&painted);
+        }
+    }
+
+    fn title(&mut self, title: &str) {
+        self.text.push('\n');
+        for line in wrap(title, self.style.columns(), 0, INDENT) {
+            let painted = self.style.paint(Part::Heading, &line);
+            self.line(&painted);
+        }
+    }
+
+    fn command(&mut self, text: &str) {
+        for line in command(text, self.style.width, INDENT) {
+            self.line(&line);
+        }
+    }
+
+    /// How to see it again.
+    fn next(&mut self, finding: &Finding) {
+        let token = finding.schedule.token();
+        let program = &finding.schedule.program;
+        match (self.style.replayed_by, program.split_once("::")) {
+            (ReplayedBy::CommandLine, _) => {
+                self.title("replay it; with --view page.html it becomes a page:");
+                self.command(&format!("cargo intermezzo replay {token}"));
+            }
+            (ReplayedBy::Test, Some((_, test)))
+                if test.chars().all(|c| c.is_alphanumeric() || "_:".contains(c)) =>
+            {
+                self.title("replay it:");
+                self.command(&format!("INTERMEZZO_REPLAY={token} cargo test {test} -- --exact"));
+                self.title("or look at it, event by event, on a page:");
+                self.command(&format!("cargo intermezzo replay {token} --view page.html"));
+            }
+            _ => {
+                self.title("replay it, by `Explorer::replay`, or `with_variables` by:");
+                self.command(&format!("INTERMEZZO_REPLAY={token}"));
+            }
+        }
+    }
+
+    /// How to have it without the tool.
+    fn breakpoint(&mut self, breakpoint: &SuggestedBreakpoint, reduced: bool) {
+        self.title("or have it each time, without the tool: write each line right before its place");
+        let widest = breakpoint.places.iter().map(|place| width(&place.site)).max();
+        for place in &breakpoint.places {
+            let line = format!("  {:1$}  {2}", place.site, widest.unwrap_or(0), place.code);
+            if width(&line) <= self.style.columns() {
+                self.line(&line);
+            } else {
+                self.prose(&place.site, INDENT, INDENT);
+                self.prose(&place.code, 2 * INDENT, 3 * INDENT);
+            }
+        }
+        if breakpoint.in_vain > 0 {
+            let times = count(breakpoint.in_vain, "time");
+            self.prose(
+                &format!("(before it is hit, somebody waits in vain {times})"),
+                INDENT,
+                INDENT,
+            );
+        }
+        self.title("or arm it in explorations, and leave the code as it is:");
+        let reduction = if reduced { "INTERMEZZO_REDUCTION=none " } else { "" };
+        self.command(&format!(
+            "{reduction}INTERMEZZO_BREAKPOINTS=\"{}\"",
+            breakpoint.armed
+        ));
+    }
+}

@@ -1,0 +1,177 @@
+//! A report in words: what it takes to understand a failure and to go on from there, and no manual.
+
+mod advice;
+mod execution;
+mod finding;
+mod places;
+mod style;
+mod words;
+
+pub use places::with_places;
+pub use style::{Detail, Part, ReplayedBy, TextStyle};
+
+use super::lines::wrap;
+use super::{Finding, FindingEvent, Report, Verdict};
+use std::fmt;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(&TextStyle::default()))
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&finding::show(
+            self,
+            finding::Told::default(),
+            &TextStyle::default(),
+        ))
+    }
+}
+
+impl Report {
+    /// The report in words, as `to_string`, but looking as is said here.
+    pub fn text(&self, style: &TextStyle) -> String {
+        let mut text = String::new();
+        let reduced = self.reduction != "none";
+        for (at, found) in self.findings.iter().enumerate() {
+            let reproduction = self.reproductions.iter().find(|known| known.finding == at);
+            let shown = self.findings[..at].iter();
+            let again = shown
+                .enumerate()
+                .find(|(_, other)| other.schedule == found.schedule);
+            let told = finding::Told {
+                reproduction,
+                reduced,
+                like: again.map(|(at, _)| at + 1),
+            };
+            text.push_str(&finding::show(found, told, style));
+            if style.detail != Detail::Quiet {
+                text.push('\n');
+            }
+        }
+        self.say_verdict(style, &mut text);
+        if style.detail != Detail::Quiet {
+            for remark in self.remarks(style.detail) {
+                say(&remark, style, &mut text);
+            }
+        }
+        text
+    }
+
+    fn say_verdict(&self, style: &TextStyle, text: &mut String) {
+        let (outcome, part) = match self.verdict {
+            Verdict::Pass => ("passed", Part::Pass),
+            Verdict::Fail => ("failed", Part::Error),
+            Verdict::Inconclusive => ("is inconclusive", Part::Warning),
+        };
+        let mut line = format!(
+            "{} {outcome}: {}",
+            self.program,
+            count(self.executions, "execution")
+        );
+        if let Some(first) = self.first_failure {
+            line.push_str(&format!(", first found in number {first}"));
+        }
+        match self.strategy.as_str() {
+            "replay" => line.push_str("; the schedule was replayed"),
+            _ => line.push_str(&format!("; {}", self.coverage)),
+        }
+        for line in wrap(&line, style.columns(), 0, 2) {
+            let painted = line.replacen(outcome, &style.paint(part, outcome), 1);
+            text.push_str(&painted);
+            text.push('\n');
+        }
+    }
+
+    /// What is said below the verdict.
+    fn remarks(&self, detail: Detail) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let passes = self.errors().next().is_none();
+        if self.verdict == Verdict::Inconclusive && passes {
+            remarks.push(
+                "help: no execution came to its end, so nothing can be said: raise `executions`, `time` or `steps`".into(),
+            );
+        }
+        if detail == Detail::Verbose {
+            remarks.push(format!(
+                "search: strategy {}, reduction {}, seed {}; {}, {}, at most {} in an execution",
+                self.strategy,
+                self.reduction,
+                self.seed,
+                count(self.steps, "step"),
+                count(self.context_switches, "context switch"),
+                count(self.max_tasks.into(), "task"),
+            ));
+        }
+        if passes || detail == Detail::Verbose {
+            remarks.push(format!("environment: {}", self.environment));
+        }
+        if passes && let Some(estimate) = &self.estimate {
+            remarks.push(format!("estimate: {estimate}"));
+        }
+        let iroots = self.iroots.iter().map(|iroots| format!("iRoots: {iroots}"));
+        remarks.extend(iroots);
+        let breakpoints = self.breakpoints.iter();
+        remarks.extend(breakpoints.map(|figures| format!("breakpoint {figures}")));
+        remarks.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        remarks
+    }
+}
+
+fn say(remark: &str, style: &TextStyle, text: &mut String) {
+    for line in wrap(remark, style.columns(), 2, 4) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+}
+
+/// The panics of a message a line each, without those that only say that another task panicked.
+pub fn panics_apart(message: &str) -> String {
+    let echo = |part: &&str| !part.ends_with(": a scoped thread panicked");
+    let mut parts = message.split("; then ");
+    let first = parts.next().unwrap_or_default();
+    let others: Vec<String> = parts.filter(echo).map(|part| format!("\nthen {part}")).collect();
+    format!("{first}{}", others.concat())
+}
+
+/// `1 execution`, `2 executions`, `2 switches`.
+pub fn count(number: u64, word: &str) -> String {
+    format!("{number} {}", plural(number, word))
+}
+
+/// An event without its task and place: `store atomic 0.1 = 1 (SeqCst)`.
+fn describe(event: &FindingEvent) -> String {
+    let (op, how) = match event.op.split_once([',', ' ']) {
+        // What is said of the operation, and not of the variable.
+        Some((op, how @ (" in vain" | "for no reason"))) => (op, how.trim_start()),
+        _ => (event.op.as_str(), ""),
+    };
+    let mut text = op.to_owned();
+    if !event.var.is_empty() {
+        text.push(' ');
+        text.push_str(&event.var);
+    }
+    match (event.read, event.written) {
+        (Some(read), Some(written)) => text.push_str(&format!(" {read} -> {written}")),
+        (Some(read), None) => text.push_str(&format!(" -> {read}")),
+        (None, Some(written)) => text.push_str(&format!(" = {written}")),
+        (None, None) => {}
+    }
+    if let Some(order) = &event.order {
+        text.push_str(&format!(" ({order})"));
+    }
+    if !how.is_empty() {
+        text.push_str(&format!(", {how}"));
+    }
+    text
+}
+
+pub(super) fn plural(count: u64, word: &str) -> String {
+    match word {
+        _ if count == 1 => word.to_owned(),
+        word if word.ends_with("ch") => format!("{word}es"),
+        word => format!("{word}s"),
+    }
+}

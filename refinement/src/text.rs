@@ -1,0 +1,261 @@
+//! Failures and reports in words, in as many columns as there are.
+
+use crate::failure::Failure;
+use crate::report::RefinementReport;
+use intermezzo_explorer::report::lines::{command, cut, width, wrap};
+use intermezzo_explorer::report::{Detail, Part, TextStyle, count, panics_apart, with_places};
+use intermezzo_explorer::{Coverage, Verdict};
+use intermezzo_sdk::FindingKind;
+use std::fmt;
+
+/// Columns by which what belongs to a line above is set in.
+const INDENT: usize = 2;
+
+/// Scenarios that were not compared in full, of which a report tells by itself.
+const SHORT_SHOWN: usize = 3;
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(&TextStyle::default()))
+    }
+}
+
+impl fmt::Display for RefinementReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(&TextStyle::default()))
+    }
+}
+
+/// A text that grows by lines of at most so many columns.
+struct Text<'a> {
+    text: String,
+    style: &'a TextStyle,
+}
+
+impl Text<'_> {
+    fn new(style: &TextStyle) -> Text<'_> {
+        Text {
+            text: String::new(),
+            style,
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn blank(&mut self) {
+        self.text.push('\n');
+    }
+
+    fn prose(&mut self, text: &str, first: usize, others: usize) {
+        for line in wrap(text, self.style.columns(), first, others) {
+            self.line(&line);
+        }
+    }
+
+    /// A line of which a word is painted.
+    fn painted(&mut self, text: &str, word: &str, part: Part) {
+        for line in wrap(text, self.style.columns(), 0, INDENT) {
+            let line = line.replacen(word, &self.style.paint(part, word), 1);
+            self.line(&line);
+        }
+    }
+
+    fn title(&mut self, title: &str) {
+        self.blank();
+        for line in wrap(title, self.style.columns(), 0, INDENT) {
+            let line = self.style.paint(Part::Heading, &line);
+            self.line(&line);
+        }
+    }
+
+    /// Lines of a drawing, which are not wrapped.
+    fn drawing(&mut self, drawing: &str) {
+        for line in drawing.lines() {
+            let line = cut(line, self.style.columns());
+            self.line(&line);
+        }
+    }
+
+    /// Code: as it is, unless there is not room for it.
+    fn code(&mut self, code: &str) {
+        for line in code.lines() {
+            match self.style.width.filter(|&columns| width(line) > columns) {
+                Some(columns) => {
+                    let lines = wrap(line, columns, 0, 2 * INDENT);
+                    lines.iter().for_each(|line| self.line(line));
+                }
+                None => self.line(line),
+            }
+        }
+    }
+}
+
+impl Failure {
+    /// The failure in words, as `to_string`, but looking as is said here.
+    pub fn text(&self, style: &TextStyle) -> String {
+        let mut text = Text::new(style);
+        let head = format!("error[{}]:", self.kind);
+        let (first, rest) = match self.message.split_once(": ") {
+            // The operations, which are drawn below.
+            Some(parts) if self.kind == FindingKind::Refinement => parts,
+            _ => self.message.split_once('\n').unwrap_or((&self.message, "")),
+        };
+        if style.detail == Detail::Quiet {
+            text.painted(&format!("{head} {first}"), &head, Part::Error);
+            return text.text;
+        }
+        let (said, places) = with_places(&panics_apart(&format!("{first}\n{rest}")), style);
+        for (line, number) in said.lines().zip(0..) {
+            match number {
+                0 => text.painted(&format!("{head} {line}"), &head, Part::Error),
+                _ => text.prose(line, INDENT, 2 * INDENT),
+            }
+        }
+        if !places.is_empty() {
+            text.blank();
+            text.text.push_str(&places);
+        }
+        text.title("the operations, of which those of different tasks run at once:");
+        for line in self.scenario.shortened().to_string().lines() {
+            text.prose(line, 0, 8);
+        }
+        if let Some(timeline) = &self.timeline {
+            text.title("when each began and ended, from left to right:");
+            let bands = in_bands(timeline, style.columns());
+            text.drawing(&bands);
+        }
+        if let Some(explanation) = &self.explanation {
+            text.blank();
+            for line in explanation.lines() {
+                let indent = line.len() - line.trim_start().len();
+                text.prose(line, 0, indent + INDENT);
+            }
+        }
+        let interleaving = self.interleaving(style.columns());
+        if !interleaving.is_empty() {
+            text.title("what happened, from top to bottom:");
+            text.drawing(&interleaving);
+        }
+        text.text
+    }
+}
+
+/// A drawing of lines that begin with a name, cut into pieces one below the other where it is too wide.
+fn in_bands(drawing: &str, columns: usize) -> String {
+    /// What the names take.
+    const NAMES: usize = 8;
+    if drawing.lines().all(|line| width(line) <= columns) {
+        return drawing.to_owned();
+    }
+    let rows: Vec<(String, Vec<char>)> = drawing
+        .lines()
+        .map(|line| {
+            let name = line.chars().take(NAMES).collect();
+            (name, line.chars().skip(NAMES).collect())
+        })
+        .collect();
+    let longest = rows.iter().map(|(_, row)| row.len()).max().unwrap_or(0);
+    let room = columns.saturating_sub(NAMES).max(1);
+    let mut text = String::new();
+    for begin in (0..longest).step_by(room) {
+        if begin > 0 {
+            text.push('\n');
+        }
+        for (name, row) in &rows {
+            let piece: String = row.iter().skip(begin).take(room).collect();
+            text.push_str(format!("{name}{piece}").trim_end());
+            text.push('\n');
+        }
+    }
+    text
+}
+
+impl RefinementReport {
+    /// The report in words, as `to_string`, but looking as is said here.
+    pub fn text(&self, style: &TextStyle) -> String {
+        let mut text = Text::new(style);
+        let quiet = style.detail == Detail::Quiet;
+        if let Some(failure) = &self.failure {
+            text.text.push_str(&failure.text(style));
+            if let Some(pin) = self.pin.as_ref().filter(|_| !quiet) {
+                text.title("to keep this scenario in the test, and try it first:");
+                text.code(pin);
+                text.title("to replay this execution alone, with that:");
+                let replay = format!(".replay(\"{}\")", failure.schedule.token());
+                for line in command(&replay, style.width, 0) {
+                    text.line(&line);
+                }
+                text.title("to look at it, event by event, on a page:");
+                text.code("  cargo intermezzo test --view page.html");
+                text.blank();
+            }
+        }
+        self.say_verdict(&mut text);
+        if quiet {
+            return text.text;
+        }
+        let shown = match style.detail {
+            Detail::Verbose => self.short.len(),
+            _ => SHORT_SHOWN,
+        };
+        for short in self.short.iter().take(shown) {
+            text.prose(&format!("not in full: {short}"), INDENT, 2 * INDENT);
+        }
+        if self.short.len() > shown {
+            let more = count((self.short.len() - shown) as u64, "scenario");
+            text.prose(
+                &format!("not in full: {more} more (INTERMEZZO_DETAIL=verbose lists them)"),
+                INDENT,
+                2 * INDENT,
+            );
+        }
+        text.text
+    }
+
+    fn say_verdict(&self, text: &mut Text<'_>) {
+        let (outcome, part) = match self.verdict() {
+            Verdict::Pass => ("passed", Part::Pass),
+            Verdict::Fail => ("failed", Part::Error),
+            Verdict::Inconclusive => ("is inconclusive", Part::Warning),
+        };
+        let mut line = format!(
+            "{} {outcome}: {}, {}, {}",
+            self.program,
+            count(self.scenarios, "scenario"),
+            count(self.executions, "execution"),
+            count(self.traces, "trace"),
+        );
+        match self.histories {
+            1 => line.push_str(", 1 history"),
+            histories => line.push_str(&format!(", {histories} histories")),
+        }
+        if self.orders > 0 {
+            line.push_str(&format!(", {} run on demand", count(self.orders, "order")));
+        }
+        if self.solo_runs > 0 {
+            line.push_str(&format!(", {}", count(self.solo_runs, "solo run")));
+        }
+        if !matches!(self.coverage(), Coverage::Exhaustive) && !self.short.is_empty() {
+            line.push_str(&format!("; {} not in full", self.short.len()));
+        }
+        text.painted(&line, outcome, part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_drawing_goes_on_below() {
+        let drawing = "main      |-a-|\ntask 1            |-b-|\n";
+        assert_eq!(in_bands(drawing, 80), drawing);
+        assert_eq!(
+            in_bands(drawing, 16),
+            "main      |-a-|\ntask 1\n\nmain\ntask 1    |-b-|\n"
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! What failures look like to who has never seen the tool: a snapshot for each kind of finding and each monitor that ships; no line is
+//! wider than it may be, and nothing is lost where there is less room.
+
+mod objects;
+mod programs;
+mod widths;
+
+use intermezzo::monitors::{SHIPPED, by_name};
+use intermezzo::report::TextStyle;
+use intermezzo::sdk::FindingKind;
+use intermezzo::{Detail, Explorer, ReplayedBy, Report, Settings};
+use std::collections::BTreeSet;
+
+/// A test with a finding: its name, its settings, and its body.
+struct Case {
+    name: &'static str,
+    settings: &'static [(&'static str, &'static str)],
+    body: fn(),
+}
+
+impl Case {
+    fn explorer(&self) -> Explorer {
+        let mut settings = Settings::default();
+        for (name, value) in self.settings {
+            settings.set(name, value).unwrap();
+        }
+        let program = format!("telling::programs::{}", self.name);
+        Explorer::with_settings(settings)
+            .program(program)
+            .steps_per_execution(300)
+            .monitors_by_name(by_name)
+    }
+
+    fn report(&self) -> Report {
+        let report = self.explorer().explore(self.body);
+        if self.name != "divergence" {
+            return report;
+        }
+        // The schedule of another test.
+        let schedule = report.findings()[0].schedule.clone();
+        self.explorer().replay(schedule).explore(|| {
+            intermezzo::choose(3);
+        })
+    }
+}
+
+/// As a failing test of a project looks where nobody knows the terminal.
+fn style() -> TextStyle {
+    TextStyle::default().replayed_by(ReplayedBy::Test)
+}
+
+/// Every case with its report: each is made once.
+fn reports() -> impl Iterator<Item = (&'static Case, Report)> {
+    programs::CASES.iter().map(|case| (case, case.report()))
+}
+
+#[test]
+fn every_kind_and_every_monitor_is_told_of() {
+    let mut kinds: BTreeSet<String> = BTreeSet::new();
+    let mut monitors: BTreeSet<String> = BTreeSet::new();
+    for (case, report) in reports() {
+        assert!(!report.findings().is_empty(), "{}: {report}", case.name);
+        for finding in report.findings() {
+            kinds.insert(finding.kind.as_str().into_owned());
+            monitors.insert(finding.monitor.clone());
+        }
+        insta::assert_snapshot!(case.name, report.text(&style()));
+    }
+    for (name, report) in objects::reports() {
+        kinds.insert(report.failure.as_ref().unwrap().kind.as_str().into_owned());
+        insta::assert_snapshot!(name, report.text(&style()));
+    }
+    for kind in FindingKind::ALL {
+        assert!(kinds.contains(kind.as_str().as_ref()), "{kind} has no snapshot");
+    }
+    for shipped in SHIPPED {
+        assert!(
+            monitors.contains(shipped.name),
+            "{} has no snapshot",
+            shipped.name
+        );
+    }
+}
+
+#[test]
+fn as_much_as_is_wanted() {
+    let report = programs::CASES[0].report();
+    let style = style();
+    insta::assert_snapshot!("quiet", report.text(&style.clone().detail(Detail::Quiet)));
+    insta::assert_snapshot!("verbose", report.text(&style.clone().detail(Detail::Verbose)));
+    let colour = TextStyle {
+        colour: true,
+        ..style
+    };
+    insta::assert_snapshot!("colour", report.text(&colour).replace('\u{1b}', "ESC"));
+}
+
+#[test]
+fn what_passes_says_what_it_is_worth() {
+    let body = || {
+        let n = intermezzo::sync::Mutex::new(0);
+        intermezzo::thread::scope(|scope| {
+            scope.spawn(|| *n.lock().unwrap() += 1);
+            *n.lock().unwrap() += 1;
+        });
+    };
+    let explorer = || Explorer::new().program("telling::passes");
+    let texts = [
+        explorer().explore(body).to_string(),
+        explorer().executions(1).explore(body).to_string(),
+        explorer().executions(0).explore(body).to_string(),
+    ];
+    insta::assert_snapshot!("passes", texts.join("\n"));
+}
+
+/// The guide's failure is one of those that there are.
+#[test]
+fn the_guide_shows_what_is_shown() {
+    let guide = include_str!("../../docs/guide/src/failure.md");
+    let case = programs::CASES
+        .iter()
+        .find(|case| case.name == "deadlock_of_crossed_locks");
+    let text = case.unwrap().report().text(&style());
+    assert!(guide.contains(&format!("```text\n{text}```\n")), "{text}");
+}

@@ -1,0 +1,72 @@
+//! Texts in terminals of all widths.
+
+use super::{objects, reports};
+use intermezzo::report::TextStyle;
+use intermezzo::report::lines::width;
+use intermezzo::sdk::FindingKind;
+use std::collections::BTreeSet;
+
+/// Every case's text in so many columns, with what it must still say.
+fn texts(columns: usize) -> Vec<(String, String, Option<String>)> {
+    let style = TextStyle {
+        width: Some(columns),
+        ..super::style()
+    };
+    let explored = reports().map(|(case, report)| {
+        // What is about the whole exploration has no execution to replay.
+        let mut findings = report.findings().iter();
+        let token = findings
+            .find(|finding| !finding.events.is_empty())
+            .map(|finding| finding.schedule.token());
+        (case.name.to_owned(), report.text(&style), token)
+    });
+    let objects = objects::reports().into_iter().map(|(name, report)| {
+        let failure = report.failure.as_ref().unwrap();
+        let token = failure.schedule.token();
+        (name.to_owned(), report.text(&style), Some(token))
+    });
+    explored.chain(objects).collect()
+}
+
+/// The paths to sources in a text, as they are written there.
+fn paths(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || "(),;\"'".contains(c))
+        .filter(|word| word.contains(".rs:"))
+}
+
+#[test]
+fn no_line_is_too_long_and_nothing_is_cut_without_a_sign() {
+    let wide: BTreeSet<String> = texts(400)
+        .iter()
+        .flat_map(|(_, text, _)| paths(text).map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    assert!(
+        wide.iter()
+            .any(|path| path.starts_with("tests/telling/programs.rs:"))
+    );
+    for columns in [40, 80, 160] {
+        for (name, text, token) in texts(columns) {
+            let longest = text.lines().max_by_key(|line| width(line)).unwrap();
+            assert!(width(longest) <= columns, "{name} in {columns}: {longest}");
+            // A command is one for the shell, with the whole of the schedule.
+            let commands = text.replace("\\\n", "");
+            if let Some(token) = token {
+                assert!(commands.contains(&token), "{name} in {columns}: {text}");
+            }
+            for path in paths(&commands) {
+                let whole = wide.contains(path.trim_end_matches(['.', ':']));
+                assert!(whole || path.contains('…'), "{name} in {columns}: {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn in_a_narrow_terminal() {
+    let narrow = texts(40);
+    for name in ["assertion", "deadlock_of_crossed_locks", "refinement"] {
+        let (_, text, _) = narrow.iter().find(|(known, ..)| known == name).unwrap();
+        insta::assert_snapshot!(format!("{name}_in_40_columns"), text);
+    }
+    assert!(narrow.len() > FindingKind::ALL.len());
+}

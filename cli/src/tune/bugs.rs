@@ -1,5 +1,7 @@
 //! The table of buggy programs, by our strategies and by those that are published: a page in Markdown.
 
+mod ratios;
+
 use super::advice::number;
 use super::args::TuneArgs;
 use super::cells::{Cell, Figures, Outcome};
@@ -34,38 +36,8 @@ const MORE: &[&str] = &["reorder_3_bad,setters=19", "reorder_3_bad,setters=80,ch
 /// The family, by its number of tasks.
 const FAMILY: &str = "reorder_3_bad";
 
-/// How many times as many executions as published are worth a remark.
-const RATIO_MAX: f64 = 1.5;
-
 /// Fewer executions than this are wanted of the best strategy on the family, at each size.
 const FAMILY_MAX: f64 = 30.0;
-
-/// What is known of programs on which SURW takes more executions than published.
-///
-/// Two executions are learned from, which find what walks find: in small programs they are what is more than published. A
-/// mean of 20 trials is known to about a quarter.
-const REMARKS: &[(&str, &str)] = &[
-    (
-        "deadlock01_bad",
-        "3.0 over 400 seeds; the walk after what is learned takes 2.1",
-    ),
-    (
-        "reorder_3_bad,setters=3",
-        "11.7 over 400 seeds; 10.1 without the two that are learned from",
-    ),
-    (
-        "twostage_bad",
-        "10.8 over 400 seeds; 9.4 without the two that are learned from",
-    ),
-    (
-        "CVE-2013-1792",
-        "one of the three variables that are drawn is a lock, whose order alone shows the bug in one of 74 executions; without it, some 21",
-    ),
-    (
-        "safestack",
-        "published without a limit of executions; with up to 3,000,000 of them, `surw(all)` found it here with 12 of 13 seeds, after 1,018,143 on average (ratio 2.76), at some 58,000 a second on an idle core",
-    ),
-];
 
 /// The matrix of the page.
 ///
@@ -94,8 +66,7 @@ pub(crate) fn page(matrix: &Matrix, cells: &[Cell], items: &[Item]) -> String {
         "# How soon strategies find bugs\n\n\
          Mean executions to the bug, over those of {seeds} seeds with which it was found within {executions} executions, and how many \
          these were if not all. Strategies that draw nothing are run once. `-`: not found. Empty: nothing is known. The programs, \
-         and the sources of what is published, are in `corpus/oracle/`. Profiling, where a strategy needs it, is counted here; it is not in \
-         what is published of SURW.\n\n\
+         and the sources of what is published, are in `corpus/oracle/`. Executions that a strategy learns from are counted.\n\n\
          This page is what `cargo run --release -p cargo-intermezzo -- tune --bugs` prints.\n\n"
     );
     text.push_str("## As published, and here\n\n");
@@ -103,7 +74,7 @@ pub(crate) fn page(matrix: &Matrix, cells: &[Cell], items: &[Item]) -> String {
     text.push_str("\n## Other strategies\n\n");
     text.push_str(&page.others());
     text.push_str("\n## SURW against what is published\n\n");
-    text.push_str(&page.ratios());
+    text.push_str(&page.ratios(items));
     text.push_str("\n## What each strategy finds\n\n");
     text.push_str(&page.found());
     text.push_str(&other_failures(matrix, items));
@@ -182,48 +153,6 @@ impl Page<'_> {
             row
         });
         markdown(titles, rows)
-    }
-
-    /// Where SURW takes many more executions than published, and why.
-    fn ratios(&self) -> String {
-        let Some(at) = self
-            .strategies()
-            .iter()
-            .position(|(_, tool)| *tool == Some("surw"))
-        else {
-            return "It was not run.\n".into();
-        };
-        let mut rows = Vec::new();
-        let mut within = 0;
-        for (cells, bug) in self.rows() {
-            let Some(Published::Found { executions, .. }) = bug.map(|bug| bug.published("surw")) else {
-                continue;
-            };
-            let here = figures(&cells[at]).and_then(|figures| figures.to_failure);
-            let ratio = here.map(|here| here / executions);
-            if ratio.is_some_and(|ratio| ratio <= RATIO_MAX) {
-                within += 1;
-                continue;
-            }
-            let program = &cells[0].program;
-            let remark = REMARKS.iter().find(|(name, _)| name == program);
-            rows.push(vec![
-                format!("`{program}`"),
-                here.map_or("-".into(), number),
-                number(executions),
-                ratio.map_or(String::new(), |ratio| format!("{ratio:.2}")),
-                remark.map_or(String::new(), |(_, remark)| (*remark).to_owned()),
-            ]);
-        }
-        let mut text = format!(
-            "{within} of {} programs take at most {RATIO_MAX} times the published executions. The others:\n\n",
-            within + rows.len()
-        );
-        let titles = ["program", "here", "published", "ratio", "why"]
-            .map(str::to_owned)
-            .to_vec();
-        text.push_str(&markdown(titles, rows.into_iter()));
-        text
     }
 
     /// How many bugs each strategy finds, and which it misses that a published tool finds.

@@ -68,6 +68,11 @@ impl Search {
         }
     }
 
+    /// How many of its first executions it learns from.
+    pub(crate) fn learned_from(&self) -> u64 {
+        self.settings(Settings::default()).strategy.learned_from()
+    }
+
     /// In a line: `dfs(2), dpor, at most 1 preemption`.
     pub(crate) fn label(&self) -> String {
         let mut label = self.strategy.clone();

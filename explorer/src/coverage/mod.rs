@@ -21,7 +21,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use access::Access;
+pub(crate) use access::{Access, Lock, lock};
 pub(crate) use iroot::IRoot;
 pub use measured::{IRootCoverage, IRootsExposed};
 pub use memo::{MemoError, MemoProblem};

@@ -25,14 +25,23 @@ const BOUNDED_UNLIMITED: u64 = 20_000;
 /// How many are drawn then, if time is not limited either.
 const DRAWN_UNLIMITED: u64 = 5_000;
 
-/// Who draws, each with how many executions of a round are its own.
-const MEMBERS: [(u32, StrategyKind); 5] = [
+/// Who draws, each with how many executions of a round are its own. The last is uniform over all orders: of all these it
+/// alone finds what no few constraints provoke.
+const MEMBERS: [(u32, StrategyKind); 6] = [
     (1, StrategyKind::Surw(super::Interesting::OneVariable)),
     (1, StrategyKind::Pos),
     (1, StrategyKind::Places),
     (1, StrategyKind::Pct(3)),
     (1, StrategyKind::Random),
+    (1, StrategyKind::Surw(super::Interesting::All)),
 ];
+
+/// What so many drawn executions did not find is not a matter of few constraints: after them two of three executions are the
+/// last member's.
+const SHALLOW: u64 = DRAWN_UNLIMITED;
+
+/// Its executions of a round then.
+const UNIFORM_LATER: u64 = 10;
 
 /// A bounded search, and then samples.
 pub(crate) struct Auto {
@@ -83,7 +92,8 @@ impl Auto {
     /// This search, and then samples from this seed. `executions` are the limits of executions and of whether time is
     /// limited.
     pub(crate) fn new(bounded: Box<dyn Strategy>, seed: u64, executions: Option<u64>, timed: bool) -> Auto {
-        let drawn = Sampling::new(seed, portfolio_of(&MEMBERS, None));
+        let members = portfolio_of(&MEMBERS, None).later(SHALLOW, UNIFORM_LATER);
+        let drawn = Sampling::new(seed, Box::new(members));
         let limits = match executions {
             Some(most) => Limits {
                 bounded: most.div_ceil(BOUNDED_PART),

@@ -1,6 +1,6 @@
 //! Searches as settings name them: `dfs`, `pct(3)`, `portfolio(pct(3),2*pos,surw)`.
 
-use crate::search::sampling::Interesting;
+use crate::search::sampling::{self, Interesting};
 use std::fmt;
 
 /// What the setting `strategy` may be, for people.
@@ -93,6 +93,15 @@ impl StrategyKind {
                 | StrategyKind::Ranked
                 | StrategyKind::Coverage
         )
+    }
+
+    /// How many of its first executions it learns from, if it draws executions: they are the same for all that learn.
+    pub fn learned_from(&self) -> u64 {
+        if self.is_sampler() {
+            sampling::learned_from(self)
+        } else {
+            0
+        }
     }
 
     /// Whether it is depth first, at first or to the end.

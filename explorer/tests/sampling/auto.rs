@@ -111,6 +111,28 @@ fn it_ends_without_any_limit() {
 }
 
 #[test]
+fn what_is_not_found_soon_is_drawn_uniformly() {
+    let executions = |most: u64| {
+        let report = auto().executions(most).minimise(0).explore(|| large(false));
+        let note = report
+            .notes()
+            .iter()
+            .find(|note| note.starts_with("executions by strategy"));
+        note.unwrap().clone()
+    };
+    // Of 5,001 that are drawn two are learned from: none of the policies has more turns than the others.
+    assert_eq!(
+        executions(10_002),
+        "executions by strategy: dfs 5001, profile 2, surw(one) 834, pos 833, places 833, pct(3) 833, random 833, surw(all) 833"
+    );
+    // Then 10 of 15 are the last one's.
+    assert_eq!(
+        executions(10_300),
+        "executions by strategy: dfs 5150, profile 2, surw(one) 844, pos 844, places 843, pct(3) 843, random 843, surw(all) 931"
+    );
+}
+
+#[test]
 fn what_is_drawn_is_found_by_somebody() {
     let report = auto().executions(20).explore(|| large(true));
     assert!(report.verdict().is_fail(), "{report}");

@@ -187,3 +187,24 @@ fn what_would_not_hold_is_refused() {
         assert!(error.starts_with(&format!("setting `{name}`")), "{error}");
     }
 }
+
+#[test]
+fn surw_draws_no_lock_whose_sections_all_access_one_variable() {
+    let report = explorer("surw")
+        .environment(Environment::calm())
+        .executions(3)
+        .explore(|| {
+            let (lock, n) = (Mutex::new(()), AtomicUsize::new(0));
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        let _held = lock.lock().unwrap();
+                        n.fetch_add(1, SeqCst);
+                    });
+                }
+            });
+        });
+    let note =
+        "surw(one): uniform over the orders of accesses to the one variable that tasks were seen to share";
+    assert!(report.notes().iter().any(|known| known == note), "{report}");
+}

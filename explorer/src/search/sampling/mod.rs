@@ -2,8 +2,8 @@
 //!
 //! Executions have numbers. Each has a generator of its own, seeded from the search's seed and the number, so that any
 //! one can be run again alone, and so that it does not matter which worker runs it. Policies that need to know the test
-//! learn it from the first [`PROFILED`] executions, which are the same whatever the policy: one by default, then a random
-//! walk. All others rely on what all of these showed, and on nothing that came later.
+//! learn it from the first [`PROFILED`] executions, which are the same whatever the policy: a random walk, then one by
+//! default. All others rely on what all of these showed, and on nothing that came later.
 //!
 //! Each policy is a file, which says what it is from, where it differs, and what it misses.
 
@@ -17,6 +17,7 @@ mod pos;
 mod priorities;
 mod profile;
 mod random;
+mod sections;
 mod surw;
 
 pub use surw::Interesting;
@@ -119,14 +120,23 @@ pub(crate) fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dy
         StrategyKind::Pos => Box::new(Pos::default()),
         StrategyKind::Places => Box::new(Places::default()),
         StrategyKind::Surw(interesting) => Box::new(Surw::new(interesting.clone())),
-        StrategyKind::Portfolio(members) => portfolio_of(members, preemptions),
+        StrategyKind::Portfolio(members) => Box::new(portfolio_of(members, preemptions)),
+    }
+}
+
+/// How many executions a search by this sampler learns from before it draws any.
+pub(crate) fn learned_from(sampler: &StrategyKind) -> u64 {
+    if policy(sampler, None).learns() {
+        PROFILED
+    } else {
+        0
     }
 }
 
 /// Several that draw by turns, each with its weight.
-pub(crate) fn portfolio_of(members: &[(u32, StrategyKind)], preemptions: Option<u32>) -> Box<dyn Policy> {
+pub(crate) fn portfolio_of(members: &[(u32, StrategyKind)], preemptions: Option<u32>) -> Portfolio {
     let member = |(weight, member): &(u32, StrategyKind)| (policy(member, preemptions), u64::from(*weight));
-    Box::new(Portfolio::new(members.iter().map(member).collect()))
+    Portfolio::new(members.iter().map(member).collect())
 }
 
 /// Any alternative, each as likely as the others.
@@ -224,8 +234,8 @@ impl Sampling {
     }
 
     /// Whether all the executions that there are were handed out, and none is left of them here.
-    fn is_complete(&self) -> bool {
-        let all = self.policy.executions(&self.known).filter(|_| self.learned);
+    fn is_complete(&self, known: &Profile) -> bool {
+        let all = self.policy.executions(known);
         self.block.is_empty()
             && all.is_some_and(|all| self.shared.ends_at(self.profiled().saturating_add(all)))
     }
@@ -263,9 +273,9 @@ impl Strategy for Sampling {
         Some(if self.number >= self.profiled() {
             self.policy.choose(point, &self.known, &mut self.random)
         } else if self.number == 0 {
-            0
-        } else {
             uniform(point, &mut self.random)
+        } else {
+            0
         })
     }
 
@@ -288,12 +298,17 @@ impl Strategy for Sampling {
     }
 
     fn notes(&self) -> Vec<String> {
-        if !self.learned {
+        // Others may have run all that came after what is learned from.
+        let known = match self.learned {
+            true => Some(self.known.clone()),
+            false => self.shared.learned(),
+        };
+        let Some(known) = known else {
             return Vec::new();
-        }
+        };
         self.policy.notes(&Drawn {
-            known: &self.known,
-            complete: self.is_complete(),
+            known: &known,
+            complete: self.is_complete(&known),
             beyond: self.shared.beyond(),
         })
     }

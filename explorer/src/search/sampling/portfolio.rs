@@ -1,7 +1,7 @@
 //! Several policies that share the executions, by turns.
 //!
 //! They learn from the same first executions. Each has as many turns in a round as its weight says, so it depends on the number
-//! of an execution alone whose it is.
+//! of an execution alone whose it is. The weights may be others from some execution on: what is not found soon takes other means.
 
 use super::{Drawn, Generator, Policy, Profile};
 use crate::search::ChoicePoint;
@@ -9,6 +9,8 @@ use crate::search::ChoicePoint;
 /// Several policies, by turns.
 pub(crate) struct Portfolio {
     members: Vec<Member>,
+    /// From which execution on the later weights count.
+    later_from: u64,
     /// Whose execution runs.
     running: usize,
 }
@@ -17,6 +19,8 @@ struct Member {
     policy: Box<dyn Policy>,
     /// How many executions of a round are its own: at least one.
     weight: u64,
+    /// The same, of later rounds.
+    later: u64,
 }
 
 impl Portfolio {
@@ -29,24 +33,41 @@ impl Portfolio {
         let member = |(policy, weight): (_, u64)| Member {
             policy,
             weight: weight.max(1),
+            later: weight.max(1),
         };
         Portfolio {
             members: members.into_iter().map(member).collect(),
+            later_from: u64::MAX,
             running: 0,
         }
     }
 
-    fn round(&self) -> u64 {
-        self.members.iter().map(|member| member.weight).sum()
+    /// After so many executions the last member has `weight` executions of a round.
+    #[must_use]
+    pub(crate) fn later(mut self, after: u64, weight: u64) -> Portfolio {
+        let last = self.members.last_mut().expect("a portfolio has members");
+        last.later = weight.max(1);
+        self.later_from = after;
+        self
     }
 
     /// For each member, how many of the executions before this one are its own.
     fn drawn_before(&self, number: u64) -> impl Iterator<Item = u64> {
-        let (rounds, mut rest) = (number / self.round(), number % self.round());
+        let early = number.min(self.later_from);
+        let late = self.turns(number - early, |member| member.later);
+        let early = self.turns(early, |member| member.weight);
+        early.zip(late).map(|(early, late)| early + late)
+    }
+
+    /// For each member, how many of so many executions are its own, if it has these weights.
+    fn turns(&self, number: u64, weight: impl Fn(&Member) -> u64) -> impl Iterator<Item = u64> {
+        let round: u64 = self.members.iter().map(&weight).sum();
+        let (rounds, mut rest) = (number / round, number % round);
         self.members.iter().map(move |member| {
-            let begun = rest.min(member.weight);
+            let weight = weight(member);
+            let begun = rest.min(weight);
             rest -= begun;
-            rounds * member.weight + begun
+            rounds * weight + begun
         })
     }
 }
@@ -98,7 +119,13 @@ impl Policy for Portfolio {
 
     fn fork(&self) -> Box<dyn Policy> {
         let members = self.members.iter();
-        let forks = members.map(|member| (member.policy.fork(), member.weight));
-        Box::new(Portfolio::new(forks.collect()))
+        let forks = members.map(|member| Member {
+            policy: member.policy.fork(),
+            ..*member
+        });
+        Box::new(Portfolio {
+            members: forks.collect(),
+            ..*self
+        })
     }
 }

@@ -5,6 +5,7 @@
 //! places of one *variable* if they were seen to access one, in any execution that was learned from; what one line
 //! allocates or accesses many times is one variable.
 
+use super::sections::{Sections, sections};
 use crate::runtime::Site;
 use crate::search::Past;
 use crate::search::past::operations;
@@ -14,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-/// How many executions are learned from. One by default shows how much each task does undisturbed, a
-/// random walk what it does only when disturbed. More of them cost more than they teach: they find as little as a walk does.
+/// How many executions are learned from. A random walk shows what each task does when disturbed, one by default what it does
+/// undisturbed; the walk comes first, because it is the one of the two that finds more. More of them cost more than they teach:
+/// they find as little as a walk does.
 pub(crate) const PROFILED: u64 = 2;
 
 /// What executions showed.
@@ -30,6 +32,7 @@ pub(crate) struct Profile {
     places: BTreeMap<String, Place>,
     /// Places that accessed one variable.
     together: BTreeSet<(String, String)>,
+    sections: Sections,
     #[serde(skip)]
     variables: OnceLock<Vec<Variable>>,
 }
@@ -56,6 +59,8 @@ struct Place {
 pub(crate) struct Variable {
     pub(crate) places: BTreeSet<String>,
     pub(crate) shared: bool,
+    /// Whether it is a lock whose sections come in the order in which they access some other variable, which is shared.
+    pub(crate) represented: bool,
     /// Most accesses in one execution from its first choice on.
     pub(crate) most: u64,
 }
@@ -85,6 +90,7 @@ impl Profile {
             executions: 1,
             tasks: past.tasks() as u64,
             steps: past.steps_since_choice() as u64,
+            sections: sections(past.events),
             ..Profile::default()
         };
         let mut lineages: Vec<u64> = Vec::with_capacity(past.tasks.len());
@@ -160,6 +166,10 @@ impl Profile {
             own.most = own.most.max(place.most);
         }
         self.together.extend(other.together.iter().cloned());
+        for (taken_at, sections) in &other.sections {
+            let own = self.sections.entry(taken_at.clone()).or_default();
+            own.extend(sections.iter().cloned());
+        }
         self.variables = OnceLock::new();
     }
 
@@ -200,6 +210,7 @@ impl Profile {
             let mut variable = Variable {
                 places: BTreeSet::new(),
                 shared: false,
+                represented: false,
                 most: 0,
             };
             let mut open = vec![first];
@@ -213,7 +224,25 @@ impl Profile {
             }
             variables.push(variable);
         }
+        let represented: Vec<bool> = variables
+            .iter()
+            .map(|variable| self.is_represented(variable, &variables))
+            .collect();
+        for (variable, represented) in variables.iter_mut().zip(represented) {
+            variable.represented = represented;
+        }
         variables
+    }
+
+    /// See [`Variable::represented`].
+    fn is_represented(&self, lock: &Variable, variables: &[Variable]) -> bool {
+        let taken_at = lock.places.iter().filter_map(|place| self.sections.get(place));
+        let sections: Vec<&BTreeSet<String>> = taken_at.flatten().collect();
+        let in_each = |other: &Variable| {
+            let accessed = |section: &&BTreeSet<String>| !section.is_disjoint(&other.places);
+            !std::ptr::eq(lock, other) && other.shared && sections.iter().all(accessed)
+        };
+        !sections.is_empty() && variables.iter().any(in_each)
     }
 
     /// For each task, by lineage, the task that created it, and how often it accessed something at these places, on

@@ -242,6 +242,13 @@ impl Surw {
     }
 }
 
+/// The variables that may be the interesting one: shared ones, but for locks whose order is that of another.
+fn candidates(known: &Profile) -> Vec<u32> {
+    let all = (0_u32..).zip(known.variables());
+    let candidates = all.filter(|(_, variable)| variable.shared && !variable.represented);
+    candidates.map(|(at, _)| at).collect()
+}
+
 impl Policy for Surw {
     fn name(&self) -> String {
         format!("surw({})", self.interesting)
@@ -249,11 +256,10 @@ impl Policy for Surw {
 
     fn begin(&mut self, _: u64, known: &Profile, random: &mut Generator) {
         if self.interesting == Interesting::OneVariable {
-            let all = (0_u32..).zip(known.variables());
-            let shared: Vec<u32> = all.filter(|(_, v)| v.shared).map(|(at, _)| at).collect();
-            self.focus.variable = match shared.len() {
+            let candidates = candidates(known);
+            self.focus.variable = match candidates.len() {
                 0 => None,
-                many => Some(shared[random.random_range(0..many)]),
+                many => Some(candidates[random.random_range(0..many)]),
             };
         }
         let variable = self.focus.variable;
@@ -301,8 +307,7 @@ impl Policy for Surw {
         if self.interesting != Interesting::OneVariable {
             return Vec::new();
         }
-        let shared = drawn.known.variables().iter().filter(|v| v.shared).count();
-        let of = match shared {
+        let of = match candidates(drawn.known).len() {
             0 => "all accesses, for no variable was seen shared".to_owned(),
             1 => "accesses to the one variable that tasks were seen to share".to_owned(),
             many => {

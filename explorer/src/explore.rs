@@ -369,7 +369,8 @@ impl Explorer {
     /// the default, but for how long it took; unless a limit of executions or time, a crash or a divergence ends the
     /// search, where it depends on the workers what was run until then. Traces are not counted where several workers stop at
     /// the first finding, there is no estimate of what was left, and with the reduction `caching`, which executions are left out for others depends on who comes
-    /// first.
+    /// first. With the reductions `dpor` and `source-dpor` the traces and outcomes are the same, but which execution stands for a
+    /// trace depends on the workers; the first finding ends the search, and what was run by then counts.
     ///
     /// What workers ran beyond the first finding, in the order of the search, counts for nothing, unless the search
     /// [keeps going](Explorer::keep_going). The test is run by several threads at once: what its executions share

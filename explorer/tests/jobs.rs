@@ -5,9 +5,10 @@ mod common;
 use common::{Collect, counted, counter, told};
 use intermezzo_explorer::search::{ChoicePoint, Plan};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::sync::{Condvar, Mutex};
+use intermezzo_explorer::sync::{Condvar, Mutex, RwLock};
 use intermezzo_explorer::{
-    Coverage, Environment, ExploreError, Explorer, Strategy, choose, search, thread, trace::Trace,
+    Coverage, Environment, ExploreError, Explorer, Finding, Reduction, Report, Strategy, choose, search,
+    thread, trace::Trace,
 };
 use intermezzo_sdk::{Context, Execution, Interests, Monitor};
 use std::time::Duration;
@@ -280,6 +281,180 @@ fn what_departs_once_is_tried_again() {
                 (report.executions(), report.coverage()),
                 (expected, &Coverage::Exhaustive),
                 "{jobs}, {odd}: {report}"
+            );
+        }
+    }
+}
+
+/// Readers share a lock, which needs a weaker reduction than was asked for.
+fn readers() {
+    let lock = RwLock::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| *lock.write().unwrap() += 1);
+        for _ in 0..2 {
+            scope.spawn(|| assert!(*lock.read().unwrap() < 2));
+        }
+    });
+    assert_eq!(lock.into_inner().unwrap(), 1);
+}
+
+/// What does not depend on the workers' pace: what was covered, how many traces and executions, and what was found.
+fn reduced(report: &Report) -> (String, Option<u64>, u64, Vec<(String, String)>) {
+    let found = |finding: &Finding| (finding.kind.to_string(), finding.message.clone());
+    let mut findings: Vec<_> = report.findings().iter().map(found).collect();
+    findings.sort();
+    let outcome = format!("{} {:?}", report.reduction(), report.coverage());
+    // Those of others depend on when it took over, or on who comes first.
+    let executions = match report.reduction() {
+        "dpor" => report.executions(),
+        _ => 0,
+    };
+    (outcome, report.traces(), executions, findings)
+}
+
+#[test]
+fn partial_order_reductions_come_to_the_same() {
+    for (name, test) in TESTS.into_iter().chain([("readers", readers as fn())]) {
+        for reduction in [Reduction::Dpor, Reduction::SourceDpor] {
+            let report = |jobs, reduction| {
+                let explorer = Explorer::new().program(name).reduction(reduction);
+                let explorer = explorer.environment(Environment::calm()).keep_going(true);
+                explorer.jobs(jobs).explore(test)
+            };
+            // Several workers leave wakeup trees where values are chosen.
+            let single = match name {
+                "many_findings" => report(1, Reduction::SourceDpor),
+                _ => report(1, reduction),
+            };
+            for jobs in [2, 3, 7] {
+                let several = report(jobs, reduction);
+                assert_eq!(several.reduction(), single.reduction(), "{name}, {jobs} workers");
+                assert_eq!(
+                    reduced(&several),
+                    reduced(&single),
+                    "{name}, {reduction:?}, {jobs} workers: {several}"
+                );
+                if several.reduction() == "dpor" {
+                    assert_eq!(several.redundant(), single.redundant(), "{name}, {jobs} workers");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_partial_order_reduction_ends_with_the_first_finding() {
+    for jobs in [2, 5] {
+        let explorer = || Explorer::new().program("lost").reduction(Reduction::Dpor);
+        let report = explorer().jobs(jobs).explore(lost_updates);
+        let [finding] = report.findings() else {
+            panic!("{jobs} workers: {report}")
+        };
+        assert!(
+            (1..=report.executions()).contains(&report.first_failure().unwrap()),
+            "{report}"
+        );
+        assert!(report.traces().is_some(), "{report}");
+        let replayed = explorer().replay(finding.schedule.clone()).explore(lost_updates);
+        assert_eq!(replayed.findings()[0].message, finding.message);
+    }
+}
+
+#[test]
+fn limits_hold_for_partial_order_reductions() {
+    for most in [0, 1, 2, 10, 89, 90, 91] {
+        let explorer = Explorer::new().reduction(Reduction::Dpor).jobs(3);
+        let report = explorer.executions(most).explore(counter);
+        let whole = *report.coverage() == Coverage::Exhaustive;
+        assert_eq!(
+            (report.executions(), whole),
+            (most.min(90), most > 90),
+            "{report}"
+        );
+    }
+}
+
+/// With a reduction too what departed is tried again, and nothing is lost by it.
+#[test]
+fn what_departs_once_is_tried_again_with_a_reduction() {
+    for odd in 2..30 {
+        let calls = std::sync::atomic::AtomicUsize::new(0);
+        let report = Explorer::new().reduction(Reduction::Dpor).jobs(3).explore(|| {
+            if calls.fetch_add(1, SeqCst) + 1 != odd {
+                counter();
+            }
+        });
+        assert_eq!(
+            (report.findings().len(), report.traces()),
+            (0, Some(90)),
+            "{odd}: {report}"
+        );
+    }
+}
+
+/// Two tasks that add to each other's number, and one that reads both.
+fn fibonacci(iterations: u64) {
+    let (x, y) = (AtomicUsize::new(1), AtomicUsize::new(1));
+    let add = |sum: &AtomicUsize| {
+        for _ in 0..iterations {
+            let (x, y) = (x.load(SeqCst), y.load(SeqCst));
+            sum.store(x + y, SeqCst);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| add(&x));
+        scope.spawn(|| add(&y));
+        scope.spawn(|| assert!(x.load(SeqCst) <= 144 && y.load(SeqCst) <= 144));
+    });
+}
+
+/// Two tasks read variables that two others write.
+fn big0() {
+    let variables: [AtomicUsize; 4] = Default::default();
+    let [x, y, z, w] = &variables;
+    let read = |variables: &[&AtomicUsize]| {
+        for variable in variables {
+            variable.load(SeqCst);
+        }
+    };
+    let write = |one: &AtomicUsize, other: &AtomicUsize| {
+        for value in 1..=3 {
+            one.store(value, SeqCst);
+            other.store(value, SeqCst);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| read(&[x, y, z, w, x, y, z]));
+        scope.spawn(|| read(&[x, y, z]));
+        scope.spawn(|| write(x, y));
+        scope.spawn(|| write(z, w));
+    });
+}
+
+/// `EXPLORED_LARGE=1` runs the ones with many traces, too.
+#[test]
+fn wakeup_trees_run_each_trace_once() {
+    let all: [(fn(), u64, bool); 4] = [
+        (|| fibonacci(2), 140, false),
+        (|| fibonacci(4), 19_605, true),
+        (big0, 69_112, true),
+        (|| fibonacci(5), 218_243, true),
+    ];
+    let large = std::env::var_os("EXPLORED_LARGE").is_some();
+    for (test, traces, is_large) in all {
+        if is_large && !large {
+            continue;
+        }
+        for jobs in [2, 3] {
+            let report = Explorer::new()
+                .reduction(Reduction::Dpor)
+                .jobs(jobs)
+                .explore(test);
+            assert!(report.verdict().is_pass(), "{report}");
+            assert_eq!(
+                (report.executions(), report.redundant(), report.traces()),
+                (traces, 0, Some(traces)),
+                "{jobs} workers"
             );
         }
     }

@@ -130,8 +130,17 @@ fn not_every_search_can_be_kept_or_split() {
         run(&["corpus", "run", "counter", search, "--checkpoint", file]).refused(&["`checkpoint`", kept]);
         run(&["corpus", "run", "counter", search, "--jobs", "2"]).refused(&["`jobs`", split]);
     }
-    let reduced = ["corpus", "run", "counter", "--reduction=dpor", "--jobs", "2"];
-    run(&reduced).refused(&["`jobs`", "one after the other"]);
+    let reduced = [
+        "corpus",
+        "run",
+        "counter",
+        "--reduction=dpor",
+        "--jobs",
+        "2",
+        "--checkpoint",
+        file,
+    ];
+    run(&reduced).refused(&["`checkpoint`", "leave to each other"]);
     assert!(!path.exists());
 }
 

@@ -3,15 +3,16 @@
 use super::catalogue::Catalogue;
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
 use super::gate::Gate;
+use super::hands;
 use super::ledger::Ledger;
 use crate::coverage::Session;
 use crate::estimate::Estimate;
 use crate::explore::{OnProgress, Progress};
 use crate::report::Finding;
-use crate::search::{Rank, SearchState};
+use crate::search::{Rank, SearchState, Strategy, configured};
 use crate::settings::Settings;
 use crate::trace::{Fingerprints, Suits};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -136,10 +137,19 @@ impl Keeping {
     }
 }
 
+/// The weaker search that took over, if one did.
+struct Weaker {
+    /// What a program may do for its reduction to suit it.
+    suits: Suits,
+    /// The hands on it, by worker, of those who have not taken theirs.
+    hands: Vec<Option<Box<dyn Strategy>>>,
+}
+
 /// What the workers of one exploration share.
 pub(super) struct Common<'a> {
     pub(super) settings: &'a Settings,
-    /// Whether a finding ends it at once, because nothing that comes before it is under way elsewhere.
+    /// Whether a finding ends it at once: because nothing that comes before it is under way elsewhere, or because what comes
+    /// before what depends on the workers' pace.
     pub(super) alone: bool,
     /// Whether the search is one that the settings ask for, not a replay or a search of the user's own.
     pub(super) own: bool,
@@ -155,6 +165,9 @@ pub(super) struct Common<'a> {
     /// Where iRoots are measured.
     pub(super) iroots: Option<Session>,
     books: Mutex<Books>,
+    weaker: Mutex<Weaker>,
+    /// How often a weaker search took over: looked at before every execution.
+    weakened: AtomicU32,
     progress: Option<Mutex<OnProgress>>,
     /// Whether it has ended, or a worker waits for the others to rest: looked at before every execution.
     attention: AtomicBool,
@@ -204,6 +217,11 @@ impl<'a> Common<'a> {
             warming: Mutex::default(),
             keeping,
             iroots: None,
+            weaker: Mutex::new(Weaker {
+                suits: books.planned,
+                hands: Vec::new(),
+            }),
+            weakened: AtomicU32::new(0),
             books: Mutex::new(books),
             progress: progress.map(Mutex::new),
             attention: AtomicBool::new(false),
@@ -237,6 +255,36 @@ impl<'a> Common<'a> {
     #[inline]
     pub(super) fn attention(&self) -> bool {
         self.attention.load(Relaxed)
+    }
+
+    /// A program does what does not suit the reduction at work: all workers are to go on with a weaker one.
+    #[cold]
+    pub(super) fn weaken(&self, suits: Suits) {
+        let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
+        if suits <= weaker.suits {
+            return;
+        }
+        weaker.suits = suits;
+        let search = configured::weaker(self.settings, suits);
+        weaker.hands = hands(search, self.settings.jobs).into_iter().map(Some).collect();
+        let mut books = self.books();
+        // What a checkpoint tells of is the search at work.
+        (books.planned, books.redundant) = (suits, 0);
+        drop(books);
+        self.weakened.fetch_add(1, SeqCst);
+    }
+
+    /// How often a weaker search took over.
+    #[inline]
+    pub(super) fn weakened(&self) -> u32 {
+        self.weakened.load(SeqCst)
+    }
+
+    /// A worker's hand on the weaker search that took over last, and what that suits; `None` if it has taken that one.
+    pub(super) fn hand_on_weaker(&self, worker: usize) -> Option<(Suits, Box<dyn Strategy>)> {
+        let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
+        let hand = weaker.hands.get_mut(worker)?.take()?;
+        Some((weaker.suits, hand))
     }
 
     /// Ends the exploration, if it has not ended; for all workers, each after the execution that it runs.

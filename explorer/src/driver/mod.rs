@@ -156,7 +156,7 @@ impl Exploration {
         let (keeping, restored) = open_checkpoint(&settings, &program, body, &sets[0], &*strategy)?;
         let mut ending = None;
         let mut before = Duration::ZERO;
-        let mut alone = jobs == 1;
+        let mut alone = jobs == 1 || asked != Suits::Caching;
         if let (Some(keeping), Some(Restored { mut contents, state })) = (&keeping, restored) {
             let refused = |problem| ExploreError::Checkpoint(keeping.refused(problem));
             contents.take(&mut books, &traces).map_err(refused)?;
@@ -238,6 +238,7 @@ impl Exploration {
             books,
             done,
             traces: countable.then_some(traces),
+            alone,
         };
         outcome.settle(
             &mut report,

@@ -27,8 +27,8 @@ const PARKED: &str = "awaits: a task whose loop only waits goes on when a variab
 
 /// What a report notes where another reduction took over.
 const WEAKER_REDUCTION: &str = "reduction: the test uses what the one asked for does not suit (shared locks, channels, \
-                                waits that may end unasked, looks whether a task has ended, parked tasks): the search \
-                                began again with a weaker one";
+                                waits that may end unasked, looks whether a task has ended, parked tasks; with several \
+                                workers also values to choose): the search began again with a weaker one";
 
 /// What a report notes where a parked task went on because of something that is not compared.
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
@@ -50,6 +50,8 @@ pub(super) struct Outcome<'a> {
     pub(super) done: Vec<Done>,
     /// The traces there were, if they are those of what the report is about.
     pub(super) traces: Option<Fingerprints<()>>,
+    /// Whether a finding ended it at once.
+    pub(super) alone: bool,
 }
 
 impl Outcome<'_> {
@@ -70,10 +72,11 @@ impl Outcome<'_> {
             books,
             done,
             traces,
+            alone,
         } = self;
         // What several workers ran beyond the first finding is no part of what was looked for: a single one would not have.
         let last = match ended {
-            Some(End::ForGood(Ending::Finding)) => books.catalogue.first().cloned(),
+            Some(End::ForGood(Ending::Finding)) if !alone => books.catalogue.first().cloned(),
             _ => None,
         };
         let tally = books.ledger.total(last.as_ref());

@@ -34,6 +34,8 @@ pub(super) struct Shift<'a> {
     /// What a program may do for the reduction that was asked for to suit it, and for the one at work.
     asked: Suits,
     planned: Suits,
+    /// How often a weaker reduction had taken over when this one was at work.
+    weakened: u32,
     /// Executions and steps since the last look at the clock.
     since_look: (u64, u64),
     presence: Presence<'a>,
@@ -108,6 +110,7 @@ impl<'a> Shift<'a> {
             executions: 0,
             asked,
             planned: common.books().planned,
+            weakened: 0,
             since_look: (0, 0),
             presence: Presence {
                 common,
@@ -122,13 +125,19 @@ impl<'a> Shift<'a> {
     pub(super) fn run(mut self, test: &dyn Fn()) -> (Worker, Done) {
         self.presence.enter();
         self.warm_up(test);
-        while self.goes_on() {
+        loop {
+            if self.common.weakened() != self.weakened {
+                self.go_on_weaker();
+            }
+            if !self.goes_on() {
+                break;
+            }
             if std::mem::take(&mut self.learned) {
                 self.start_anew();
             }
             if !self.attempts.prepare(&mut self.worker) {
                 self.common.allowed_begins(false);
-                if self.waits() {
+                if self.waits() || self.common.weakened() != self.weakened {
                     continue;
                 }
                 break;
@@ -205,14 +214,25 @@ impl<'a> Shift<'a> {
         self.since_look.0 += 1;
         self.since_look.1 += executed.steps;
         self.learned = executed.learned;
-        if executed.suits > self.planned && !executed.departed {
-            self.planned = executed.suits;
-            let mut books = self.common.books();
-            // What a checkpoint tells of is the search at work.
-            (books.planned, books.redundant) = (self.planned, 0);
-            drop(books);
-            self.worker
-                .restart(configured::weaker(self.common.settings, self.planned));
+        let mut suits = executed.suits;
+        if self.common.settings.jobs > 1 && self.planned == Suits::WakeupTrees && self.worker.chose_values() {
+            // Workers that have wakeup trees in common take each step to be one, not one for each value.
+            suits = suits.max(Suits::SourceSets);
+        }
+        if suits > self.planned && !executed.departed {
+            self.common.weaken(suits);
+        }
+    }
+
+    /// Goes on with the weaker reduction that took over; those who wait for work of the search before are told.
+    #[cold]
+    fn go_on_weaker(&mut self) {
+        self.weakened = self.common.weakened();
+        if let Some((suits, hand)) = self.common.hand_on_weaker(self.number) {
+            self.planned = suits;
+            self.attempts.forget();
+            self.worker.strategy().stop();
+            self.worker.restart(hand);
         }
     }
 

@@ -17,6 +17,7 @@ use super::var::Vars;
 use super::{CURRENT, Engine, Executed, Runtime};
 use crate::environment::Environment;
 use crate::report::Coverage;
+use crate::schedule::ChoiceKind;
 use crate::scope::Scope;
 use crate::search::{Plan, Rank, Strategy};
 use crate::sites::Sites;
@@ -299,6 +300,12 @@ impl Worker {
     /// Whether a crash may have damaged the process.
     pub(crate) fn is_damaged(&self) -> bool {
         self.runtime.damaged
+    }
+
+    /// Whether the last execution made choices other than of tasks.
+    pub(crate) fn chose_values(&self) -> bool {
+        let mut choices = self.runtime.plan.choices().iter();
+        choices.any(|choice| choice.kind != ChoiceKind::Task)
     }
 
     /// What the last execution was.

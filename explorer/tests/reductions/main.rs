@@ -14,13 +14,14 @@ mod model;
 mod program;
 mod ranked;
 mod run;
+mod several;
 mod trace;
 
 use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Settings};
 use model::{Leaf, executions};
 use program::{Family, Op, Program, Sample};
 use quickcheck::{Gen, QuickCheck, TestResult};
-use run::{Outcomes, Records, explore};
+use run::{Outcomes, Records, explore_by};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -150,6 +151,30 @@ struct Tally {
     /// Programs in which an execution was run to no purpose, and how many executions were.
     with_redundant: u64,
     redundant: u64,
+    /// How many programs were run by more than one worker; and whether a weaker reduction took over.
+    by_several: u64,
+    is_weaker: bool,
+}
+
+impl Tally {
+    const NOTHING: Tally = Tally {
+        executions: 0,
+        interleavings: 0,
+        traces: 0,
+        with_redundant: 0,
+        redundant: 0,
+        by_several: 0,
+        is_weaker: false,
+    };
+
+    fn add(&mut self, one: &Tally) {
+        self.executions += one.executions;
+        self.interleavings += one.interleavings;
+        self.traces += one.traces;
+        self.with_redundant += one.with_redundant;
+        self.redundant += one.redundant;
+        self.by_several += one.by_several;
+    }
 }
 
 /// What was compared, by search; and of how many programs, with how many tasks that came to be stuck.
@@ -161,17 +186,10 @@ struct Tallies {
 
 impl Tallies {
     const fn new() -> Tallies {
-        const NOTHING: Tally = Tally {
-            executions: 0,
-            interleavings: 0,
-            traces: 0,
-            with_redundant: 0,
-            redundant: 0,
-        };
         Tallies {
             programs: 0,
             stuck: 0,
-            cases: [NOTHING; CASES.len()],
+            cases: [Tally::NOTHING; CASES.len()],
         }
     }
 
@@ -287,10 +305,11 @@ fn same_outcomes(report: &Report, found: &Outcomes, wanted: &Outcomes) -> Result
     Ok(())
 }
 
-/// Compares one search of a program with what the model says.
-fn compare(program: &Program, expected: &Expected, case: Case) -> Result<Tally, String> {
+/// Compares one search of a program, by so many workers, with what the model says.
+fn compare(program: &Program, expected: &Expected, case: Case, jobs: usize) -> Result<Tally, String> {
     let (reduction, bound) = case;
-    let (report, outcomes) = explore(program, explorer(case, Environment::calm()), false);
+    let explorer = explorer(case, Environment::calm());
+    let (report, outcomes, workers) = explore_by(jobs, program, explorer, false);
     same_outcomes(&report, &outcomes, &expected.outcomes(bound))?;
     let same = |what: &str, found: u64, expected: u64| {
         if found == expected {
@@ -344,6 +363,8 @@ fn compare(program: &Program, expected: &Expected, case: Case) -> Result<Tally, 
         traces,
         with_redundant: u64::from(report.redundant() > 0),
         redundant: report.redundant(),
+        by_several: u64::from(workers > 1),
+        is_weaker: instead,
     })
 }
 
@@ -352,8 +373,8 @@ fn compare_all(program: &Program, expected: &Expected) -> Result<[Tally; CASES.l
     let mut tallies = [Tally::default(); CASES.len()];
     for (case, tally) in CASES.into_iter().zip(&mut tallies) {
         if is_offered(case) {
-            *tally =
-                compare(program, expected, case).map_err(|problem| format!("{}: {problem}", name(case)))?;
+            *tally = compare(program, expected, case, 1)
+                .map_err(|problem| format!("{}: {problem}", name(case)))?;
         }
     }
     Ok(tallies)
@@ -370,12 +391,8 @@ fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
     let mut all = TALLIES[FAMILY].lock().unwrap_or_else(PoisonError::into_inner);
     all.programs += 1;
     all.stuck += u64::from(expected.outcomes.keys().any(|(complete, _)| !complete));
-    for (all, one) in all.cases.iter_mut().zip(tallies) {
-        all.executions += one.executions;
-        all.interleavings += one.interleavings;
-        all.traces += one.traces;
-        all.with_redundant += one.with_redundant;
-        all.redundant += one.redundant;
+    for (all, one) in all.cases.iter_mut().zip(&tallies) {
+        all.add(one);
     }
     TestResult::passed()
 }

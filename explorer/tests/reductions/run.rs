@@ -13,6 +13,7 @@ use intermezzo_explorer::thread::{Scope, ScopedJoinHandle, Thread};
 use intermezzo_explorer::{Explorer, Report, choose, thread};
 use std::collections::BTreeSet;
 use std::sync::Mutex as Plain;
+use std::thread::ThreadId;
 use std::time::Duration;
 
 /// What the tasks of an execution read.
@@ -43,19 +44,64 @@ impl Journal {
     }
 }
 
+/// A journal for each worker.
+struct Journals {
+    /// Whose they are, of those that are somebody's.
+    workers: Plain<Vec<ThreadId>>,
+    journals: Vec<Plain<Journal>>,
+}
+
+impl Journals {
+    /// The journal of the worker that asks.
+    fn own(&self) -> &Plain<Journal> {
+        let worker = std::thread::current().id();
+        let mut workers = self.workers.lock().unwrap();
+        let known = workers.iter().position(|known| *known == worker);
+        &self.journals[known.unwrap_or_else(|| {
+            workers.push(worker);
+            workers.len() - 1
+        })]
+    }
+}
+
 /// Explores a program; `timed` says whether every second wait has a time-out, and compare-exchanges are weak.
 pub(crate) fn explore(program: &Program, explorer: Explorer, timed: bool) -> (Report, Outcomes) {
-    let journal = Plain::new(Journal::default());
-    let report = explorer.explore(|| {
+    let (report, outcomes, _) = explore_by(1, program, explorer, timed);
+    (report, outcomes)
+}
+
+/// Explores a program by so many workers. Also says how many of them ran anything.
+pub(crate) fn explore_by(
+    jobs: usize,
+    program: &Program,
+    explorer: Explorer,
+    timed: bool,
+) -> (Report, Outcomes, usize) {
+    let journals = Journals {
+        workers: Plain::default(),
+        journals: (0..jobs).map(|_| Plain::default()).collect(),
+    };
+    let report = explorer.jobs(jobs).explore(|| {
+        if jobs > 1 {
+            // Others come to run something even where there are few processors.
+            std::thread::yield_now();
+        }
+        let journal = journals.own();
         let mut at = journal.lock().unwrap();
         at.give_up();
         (at.running, at.tasks) = (Some([0; TASKS]), 0);
         drop(at);
-        execute(program, &journal, timed);
+        execute(program, journal, timed);
     });
-    let mut journal = journal.into_inner().unwrap();
-    journal.give_up();
-    (report, journal.outcomes)
+    let workers = journals.workers.into_inner().unwrap().len();
+    let mut outcomes = Outcomes::default();
+    for journal in journals.journals {
+        let mut journal = journal.into_inner().unwrap();
+        journal.give_up();
+        outcomes.complete.append(&mut journal.outcomes.complete);
+        outcomes.stuck.append(&mut journal.outcomes.stuck);
+    }
+    (report, outcomes, workers)
 }
 
 enum Sending {

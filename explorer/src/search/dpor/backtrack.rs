@@ -10,8 +10,9 @@ use crate::trace::Trace;
 impl Dpor {
     /// Turns the plan to the next execution: the deepest choice with something left to try.
     pub(super) fn backtrack(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
-        while let Some(last) = plan.choices().last().copied() {
+        while plan.choices().len() > self.part.fixed {
             let at = plan.choices().len() - 1;
+            let last = plan.choices()[at];
             if last.kind != ChoiceKind::Task {
                 // A value, chosen in the step that is under way then.
                 while self
@@ -83,7 +84,7 @@ impl Dpor {
             self.leave();
             plan.truncate(at);
         }
-        false
+        self.part.is_shared() && self.turn(plan, trace)
     }
 
     /// Takes the last node off the path.

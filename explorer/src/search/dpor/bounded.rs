@@ -75,17 +75,6 @@ impl Dpor {
         if candidates.iter().all(|candidate| candidate.task != task) {
             return self.try_all(depth);
         }
-        let end = self
-            .nodes
-            .get(depth + 1)
-            .map_or(self.sleepers.len(), |next| next.sleepers);
-        let tried = node.task == task
-            || self.sleepers[node.sleepers..end]
-                .iter()
-                .any(|sleeper| sleeper.task == task)
-            || node.pending.begins_with(task);
-        if !tried {
-            self.nodes[depth].pending.add_leaf(task, Touches::new());
-        }
+        self.try_task(depth, task, Touches::new());
     }
 }

@@ -22,11 +22,14 @@
 
 mod backtrack;
 mod bounded;
+mod crew;
 mod in_vain;
 mod node;
+mod place;
 mod saved;
 mod sequence;
 mod sleep;
+mod split;
 mod tree;
 
 use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
@@ -37,6 +40,7 @@ use intermezzo_sdk::TaskId;
 use node::{Candidate, Node, Path};
 use sequence::{Sequence, Sequences, Values};
 use sleep::{Sleeper, Touches};
+use split::Part;
 use tree::Tree;
 
 /// Which of the reductions.
@@ -97,6 +101,8 @@ pub(crate) struct Dpor {
     /// Whether a preemption beyond the bound was left out.
     left_out: bool,
     sequences: Sequences,
+    /// What it has to do with other hands on the search.
+    part: Part,
 }
 
 impl Dpor {
@@ -119,6 +125,7 @@ impl Dpor {
             blocked: 0,
             left_out: false,
             sequences: Sequences::default(),
+            part: Part::default(),
         }
     }
 
@@ -237,28 +244,20 @@ impl Dpor {
     #[inline(never)]
     fn wake_each_unasked(&mut self, depth: usize, trace: &Trace) {
         let node = &self.nodes[depth];
-        let end = self.sleepers_end(depth);
-        let end = end.max(node.sleepers);
-        let asleep = &self.sleepers[node.sleepers..end];
         let touched = trace.touches(depth);
         let mut woken: Vec<(u32, Touches)> = Vec::new();
         for candidate in &self.candidates[node.candidates.clone()] {
             let Some(key) = candidate.waits_for else {
                 continue;
             };
-            let tried = candidate.task == node.task
-                || asleep.iter().any(|sleeper| sleeper.task == candidate.task)
-                || node.pending.begins_with(candidate.task);
             let touches = sleep::unasked(key);
             // Within a bound, what it costs depends on where it is.
-            if !tried
-                && (self.is_bounded() || conflict(&touches, touched) || conflict(&touches, &node.touches))
-            {
+            if self.is_bounded() || conflict(&touches, touched) || conflict(&touches, &node.touches) {
                 woken.push((candidate.task, Touches::from_slice(&touches)));
             }
         }
         for (task, touches) in woken {
-            self.nodes[depth].pending.add_leaf(task, touches);
+            self.try_task(depth, task, touches);
         }
     }
 
@@ -296,6 +295,7 @@ impl Dpor {
         let node = &mut self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..end];
         let candidates = &self.candidates[node.candidates.clone()];
+        let at = self.part.at(depth);
         let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
         if !sequence.begins(trace).any(can_begin) {
             if node.fair {
@@ -313,7 +313,10 @@ impl Dpor {
                         .is_some()
                 };
                 if !asleep.iter().any(seen) {
-                    node.pending.insert(trace, choices, sequence);
+                    match at {
+                        None => node.pending.insert(trace, choices, sequence),
+                        Some(_) => self.part.insert(depth, trace, choices, sequence),
+                    }
                 }
             }
             // A sleeper that merely commutes with the sequence is no reason here: what it leads to may itself rely on
@@ -322,15 +325,18 @@ impl Dpor {
                 let sequence = sequence.keep_needed(trace);
                 let tried = sequence.begins(trace).any(|task| {
                     task == node.task
-                        || node.pending.begins_with(task)
                         || asleep.iter().any(|sleeper| sleeper.task == task)
+                        || match at {
+                            None => node.pending.begins_with(task),
+                            Some(at) => at.place.lock().has(task),
+                        }
                 });
                 if !tried {
                     let last = sequence.last_task();
                     let able = || sequence.begins(trace).filter(|&task| can_begin(task));
                     let first = able().find(|&task| task == last).or_else(|| able().next());
                     if let Some(first) = first {
-                        node.pending.add_leaf(first, Touches::new());
+                        self.try_task(depth, first, Touches::new());
                     }
                 }
             }
@@ -339,17 +345,24 @@ impl Dpor {
 
     /// Every alternative at this step is to be tried.
     fn try_all(&mut self, depth: usize) {
+        for place in self.nodes[depth].candidates.clone() {
+            let task = self.candidates[place].task;
+            self.try_task(depth, task, Touches::new());
+        }
+    }
+
+    /// A task, whose step touches this as far as is known, is to be tried at a step, unless it is or was.
+    fn try_task(&mut self, depth: usize, task: u32, touches: Touches) {
         let end = self.sleepers_end(depth);
         let node = &mut self.nodes[depth];
-        let asleep = &self.sleepers[node.sleepers..end];
-        for candidate in &self.candidates[node.candidates.clone()] {
-            let task = candidate.task;
-            let tried = task == node.task
-                || asleep.iter().any(|sleeper| sleeper.task == task)
-                || node.pending.begins_with(task);
-            if !tried {
-                node.pending.add_leaf(task, Touches::new());
-            }
+        let asleep = &self.sleepers[node.sleepers..end.max(node.sleepers)];
+        if task == node.task || asleep.iter().any(|sleeper| sleeper.task == task) {
+            return;
+        }
+        match self.part.at(depth) {
+            Some(_) => self.part.add_leaf(depth, task, touches),
+            None if node.pending.begins_with(task) => {}
+            None => node.pending.add_leaf(task, touches),
         }
     }
 
@@ -390,6 +403,11 @@ impl Strategy for Dpor {
             plan.replace(&choices);
             return true;
         }
+        if self.part.is_idle() {
+            let more = self.take_up(plan);
+            self.note_planned();
+            return more;
+        }
         if !self.begun {
             self.begun = true;
             self.executions = 1;
@@ -399,6 +417,7 @@ impl Strategy for Dpor {
             self.fresh = 0;
             return true;
         }
+        self.settle_line(plan, trace);
         if self.cut.is_none() {
             if self.nodes.len() > 1 && self.nodes.len() <= trace.steps().len() {
                 self.wake_unasked(self.nodes.len() - 1, trace);
@@ -416,12 +435,13 @@ impl Strategy for Dpor {
             debug_assert_eq!(cut.steps, self.nodes.len(), "a cut execution has no nodes beyond");
             plan.truncate(cut.choices);
         }
+        self.look_after_others(plan, trace);
         let more = self.backtrack(plan, trace);
         // Rounds that are no longer over are put back.
         self.refresh(trace);
         self.note_planned();
         self.executions += u64::from(more);
-        self.is_over = !more;
+        self.is_over = !more && !self.part.is_shared();
         more
     }
 
@@ -526,11 +546,34 @@ impl Strategy for Dpor {
 
     fn skip(&mut self) {
         self.is_over = true;
+        self.part.busy = false;
+        self.part.stop();
     }
 
-    /// Executions are ordered as they are run.
-    fn rank(&self, _: &[Choice]) -> Rank {
-        Rank::of_number(self.executions)
+    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
+        Some(Box::new(Dpor {
+            begun: true,
+            part: self.part.fork(),
+            ..Dpor::new(self.insertion)
+        }))
+    }
+
+    fn wait(&mut self) -> bool {
+        self.part.wait()
+    }
+
+    fn stop(&mut self) {
+        self.part.stop();
+    }
+
+    /// A single hand's executions are ordered as they are run. Of several, which runs what when is nothing to go by: they are
+    /// ordered by the alternatives taken.
+    fn rank(&self, choices: &[Choice]) -> Rank {
+        if self.part.is_shared() {
+            Rank::of_choices(0, choices)
+        } else {
+            Rank::of_number(self.executions)
+        }
     }
 
     fn saves_ahead(&self) -> bool {

@@ -66,6 +66,21 @@ impl Node {
         }
     }
 
+    /// The step as others come by it, without what is to be tried.
+    pub(super) fn passed(&self) -> Node {
+        Node {
+            task: self.task,
+            candidates: self.candidates.clone(),
+            sleepers: self.sleepers,
+            unasked: self.unasked,
+            fair: self.fair,
+            choice: self.choice,
+            preempts: self.preempts,
+            preemptions: self.preemptions,
+            ..Node::blank()
+        }
+    }
+
     /// Turns to the next task to be tried, with all sequences that it begins.
     pub(super) fn next_pending(&mut self) -> Option<u32> {
         self.pending.take_first(&mut self.sequences)
@@ -106,6 +121,15 @@ impl Path {
         node.sequences.clear();
         node.pending.clear();
         node
+    }
+
+    /// Adds a step as another path came by it, with candidates and sleepers in the same places.
+    pub(super) fn push_passed(&mut self, passed: &Node) {
+        let node = self.push();
+        node.task = passed.task;
+        (node.candidates, node.sleepers) = (passed.candidates.clone(), passed.sleepers);
+        (node.fair, node.unasked, node.choice) = (passed.fair, passed.unasked, passed.choice);
+        (node.preempts, node.preemptions) = (passed.preempts, passed.preemptions);
     }
 
     /// Takes the last step off.

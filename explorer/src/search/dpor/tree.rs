@@ -85,6 +85,51 @@ impl Tree {
         })
     }
 
+    /// Whether nothing is to be tried.
+    pub(super) fn is_empty(&self) -> bool {
+        self.gone == self.branches.len()
+    }
+
+    /// The steps that may come first, with nothing to be tried after them.
+    pub(super) fn first_steps(&self) -> Tree {
+        let step = |at: usize| Branch {
+            size: 1,
+            values: Values::new(),
+            ..self.branches[at].clone()
+        };
+        Tree {
+            branches: self.first().map(step).collect(),
+            gone: 0,
+        }
+    }
+
+    /// Whether one of these may begin something that leads to the same as the sequence, after steps of the tasks `done`. If
+    /// so, that is left without its step.
+    pub(super) fn may_begin(
+        &self,
+        trace: &Trace,
+        choices: &[Choice],
+        sequence: &mut Sequence,
+        done: &[u32],
+    ) -> bool {
+        self.first()
+            .any(|at| self.branches[at].leads_on(trace, choices, sequence, done))
+    }
+
+    /// The steps of these tasks are to be tried, one after the other.
+    pub(super) fn line(tasks: &[u32]) -> Tree {
+        let step = |(at, &task): (usize, &u32)| Branch {
+            task,
+            size: (tasks.len() - at) as u32,
+            values: Values::new(),
+            touches: Touches::new(),
+        };
+        Tree {
+            branches: tasks.iter().enumerate().map(step).collect(),
+            gone: 0,
+        }
+    }
+
     /// Nothing is to be tried.
     pub(super) fn clear(&mut self) {
         self.branches.clear();
@@ -122,6 +167,8 @@ impl Tree {
     }
 
     /// Moves what is to be tried after the first step that chose these values to `other`, which is emptied before.
+    // Inlined here and below for the sake of a search of one hand, of which these are much of the time.
+    #[inline(always)]
     pub(super) fn take_after(&mut self, values: &Values, other: &mut Tree) {
         other.clear();
         let found = self.first().find(|&at| self.branches[at].values == *values);
@@ -139,10 +186,22 @@ impl Tree {
     }
 
     /// Adds a sequence, unless the tree holds one that leads to the same.
+    #[inline(always)]
     pub(super) fn insert(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) {
+        self.insert_after(trace, choices, sequence, SmallVec::new());
+    }
+
+    /// The same of a sequence that steps of the tasks `done` were taken out of.
+    #[inline(always)]
+    pub(super) fn insert_after(
+        &mut self,
+        trace: &Trace,
+        choices: &[Choice],
+        sequence: &mut Sequence,
+        mut done: SmallVec<[u32; 8]>,
+    ) {
         // The branches whose steps have been found to begin the sequence, and their tasks.
         let mut before: SmallVec<[usize; 8]> = SmallVec::new();
-        let mut done: SmallVec<[u32; 8]> = SmallVec::new();
         let (mut at, mut end) = (self.gone, self.branches.len());
         while at < end {
             let branch = &self.branches[at];
@@ -231,6 +290,7 @@ impl Tree {
 impl Branch {
     /// Whether a branch begins something that leads to the same as the sequence, after steps of the tasks `done`. If so the
     /// branch's step is taken out of it.
+    #[inline(always)]
     fn leads_on(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence, done: &[u32]) -> bool {
         let may_begin = match sequence.place_of_step(self.task) {
             // What it touches does not matter: it is a step of the sequence.

@@ -168,14 +168,19 @@ fn combinations() {
         ("jobs=2 preemptions=2 preempt_in=a", None),
         ("jobs=2 checkpoint=a strategy=random", None),
         ("jobs=2 checkpoint=a reduction=caching preemptions=2", None),
-        ("jobs=2 reduction=dpor", Some(("jobs", "one after the other"))),
+        ("jobs=2 reduction=dpor", None),
         (
-            "jobs=2 reduction=source-dpor",
-            Some(("jobs", "one after the other")),
+            "jobs=2 reduction=dpor checkpoint=a",
+            Some(("checkpoint", "leave to each other")),
+        ),
+        ("jobs=2 reduction=source-dpor", None),
+        (
+            "jobs=2 reduction=source-dpor checkpoint=a",
+            Some(("checkpoint", "leave to each other")),
         ),
         (
             "jobs=2 reduction=bpor preemptions=2",
-            Some(("jobs", "one after the other")),
+            Some(("jobs", "not split among workers")),
         ),
         ("checkpoint=a reduction=dpor", None),
         ("checkpoint=a reduction=bpor preemptions=1", None),

@@ -1,0 +1,168 @@
+//! The hands of one search: where there is work for those who have none, and when the search is over.
+
+use super::place::{Branch, Place, Places};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// What the hands of a search share.
+pub(super) struct Crew {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Whether a hand waits that found nothing: a copy for those who look at it often.
+    hungry: AtomicBool,
+}
+
+struct State {
+    /// Places with something to try, the shallowest first. No place's lock is held when this one is taken.
+    open: Vec<Open>,
+    /// Hands there are, and those of them that wait.
+    hands: usize,
+    waiting: usize,
+    /// Nothing is left, or nothing may be taken any more.
+    over: bool,
+}
+
+/// A place with something to try, and those above it.
+#[derive(Clone)]
+pub(super) struct Open {
+    pub(super) place: Arc<Place>,
+    pub(super) above: Places,
+}
+
+impl Crew {
+    /// One hand.
+    pub(super) fn new() -> Crew {
+        Crew {
+            state: Mutex::new(State {
+                open: Vec::new(),
+                hands: 1,
+                waiting: 0,
+                over: false,
+            }),
+            changed: Condvar::new(),
+            hungry: AtomicBool::new(false),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more hand, without work.
+    pub(super) fn add_hand(&self) {
+        self.lock().hands += 1;
+    }
+
+    /// A hand leaves. What it had at hand, if it did, would be missing: nothing is claimed then.
+    pub(super) fn remove_hand(&self, busy: bool) {
+        let mut state = self.lock();
+        state.hands -= 1;
+        state.over |= busy;
+        self.changed.notify_all();
+    }
+
+    /// Whether another hand waits and nothing is there for it.
+    #[inline]
+    pub(super) fn hungry(&self) -> bool {
+        self.hungry.load(Relaxed)
+    }
+
+    /// There is something to try at these places, that may not have been listed so far.
+    pub(super) fn list(&self, places: impl IntoIterator<Item = Open>) {
+        let mut state = self.lock();
+        for open in places {
+            if open.place.is_unlisted() && open.place.list() {
+                let depth = open.place.depth();
+                let at = state.open.partition_point(|other| other.place.depth() <= depth);
+                state.open.insert(at, open);
+            }
+        }
+        self.tell(&state);
+    }
+
+    /// What was listed may be taken by now.
+    pub(super) fn wake(&self) {
+        self.tell(&self.lock());
+    }
+
+    fn tell(&self, state: &State) {
+        if state.waiting > 0 {
+            self.hungry.store(false, Relaxed);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Takes a branch of the shallowest place that has one: there is most below it, as far as anybody can tell.
+    pub(super) fn take(&self) -> Option<(Open, Branch)> {
+        let mut state = self.lock();
+        if state.over {
+            return None;
+        }
+        let take = |open: &Open| open.place.take().map(|branch| (open.clone(), branch));
+        let taken = state.open.iter().find_map(take);
+        state.open.retain(|open| open.place.list());
+        taken
+    }
+
+    /// Waits for work: true if there may be some to take, false if the search is over.
+    pub(super) fn wait(&self) -> bool {
+        let mut state = self.lock();
+        state.waiting += 1;
+        loop {
+            if state.over || state.open.iter().any(|open| open.place.is_ready()) {
+                break;
+            }
+            if state.waiting == state.hands {
+                state.over = true;
+                self.changed.notify_all();
+                break;
+            }
+            self.hungry.store(true, Relaxed);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.waiting -= 1;
+        !state.over
+    }
+
+    /// Nothing may be taken any more.
+    pub(super) fn stop(&self) {
+        self.lock().over = true;
+        self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two hands; what they are told when the second one waits, and the first does this.
+    fn waits(first: impl FnOnce(&Crew)) -> bool {
+        let crew = Crew::new();
+        crew.add_hand();
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| crew.wait());
+            first(&crew);
+            second.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn the_search_is_over_when_all_wait_or_one_left_in_the_middle() {
+        assert!(!waits(|crew| assert!(!crew.wait())));
+        assert!(!waits(|crew| crew.remove_hand(false)));
+        assert!(!waits(|crew| crew.remove_hand(true)));
+        assert!(!waits(Crew::stop));
+    }
+
+    #[test]
+    fn who_waits_is_seen_to() {
+        assert!(!waits(|crew| {
+            while !crew.hungry() {
+                std::thread::yield_now();
+            }
+            crew.list([]);
+            assert!(crew.take().is_none());
+            crew.stop();
+        }));
+    }
+}

@@ -1,0 +1,315 @@
+//! Steps that several hands explore the alternatives of: who has tried what there, and what is left to try.
+//!
+//! A hand that gives work away makes places of the first steps of its path. From then on what is to be tried at one of them
+//! is in the place, under its lock: whoever runs an execution that passes it may add something, and whoever has nothing to
+//! do may take something.
+//!
+//! Branches of a place are numbered as they are taken, and each sleeps in those that are taken later, whether it is through
+//! with or not. A hand leaves to an earlier branch what that one comes to. What may as well begin with a branch taken later
+//! is tried there: if that was taken with nothing particular to be tried after it, it comes to all anyway. Else who sleeps may
+//! still sleep while its sequence lasts, and leave just that back: so all steps of the sequence are places from the beginning,
+//! and more can be added to them at any time.
+
+use super::Candidate;
+use super::node::Node;
+use super::sequence::{Sequence, Values};
+use super::sleep::{Sleeper, Touches};
+use super::tree::Tree;
+use crate::schedule::Choice;
+use crate::trace::Trace;
+use smallvec::SmallVec;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The path of the hand that came to places first, down to the deepest of them.
+pub(super) struct Way {
+    pub(super) choices: Vec<Choice>,
+    /// Its steps, without what is to be tried.
+    pub(super) nodes: Vec<Node>,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) sleepers: Vec<Sleeper>,
+}
+
+impl Way {
+    /// Those who slept before a step when the way was made.
+    pub(super) fn asleep(&self, depth: usize) -> &[Sleeper] {
+        let next = self.nodes.get(depth + 1);
+        let end = next.map_or(self.sleepers.len(), |next| next.sleepers);
+        &self.sleepers[self.nodes[depth].sleepers..end]
+    }
+}
+
+/// A branch of a place that some hand has taken.
+struct Taken {
+    task: u32,
+    /// What its step touches, with all the values that it can choose; `None` as long as that is not known.
+    touches: Option<Touches>,
+    /// Its step as it was to be tried.
+    tried: Tree,
+    /// The next step of the sequence that it began; `None` if it was the last.
+    below: Option<Arc<Place>>,
+}
+
+/// What is known of the branches of a place.
+pub(super) struct Branches {
+    /// Those that were taken, in order.
+    taken: Vec<Taken>,
+    /// What is to be tried after those, in order.
+    pending: Tree,
+    /// Whether the place is among those that hands without work look through.
+    listed: bool,
+}
+
+impl Branches {
+    fn new(first: Taken, pending: Tree) -> Mutex<Branches> {
+        Mutex::new(Branches {
+            taken: vec![first],
+            pending,
+            listed: false,
+        })
+    }
+
+    /// Adds the step of a task, unless it is there or was.
+    fn add_leaf(&mut self, task: u32, touches: Touches) {
+        if !self.has(task) {
+            self.pending.add_leaf(task, touches);
+        }
+    }
+
+    /// Whether a task was tried, or is to be.
+    pub(super) fn has(&self, task: u32) -> bool {
+        self.taken.iter().any(|taken| taken.task == task) || self.pending.begins_with(task)
+    }
+
+    fn last_is_known(&self) -> bool {
+        self.taken.last().is_some_and(|last| last.touches.is_some())
+    }
+}
+
+/// A step that several hands explore the alternatives of.
+pub(super) struct Place {
+    /// How one comes there, and which step of that way it is; nothing, until somebody did.
+    found: OnceLock<(Arc<Way>, usize)>,
+    branches: Mutex<Branches>,
+}
+
+/// A place, and which of its branches a path goes through.
+#[derive(Clone)]
+pub(super) struct At {
+    pub(super) place: Arc<Place>,
+    pub(super) branch: usize,
+}
+
+/// The places along a path, by step; `None` where nobody but one can go on.
+pub(super) type Places = Vec<Option<At>>;
+
+/// A branch that a hand has taken.
+pub(super) struct Branch {
+    pub(super) number: usize,
+    pub(super) task: u32,
+    pub(super) alternative: u32,
+    /// The sequence that it begins: the tasks of its further steps, and their places.
+    pub(super) line: Vec<(u32, Arc<Place>)>,
+    /// The branches that were taken before.
+    pub(super) sleepers: Vec<Sleeper>,
+}
+
+/// Places for the first sequence of a tree; what else is in the tree is to be tried at them.
+fn line(mut tree: Tree) -> Vec<(u32, Arc<Place>)> {
+    let mut steps = Vec::new();
+    let mut own = Tree::default();
+    while let Some(task) = tree.take_first(&mut own) {
+        steps.push((task, own.first_steps(), std::mem::take(&mut tree)));
+        own.take_after(&Values::new(), &mut tree);
+    }
+    let mut below = None;
+    let mut line = Vec::new();
+    for (task, tried, pending) in steps.into_iter().rev() {
+        let first = Taken {
+            task,
+            touches: None,
+            tried,
+            below: below.take(),
+        };
+        let place = Arc::new(Place {
+            found: OnceLock::new(),
+            branches: Branches::new(first, pending),
+        });
+        below = Some(place.clone());
+        line.push((task, place));
+    }
+    line.reverse();
+    line
+}
+
+impl Place {
+    /// A step of a way, of which a hand explores the branch of the task that takes it there.
+    pub(super) fn new(way: Arc<Way>, depth: usize, touches: Touches, pending: Tree) -> Place {
+        let first = Taken {
+            task: way.nodes[depth].task,
+            touches: Some(touches),
+            tried: Tree::default(),
+            below: None,
+        };
+        Place {
+            found: OnceLock::from((way, depth)),
+            branches: Branches::new(first, pending),
+        }
+    }
+
+    /// The hand that took the sequence that the place is a step of has come to it, and then taken a step that touches this.
+    pub(super) fn come_to(&self, way: Arc<Way>, depth: usize, touches: Touches) {
+        let first = &mut self.lock().taken[0];
+        if first.task != way.nodes[depth].task {
+            // What was wanted next was done on the way: from here on anything went.
+            (first.tried, first.below) = (Tree::default(), None);
+            first.task = way.nodes[depth].task;
+        }
+        first.touches = Some(touches);
+        let _ = self.found.set((way, depth));
+    }
+
+    /// What is known of its branches. No other lock is taken meanwhile.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Branches> {
+        self.branches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How one comes there, and which step of that way it is.
+    pub(super) fn way(&self) -> Option<&(Arc<Way>, usize)> {
+        self.found.get()
+    }
+
+    /// Which step it is.
+    pub(super) fn depth(&self) -> usize {
+        self.way().map_or(usize::MAX, |(_, depth)| *depth)
+    }
+
+    /// Takes what is to be tried next; `None` if there is nothing, or if it is not known yet who sleeps then.
+    pub(super) fn take(&self) -> Option<Branch> {
+        let (way, depth) = self.way()?;
+        let branches = &mut *self.lock();
+        if !branches.last_is_known() {
+            return None;
+        }
+        let asleep = way.asleep(*depth);
+        let listed = &way.candidates[way.nodes[*depth].candidates.clone()];
+        let mut sequences = Tree::default();
+        while let Some(task) = branches.pending.take_first(&mut sequences) {
+            let tried = asleep.iter().any(|sleeper| sleeper.task == task)
+                || branches.taken.iter().any(|taken| taken.task == task);
+            let place = listed.iter().position(|candidate| candidate.task == task);
+            let Some(alternative) = place.filter(|_| !tried) else {
+                continue;
+            };
+            let sleeper = |taken: &Taken| {
+                Some(Sleeper {
+                    task: taken.task,
+                    touches: taken.touches.clone()?,
+                    over_void: false,
+                })
+            };
+            let sleepers = branches.taken.iter().filter_map(sleeper).collect();
+            let tried = sequences.first_steps();
+            let mut after = Tree::default();
+            sequences.take_after(&Values::new(), &mut after);
+            let line = line(after);
+            branches.taken.push(Taken {
+                task,
+                touches: None,
+                tried,
+                below: line.first().map(|(_, place)| place.clone()),
+            });
+            return Some(Branch {
+                number: branches.taken.len() - 1,
+                task,
+                alternative: alternative as u32,
+                line,
+                sleepers,
+            });
+        }
+        None
+    }
+
+    /// What the step of a branch touches is known. Whether that is news to hands without work.
+    pub(super) fn tell_touches(&self, branch: usize, touches: Touches) -> bool {
+        let mut branches = self.lock();
+        branches.taken[branch].touches = Some(touches);
+        branches.last_is_known() && !branches.pending.is_empty()
+    }
+
+    /// Adds the step of a task, unless it is there or was.
+    pub(super) fn add_leaf(&self, task: u32, touches: Touches) {
+        self.lock().add_leaf(task, touches);
+    }
+
+    /// Whether a hand without work could take something. What sleeps in it has to be known.
+    pub(super) fn is_ready(&self) -> bool {
+        let branches = self.lock();
+        self.way().is_some() && branches.last_is_known() && !branches.pending.is_empty()
+    }
+
+    /// Whether there is something to try for whoever can come there, and the place is not listed.
+    pub(super) fn is_unlisted(&self) -> bool {
+        let branches = self.lock();
+        self.way().is_some() && !branches.listed && !branches.pending.is_empty()
+    }
+
+    /// The place is listed from now on, or not any more if there is nothing to try. Whether it is.
+    pub(super) fn list(&self) -> bool {
+        let mut branches = self.lock();
+        branches.listed = !branches.pending.is_empty();
+        branches.listed
+    }
+
+    /// The places below that it alone knows of, maybe.
+    fn take_below(&mut self) -> Vec<Arc<Place>> {
+        let branches = self.branches.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let below = branches.taken.iter_mut().filter_map(|taken| taken.below.take());
+        below.collect()
+    }
+}
+
+impl Drop for Place {
+    /// One by one, for there may be many below each other.
+    fn drop(&mut self) {
+        let mut left = self.take_below();
+        while let Some(place) = left.pop() {
+            if let Some(mut place) = Arc::into_inner(place) {
+                left.append(&mut place.take_below());
+            }
+        }
+    }
+}
+
+impl At {
+    /// Adds a sequence found below this branch: to the place, or below a branch taken later with which it may as well begin.
+    /// The places that it was added below, and the one that it was added to; `None` if it is come to anyway.
+    pub(super) fn insert(
+        &self,
+        trace: &Trace,
+        choices: &[Choice],
+        sequence: &mut Sequence,
+    ) -> Option<(Vec<At>, Arc<Place>)> {
+        let mut done: SmallVec<[u32; 8]> = SmallVec::new();
+        let mut above = Vec::new();
+        let (mut place, mut from) = (self.place.clone(), self.branch + 1);
+        loop {
+            let mut branches = place.lock();
+            let begins = |at: &usize| {
+                branches.taken[*at]
+                    .tried
+                    .may_begin(trace, choices, sequence, &done)
+            };
+            let Some(branch) = (from..branches.taken.len()).find(begins) else {
+                branches.pending.insert_after(trace, choices, sequence, done);
+                drop(branches);
+                return Some((above, place));
+            };
+            let taken = &branches.taken[branch];
+            let below = taken.below.clone().filter(|_| !sequence.is_empty())?;
+            done.push(taken.task);
+            drop(branches);
+            above.push(At { place, branch });
+            (place, from) = (below, 0);
+        }
+    }
+}

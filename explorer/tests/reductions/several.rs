@@ -1,0 +1,155 @@
+//! Partial-order reductions by several workers: what one comes to, and no more executions, whoever runs what.
+//!
+//! Which worker runs what is not the same each time. So a program that fails may have to be run again and again to fail
+//! once more.
+
+use crate::program::{Family, Program, Sample};
+use crate::{
+    Case, Expected, Tally, check, compare, explorer, interleavings_max, is_offered, reduction_name, variable,
+};
+use intermezzo_explorer::{Environment, Reduction};
+use quickcheck::TestResult;
+use std::sync::{Mutex, PoisonError};
+
+/// How many random programs of all families are compared, unless said otherwise.
+const PROGRAMS: u64 = 2_000;
+
+/// The searches.
+const SEARCHES: [Case; 2] = [(Reduction::Dpor, None), (Reduction::SourceDpor, None)];
+
+/// How many workers there are beside a single one.
+const JOBS: [usize; 3] = [2, 3, 4];
+
+/// What was compared, by search and number of workers, a single one first.
+type Tallies = [[Tally; 1 + JOBS.len()]; SEARCHES.len()];
+
+const NOTHING: Tallies = [[Tally::NOTHING; 1 + JOBS.len()]; SEARCHES.len()];
+
+/// What is compared of each family.
+static TALLIES: [Mutex<Tallies>; Family::ALL.len()] = [const { Mutex::new(NOTHING) }; Family::ALL.len()];
+
+/// Compares what several workers come to with the model, and with what a single one does.
+fn compare_all(program: &Program, expected: &Expected) -> Result<Tallies, String> {
+    let mut tallies = NOTHING;
+    for (search, tallies) in SEARCHES.into_iter().zip(&mut tallies) {
+        if !is_offered(search) {
+            continue;
+        }
+        let told = |jobs, problem| format!("{}, {jobs} workers: {problem}", reduction_name(search.0));
+        tallies[0] = compare(program, expected, search, 1).map_err(|problem| told(1, problem))?;
+        let single = tallies[0];
+        for (jobs, tally) in JOBS.into_iter().zip(&mut tallies[1..]) {
+            *tally = compare(program, expected, search, jobs).map_err(|problem| told(jobs, problem))?;
+            let shown = |tally: &Tally| tally.executions - tally.redundant;
+            // Several workers leave wakeup trees where values are chosen.
+            if !tally.is_weaker && !single.is_weaker && shown(tally) != shown(&single) {
+                return Err(told(
+                    jobs,
+                    format!("{} executions, a single one {}", shown(tally), shown(&single)),
+                ));
+            }
+            first_finding(program, expected, search, jobs).map_err(|problem| told(jobs, problem))?;
+        }
+    }
+    Ok(tallies)
+}
+
+/// Where the search ends with what is found first, something is found if there is something.
+fn first_finding(program: &Program, expected: &Expected, search: Case, jobs: usize) -> Result<(), String> {
+    let explorer = explorer(search, Environment::calm()).keep_going(false);
+    let (report, ..) = crate::run::explore_by(jobs, program, explorer, false);
+    let wanted = usize::from(expected.outcomes.keys().any(|(complete, _)| !complete));
+    if report.findings().len() == wanted && report.first_failure().is_some() == (wanted > 0) {
+        Ok(())
+    } else {
+        Err(format!(
+            "{wanted} findings are wanted, and this was found:\n{report}"
+        ))
+    }
+}
+
+fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
+    let Some(expected) = Expected::of(&program, interleavings_max()) else {
+        return TestResult::discard();
+    };
+    let tallies = match compare_all(&program, &expected) {
+        Ok(tallies) => tallies,
+        Err(problem) => return TestResult::error(problem),
+    };
+    let mut all = TALLIES[FAMILY].lock().unwrap_or_else(PoisonError::into_inner);
+    for (all, one) in all.iter_mut().flatten().zip(tallies.iter().flatten()) {
+        all.add(one);
+    }
+    TestResult::passed()
+}
+
+/// Compares random programs of a family.
+#[allow(clippy::print_stdout, reason = "figures for whoever runs the test by hand")]
+fn suite<const FAMILY: usize>(family: Family) {
+    let programs = variable("EXPLORED_PROGRAMS").unwrap_or(PROGRAMS);
+    check(
+        family,
+        programs.div_ceil(Family::ALL.len() as u64),
+        agrees::<FAMILY>,
+    );
+    let all = TALLIES[FAMILY].lock().unwrap_or_else(PoisonError::into_inner);
+    for (search, tallies) in SEARCHES.iter().zip(&*all) {
+        for (jobs, tally) in [1].iter().chain(&JOBS).zip(tallies) {
+            println!(
+                "{family:?}, {}, {jobs} workers: {} executions, {} redundant; by several: {}",
+                reduction_name(search.0),
+                tally.executions,
+                tally.redundant,
+                tally.by_several
+            );
+        }
+        if is_offered(*search) {
+            let by_several: u64 = tallies.iter().map(|tally| tally.by_several).sum();
+            assert!(
+                by_several > 0,
+                "{family:?}, {}: one worker ran everything",
+                reduction_name(search.0)
+            );
+        }
+    }
+}
+
+#[test]
+fn atomics() {
+    suite::<0>(Family::Atomics);
+}
+
+#[test]
+fn mutexes() {
+    suite::<1>(Family::Mutexes);
+}
+
+#[test]
+fn readers_and_writers() {
+    suite::<2>(Family::ReadersWriters);
+}
+
+#[test]
+fn conditions() {
+    suite::<3>(Family::Conditions);
+}
+
+#[test]
+fn channels() {
+    suite::<4>(Family::Channels);
+}
+
+#[test]
+fn parking() {
+    suite::<5>(Family::Parking);
+}
+
+#[test]
+fn tasks() {
+    suite::<6>(Family::Tasks);
+}
+
+#[test]
+fn mixed() {
+    suite::<7>(Family::Mixed);
+}

@@ -194,7 +194,7 @@ fn growth_is_shown_and_drawn() {
     for says in [
         "<svg ",
         "executions by tasks",
-        "counter,tasks=2",
+        "tasks=2",
         "traces per second",
     ] {
         assert!(drawing.contains(says), "{says}");

@@ -191,12 +191,7 @@ fn growth_is_shown_and_drawn() {
         assert!(text.contains(line), "{text}");
     }
     let drawing = fs::read_to_string(&file).unwrap();
-    for says in [
-        "<svg ",
-        "executions by tasks",
-        "tasks=2",
-        "traces per second",
-    ] {
+    for says in ["<svg ", "executions by tasks", "tasks=2", "traces per second"] {
         assert!(drawing.contains(says), "{says}");
     }
     fs::write(&file, "<svg>mine</svg>").unwrap();

@@ -124,7 +124,7 @@ await test("operations are intervals", async () => {
   assert.equal((await selected()).step, 10);
   assert.equal(await tab.locator(".operation[aria-current=true]").count(), 1);
   await press("g", "j", "j");
-  assert.match(await text("#details"), /was not found when this page was made/);
+  assert.match(await text("#details"), /was not found: make this page in the project/);
   await press("f");
   await shot("refinement-light");
   await press("t");

@@ -1,7 +1,7 @@
 //! Plugins with bytes of them changed: never a crash, always a message, or a monitor.
 //!
-//! But for code that is damaged: that may do anything, perhaps only the second time that it runs. It is run in the process of
-//! a trial, and not here.
+//! But for code that is damaged, and pointers to it: that may do anything, perhaps only the second time that it runs. It is run in
+//! the process of a trial, and not here.
 
 use crate::build::{c_plugin, directory, rust_plugin};
 use intermezzo_explorer::Plugin;
@@ -43,9 +43,9 @@ impl Came {
 /// What was damaged of a file.
 #[derive(Clone, Copy, PartialEq)]
 enum Damage {
-    /// Its headers, or what the monitor says of itself: code and data are sound.
+    /// Its headers: code and data are sound.
     Headers,
-    /// Perhaps what the processor runs.
+    /// Perhaps what the processor runs, or where it goes on.
     Code,
 }
 
@@ -103,7 +103,7 @@ fn mutated_tables_are_refused_or_loaded() {
     let mut came = Came::default();
     for _ in 0..300 {
         let (at, byte) = (random.random_range(0..152), random.random::<u8>());
-        came.add(library, &format!("poke {at} {byte}"), Damage::Headers);
+        came.add(library, &format!("poke {at} {byte}"), Damage::Code);
     }
     assert!(came.refused > 50, "{came:?}");
 }

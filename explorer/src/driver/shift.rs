@@ -158,12 +158,12 @@ impl<'a> Shift<'a> {
             self.count(&executed);
             let after = self.attempts.after(executed.departed, &mut self.tally.departures);
             match executed.trouble {
-                None => drop(self.common.traces.visit(executed.fingerprint, || (), |()| ())),
+                None => self.common.traces.add(executed.fingerprint),
                 Some(trouble) => {
                     let ended_well = matches!(trouble.stop, Stop::Complete);
                     if !self.trouble(*trouble, after) && ended_well {
                         // Nothing but warnings.
-                        let _ = self.common.traces.visit(executed.fingerprint, || (), |()| ());
+                        self.common.traces.add(executed.fingerprint);
                     }
                 }
             }

@@ -6,6 +6,7 @@
 //! back, the alternatives are listed out; else they are a word of bits.
 
 use super::Runtime;
+use super::candidates::Candidates;
 use super::event::{Event, StepEnd};
 use super::naming::{site_name, task_name, var_name};
 use super::stop::Stop;
@@ -25,72 +26,6 @@ pub(super) enum Next {
     Stop,
 }
 
-/// The tasks behind the alternatives of a decision.
-#[derive(Clone, Copy)]
-pub(crate) enum Candidates<'a> {
-    /// The alternatives are not tasks.
-    None,
-    /// The default, if it is continued; then the tasks of `others` in cyclic order after `after`.
-    Word {
-        default: Option<u32>,
-        others: u64,
-        after: u32,
-    },
-    /// In this order.
-    List(&'a [u32]),
-}
-
-impl Candidates<'_> {
-    /// The task behind an alternative.
-    #[inline]
-    pub(crate) fn task(self, mut alternative: u32) -> Option<TaskId> {
-        match self {
-            Candidates::None => None,
-            Candidates::List(tasks) => tasks.get(alternative as usize).map(|&task| TaskId(task)),
-            Candidates::Word {
-                default,
-                others,
-                after,
-            } => {
-                if let Some(default) = default {
-                    if alternative == 0 {
-                        return Some(TaskId(default));
-                    }
-                    alternative -= 1;
-                }
-                let mut rest = others.rotate_right(after + 1);
-                for _ in 0..alternative {
-                    rest &= rest.wrapping_sub(1);
-                }
-                (rest != 0).then(|| TaskId((rest.trailing_zeros() + after + 1) % 64))
-            }
-        }
-    }
-
-    /// Goes through the tasks behind all alternatives, in order.
-    #[inline(always)]
-    pub(crate) fn for_each(self, mut each: impl FnMut(TaskId)) {
-        match self {
-            Candidates::None => {}
-            Candidates::List(tasks) => tasks.iter().for_each(|&task| each(TaskId(task))),
-            Candidates::Word {
-                default,
-                others,
-                after,
-            } => {
-                if let Some(default) = default {
-                    each(TaskId(default));
-                }
-                let mut rest = others.rotate_right(after + 1);
-                while rest != 0 {
-                    each(TaskId((rest.trailing_zeros() + after + 1) % 64));
-                    rest &= rest - 1;
-                }
-            }
-        }
-    }
-}
-
 impl Runtime {
     /// Decides who goes next and makes it current.
     #[inline(always)]
@@ -103,16 +38,44 @@ impl Runtime {
         {
             return self.hand_over(task);
         }
+        let sleepers = self.timed.low() | self.drowsy.low();
+        let enabled = self.enabled.low();
+        if sleepers == 0
+            && !self.elaborate
+            && let Some(task) = self.known_next(enabled)
+        {
+            return self.step_known(task);
+        }
         if self.steps >= self.observe_from && !self.observe() {
             return Next::Stop;
         }
-        let sleepers = self.timed.low() | self.drowsy.low();
-        let enabled = self.enabled.low();
         if sleepers == 0 && !self.elaborate && enabled != 0 {
             self.pick(enabled)
         } else {
             self.dispatch_elaborately()
         }
+    }
+
+    /// Who took the next step in the execution before, if that step and all before it are prescribed as they were: then who
+    /// else could take it need not be worked out. `None` too if this task cannot go on here, so that what departs is found.
+    #[inline(always)]
+    fn known_next(&mut self, enabled: u64) -> Option<u32> {
+        let known = self.trace.steps().get(self.steps as usize + 1)?;
+        let (task, choices) = (known.task, known.choices_end);
+        if task >= 64 || enabled & 1 << task == 0 {
+            return None;
+        }
+        // Of the choices of a step, that of its task comes first.
+        if choices > self.decided
+            && let Some(choice) = self.plan.choices().get(self.decided)
+            && choice.kind == ChoiceKind::Task
+        {
+            self.decided += 1;
+            if choice.preempts && choice.taken != 0 {
+                self.events.preempt();
+            }
+        }
+        Some(task)
     }
 
     /// The next task to run before anything is decided, among all there are.
@@ -315,6 +278,15 @@ impl Runtime {
         }
         self.tasks[task as usize].wake = wake;
         next
+    }
+
+    /// The task takes a step that the trace knows.
+    #[inline(always)]
+    fn step_known(&mut self, task: u32) -> Next {
+        self.steps += 1;
+        self.switches += u64::from(task != self.last);
+        self.last = task;
+        self.hand_over(task)
     }
 
     /// The task takes the next visible step.

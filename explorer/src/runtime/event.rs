@@ -111,8 +111,7 @@ impl Events {
     }
 
     /// The running task is preempted: the next event is another's.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn preempt(&mut self) {
         self.preempting.push(self.used);
     }

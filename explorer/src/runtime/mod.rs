@@ -19,6 +19,7 @@
 mod abandon;
 mod blocks;
 mod breakpoints;
+mod candidates;
 mod clock;
 pub(crate) mod crash;
 mod data_points;
@@ -48,7 +49,7 @@ mod task_set;
 mod var;
 mod worker;
 
-pub(crate) use dispatch::Candidates;
+pub(crate) use candidates::Candidates;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
@@ -530,10 +531,7 @@ impl Engine {
         if alternatives < 2 {
             return 0;
         }
-        match self
-            .rt()
-            .decide(kind, false, alternatives, dispatch::Candidates::None)
-        {
+        match self.rt().decide(kind, false, alternatives, Candidates::None) {
             Some(taken) => taken,
             None => {
                 self.leave();

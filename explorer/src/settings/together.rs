@@ -192,12 +192,6 @@ const REFUSED: &[Refused] = &[
          `memo`",
     ),
     (
-        "jobs",
-        |s| s.jobs > 1 && s.reduction == Reduction::Bpor,
-        "a partial-order reduction within a bound is not split among workers: give 1, or the reduction `caching`, or \
-         `dpor` without a bound",
-    ),
-    (
         "checkpoint",
         |s| s.checkpoint.is_some() && s.jobs > 1 && partial_order(s),
         "what several workers leave to each other in a partial-order reduction is not in a checkpoint: give 1 worker, the \

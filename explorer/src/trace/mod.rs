@@ -22,14 +22,18 @@ mod mix;
 mod order;
 mod race;
 mod set;
+mod step;
 mod suits;
+mod traces;
 mod voids;
 
 pub(crate) use access::{Class, Key, Touch, class_of, conflict};
 pub(crate) use blocked::{Blocked, Ending};
 pub(crate) use race::Race;
 pub(crate) use set::{Fingerprints, Saved};
+pub(crate) use step::Step;
 pub(crate) use suits::Suits;
+pub(crate) use traces::Traces;
 use voids::Voids;
 
 use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
@@ -58,28 +62,6 @@ pub(crate) enum Detail {
     Waits,
 }
 
-/// A step: what happened between two decisions about tasks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    /// Whose step it is.
-    pub(crate) task: u32,
-    /// Where its entries and its touches begin.
-    entries: u32,
-    touches: u32,
-    followed: u32,
-    /// How many variables there were at its end.
-    vars: u32,
-    /// How many events and choices there had been at its end.
-    pub(crate) events_end: usize,
-    pub(crate) choices_end: usize,
-    /// How many races had been found before it.
-    races: u32,
-    /// The entry that stands for the step in the order of steps: its own first one, or its task's last before it.
-    stands: u32,
-    /// The sum of all entries up to its end.
-    fingerprint: u128,
-}
-
 /// An event that others may notice.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -93,14 +75,6 @@ struct Entry {
     op: SyncVarOp,
     /// The key of the event's own variable.
     key: Key,
-}
-
-impl Step {
-    /// An entry's number enters the fingerprint.
-    #[inline(always)]
-    fn count(&mut self, number: u128) {
-        self.fingerprint = self.fingerprint.wrapping_add(number);
-    }
 }
 
 /// The entry that is being added, as what it touches has to know it.
@@ -363,7 +337,8 @@ impl Trace {
         }
     }
 
-    /// A step is over: adds it.
+    /// A step is over: adds it. Inlined, so that the step's parts are not put into memory to be read again.
+    #[inline(always)]
     pub(crate) fn add(&mut self, end: &StepEnd<'_>) {
         self.add_step(end);
         for touch in &self.touches[self.steps.last().map_or(0, |step| step.touches as usize)..] {
@@ -405,7 +380,7 @@ impl Trace {
                 self.add_event(&mut step, event, &[], end);
             }
         } else {
-            self.add_with_more(&mut step, end);
+            step = self.add_with_more(step, end);
         }
         self.steps.push(step);
         if std::mem::take(&mut self.joined_late) {
@@ -432,8 +407,9 @@ impl Trace {
     }
 
     /// Adds the events of a step which touched more than the variables of its events.
+    // The step by value: were its address known here, it would have to be in memory for every caller.
     #[inline(never)]
-    fn add_with_more(&mut self, step: &mut Step, end: &StepEnd<'_>) {
+    fn add_with_more(&mut self, mut step: Step, end: &StepEnd<'_>) -> Step {
         let mut also = end.also;
         for (at, event) in end.events.iter().enumerate() {
             let at = end.events_end - end.events.len() + at;
@@ -445,8 +421,9 @@ impl Trace {
             };
             let (mine, rest) = also.split_at(mine);
             also = rest;
-            self.add_event(step, event, mine, end);
+            self.add_event(&mut step, event, mine, end);
         }
+        step
     }
 
     #[inline(always)]
@@ -548,7 +525,7 @@ impl Trace {
                 // From the last on: what is not known is mostly there.
                 let mut before = list[last.group as usize..group as usize].iter().rev();
                 if !before.all(|touched| self.clocks.of(by.entry, touched.task) >= touched.local) {
-                    self.order_anew(step, by, touch, group, end);
+                    self.order_anew(step.begun(), by, touch, group, end);
                 }
             }
         }

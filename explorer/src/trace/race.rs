@@ -1,7 +1,8 @@
 //! Races: pairs of steps that could have come in the other order.
 
 use super::facts::FOLLOWS;
-use super::{Class, Key, NONE, Step, Touch, Toucher, Trace};
+use super::step::Begun;
+use super::{Class, Key, NONE, Touch, Toucher, Trace};
 use crate::runtime::{Gates, StepEnd};
 use intermezzo_sdk::SyncVarOp;
 
@@ -30,7 +31,7 @@ impl Trace {
     #[inline(never)]
     pub(super) fn order_anew(
         &mut self,
-        step: &Step,
+        step: Begun,
         by: &Toucher,
         touch: Touch,
         group: u32,

@@ -112,16 +112,35 @@ impl<V> Fingerprints<V> {
     }
 }
 
+impl Fingerprints<()> {
+    /// Takes in fingerprints that all belong to one part of the table.
+    pub(super) fn add_all(&self, shard: usize, fingerprints: &mut Vec<u128>) {
+        let mut known = locked(&self.shards[shard]);
+        let before = known.len();
+        let room = self.most.saturating_sub(self.count());
+        for fingerprint in fingerprints.drain(..) {
+            if known.len() - before < room {
+                // Nothing between two of them that would have the processor wait for the first.
+                known.insert(fingerprint, ());
+            } else if !known.contains_key(&fingerprint) {
+                self.full.store(true, Ordering::Relaxed);
+            }
+        }
+        self.count.fetch_add(known.len() - before, Ordering::Relaxed);
+    }
+}
+
 /// Parts of the table that are locked apart; a power of two.
-const SHARDS: usize = 16;
+pub(super) const SHARDS: usize = 16;
 
 /// The part that a fingerprint belongs to: by bits of it that the part's own table uses last.
-fn shard_of(fingerprint: u128) -> usize {
+#[inline(always)]
+pub(super) fn shard_of(fingerprint: u128) -> usize {
     (fingerprint >> 40) as usize % SHARDS
 }
 
 /// What a mutex holds, whoever panicked.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -4,9 +4,7 @@
 //! once more.
 
 use crate::program::{Family, Program, Sample};
-use crate::{
-    Case, Expected, Tally, check, compare, explorer, interleavings_max, is_offered, reduction_name, variable,
-};
+use crate::{Case, Expected, Tally, check, compare, explorer, interleavings_max, is_offered, name, variable};
 use intermezzo_explorer::{Environment, Reduction};
 use quickcheck::TestResult;
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +13,12 @@ use std::sync::{Mutex, PoisonError};
 const PROGRAMS: u64 = 2_000;
 
 /// The searches.
-const SEARCHES: [Case; 2] = [(Reduction::Dpor, None), (Reduction::SourceDpor, None)];
+const SEARCHES: [Case; 4] = [
+    (Reduction::Dpor, None),
+    (Reduction::SourceDpor, None),
+    (Reduction::Bpor, Some(1)),
+    (Reduction::Bpor, Some(2)),
+];
 
 /// How many workers there are beside a single one.
 const JOBS: [usize; 3] = [2, 3, 4];
@@ -35,7 +38,7 @@ fn compare_all(program: &Program, expected: &Expected) -> Result<Tallies, String
         if !is_offered(search) {
             continue;
         }
-        let told = |jobs, problem| format!("{}, {jobs} workers: {problem}", reduction_name(search.0));
+        let told = |jobs, problem| format!("{}, {jobs} workers: {problem}", name(search));
         tallies[0] = compare(program, expected, search, 1).map_err(|problem| told(1, problem))?;
         let single = tallies[0];
         for (jobs, tally) in JOBS.into_iter().zip(&mut tallies[1..]) {
@@ -58,7 +61,7 @@ fn compare_all(program: &Program, expected: &Expected) -> Result<Tallies, String
 fn first_finding(program: &Program, expected: &Expected, search: Case, jobs: usize) -> Result<(), String> {
     let explorer = explorer(search, Environment::calm()).keep_going(false);
     let (report, ..) = crate::run::explore_by(jobs, program, explorer, false);
-    let wanted = usize::from(expected.outcomes.keys().any(|(complete, _)| !complete));
+    let wanted = usize::from(!expected.outcomes(search.1).stuck.is_empty());
     if report.findings().len() == wanted && report.first_failure().is_some() == (wanted > 0) {
         Ok(())
     } else {
@@ -97,7 +100,7 @@ fn suite<const FAMILY: usize>(family: Family) {
         for (jobs, tally) in [1].iter().chain(&JOBS).zip(tallies) {
             println!(
                 "{family:?}, {}, {jobs} workers: {} executions, {} redundant; by several: {}",
-                reduction_name(search.0),
+                name(*search),
                 tally.executions,
                 tally.redundant,
                 tally.by_several
@@ -108,7 +111,7 @@ fn suite<const FAMILY: usize>(family: Family) {
             assert!(
                 by_several > 0,
                 "{family:?}, {}: one worker ran everything",
-                reduction_name(search.0)
+                name(*search)
             );
         }
     }

@@ -9,7 +9,7 @@ use crate::report::{Evidence, Finding, FindingEvent, NamedPlace, severity_from_n
 use crate::schedule::Schedule;
 use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
-use crate::trace::{Fingerprints, Suits};
+use crate::trace::{Suits, Traces};
 use intermezzo_sdk::FindingKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -308,7 +308,7 @@ impl Contents {
         elapsed: Duration,
         (alone, ending): (bool, Option<Ending>),
         books: &Books,
-        traces: &Fingerprints<()>,
+        traces: &Traces,
     ) -> Contents {
         let Books {
             ledger, catalogue, ..
@@ -345,7 +345,7 @@ impl Contents {
     pub(in super::super) fn take(
         &mut self,
         books: &mut Books,
-        traces: &Fingerprints<()>,
+        traces: &Traces,
     ) -> Result<(), CheckpointProblem> {
         let Books {
             ledger, catalogue, ..

@@ -1,8 +1,8 @@
 //! From one execution to the next: back along the path to the deepest choice with something left to try.
 
+use super::Dpor;
 use super::sequence::values;
 use super::sleep::Sleeper;
-use super::{Dpor, Insertion};
 use crate::schedule::ChoiceKind;
 use crate::search::Plan;
 use crate::trace::Trace;
@@ -68,10 +68,7 @@ impl Dpor {
                 let Some(alternative) = place else {
                     continue;
                 };
-                if let Insertion::Bounded(most) = self.insertion
-                    && node.preemptions + u32::from(node.preempts && alternative != 0) > most
-                {
-                    self.left_out = true;
+                if !self.bound.allows(node, alternative) {
                     continue;
                 }
                 node.task = task;

@@ -1,5 +1,6 @@
 //! The hands of one search: where there is work for those who have none, and when the search is over.
 
+use super::bound::Bound;
 use super::place::{Branch, Place, Places};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -92,13 +93,14 @@ impl Crew {
         }
     }
 
-    /// Takes a branch of the shallowest place that has one: there is most below it, as far as anybody can tell.
-    pub(super) fn take(&self) -> Option<(Open, Branch)> {
+    /// Takes a branch within the bound of the shallowest place that has one: there is most below it, as far as anybody can
+    /// tell.
+    pub(super) fn take(&self, bound: &Bound) -> Option<(Open, Branch)> {
         let mut state = self.lock();
         if state.over {
             return None;
         }
-        let take = |open: &Open| open.place.take().map(|branch| (open.clone(), branch));
+        let take = |open: &Open| open.place.take(bound).map(|branch| (open.clone(), branch));
         let taken = state.open.iter().find_map(take);
         state.open.retain(|open| open.place.list());
         taken
@@ -133,6 +135,7 @@ impl Crew {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Insertion;
     use super::*;
 
     /// Two hands; what they are told when the second one waits, and the first does this.
@@ -161,7 +164,7 @@ mod tests {
                 std::thread::yield_now();
             }
             crew.list([]);
-            assert!(crew.take().is_none());
+            assert!(crew.take(&Bound::new(Insertion::Whole)).is_none());
             crew.stop();
         }));
     }

@@ -21,6 +21,7 @@
 //! Memory: the path, its sleep sets, and the sequences still to be tried.
 
 mod backtrack;
+mod bound;
 mod bounded;
 mod crew;
 mod in_vain;
@@ -36,6 +37,7 @@ use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Ending, Trace, conflict};
+use bound::Bound;
 use intermezzo_sdk::TaskId;
 use node::{Candidate, Node, Path};
 use sequence::{Sequence, Sequences, Values};
@@ -98,8 +100,7 @@ pub(crate) struct Dpor {
     planned: Planned,
     redundant: u64,
     blocked: u64,
-    /// Whether a preemption beyond the bound was left out.
-    left_out: bool,
+    bound: Bound,
     sequences: Sequences,
     /// What it has to do with other hands on the search.
     part: Part,
@@ -123,7 +124,7 @@ impl Dpor {
             planned: Planned::default(),
             redundant: 0,
             blocked: 0,
-            left_out: false,
+            bound: Bound::new(insertion),
             sequences: Sequences::default(),
             part: Part::default(),
         }
@@ -165,10 +166,10 @@ impl Dpor {
             self.candidates.push(Candidate { task, waits_for });
         });
         let choice = (point.alternatives > 1).then_some(point.choices);
-        let preemptions = self
-            .nodes
-            .last()
-            .map_or(0, |last| last.preemptions + self.cost(last, last.task));
+        let preemptions = match self.nodes.last() {
+            Some(last) if self.is_bounded() => last.preemptions + self.cost(last, last.task),
+            _ => 0,
+        };
         let listed = &self.candidates[candidates..];
         let node = self.nodes.push();
         (node.candidates, node.sleepers) = (candidates..self.candidates.len(), sleeping);
@@ -179,7 +180,9 @@ impl Dpor {
                 .iter()
                 .any(|sleeper| sleeper.task == task)
         };
-        std::mem::swap(&mut node.pending, &mut self.guide);
+        if !self.guide.is_empty() {
+            std::mem::swap(&mut node.pending, &mut self.guide);
+        }
         let guided = std::iter::from_fn(|| node.next_pending())
             .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
         // Without a sequence to follow, or where what it wants next was done on the way, anything goes; who could go on
@@ -362,7 +365,7 @@ impl Dpor {
         match self.part.at(depth) {
             Some(_) => self.part.add_leaf(depth, task, touches),
             None if node.pending.begins_with(task) => {}
-            None => node.pending.add_leaf(task, touches),
+            None => node.pending.add_leaf(task, &touches),
         }
     }
 
@@ -534,7 +537,7 @@ impl Strategy for Dpor {
 
     fn coverage(&self, finished: bool) -> Coverage {
         match (finished, self.insertion) {
-            (true, Insertion::Bounded(most)) if self.left_out => Coverage::within_preemptions(most, None),
+            (true, _) if self.bound.left_out() => Coverage::within_preemptions(self.bound.most, None),
             (true, _) => Coverage::Exhaustive,
             (false, _) => Coverage::stopped(),
         }
@@ -553,6 +556,7 @@ impl Strategy for Dpor {
     fn fork(&mut self) -> Option<Box<dyn Strategy>> {
         Some(Box::new(Dpor {
             begun: true,
+            bound: self.bound.clone(),
             part: self.part.fork(),
             ..Dpor::new(self.insertion)
         }))

@@ -82,7 +82,12 @@ impl Node {
     }
 
     /// Turns to the next task to be tried, with all sequences that it begins.
+    #[inline(always)]
     pub(super) fn next_pending(&mut self) -> Option<u32> {
+        if self.pending.is_empty() {
+            self.sequences.clear();
+            return None;
+        }
         self.pending.take_first(&mut self.sequences)
     }
 

@@ -11,6 +11,7 @@
 //! and more can be added to them at any time.
 
 use super::Candidate;
+use super::bound::Bound;
 use super::node::Node;
 use super::sequence::{Sequence, Values};
 use super::sleep::{Sleeper, Touches};
@@ -71,7 +72,7 @@ impl Branches {
     /// Adds the step of a task, unless it is there or was.
     fn add_leaf(&mut self, task: u32, touches: Touches) {
         if !self.has(task) {
-            self.pending.add_leaf(task, touches);
+            self.pending.add_leaf(task, &touches);
         }
     }
 
@@ -183,21 +184,22 @@ impl Place {
         self.way().map_or(usize::MAX, |(_, depth)| *depth)
     }
 
-    /// Takes what is to be tried next; `None` if there is nothing, or if it is not known yet who sleeps then.
-    pub(super) fn take(&self) -> Option<Branch> {
+    /// Takes what is to be tried next within the bound; `None` if there is nothing, or if it is not known yet who sleeps then.
+    pub(super) fn take(&self, bound: &Bound) -> Option<Branch> {
         let (way, depth) = self.way()?;
         let branches = &mut *self.lock();
         if !branches.last_is_known() {
             return None;
         }
         let asleep = way.asleep(*depth);
-        let listed = &way.candidates[way.nodes[*depth].candidates.clone()];
+        let node = &way.nodes[*depth];
+        let listed = &way.candidates[node.candidates.clone()];
         let mut sequences = Tree::default();
         while let Some(task) = branches.pending.take_first(&mut sequences) {
             let tried = asleep.iter().any(|sleeper| sleeper.task == task)
                 || branches.taken.iter().any(|taken| taken.task == task);
             let place = listed.iter().position(|candidate| candidate.task == task);
-            let Some(alternative) = place.filter(|_| !tried) else {
+            let Some(alternative) = place.filter(|&place| !tried && bound.allows(node, place)) else {
                 continue;
             };
             let sleeper = |taken: &Taken| {

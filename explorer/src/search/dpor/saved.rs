@@ -49,7 +49,7 @@ impl Dpor {
         let nodes = if over { 0 } else { self.nodes.len() };
         let saved = Saved {
             executions: self.executions,
-            left_out: self.left_out,
+            left_out: self.bound.left_out(),
             choices: pack(if over { &[] } else { choices }),
             values: self.values.to_vec(),
             fresh: if over { 0 } else { self.fresh },
@@ -93,7 +93,9 @@ impl Dpor {
         self.begun = true;
         self.is_over = saved.nodes.is_empty();
         self.executions = saved.executions;
-        self.left_out = saved.left_out;
+        if saved.left_out {
+            self.bound.leave_out();
+        }
         self.values = Values::from_vec(saved.values);
         self.fresh = saved.fresh;
         for node in saved.nodes {

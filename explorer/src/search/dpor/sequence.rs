@@ -139,20 +139,19 @@ impl Sequence {
         self.planned.is_empty()
     }
 
-    /// The steps, each with the values that it chose and what it touches. `choices` are those of the last execution.
-    pub(super) fn steps<'a>(
-        &'a self,
-        trace: &'a Trace,
-        choices: &'a [Choice],
-    ) -> impl DoubleEndedIterator<Item = (u32, Values, Touches)> + 'a {
-        (0..self.planned.len()).map(move |place| {
-            let planned = &self.planned[place];
-            (
-                planned.task,
-                self.values(trace, choices, place).unwrap_or_default(),
-                self.touches(trace, planned),
-            )
-        })
+    /// Goes through the steps, each with its task, the values that it chose and what it touches. `choices` are those of the
+    /// last execution.
+    #[inline(always)]
+    pub(super) fn for_each_step(
+        &self,
+        trace: &Trace,
+        choices: &[Choice],
+        mut each: impl FnMut(u32, &[u32], &[Touch]),
+    ) {
+        for (place, planned) in self.planned.iter().enumerate() {
+            let values = self.values(trace, choices, place).unwrap_or_default();
+            self.with_touches(trace, planned, |touches| each(planned.task, &values, touches));
+        }
     }
 
     /// The values that the step at a place chose. `None` for the last: it may choose others once the race is reversed.
@@ -166,13 +165,15 @@ impl Sequence {
         ))
     }
 
-    fn touches(&self, trace: &Trace, planned: &Planned) -> Touches {
+    /// Tells what a step of the sequence touches.
+    #[inline(always)]
+    fn with_touches<R>(&self, trace: &Trace, planned: &Planned, tell: impl FnOnce(&[Touch]) -> R) -> R {
         match (planned.step, self.blocked) {
             // What failed in it may succeed before the race.
-            (Some(step), _) if self.reversed == Some(step) => trace.might_touch(step),
-            (Some(step), _) => Touches::from_slice(&trace.could_touch(step)),
-            (None, Some(blocked)) => Touches::from_slice(&[blocked.touch]),
-            (None, None) => Touches::new(),
+            (Some(step), _) if self.reversed == Some(step) => tell(&trace.might_touch(step)),
+            (Some(step), _) => tell(&trace.could_touch(step)),
+            (None, Some(blocked)) => tell(&[blocked.touch]),
+            (None, None) => tell(&[]),
         }
     }
 
@@ -212,10 +213,10 @@ impl Sequence {
         match self.planned.iter().position(|planned| planned.task == task) {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
             None => {
-                let commutes = self.planned.iter().all(|planned| match planned.step {
-                    Some(step) if self.reversed != Some(step) => !conflict(touches, &trace.could_touch(step)),
-                    _ => !conflict(touches, &self.touches(trace, planned)),
-                });
+                let commutes = self
+                    .planned
+                    .iter()
+                    .all(|planned| self.with_touches(trace, planned, |theirs| !conflict(touches, theirs)));
                 commutes.then_some(None)
             }
         }

@@ -273,7 +273,7 @@ impl Dpor {
     pub(super) fn turn(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         self.tell(trace);
         for depth in (0..self.part.places.len()).rev() {
-            let taken = self.part.at(depth).and_then(|at| at.place.take());
+            let taken = self.part.at(depth).and_then(|at| at.place.take(&self.bound));
             if let Some(branch) = taken {
                 self.leave_to(depth + 1);
                 self.follow(depth, branch, plan);
@@ -295,7 +295,8 @@ impl Dpor {
 
     /// Takes up work that another hand has given away; false if there is none at the moment.
     pub(super) fn take_up(&mut self, plan: &mut Plan) -> bool {
-        let Some((Open { place, above }, branch)) = self.part.crew.as_ref().and_then(|crew| crew.take())
+        let Some((Open { place, above }, branch)) =
+            self.part.crew.as_ref().and_then(|crew| crew.take(&self.bound))
         else {
             return false;
         };

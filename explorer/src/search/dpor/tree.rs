@@ -3,34 +3,70 @@
 use super::sequence::{Sequence, Values};
 use super::sleep::{SavedTouches, Touches, restored_touches, saved_touches};
 use crate::schedule::Choice;
-use crate::trace::Trace;
+use crate::trace::{Touch, Trace};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// A step to be taken, and what is to be tried after it, in order. With nothing to be tried, anything is.
-#[derive(Debug)]
+///
+/// Small, and mostly without anything of its own in memory: with every execution some come, and are copied.
+#[derive(Clone, Debug)]
 struct Branch {
     task: u32,
     /// How many branches it is, with all that are to be tried after it. They follow it in the tree's list.
     size: u32,
-    /// Which values the step chose, and only with which what is to be tried after it can be.
+    /// What the step touched in the execution that it was seen in, if that is one key at most and it chose no values.
+    touch: Option<Touch>,
+    /// Else what there is to say.
+    more: Option<Box<More>>,
+}
+
+/// What a step chose and touched.
+#[derive(Clone, Debug)]
+struct More {
+    /// Which values it chose, and only with which what is to be tried after it can be.
     values: Values,
-    /// What the step touched in the execution that it was seen in.
     touches: Touches,
 }
 
-impl Clone for Branch {
-    fn clone(&self) -> Branch {
+impl Branch {
+    #[inline(always)]
+    fn new(task: u32, size: u32, values: &[u32], touches: &[Touch]) -> Branch {
+        let touch = touches.first().copied();
+        let brief = values.is_empty() && touches.len() <= 1;
+        let more = (!brief).then(|| {
+            Box::new(More {
+                values: Values::from_slice(values),
+                touches: Touches::from_slice(touches),
+            })
+        });
         Branch {
-            // One copy each: a clone would go number by number.
-            values: Values::from_slice(&self.values),
-            touches: Touches::from_slice(&self.touches),
-            ..*self
+            task,
+            size,
+            touch,
+            more,
         }
     }
-}
 
-impl Branch {
+    #[inline(always)]
+    fn values(&self) -> &[u32] {
+        self.more.as_ref().map_or(&[], |more| &more.values)
+    }
+
+    /// Whether it chose these values. (As slices they would be compared by a call: for nothing, mostly.)
+    #[inline(always)]
+    fn chose(&self, values: &[u32]) -> bool {
+        self.values().len() == values.len() && self.values().iter().eq(values)
+    }
+
+    #[inline(always)]
+    fn touches(&self) -> &[Touch] {
+        match &self.more {
+            Some(more) => &more.touches,
+            None => self.touch.as_slice(),
+        }
+    }
+
     /// Whether nothing particular is to be tried after it.
     fn is_last(&self) -> bool {
         self.size == 1
@@ -38,7 +74,7 @@ impl Branch {
 
     /// Whether anything is to be tried after it, with any values.
     fn is_any(&self) -> bool {
-        self.values.is_empty() && self.is_last()
+        self.is_last() && self.values().is_empty()
     }
 }
 
@@ -92,10 +128,9 @@ impl Tree {
 
     /// The steps that may come first, with nothing to be tried after them.
     pub(super) fn first_steps(&self) -> Tree {
-        let step = |at: usize| Branch {
-            size: 1,
-            values: Values::new(),
-            ..self.branches[at].clone()
+        let step = |at: usize| {
+            let first = &self.branches[at];
+            Branch::new(first.task, 1, &[], first.touches())
         };
         Tree {
             branches: self.first().map(step).collect(),
@@ -118,12 +153,7 @@ impl Tree {
 
     /// The steps of these tasks are to be tried, one after the other.
     pub(super) fn line(tasks: &[u32]) -> Tree {
-        let step = |(at, &task): (usize, &u32)| Branch {
-            task,
-            size: (tasks.len() - at) as u32,
-            values: Values::new(),
-            touches: Touches::new(),
-        };
+        let step = |(at, &task): (usize, &u32)| Branch::new(task, (tasks.len() - at) as u32, &[], &[]);
         Tree {
             branches: tasks.iter().enumerate().map(step).collect(),
             gone: 0,
@@ -137,13 +167,8 @@ impl Tree {
     }
 
     /// Adds a step after which anything is to be tried.
-    pub(super) fn add_leaf(&mut self, task: u32, touches: Touches) {
-        self.branches.push(Branch {
-            task,
-            size: 1,
-            values: Values::new(),
-            touches,
-        });
+    pub(super) fn add_leaf(&mut self, task: u32, touches: &[Touch]) {
+        self.branches.push(Branch::new(task, 1, &[], touches));
     }
 
     /// Moves what begins with the task that comes first to `other`, which is emptied before. That task.
@@ -171,7 +196,7 @@ impl Tree {
     #[inline(always)]
     pub(super) fn take_after(&mut self, values: &Values, other: &mut Tree) {
         other.clear();
-        let found = self.first().find(|&at| self.branches[at].values == *values);
+        let found = self.first().find(|&at| self.branches[at].chose(values));
         let Some(at) = found else {
             return;
         };
@@ -221,20 +246,15 @@ impl Tree {
         for at in before {
             self.branches[at].size += added;
         }
-        let steps = sequence.steps(trace, choices);
-        let chain = (1..=added)
-            .rev()
-            .zip(steps)
-            .map(|(size, (task, values, touches))| Branch {
-                task,
-                size,
-                values,
-                touches,
-            });
-        if end == self.branches.len() {
-            self.branches.extend(chain);
-        } else {
-            self.branches.splice(end..end, chain);
+        let before = self.branches.len();
+        self.branches.reserve(sequence.len());
+        let mut size = added;
+        sequence.for_each_step(trace, choices, |task, values, touches| {
+            self.branches.push(Branch::new(task, size, values, touches));
+            size -= 1;
+        });
+        if end < before {
+            self.branches[end..].rotate_right(added as usize);
         }
     }
 }
@@ -254,8 +274,8 @@ impl Tree {
         let saved = self.branches[self.gone..].iter().map(|branch| SavedBranch {
             task: branch.task,
             size: branch.size,
-            values: branch.values.to_vec(),
-            touches: saved_touches(&branch.touches),
+            values: branch.values().to_vec(),
+            touches: saved_touches(branch.touches()),
         });
         saved.collect()
     }
@@ -273,12 +293,8 @@ impl Tree {
             ends.push(end);
         }
         let branch = |saved: &SavedBranch| {
-            Some(Branch {
-                task: saved.task,
-                size: saved.size,
-                values: Values::from_slice(&saved.values),
-                touches: restored_touches(&saved.touches)?,
-            })
+            let touches = restored_touches(&saved.touches)?;
+            Some(Branch::new(saved.task, saved.size, &saved.values, &touches))
         };
         Some(Tree {
             branches: saved.iter().map(branch).collect::<Option<_>>()?,
@@ -305,7 +321,7 @@ impl Branch {
                 if !self.is_any()
                     && sequence
                         .values(trace, choices, place)
-                        .is_some_and(|values| values != self.values) =>
+                        .is_some_and(|values| !self.chose(&values)) =>
             {
                 false
             }
@@ -327,15 +343,21 @@ impl Branch {
         match sequence.next_touches(trace, self.task, taken) {
             Some(here) => {
                 let mut touches = Touches::from_slice(&here);
-                if let (Some(here), Some(there)) = (touches.first_mut(), self.touches.first()) {
+                if let (Some(here), Some(there)) = (touches.first_mut(), self.touches().first()) {
                     here.class = there.class;
                 }
-                touches.extend(self.touches.iter().skip(1).copied());
+                touches.extend(self.touches().iter().skip(1).copied());
                 Some(touches)
             }
             // Nothing is known of them here: the step is taken to conflict.
-            None if self.touches.iter().any(|touch| sequence.is_new(trace, touch.key)) => None,
-            None => Some(self.touches.clone()),
+            None if self
+                .touches()
+                .iter()
+                .any(|touch| sequence.is_new(trace, touch.key)) =>
+            {
+                None
+            }
+            None => Some(Touches::from_slice(self.touches())),
         }
     }
 }

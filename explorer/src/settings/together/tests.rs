@@ -178,9 +178,10 @@ fn combinations() {
             "jobs=2 reduction=source-dpor checkpoint=a",
             Some(("checkpoint", "leave to each other")),
         ),
+        ("jobs=2 reduction=bpor preemptions=2", None),
         (
-            "jobs=2 reduction=bpor preemptions=2",
-            Some(("jobs", "not split among workers")),
+            "jobs=2 reduction=bpor preemptions=2 checkpoint=a",
+            Some(("checkpoint", "leave to each other")),
         ),
         ("checkpoint=a reduction=dpor", None),
         ("checkpoint=a reduction=bpor preemptions=1", None),

@@ -1,0 +1,46 @@
+//! The bound on preemptions of a search, which all its hands share.
+
+use super::Insertion;
+use super::node::Node;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// How many preemptions an execution may have, and whether anything was left out for having more.
+#[derive(Clone)]
+pub(super) struct Bound {
+    pub(super) most: u32,
+    left_out: Arc<AtomicBool>,
+}
+
+impl Bound {
+    pub(super) fn new(insertion: Insertion) -> Bound {
+        let most = match insertion {
+            Insertion::Bounded(most) => most,
+            Insertion::First | Insertion::Whole => u32::MAX,
+        };
+        Bound {
+            most,
+            left_out: Arc::default(),
+        }
+    }
+
+    /// Whether this alternative may be taken at a step; else it is left out.
+    #[inline(always)]
+    pub(super) fn allows(&self, node: &Node, alternative: usize) -> bool {
+        let allowed = node.preemptions + u32::from(node.preempts && alternative != 0) <= self.most;
+        if !allowed {
+            self.leave_out();
+        }
+        allowed
+    }
+
+    /// Something is left out.
+    pub(super) fn leave_out(&self) {
+        self.left_out.store(true, Relaxed);
+    }
+
+    /// Whether anything was left out.
+    pub(super) fn left_out(&self) -> bool {
+        self.left_out.load(Relaxed)
+    }
+}

@@ -257,6 +257,38 @@ impl Finding {
     }
 }
 
+#[cfg(test)]
+impl Finding {
+    /// An error of which nothing is known but what happened.
+    pub(crate) fn bare(kind: FindingKind, message: &str) -> Finding {
+        Finding {
+            kind,
+            severity: Severity::Error,
+            monitor: "engine".into(),
+            message: message.into(),
+            suggestion: None,
+            tasks: Vec::new(),
+            events: Vec::new(),
+            schedule: Schedule {
+                program: String::new(),
+                environment: crate::Environment::calm(),
+                steps: 1,
+                fair_yields: 1,
+                awaits: true,
+                known_loops: Vec::new(),
+                data_points: Vec::new(),
+                breakpoints: Default::default(),
+                choices: Vec::new(),
+            },
+            count: 1,
+            found_by: None,
+            replays: None,
+            places: Vec::new(),
+            evidence: Default::default(),
+        }
+    }
+}
+
 /// The severity's name in reports.
 pub(crate) fn severity_name(severity: Severity) -> &'static str {
     match severity {

@@ -1,10 +1,13 @@
 //! Orders run on demand come to the same as all orders run first.
 
+#[path = "common/waiting.rs"]
+mod waiting_queue;
+
+use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_explorer::{Explorer, Reduction, Strategy, Verdict, choose};
 use intermezzo_refinement::{Refinement, RefinementReport, Same, fresh, refine};
-use std::collections::VecDeque;
+use waiting_queue::Waiting;
 
 type Stack = Mutex<Vec<u8>>;
 
@@ -26,36 +29,6 @@ fn stack(pop: fn(&Stack) -> Option<u8>) -> Refinement<Stack> {
         })
         .op("pop", (), move |stack, ()| pop(stack))
         .op("len", (), |stack, ()| stack.lock().unwrap().len())
-}
-
-/// A queue whose `pop` waits.
-#[derive(Default)]
-struct Waiting {
-    values: Mutex<VecDeque<u8>>,
-    ready: Condvar,
-}
-
-impl Waiting {
-    fn push(&self, value: u8) {
-        self.values.lock().unwrap().push_back(value);
-        self.ready.notify_one();
-    }
-    fn push_tells_only_of_the_first(&self, value: u8) {
-        let mut values = self.values.lock().unwrap();
-        values.push_back(value);
-        if values.len() == 1 {
-            self.ready.notify_one();
-        }
-    }
-    fn pop(&self) -> u8 {
-        let mut values = self.values.lock().unwrap();
-        loop {
-            match values.pop_front() {
-                Some(value) => return value,
-                None => values = self.ready.wait(values).unwrap(),
-            }
-        }
-    }
 }
 
 fn waiting(push: fn(&Waiting, u8)) -> Refinement<Waiting> {

@@ -1,10 +1,14 @@
 //! Objects that are what their sequential selves are, and objects that are not.
 
+#[path = "common/waiting.rs"]
+mod waiting_queue;
+
 use intermezzo_explorer::Verdict;
+use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_refinement::{Refinement, Same, fresh, one_of, refine};
 use std::collections::VecDeque;
+use waiting_queue::Waiting;
 
 /// A stack behind a lock.
 #[derive(Default)]
@@ -121,37 +125,6 @@ fn levels_are_told_apart() {
     let report = model(lazy().late("add"));
     assert_eq!(report.verdict(), Verdict::Fail, "{report}");
     assert_eq!(model(lazy().same(Same::Sequential)).verdict(), Verdict::Fail);
-}
-
-/// A queue whose `pop` waits.
-#[derive(Default)]
-struct Waiting {
-    values: Mutex<VecDeque<u8>>,
-    ready: Condvar,
-}
-
-impl Waiting {
-    fn push(&self, value: u8) {
-        self.values.lock().unwrap().push_back(value);
-        self.ready.notify_one();
-    }
-    /// Tells nobody if there was something already.
-    fn push_tells_only_of_the_first(&self, value: u8) {
-        let mut values = self.values.lock().unwrap();
-        values.push_back(value);
-        if values.len() == 1 {
-            self.ready.notify_one();
-        }
-    }
-    fn pop(&self) -> u8 {
-        let mut values = self.values.lock().unwrap();
-        loop {
-            match values.pop_front() {
-                Some(value) => return value,
-                None => values = self.ready.wait(values).unwrap(),
-            }
-        }
-    }
 }
 
 fn waiting(push: fn(&Waiting, u8)) -> Refinement<Waiting> {

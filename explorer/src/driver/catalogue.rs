@@ -123,36 +123,10 @@ fn class(finding: &Finding) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::Environment;
-    use crate::schedule::Schedule;
     use intermezzo_sdk::Severity;
 
     fn finding(message: u64) -> Finding {
-        Finding {
-            kind: FindingKind::Panic,
-            severity: Severity::Error,
-            monitor: "engine".into(),
-            message: message.to_string(),
-            suggestion: None,
-            tasks: Vec::new(),
-            events: Vec::new(),
-            schedule: Schedule {
-                program: String::new(),
-                environment: Environment::calm(),
-                steps: 1,
-                fair_yields: 1,
-                awaits: true,
-                known_loops: Vec::new(),
-                data_points: Vec::new(),
-                breakpoints: Default::default(),
-                choices: Vec::new(),
-            },
-            count: 1,
-            replays: None,
-            found_by: None,
-            places: Vec::new(),
-            evidence: Default::default(),
-        }
+        Finding::bare(FindingKind::Panic, &message.to_string())
     }
 
     fn listed(catalogue: Catalogue) -> Vec<(String, u64)> {

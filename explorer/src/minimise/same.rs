@@ -74,35 +74,9 @@ fn is_hexadecimal(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::Environment;
-    use crate::schedule::Schedule;
 
     fn failure(message: &str) -> Failure {
-        Failure::of(&Finding {
-            kind: FindingKind::Deadlock,
-            monitor: "engine".into(),
-            message: message.into(),
-            tasks: Vec::new(),
-            events: Vec::new(),
-            schedule: Schedule {
-                program: String::new(),
-                environment: Environment::default(),
-                steps: 0,
-                fair_yields: 1,
-                awaits: true,
-                known_loops: Vec::new(),
-                data_points: Vec::new(),
-                breakpoints: Default::default(),
-                choices: Vec::new(),
-            },
-            count: 1,
-            replays: None,
-            found_by: None,
-            places: Vec::new(),
-            evidence: Default::default(),
-            suggestion: None,
-            severity: Severity::Error,
-        })
+        Failure::of(&Finding::bare(FindingKind::Deadlock, message))
     }
 
     #[test]

@@ -26,6 +26,30 @@ pub(super) enum Next {
     Stop,
 }
 
+/// The decision that the strategy is asked for. It sees all of the runtime but itself: so this is no function.
+macro_rules! choice_point {
+    ($runtime:ident, $kind:expr, $preempts:expr, $alternatives:expr, $candidates:expr) => {
+        ChoicePoint {
+            kind: $kind,
+            preempts: $preempts,
+            alternatives: $alternatives,
+            choices: $runtime.decided,
+            fair: $runtime.fair.active(),
+            step: $runtime.steps,
+            context_switches: $runtime.switches,
+            running: TaskId($runtime.last),
+            candidates: $candidates,
+            events: $runtime.events.as_slice(),
+            trace: &$runtime.trace,
+            created: $runtime.created,
+            tasks: &$runtime.tasks,
+            vars: &$runtime.vars,
+            enabled: &$runtime.enabled,
+            overdue: &$runtime.overdue,
+        }
+    };
+}
+
 impl Runtime {
     /// Decides who goes next and makes it current.
     #[inline(always)]
@@ -420,24 +444,8 @@ impl Runtime {
     /// There is one alternative only; the strategy wants to know.
     #[inline(never)]
     fn tell_only_alternative(&mut self, goes_on: bool, candidates: Candidates<'_>) {
-        self.strategy.choose(&ChoicePoint {
-            kind: ChoiceKind::Task,
-            preempts: goes_on,
-            alternatives: 1,
-            choices: self.decided,
-            fair: self.fair.active(),
-            step: self.steps,
-            context_switches: self.switches,
-            running: TaskId(self.last),
-            candidates,
-            events: self.events.as_slice(),
-            trace: &self.trace,
-            created: self.created,
-            tasks: &self.tasks,
-            vars: &self.vars,
-            enabled: &self.enabled,
-            overdue: &self.overdue,
-        });
+        self.strategy
+            .choose(&choice_point!(self, ChoiceKind::Task, goes_on, 1, candidates));
     }
 
     /// Nobody can go on.
@@ -552,24 +560,8 @@ impl Runtime {
         let taken = if self.decided < self.prescribed {
             None
         } else {
-            self.strategy.choose(&ChoicePoint {
-                kind,
-                preempts,
-                alternatives,
-                choices: self.decided,
-                fair: self.fair.active(),
-                step: self.steps,
-                context_switches: self.switches,
-                running: TaskId(self.last),
-                candidates,
-                events: self.events.as_slice(),
-                trace: &self.trace,
-                created: self.created,
-                tasks: &self.tasks,
-                vars: &self.vars,
-                enabled: &self.enabled,
-                overdue: &self.overdue,
-            })
+            self.strategy
+                .choose(&choice_point!(self, kind, preempts, alternatives, candidates))
         };
         let Some(taken) = taken else {
             return self.diverged(

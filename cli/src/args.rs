@@ -30,7 +30,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Test(Box<TestArgs>),
     Replay(ReplayArgs),
-    Config(ConfigArgs),
+    Config(Box<ConfigArgs>),
     Tune(Box<TuneArgs>),
     View(ViewArgs),
     /// Programs with known verdicts: the first thing to try
@@ -134,10 +134,16 @@ pub(crate) struct ReplayArgs {
 /// Shows what each explored test of this project is set to, and where it came from
 ///
 /// Runs `cargo test`, in which explored tests then say what they are set to instead of exploring. Tests that are not
-/// explored run as ever: name the tests that you mean to leave those out.
+/// explored run as ever: name the tests that you mean to leave those out. Flags are those of `test`, with the same effect,
+/// and come before cargo's own arguments.
 #[derive(Args, Debug)]
 #[command(after_help = CONFIG_HELP)]
 pub(crate) struct ConfigArgs {
+    /// Shows every setting, also those that nobody gave: they have their defaults
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) search: SearchFlags,
     /// Prints one JSON value on stdout, and what cargo says on stderr
     #[arg(long)]
     pub(crate) json: bool,
@@ -151,9 +157,9 @@ pub(crate) struct ConfigArgs {
 }
 
 const CONFIG_HELP: &str = "\
-From the weakest: what intermezzo.toml says for all tests, the test's #[intermezzo::test(..)], what intermezzo.toml
-says for this test, environment variables (INTERMEZZO_PREEMPTIONS=2), which the flags of `test` set. INTERMEZZO_CONFIG
-names another file, or `none`; without it the nearest one counts from the package's directory up to the workspace's.
+From the weakest: defaults, what intermezzo.toml says for all tests, the test's #[intermezzo::test(..)], what
+intermezzo.toml says for this test, environment variables (INTERMEZZO_PREEMPTIONS=2), flags. INTERMEZZO_CONFIG names
+another file, or `none`; without it the nearest one counts from the package's directory up to the workspace's.
 
   executions = 50_000             # intermezzo.toml: every test of the package
 
@@ -161,7 +167,8 @@ names another file, or `none`; without it the nearest one counts from the packag
   preemptions = 3
   monitors = [\"data-race\", \"leak\"]
 
-JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }] }] }, the layer that counts last.";
+JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }] }] }, of a setting's layers the one that counts
+last; `from` is \"default\" (with --all), \"config\", \"attribute\", \"variable\" or \"flag\".";
 
 const REPLAY_HELP: &str = "\
 Exit code 1 says that the schedule shows a finding, 0 that it shows none any more, 3 that the program departed

@@ -2,6 +2,7 @@
 //! builds on what the last compiled.
 
 use crate::{Ran, run_in, token};
+use intermezzo::Settings;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -239,6 +240,36 @@ throw_away::tests::no_update_is_lost
         .ends_with(0)
         .json();
     assert_eq!(json["tests"][0]["layers"][2]["from"], "attribute");
+
+    let ran = run(&[
+        "config",
+        "--all",
+        "--preemptions=4",
+        "--lib",
+        "--quiet",
+        "no_update",
+    ])
+    .ends_with(0);
+    let (_, all) = ran
+        .stdout
+        .split_once("throw_away::tests::no_update_is_lost\n")
+        .unwrap();
+    let (columns, words): (Vec<_>, Vec<Vec<&str>>) = all
+        .lines()
+        .map(|line| (line.split_at(2).1, line.split_whitespace().collect()))
+        .unzip();
+    let named = columns.iter().filter(|line| !line.starts_with(' ')).count();
+    assert_eq!(named, Settings::known().count(), "{all}");
+    for line in [
+        "strategy auto default",
+        "steps 20000 default",
+        "preemptions 4 --preemptions",
+        "1 #[intermezzo::test], overridden",
+        "7 intermezzo.toml:1, overridden",
+        "none default, overridden",
+    ] {
+        assert!(words.iter().any(|words| words.join(" ") == line), "{line}: {all}");
+    }
 
     let ran = run(&["test", "--lib", "no_update"]).ends_with(0);
     assert!(

@@ -246,7 +246,7 @@ pub(crate) struct ListArgs {
 
 /// Explores a program, or all of them
 ///
-/// A program is explored with the settings that fit it, overridden by the flags.
+/// A program is explored with the settings that fit it, overridden by environment variables and these by the flags.
 #[derive(Args, Debug)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
@@ -271,6 +271,9 @@ pub(crate) struct RunArgs {
 const RUN_HELP: &str = "\
 With a name, the exit code is the verdict's: 0 pass, 1 findings, 3 inconclusive. Without one, a line says of
 each program whether what came of it is what must; the exit code is 0 if that is so for all, and 1 if not.
+
+No intermezzo.toml counts: that is for the tests of a package, and a program has settings of its own, for which it is
+known what must come of it, in whatever directory. That goes for `detail`, too: it takes a flag, or INTERMEZZO_DETAIL.
 
 JSON: the report; without a name, an array of { name, expected, met, report }.";
 

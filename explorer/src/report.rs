@@ -213,6 +213,19 @@ pub struct FindingEvent {
     pub concerned: bool,
 }
 
+/// What a finding is about and what is no event: an access to plain memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingDeed {
+    /// The last event of the task by then: nothing that others do comes between. Or the event that it was, at the same place.
+    pub after: String,
+    /// Name of the task.
+    pub task: String,
+    /// What it did, and to what: `write cell 1.1`.
+    pub what: String,
+    /// `file:line:column`.
+    pub site: String,
+}
+
 /// Something found, with the schedule that shows it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -240,6 +253,8 @@ pub struct Finding {
     pub replays: Option<Replays>,
     /// The places that it names, where a breakpoint may lie: the accesses of a race, where tasks of a deadlock wait for locks.
     pub places: Vec<NamedPlace>,
+    /// What it is about beside events: the accesses of a data race.
+    pub deeds: Vec<FindingDeed>,
     /// What the engine knows of it beside the message.
     pub evidence: Evidence,
 }
@@ -303,6 +318,9 @@ impl Serialize for Finding {
         }
         if !self.places.is_empty() {
             map.serialize_entry("places", &self.places)?;
+        }
+        if !self.deeds.is_empty() {
+            map.serialize_entry("deeds", &self.deeds)?;
         }
         if let Some(place) = &self.evidence.place {
             map.serialize_entry("place", place)?;

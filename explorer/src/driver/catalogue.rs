@@ -151,6 +151,7 @@ mod tests {
             replays: None,
             found_by: None,
             places: Vec::new(),
+            deeds: Vec::new(),
             evidence: Default::default(),
         }
     }

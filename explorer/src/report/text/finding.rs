@@ -48,9 +48,16 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
         text.marked("help", &help);
     }
     match told.like {
-        Some(number) => text.title(&format!(
-            "what happened: as in finding {number}, by the same schedule"
-        )),
+        Some(number) => {
+            let like = format!("what happened: as in finding {number}, by the same schedule");
+            let deeds = execution::show_deeds(finding, style, &mut sources);
+            if deeds.is_empty() {
+                text.title(&like);
+            } else {
+                text.title(&format!("{like}, with {}:", execution::marked(finding)));
+                text.text.push_str(&deeds);
+            }
+        }
         None => text.section(&execution::show(finding, style, &mut sources)),
     }
     if let Some(Replays { shown, all }) = finding.replays {

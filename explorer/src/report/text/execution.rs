@@ -288,7 +288,7 @@ mod tests {
             deed("src/x.rs:1:2", "read cell 0.2"),
         ];
         let style = TextStyle::default();
-        let text = show(&finding, &style, &mut Sources::here());
+        let text = show(&finding, &style, &mut Sources::of(&style));
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].contains("> marks what it is about"), "{text}");
         let marked: Vec<usize> = (0..lines.len())

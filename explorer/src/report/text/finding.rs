@@ -31,7 +31,7 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
         return text.text;
     }
     let mut places = Places::default();
-    let mut sources = Sources::here();
+    let mut sources = Sources::of(style);
     let said = places.numbered(&said(finding));
     let (headline, rest) = said.split_once('\n').unwrap_or((&said, ""));
     text.headline(finding, headline);

@@ -10,7 +10,7 @@ mod text;
 pub use crate::driver::write_beside;
 pub use breakpoints::{BreakpointFigures, NamedPlace, Reproduction, SuggestedBreakpoint, SuggestedPlace};
 pub use rank_bound::RankBound;
-pub use text::{Detail, Part, ReplayedBy, TextStyle, count, panics_apart, with_places};
+pub use text::{Detail, INDENT, Part, ReplayedBy, Text, TextStyle, count, panics_apart, with_places};
 
 use crate::coverage::IRootCoverage;
 use crate::driver::write_report;

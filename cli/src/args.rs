@@ -110,7 +110,8 @@ explored is exit code 3.";
 /// Runs one schedule again
 ///
 /// A schedule of a program of the corpus is run at once. Any other is of a test of the project in the current
-/// directory: `cargo test` runs just that test. A replay stays in the environment in which the schedule was
+/// directory: `cargo test` runs just that test. One of a test of an object (`refine`) does not say which test that is:
+/// name it behind `--`, as the failure does. A replay stays in the environment in which the schedule was
 /// recorded, and with its limit of steps; the size of stacks is not part of a schedule.
 #[derive(Args, Debug)]
 #[command(after_help = REPLAY_HELP)]

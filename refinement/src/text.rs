@@ -110,10 +110,7 @@ impl RefinementReport {
             if let Some(pin) = self.pin.as_ref().filter(|_| !quiet) {
                 text.title("to keep this scenario in the test, and try it first:");
                 text.code(pin);
-                text.title("to replay this execution alone, with that:");
-                text.command(&format!(".replay(\"{}\")", failure.schedule.token()), 0);
-                text.title("to look at it, event by event, on a page:");
-                text.code("  cargo intermezzo test --view page.html");
+                self.say_how_to_replay(&failure.schedule.token(), &mut text);
                 text.blank();
             }
         }
@@ -137,6 +134,25 @@ impl RefinementReport {
             );
         }
         text.text
+    }
+
+    /// The commands, if it is known which test they are about; otherwise what to write into the test.
+    fn say_how_to_replay(&self, token: &str, text: &mut Text<'_>) {
+        let Some(test) = &self.test else {
+            text.title("to replay this execution alone, with that:");
+            text.command(&format!(".replay(\"{token}\")"), 0);
+            text.title("to look at it, event by event, on a page:");
+            text.code("  cargo intermezzo test --view page.html");
+            return;
+        };
+        text.title("to replay this execution alone, with that or without:");
+        text.command(
+            &format!("INTERMEZZO_REPLAY={token} cargo test {test} -- --exact"),
+            INDENT,
+        );
+        text.title("or look at it, event by event, on a page:");
+        let replay = format!("cargo intermezzo replay {token} --view page.html -- {test} -- --exact");
+        text.command(&replay, INDENT);
     }
 
     fn say_verdict(&self, text: &mut Text<'_>) {

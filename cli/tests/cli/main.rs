@@ -10,6 +10,7 @@ mod documents;
 mod history;
 mod memo;
 mod monitor;
+mod object;
 mod project;
 mod replay;
 mod stand_in;

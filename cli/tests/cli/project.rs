@@ -108,6 +108,7 @@ fn a_projects_tests_are_explored_and_replayed() {
     searches_are_compared(&run);
     findings_are_replayed(&run, project, &found);
     findings_are_shown(&run, project, &found);
+    crate::object::failures_are_replayed(&run, project);
     changes_and_mistakes_are_told(&run, project, &found);
 }
 

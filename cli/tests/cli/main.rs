@@ -14,6 +14,8 @@ mod object;
 mod project;
 mod replay;
 mod stand_in;
+#[path = "../../../tests/common/throw_away.rs"]
+mod throw_away;
 mod tune;
 mod usage;
 mod view;

@@ -1,7 +1,7 @@
 //! `test` and `replay` in a project of the user's. One test, because each step
 //! builds on what the last compiled.
 
-use crate::{Ran, run_in, token};
+use crate::{Ran, run_in, throw_away, token};
 use intermezzo::Settings;
 use serde_json::Value;
 use std::fs;
@@ -52,34 +52,17 @@ mod tests {
 "#;
 
 fn write(project: &Path, file: &str, text: &str) {
-    let path = project.join(file);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
+    throw_away::write(&project.join(file), text);
 }
 
-/// Always at the same place: elsewhere, cargo would build into other files of the target directory each time,
-/// and these would pile up.
 fn new_project() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let project = Path::new(env!("CARGO_TARGET_TMPDIR")).join("throw-away");
-    if project.exists() {
-        fs::remove_dir_all(&project).unwrap();
-    }
-    // With the profiles of this workspace, so that what is built already serves.
-    let ours = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
-    let profiles: Vec<&str> = ours
-        .split("\n\n")
-        .filter(|table| table.contains("[profile.dev"))
-        .collect();
-    let manifest = format!(
-        "[package]\nname = \"throw-away\"\nedition = \"2024\"\n[workspace]\n\
-         [dev-dependencies]\nintermezzo = {{ path = {workspace:?}, features = [\"explore\"] }}\n\n{}\n",
-        profiles.join("\n\n")
-    );
-    write(&project, "Cargo.toml", &manifest);
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let manifest =
+        format!("[dev-dependencies]\nintermezzo = {{ path = {workspace:?}, features = [\"explore\"] }}\n");
+    let project = throw_away::project(workspace, place, "throw-away", &manifest);
     write(&project, "src/lib.rs", LIBRARY);
     write(&project, "tests/suite.rs", SUITE);
-    fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
     project
 }
 

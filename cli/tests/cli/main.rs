@@ -6,6 +6,7 @@ mod checkpoint;
 mod commands;
 mod config;
 mod corpus;
+mod crash;
 mod documents;
 mod history;
 mod memo;

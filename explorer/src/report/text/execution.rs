@@ -290,7 +290,7 @@ mod tests {
         let style = TextStyle::default();
         let text = show(&finding, &style, &mut Sources::of(&style));
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].contains("> marks what it is about"), "{text}");
+        assert!(lines[0].contains("; > marks what"), "{text}");
         let marked: Vec<usize> = (0..lines.len())
             .filter(|&at| lines[at].starts_with('>'))
             .collect();

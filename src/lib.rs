@@ -40,7 +40,7 @@ pub use explored::*;
 pub use plain::*;
 
 #[doc(hidden)]
-pub use test::{Outcome, run_test};
+pub use test::{Outcome, Source, run_test};
 
 /// Explores a test function: `#[intermezzo::test]`, or with settings,
 /// `#[intermezzo::test(preemptions = 2, strategy = "random", executions = 10_000)]`.

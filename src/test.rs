@@ -22,13 +22,22 @@ impl<T: Outcome, E: Debug> Outcome for Result<T, E> {
     }
 }
 
+/// Where a test stands, as far as its compiler knows.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// The directory of its package, if cargo builds it.
+    pub package: Option<&'static str>,
+    /// Its file, as the compiler names it.
+    pub file: &'static str,
+}
+
 /// Explores a test of this name with these settings, by name and value, and fails with the report unless it passes.
 ///
 /// # Panics
 /// The test does not pass, or a setting cannot be.
 #[cfg(feature = "explore")]
-pub fn run_test(program: &str, settings: &[(&str, &str)], test: fn()) {
-    use crate::{Explorer, ReplayedBy, TextStyle, settings::Layers};
+pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: fn()) {
+    use crate::{Explorer, ReplayedBy, TextStyle, report::source::Search, settings::Layers};
     let layers = Layers::of_test(program, settings).unwrap_or_else(|error| panic!("{error}"));
     if layers.are_all_that_is_wanted(program) {
         return;
@@ -42,15 +51,18 @@ pub fn run_test(program: &str, settings: &[(&str, &str)], test: fn()) {
         .try_explore(test)
         .unwrap_or_else(|error| panic!("{error}"));
     if !report.verdict().is_pass() {
-        let style = TextStyle::of_process()
+        let mut style = TextStyle::of_process()
             .detail(layers.settings().detail)
             .replayed_by(ReplayedBy::Test);
+        if let Some(package) = source.package {
+            style = style.sources(Search::of_package(package.as_ref(), source.file));
+        }
         panic!("{}", report.text(&style));
     }
 }
 
 /// Runs the test once, as it is.
 #[cfg(not(feature = "explore"))]
-pub fn run_test(_: &str, _: &[(&str, &str)], test: fn()) {
+pub fn run_test(_: &str, _: &[(&str, &str)], _: Source, test: fn()) {
     test();
 }

@@ -51,7 +51,11 @@ fn failure(settings: &[(&str, &str)], test: fn()) -> String {
         .collect();
     let run = move || {
         let settings: Vec<(&str, &str)> = settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
-        intermezzo::run_test("facade::case", &settings, test);
+        let source = intermezzo::Source {
+            package: option_env!("CARGO_MANIFEST_DIR"),
+            file: file!(),
+        };
+        intermezzo::run_test("facade::case", &settings, source, test);
     };
     // On a thread of its own, whose panic is expected.
     let panic = std::thread::spawn(run).join().unwrap_err();

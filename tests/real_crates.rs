@@ -8,12 +8,16 @@
     reason = "why nothing was tested, and the figures, are for who runs it"
 )]
 
+#[path = "common/throw_away.rs"]
+mod throw_away;
+
 use cargo_metadata::{Metadata, MetadataCommand};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use throw_away::write;
 
 /// The crates that are tested, and those that they stand on; and whether they have a switch for loom that does it all.
 const CRATES: &[(&str, &str, bool)] = &[
@@ -29,31 +33,11 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn write(file: &Path, text: &str) {
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(file, text).unwrap();
-}
-
-/// A project always at the same place, with the versions of the workspace.
+/// A project with this program.
 fn project(name: &str, manifest: &str, program: &str) -> PathBuf {
-    let project = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    if project.exists() {
-        fs::remove_dir_all(&project).unwrap();
-    }
-    let head = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n");
-    // With the profiles of the workspace: millions of executions are slow without.
-    let ours = fs::read_to_string(root().join("Cargo.toml")).unwrap();
-    let profiles: Vec<&str> = ours
-        .split("\n\n")
-        .filter(|table| table.contains("[profile.dev"))
-        .collect();
-    let profiles = profiles.join("\n\n");
-    write(
-        &project.join("Cargo.toml"),
-        &format!("{head}{manifest}\n{profiles}\n"),
-    );
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let project = throw_away::project(root(), place, name, manifest);
     write(&project.join("src/main.rs"), program);
-    fs::copy(root().join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
     project
 }
 

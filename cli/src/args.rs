@@ -30,7 +30,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Test(Box<TestArgs>),
     Replay(ReplayArgs),
-    Config(ConfigArgs),
+    Config(Box<ConfigArgs>),
     Tune(Box<TuneArgs>),
     View(ViewArgs),
     /// Programs with known verdicts: the first thing to try
@@ -110,7 +110,8 @@ explored is exit code 3.";
 /// Runs one schedule again
 ///
 /// A schedule of a program of the corpus is run at once. Any other is of a test of the project in the current
-/// directory: `cargo test` runs just that test. A replay stays in the environment in which the schedule was
+/// directory: `cargo test` runs just that test. One of a test of an object (`refine`) does not say which test that is:
+/// name it behind `--`, as the failure does. A replay stays in the environment in which the schedule was
 /// recorded, and with its limit of steps; the size of stacks is not part of a schedule.
 #[derive(Args, Debug)]
 #[command(after_help = REPLAY_HELP)]
@@ -134,10 +135,16 @@ pub(crate) struct ReplayArgs {
 /// Shows what each explored test of this project is set to, and where it came from
 ///
 /// Runs `cargo test`, in which explored tests then say what they are set to instead of exploring. Tests that are not
-/// explored run as ever: name the tests that you mean to leave those out.
+/// explored run as ever: name the tests that you mean to leave those out. Flags are those of `test`, with the same effect,
+/// and come before cargo's own arguments.
 #[derive(Args, Debug)]
 #[command(after_help = CONFIG_HELP)]
 pub(crate) struct ConfigArgs {
+    /// Shows every setting, also those that nobody gave: they have their defaults
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) search: SearchFlags,
     /// Prints one JSON value on stdout, and what cargo says on stderr
     #[arg(long)]
     pub(crate) json: bool,
@@ -151,9 +158,9 @@ pub(crate) struct ConfigArgs {
 }
 
 const CONFIG_HELP: &str = "\
-From the weakest: what intermezzo.toml says for all tests, the test's #[intermezzo::test(..)], what intermezzo.toml
-says for this test, environment variables (INTERMEZZO_PREEMPTIONS=2), which the flags of `test` set. INTERMEZZO_CONFIG
-names another file, or `none`; without it the nearest one counts from the package's directory up to the workspace's.
+From the weakest: defaults, what intermezzo.toml says for all tests, the test's #[intermezzo::test(..)], what
+intermezzo.toml says for this test, environment variables (INTERMEZZO_PREEMPTIONS=2), flags. INTERMEZZO_CONFIG names
+another file, or `none`; without it the nearest one counts from the package's directory up to the workspace's.
 
   executions = 50_000             # intermezzo.toml: every test of the package
 
@@ -161,7 +168,8 @@ names another file, or `none`; without it the nearest one counts from the packag
   preemptions = 3
   monitors = [\"data-race\", \"leak\"]
 
-JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }] }] }, the layer that counts last.";
+JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }] }] }, of a setting's layers the one that counts
+last; `from` is \"default\" (with --all), \"config\", \"attribute\", \"variable\" or \"flag\".";
 
 const REPLAY_HELP: &str = "\
 Exit code 1 says that the schedule shows a finding, 0 that it shows none any more, 3 that the program departed
@@ -239,7 +247,7 @@ pub(crate) struct ListArgs {
 
 /// Explores a program, or all of them
 ///
-/// A program is explored with the settings that fit it, overridden by the flags.
+/// A program is explored with the settings that fit it, overridden by environment variables and these by the flags.
 #[derive(Args, Debug)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
@@ -264,6 +272,9 @@ pub(crate) struct RunArgs {
 const RUN_HELP: &str = "\
 With a name, the exit code is the verdict's: 0 pass, 1 findings, 3 inconclusive. Without one, a line says of
 each program whether what came of it is what must; the exit code is 0 if that is so for all, and 1 if not.
+
+No intermezzo.toml counts: that is for the tests of a package, and a program has settings of its own, for which it is
+known what must come of it, in whatever directory. That goes for `detail`, too: it takes a flag, or INTERMEZZO_DETAIL.
 
 JSON: the report; without a name, an array of { name, expected, met, report }.";
 

@@ -40,7 +40,7 @@ fn run(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Test(args) => project::test::run(*args),
         Command::Replay(args) => replay::run(args),
-        Command::Config(args) => project::config::run(args),
+        Command::Config(args) => project::config::run(*args),
         Command::Tune(args) => tune::run(&args),
         Command::View(args) => view::run(&args),
         Command::Corpus {

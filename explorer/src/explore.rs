@@ -539,13 +539,16 @@ impl Explorer {
             body,
             makes: self.monitors.iter().filter_map(Listening::make).collect(),
         });
+        let mut live = None;
         if self.replay.is_some() {
             self.custom = None;
+            live = self.record.then(recording::Live::default);
+            self.monitors.extend(live.as_ref().map(recording::Live::listener));
         }
         let test = || call(&test);
         let mut report = self.exploration(&program, body).run_apart(&test)?;
         if let Some(apart) = apart {
-            recording::record(&mut report, &apart, &test);
+            recording::record(&mut report, &apart, live.as_ref(), &test);
         }
         if let Some(directory) = reports {
             write_report(&directory, &report);

@@ -50,6 +50,7 @@ pub(crate) fn findings(
         replays: None,
         found_by: None,
         places: Vec::new(),
+        deeds: Vec::new(),
         evidence: Evidence::default(),
     };
     let mut found = Vec::new();
@@ -140,6 +141,7 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
                        monitor,
                        report,
                        places,
+                       deeds,
                    }: Reported| {
         let mut tasks: Vec<String> = Vec::new();
         let mut events = events.to_vec();
@@ -165,6 +167,7 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
             replays: None,
             found_by: None,
             places,
+            deeds,
             evidence: Evidence::default(),
         }
     };

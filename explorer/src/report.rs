@@ -10,7 +10,7 @@ mod text;
 pub use crate::driver::write_beside;
 pub use breakpoints::{BreakpointFigures, NamedPlace, Reproduction, SuggestedBreakpoint, SuggestedPlace};
 pub use rank_bound::RankBound;
-pub use text::{Detail, Part, ReplayedBy, TextStyle, count, panics_apart, with_places};
+pub use text::{Detail, INDENT, Part, ReplayedBy, Text, TextStyle, count, panics_apart, with_places};
 
 use crate::coverage::IRootCoverage;
 use crate::driver::write_report;
@@ -213,6 +213,19 @@ pub struct FindingEvent {
     pub concerned: bool,
 }
 
+/// What a finding is about and what is no event: an access to plain memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingDeed {
+    /// The last event of the task by then: nothing that others do comes between. Or the event that it was, at the same place.
+    pub after: String,
+    /// Name of the task.
+    pub task: String,
+    /// What it did, and to what: `write cell 1.1`.
+    pub what: String,
+    /// `file:line:column`.
+    pub site: String,
+}
+
 /// Something found, with the schedule that shows it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -240,6 +253,8 @@ pub struct Finding {
     pub replays: Option<Replays>,
     /// The places that it names, where a breakpoint may lie: the accesses of a race, where tasks of a deadlock wait for locks.
     pub places: Vec<NamedPlace>,
+    /// What it is about beside events: the accesses of a data race.
+    pub deeds: Vec<FindingDeed>,
     /// What the engine knows of it beside the message.
     pub evidence: Evidence,
 }
@@ -284,6 +299,7 @@ impl Finding {
             found_by: None,
             replays: None,
             places: Vec::new(),
+            deeds: Vec::new(),
             evidence: Default::default(),
         }
     }
@@ -335,6 +351,9 @@ impl Serialize for Finding {
         }
         if !self.places.is_empty() {
             map.serialize_entry("places", &self.places)?;
+        }
+        if !self.deeds.is_empty() {
+            map.serialize_entry("deeds", &self.deeds)?;
         }
         if let Some(place) = &self.evidence.place {
             map.serialize_entry("place", place)?;

@@ -267,13 +267,13 @@ impl Settings {
     /// # Errors
     /// There is none of that name, or the value does not fit.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
-        let problem = match SETTINGS.iter().find(|(known, ..)| *known == name) {
-            Some((.., set)) => match set(self, value.trim()) {
+        let problem = match SETTINGS.iter().find(|setting| setting.name == name) {
+            Some(setting) => match (setting.set)(self, value.trim()) {
                 Ok(()) => return Ok(()),
                 Err(problem) => problem,
             },
             None => {
-                let known: Vec<&str> = SETTINGS.iter().map(|(known, ..)| *known).collect();
+                let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
                 let hint = did_you_mean(name, known.iter().copied());
                 format!("there is no such setting; {hint}there are: {}", known.join(", "))
             }
@@ -351,7 +351,14 @@ impl Settings {
 
     /// Every setting's name, and what its value is.
     pub fn known() -> impl Iterator<Item = (&'static str, &'static str)> {
-        SETTINGS.iter().map(|&(name, value, _)| (name, value))
+        SETTINGS.iter().map(|setting| (setting.name, setting.value))
+    }
+
+    /// Every setting's name, and the value that it has here, as [`Settings::set`] takes it.
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, String)> {
+        SETTINGS
+            .iter()
+            .map(|setting| (setting.name, (setting.show)(self)))
     }
 
     /// Takes over what environment variables set: `INTERMEZZO_` and a setting's name in capitals.
@@ -376,7 +383,7 @@ impl Settings {
             .filter(|name| name.starts_with(PREFIX) && !OTHER_VARIABLES.contains(&name.as_str()))
             .collect();
         names.sort();
-        let known: Vec<String> = SETTINGS.iter().map(|(known, ..)| variable(known)).collect();
+        let known: Vec<String> = SETTINGS.iter().map(|setting| variable(setting.name)).collect();
         if let Some(wrong) = names.iter().find(|name| !known.contains(name)) {
             let hint = did_you_mean(wrong, known.iter().map(String::as_str));
             return Err(SettingError {
@@ -384,10 +391,10 @@ impl Settings {
                 problem: format!("no setting is called so; {hint}there are: {}", known.join(", ")),
             });
         }
-        let set = SETTINGS.iter().filter_map(|(name, ..)| {
-            let variable = variable(name);
+        let set = SETTINGS.iter().filter_map(|setting| {
+            let variable = variable(setting.name);
             let value = std::env::var(&variable).ok()?;
-            Some((*name, variable, value))
+            Some((setting.name, variable, value))
         });
         Ok(set.collect())
     }
@@ -414,6 +421,47 @@ mod tests {
         assert_eq!(settings.strategy, StrategyKind::Random);
         settings.set("preemptions", "none").unwrap();
         assert_eq!(settings.preemptions, None);
+    }
+
+    /// Defaults, and for each setting others.
+    #[test]
+    fn values_are_shown_as_they_are_read() {
+        let again = |settings: &Settings| {
+            let mut again = Settings::default();
+            for (name, value) in settings.values() {
+                again.set(name, &value).unwrap();
+            }
+            again
+        };
+        let default = Settings::default();
+        assert_eq!(again(&default), default);
+        for (name, _) in Settings::known() {
+            let candidates = [
+                "pct(4)",
+                "caching",
+                "dynamic",
+                "0.25",
+                "ring.rs:12",
+                "ring.rs",
+                "true",
+                "false",
+                "rare",
+                "verbose",
+                "a;b:c=d",
+                "x.file",
+                "7",
+                "40000",
+            ];
+            let mut others = 0;
+            for value in candidates {
+                let mut settings = default.clone();
+                if settings.set(name, value).is_ok() && settings != default {
+                    assert_eq!(again(&settings), settings, "{name} = {value}");
+                    others += 1;
+                }
+            }
+            assert!(others > 0, "{name} is never set");
+        }
     }
 
     #[test]

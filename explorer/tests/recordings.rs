@@ -181,3 +181,51 @@ fn where_everything_fails_there_is_no_nearest_pass() {
         recorded.notes
     );
 }
+
+/// Aborts if the other task was faster.
+fn crashes() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| n.store(1, SeqCst));
+        if n.load(SeqCst) == 1 {
+            std::process::abort();
+        }
+    });
+}
+
+/// In the process that found it no more may be run; a replay is listened to as it crashes.
+#[test]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn a_crash_is_recorded_by_its_replay() {
+    let (found, not_recorded) = recorded(crashes);
+    assert!(not_recorded.execution.is_none());
+    assert!(
+        not_recorded.notes[0].contains("a replay of its schedule records it"),
+        "{:?}",
+        not_recorded.notes
+    );
+    let finding = &found.findings()[0];
+    let replayed = Explorer::new()
+        .program("test")
+        .record(true)
+        .replay(finding.schedule.clone())
+        .explore(crashes);
+    assert_eq!(&replayed.findings()[0], finding);
+    let [
+        Recorded {
+            execution,
+            nearest_pass,
+            ..
+        },
+    ] = replayed.recordings()
+    else {
+        panic!("{} recordings", replayed.recordings().len())
+    };
+    let execution = execution.as_ref().unwrap();
+    assert_eq!(operations(execution), ["1 store", "0 load"]);
+    assert!(!execution.complete && nearest_pass.is_none());
+    assert_eq!(execution.schedule, finding.schedule.token());
+    assert_eq!(execution.program, "test");
+    let concerned = execution.events.iter().filter(|event| event.concerned);
+    assert_eq!(concerned.count(), 1);
+}

@@ -42,6 +42,10 @@ fn expand(attribute: TokenStream, function: ItemFn) -> syn::Result<proc_macro2::
             ::intermezzo::run_test(
                 concat!(module_path!(), "::", stringify!(#name)),
                 &[#(#settings),*],
+                ::intermezzo::Source {
+                    package: ::core::option_env!("CARGO_MANIFEST_DIR"),
+                    file: ::core::file!(),
+                },
                 || ::intermezzo::Outcome::check(body()),
             );
         }

@@ -49,3 +49,4 @@ pub use refine::{Itself, Modelled, Refinement, Spec, refine};
 pub use report::{REFINEMENT_FORMAT, RefinementReport};
 pub use scenario::{Description, Place, Scenario, Step};
 pub use settings::Granularity;
+pub use verify::is_of_scenario;

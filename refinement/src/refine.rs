@@ -400,11 +400,20 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
     /// Runs the test, and returns what was covered. Where the environment variable `INTERMEZZO_REPORTS` names a directory, the
     /// report is written there, pass or failure, in its JSON form, under the test's [name](Refinement::name).
     ///
+    /// Where `INTERMEZZO_REPLAY` has the schedule of a scenario of this test, a token or the path of a file, that execution alone is run:
+    /// of a scenario that is pinned or drawn at once, of one that is the result of making another small when it has been made anew. Where
+    /// there is none, the schedule is of another test, or nothing fails any more: then all scenarios are tried, as ever.
+    ///
     /// # Panics
     /// The object does what it may not, with a text that says what; no scenario was compared in full, or one was not and
-    /// [`Refinement::in_full`] demands it; the test has no operations, or an operation has no meaning for the model.
+    /// [`Refinement::in_full`] demands it; the test has no operations, or an operation has no meaning for the model; what is
+    /// to be replayed is no schedule.
     pub fn check(self) -> RefinementReport {
-        let report = self.run();
+        let wanted = std::env::var("INTERMEZZO_REPLAY").ok().map(|schedule| {
+            Schedule::parse(&schedule).unwrap_or_else(|error| panic!("INTERMEZZO_REPLAY: {error}"))
+        });
+        let mut report = self.run_for(wanted.as_ref());
+        report.test = test_of_thread();
         if let Some(directory) = std::env::var_os("INTERMEZZO_REPORTS") {
             write_beside(directory.as_ref(), &report.program, &report.to_json());
             let recorded = report
@@ -431,6 +440,11 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
     /// The test has no operations, or an operation has no meaning for the model. There is a schedule to replay, and not
     /// exactly one scenario is pinned, or it is of another.
     pub fn run(self) -> RefinementReport {
+        self.run_for(None)
+    }
+
+    /// Runs the test; or the one execution that is wanted, if it is of a scenario that the test comes to.
+    fn run_for(self, wanted: Option<&Schedule>) -> RefinementReport {
         let Refinement {
             name,
             mut subject,
@@ -444,7 +458,6 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
         let mut report = RefinementReport {
             program: name,
             in_full,
-            replayed: replay.is_some(),
             ..RefinementReport::default()
         };
         if let Some(schedule) = replay {
@@ -454,20 +467,30 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
                     pinned.len()
                 )
             };
-            report.take(subject.replay(scenario, &schedule), || {
-                scenario.describe(&subject.names)
-            });
-            report.pin = report
-                .failure
-                .as_ref()
-                .map(|_| crate::pin::lines(scenario, &subject.names));
+            subject.replay_into(&mut report, scenario, &schedule);
             return report;
+        }
+        let is_wanted = |scenario: &Scenario| wanted.filter(|schedule| subject.is_of(schedule, scenario));
+        for scenario in scenarios(&subject, pinned.clone()) {
+            if let Some(schedule) = is_wanted(&scenario) {
+                subject.replay_into(&mut report, &scenario, schedule);
+                return report;
+            }
         }
         for scenario in scenarios(&subject, pinned) {
             let checked = subject.check(&scenario);
             report.take(checked, || scenario.describe(&subject.names));
             if let Some(failure) = report.failure.take() {
                 let (scenario, failure, tried) = minimise::minimise(&subject, scenario, failure);
+                if let Some(schedule) = is_wanted(&scenario) {
+                    let mut alone = RefinementReport {
+                        program: report.program,
+                        in_full,
+                        ..RefinementReport::default()
+                    };
+                    subject.replay_into(&mut alone, &scenario, schedule);
+                    return alone;
+                }
                 report.minimising = tried;
                 report.pin = Some(crate::pin::lines(&scenario, &subject.names));
                 report.failure = Some(failure);
@@ -492,6 +515,26 @@ fn scenarios<T>(subject: &Subject<T>, pinned: Vec<Scenario>) -> impl Iterator<It
 fn at_least(least: usize, range: RangeInclusive<usize>) -> RangeInclusive<usize> {
     let start = (*range.start()).max(least);
     start..=(*range.end()).max(start)
+}
+
+impl<T: Sync + 'static> Subject<T> {
+    /// Runs one execution of the scenario, and nothing else.
+    fn replay_into(&self, report: &mut RefinementReport, scenario: &Scenario, schedule: &Schedule) {
+        report.replayed = true;
+        report.take(self.replay(scenario, schedule), || scenario.describe(&self.names));
+        report.pin = report
+            .failure
+            .as_ref()
+            .map(|_| crate::pin::lines(scenario, &self.names));
+    }
+}
+
+/// The test that this thread runs: the test harness gives each a thread of its name.
+fn test_of_thread() -> Option<String> {
+    let thread = std::thread::current();
+    let is_path =
+        |name: &&str| *name != "main" && name.chars().all(|c| c.is_alphanumeric() || "_:".contains(c));
+    thread.name().filter(is_path).map(str::to_owned)
 }
 
 impl<T> Subject<T> {

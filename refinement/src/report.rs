@@ -41,6 +41,9 @@ pub struct RefinementReport {
     pub pin: Option<String>,
     /// Whether a single execution was run, by its schedule.
     pub replayed: bool,
+    /// The test that runs this, as `cargo test` knows it: known to [`Refinement::check`](crate::Refinement::check) from the name of its
+    /// thread.
+    pub test: Option<String>,
 }
 
 impl RefinementReport {
@@ -128,6 +131,8 @@ struct ReportJson<'a> {
     notes: Vec<String>,
     failure: Option<&'a Failure>,
     pin: Option<&'a str>,
+    replayed: bool,
+    test: Option<&'a str>,
 }
 
 impl Serialize for RefinementReport {
@@ -160,6 +165,8 @@ impl Serialize for RefinementReport {
                 .collect(),
             failure: self.failure.as_ref(),
             pin: self.pin.as_deref(),
+            replayed: self.replayed,
+            test: self.test.as_deref(),
         }
         .serialize(serializer)
     }

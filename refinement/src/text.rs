@@ -2,14 +2,11 @@
 
 use crate::failure::Failure;
 use crate::report::RefinementReport;
-use intermezzo_explorer::report::lines::{command, cut, width, wrap};
-use intermezzo_explorer::report::{Detail, Part, TextStyle, count, panics_apart, with_places};
+use intermezzo_explorer::report::lines::width;
+use intermezzo_explorer::report::{Detail, INDENT, Part, Text, TextStyle, count, panics_apart, with_places};
 use intermezzo_explorer::{Coverage, Verdict};
 use intermezzo_sdk::FindingKind;
 use std::fmt;
-
-/// Columns by which what belongs to a line above is set in.
-const INDENT: usize = 2;
 
 /// Scenarios that were not compared in full, of which a report tells by itself.
 const SHORT_SHOWN: usize = 3;
@@ -23,73 +20,6 @@ impl fmt::Display for Failure {
 impl fmt::Display for RefinementReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(&TextStyle::default()))
-    }
-}
-
-/// A text that grows by lines of at most so many columns.
-struct Text<'a> {
-    text: String,
-    style: &'a TextStyle,
-}
-
-impl Text<'_> {
-    fn new(style: &TextStyle) -> Text<'_> {
-        Text {
-            text: String::new(),
-            style,
-        }
-    }
-
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
-    }
-
-    fn blank(&mut self) {
-        self.text.push('\n');
-    }
-
-    fn prose(&mut self, text: &str, first: usize, others: usize) {
-        for line in wrap(text, self.style.columns(), first, others) {
-            self.line(&line);
-        }
-    }
-
-    /// A line of which a word is painted.
-    fn painted(&mut self, text: &str, word: &str, part: Part) {
-        for line in wrap(text, self.style.columns(), 0, INDENT) {
-            let line = line.replacen(word, &self.style.paint(part, word), 1);
-            self.line(&line);
-        }
-    }
-
-    fn title(&mut self, title: &str) {
-        self.blank();
-        for line in wrap(title, self.style.columns(), 0, INDENT) {
-            let line = self.style.paint(Part::Heading, &line);
-            self.line(&line);
-        }
-    }
-
-    /// Lines of a drawing, which are not wrapped.
-    fn drawing(&mut self, drawing: &str) {
-        for line in drawing.lines() {
-            let line = cut(line, self.style.columns());
-            self.line(&line);
-        }
-    }
-
-    /// Code: as it is, unless there is not room for it.
-    fn code(&mut self, code: &str) {
-        for line in code.lines() {
-            match self.style.width.filter(|&columns| width(line) > columns) {
-                Some(columns) => {
-                    let lines = wrap(line, columns, 0, 2 * INDENT);
-                    lines.iter().for_each(|line| self.line(line));
-                }
-                None => self.line(line),
-            }
-        }
     }
 }
 
@@ -114,10 +44,7 @@ impl Failure {
                 _ => text.prose(line, INDENT, 2 * INDENT),
             }
         }
-        if !places.is_empty() {
-            text.blank();
-            text.text.push_str(&places);
-        }
+        text.section(&places);
         text.title("the operations, of which those of different tasks run at once:");
         for line in self.scenario.shortened().to_string().lines() {
             text.prose(line, 0, 8);
@@ -183,13 +110,7 @@ impl RefinementReport {
             if let Some(pin) = self.pin.as_ref().filter(|_| !quiet) {
                 text.title("to keep this scenario in the test, and try it first:");
                 text.code(pin);
-                text.title("to replay this execution alone, with that:");
-                let replay = format!(".replay(\"{}\")", failure.schedule.token());
-                for line in command(&replay, style.width, 0) {
-                    text.line(&line);
-                }
-                text.title("to look at it, event by event, on a page:");
-                text.code("  cargo intermezzo test --view page.html");
+                self.say_how_to_replay(&failure.schedule.token(), &mut text);
                 text.blank();
             }
         }
@@ -213,6 +134,25 @@ impl RefinementReport {
             );
         }
         text.text
+    }
+
+    /// The commands, if it is known which test they are about; otherwise what to write into the test.
+    fn say_how_to_replay(&self, token: &str, text: &mut Text<'_>) {
+        let Some(test) = &self.test else {
+            text.title("to replay this execution alone, with that:");
+            text.command(&format!(".replay(\"{token}\")"), 0);
+            text.title("to look at it, event by event, on a page:");
+            text.code("  cargo intermezzo test --view page.html");
+            return;
+        };
+        text.title("to replay this execution alone, with that or without:");
+        text.command(
+            &format!("INTERMEZZO_REPLAY={token} cargo test {test} -- --exact"),
+            INDENT,
+        );
+        text.title("or look at it, event by event, on a page:");
+        let replay = format!("cargo intermezzo replay {token} --view page.html -- {test} -- --exact");
+        text.command(&replay, INDENT);
     }
 
     fn say_verdict(&self, text: &mut Text<'_>) {

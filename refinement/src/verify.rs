@@ -108,16 +108,32 @@ impl Phase {
         Phase::Beginnings,
     ];
 
-    /// The program's name: of this scenario, and no other.
-    pub(crate) fn program(self, scenario: &Description) -> String {
-        let name = match self {
+    fn name(self) -> &'static str {
+        match self {
             Phase::Observations => "observations",
             Phase::Progress => "progress",
             Phase::All => "refinement",
             Phase::Beginnings => "refinement-of-beginnings",
-        };
-        format!("{name}-{:08x}", crc32fast::hash(scenario.one_line().as_bytes()))
+        }
     }
+
+    /// The program's name: of this scenario, and no other.
+    pub(crate) fn program(self, scenario: &Description) -> String {
+        format!(
+            "{}-{:08x}",
+            self.name(),
+            crc32fast::hash(scenario.one_line().as_bytes())
+        )
+    }
+}
+
+/// Whether the program of this name, as a schedule has it, is some scenario of a test of an object: its schedule is replayed by that
+/// test, and does not say which it is.
+pub fn is_of_scenario(program: &str) -> bool {
+    program.rsplit_once('-').is_some_and(|(name, number)| {
+        let is_hash = number.len() == 8 && number.bytes().all(|digit| digit.is_ascii_hexdigit());
+        is_hash && Phase::EACH.iter().any(|phase| phase.name() == name)
+    })
 }
 
 impl<T: Sync + 'static> Subject<T> {
@@ -131,15 +147,20 @@ impl<T: Sync + 'static> Subject<T> {
         self.check_for(scenario, How::Tell).failure
     }
 
+    /// Whether a schedule is of this scenario.
+    pub(crate) fn is_of(&self, schedule: &Schedule, scenario: &Scenario) -> bool {
+        let description = scenario.describe(&self.names);
+        let mut known = Phase::EACH.iter().map(|phase| phase.program(&description));
+        known.any(|program| program == schedule.program)
+    }
+
     /// Runs one execution of a scenario.
     ///
     /// # Panics
     /// The schedule is of another scenario.
     pub(crate) fn replay(&self, scenario: &Scenario, schedule: &Schedule) -> Checked {
-        let description = scenario.describe(&self.names);
-        let known = Phase::EACH.map(|phase| phase.program(&description));
         assert!(
-            known.contains(&schedule.program),
+            self.is_of(schedule, scenario),
             "replay: the schedule is of another scenario (`{}`) than the one that is pinned: pin that which was reported \
              with the schedule",
             schedule.program

@@ -306,6 +306,18 @@ typedef struct IntermezzoEventId {
 // A place in the source, numbered from 0 in order of first use within an exploration.
 typedef uint32_t IntermezzoSiteId;
 
+// What a task did, for a finding that is about it, where events do not say: an access to plain memory.
+typedef struct IntermezzoFindingDeed {
+  // Bytes of this struct.
+  uint32_t size;
+  // Where in the source it is.
+  IntermezzoSiteId site;
+  // The last event of the task by then, or the event that it was.
+  struct IntermezzoEventId after;
+  // In words: `write cell 1.1`.
+  struct IntermezzoText what;
+} IntermezzoFindingDeed;
+
 // A finding, as its monitor reports it.
 typedef struct IntermezzoFinding {
   // Bytes of this struct.
@@ -327,6 +339,10 @@ typedef struct IntermezzoFinding {
   const IntermezzoSiteId *sites;
   // How many places.
   size_t site_count;
+  // What it is about and what is no event; may be null if there is nothing.
+  const struct IntermezzoFindingDeed *deeds;
+  // How many deeds.
+  size_t deed_count;
 } IntermezzoFinding;
 
 // An object that tasks synchronise through, numbered from 0 in order of first use.

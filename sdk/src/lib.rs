@@ -86,4 +86,4 @@ pub use id::{EventId, Location, SiteId, SyncVar, TaskId};
 pub use monitor::{Interests, Monitor};
 pub use op::{MemoryOrder, SyncVarOp};
 pub use order::HappensBefore;
-pub use report::{Report, Severity};
+pub use report::{Deed, Report, Severity};

@@ -28,8 +28,21 @@ pub struct Report {
     /// Where in the source what it is about is done, as far as events do not say: the two accesses of a data race. With
     /// `preempt_at_races` these places become schedule points.
     pub sites: Vec<SiteId>,
+    /// What it is about and what is no event, in words: the two accesses of a data race.
+    pub deeds: Vec<Deed>,
     /// What would mend it, for people.
     pub suggestion: Option<String>,
+}
+
+/// What a task did, for a finding that is about it, where events do not say: an access to plain memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deed {
+    /// The last event of the task by then, or the event that it was.
+    pub after: EventId,
+    /// Where in the source it is.
+    pub site: SiteId,
+    /// In words: `write cell 1.1`.
+    pub what: String,
 }
 
 impl Report {
@@ -41,6 +54,7 @@ impl Report {
             message: message.into(),
             events: Vec::new(),
             sites: Vec::new(),
+            deeds: Vec::new(),
             suggestion: None,
         }
     }
@@ -54,6 +68,12 @@ impl Report {
     /// It is about what is done at these places.
     pub fn sites(mut self, sites: impl IntoIterator<Item = SiteId>) -> Report {
         self.sites.extend(sites);
+        self
+    }
+
+    /// It is about these deeds.
+    pub fn deeds(mut self, deeds: impl IntoIterator<Item = Deed>) -> Report {
+        self.deeds.extend(deeds);
         self
     }
 

@@ -105,6 +105,11 @@ impl Monitor for Recorder {
                 .warning()
                 .events([last, last])
                 .sites([SiteId(3)])
+                .deeds([Deed {
+                    after: last,
+                    site: SiteId(3),
+                    what: "écrit".into(),
+                }])
                 .suggest("été"),
         );
         cx.report(Report::new(FindingKind::Plugin("own".into()), ""));
@@ -336,6 +341,20 @@ unsafe extern "C" fn report_given(_: *mut c_void, _: *const abi::ExecutionInfo, 
     unsafe { ((*HOST.get()).report)(call, finding) };
 }
 
+/// A deed without words.
+const NOTHING: abi::FindingDeed = abi::FindingDeed {
+    size: size_of::<abi::FindingDeed>() as u32,
+    site: SiteId(0),
+    after: EventId {
+        task: TaskId(0),
+        index: 1,
+    },
+    what: Text::NULL,
+};
+
+/// One of another version.
+const CUT: abi::FindingDeed = abi::FindingDeed { size: 8, ..NOTHING };
+
 #[test]
 fn a_malformed_report_is_told_as_such() {
     let sound = abi::Finding {
@@ -348,6 +367,8 @@ fn a_malformed_report_is_told_as_such() {
         event_count: 0,
         sites: std::ptr::null(),
         site_count: 0,
+        deeds: std::ptr::null(),
+        deed_count: 0,
     };
     TABLE.set(MonitorTable {
         on_execution_end: Some(report_given),
@@ -360,7 +381,7 @@ fn a_malformed_report_is_told_as_such() {
         assert_eq!(reports.len(), 1);
         reports.into_iter().next().unwrap()
     };
-    let cases: [Case<abi::Finding>; 8] = [
+    let cases: [Case<abi::Finding>; 11] = [
         (|finding| finding.size = 8, "the struct says that it has 8 bytes"),
         (|finding| finding.severity = 2, "2 is no severity"),
         (
@@ -374,6 +395,15 @@ fn a_malformed_report_is_told_as_such() {
         ),
         (|finding| finding.event_count = 1, "its 1 events cannot be there"),
         (|finding| finding.site_count = 1, "its 1 places cannot be there"),
+        (|finding| finding.deed_count = 1, "its 1 deeds cannot be there"),
+        (
+            |finding| (finding.deeds, finding.deed_count) = (&NOTHING, 1),
+            "a deed is a null pointer",
+        ),
+        (
+            |finding| (finding.deeds, finding.deed_count) = (&CUT, 1),
+            "a deed says that it has 8 bytes",
+        ),
         (
             |finding| finding.message.length = usize::MAX,
             "its message is longer than",
@@ -514,5 +544,5 @@ fn layouts_of_version_1_do_not_change() {
         size_of::<HostTable>(),
         size_of::<MonitorTable>(),
     ];
-    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 16, 88, 104, 152]);
+    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 16, 104, 104, 152]);
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
         .map_err(|error| Problem::usage(format!("the schedule's program {full_name:?}: {error}")))?;
     let mut settings = program.settings();
     args.limits.apply(&mut settings);
-    let style = super::style(settings.detail);
+    let style = super::style(output::detail(&args.limits)?);
     view::check_may_write(args.view.as_ref())?;
     let explorer = program.explorer(settings, &arguments).replay(schedule);
     let explorer = explorer.record(view::records(args.view.as_ref()));

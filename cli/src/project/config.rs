@@ -1,10 +1,11 @@
 //! `config`: what each explored test of the project is set to, and where it came from.
 
-use super::cargo::CargoTest;
+use super::cargo::{CargoTest, check_ours_come_first};
 use crate::args::ConfigArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+use crate::search_flags::{Given, flag};
 use intermezzo::settings::{Config, Section};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The format that can be read, as tests name it.
-const FORMAT: &str = "intermezzo-settings/1";
+const FORMAT: &str = "intermezzo-settings/2";
+
+/// Where those settings come from that nobody gave.
+const DEFAULT: &str = "default";
 
 /// Where a test's settings came from, as the test wrote it.
 #[derive(Deserialize, Serialize)]
@@ -26,8 +30,8 @@ struct Test {
     layers: Vec<Layer>,
 }
 
-/// A setting that was given.
-#[derive(Deserialize, Serialize)]
+/// A setting that was given, or its default.
+#[derive(Clone, Deserialize, Serialize)]
 struct Layer {
     setting: String,
     value: String,
@@ -49,7 +53,10 @@ struct ConfigJson<'a> {
 
 /// Asks the tests, and shows what they say.
 pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
-    let cargo = CargoTest::new(args.cargo, args.json)?;
+    check_ours_come_first(&args.cargo, &["--json"])?;
+    args.search.check()?;
+    let given = args.search.wherever_run().given();
+    let cargo = CargoTest::new(args.cargo, args.json)?.settings(&given);
     let directory = cargo.directory().join("settings");
     fs::create_dir(&directory).map_err(|error| {
         Problem::file(
@@ -61,7 +68,13 @@ pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
     })?;
     let cargo = cargo.asking_for_settings(&directory);
     let ran = cargo.run()?;
-    let tests = read_all(&directory)?;
+    let mut tests = read_all(&directory)?;
+    for test in &mut tests {
+        if !args.all {
+            test.layers.retain(|layer| layer.from != DEFAULT);
+        }
+        test.tell_flags(&given);
+    }
     if args.json {
         output::json(&ConfigJson { tests: &tests })?;
     } else {
@@ -130,7 +143,7 @@ fn text(tests: &[Test]) -> String {
             let widths = test.layers.iter().map(|layer| of(layer).chars().count());
             widths.max().unwrap_or(0)
         };
-        let (names, values) = (width(|layer| &layer.setting), width(|layer| &layer.value));
+        let (names, values) = (width(|layer| &layer.setting), width(Layer::shown_value));
         for (setting, layers) in by_setting {
             for (at, layer) in layers.iter().enumerate() {
                 let name = if at == 0 { setting } else { "" };
@@ -138,7 +151,7 @@ fn text(tests: &[Test]) -> String {
                 let _ = writeln!(
                     text,
                     "  {name:names$}  {:values$}  {}{overridden}",
-                    layer.value,
+                    layer.shown_value(),
                     layer.origin()
                 );
             }
@@ -147,7 +160,37 @@ fn text(tests: &[Test]) -> String {
     text
 }
 
+impl Test {
+    /// Settings that came by variables which these flags had set came from flags; what the user's own variables say is
+    /// overridden.
+    fn tell_flags(&mut self, given: &[(&str, String)]) {
+        let layers = std::mem::take(&mut self.layers);
+        for mut layer in layers {
+            let of_flag = layer.from == "variable" && given.iter().any(|(name, _)| *name == layer.setting);
+            if of_flag {
+                if let Some(value) = layer.name.as_ref().and_then(|name| env::var(name).ok()) {
+                    self.layers.push(Layer {
+                        value,
+                        ..layer.clone()
+                    });
+                }
+                layer.from = "flag".into();
+                layer.name = Some(flag(&layer.setting));
+            }
+            self.layers.push(layer);
+        }
+    }
+}
+
 impl Layer {
+    /// Its value, also where that is nothing.
+    fn shown_value(&self) -> &str {
+        match self.value.as_str() {
+            "" => "\"\"",
+            value => value,
+        }
+    }
+
     /// Where it came from, in words.
     fn origin(&self) -> String {
         match (&self.path, self.line, &self.pattern, &self.name) {
@@ -155,7 +198,8 @@ impl Layer {
                 format!("{}:{line} [test.{pattern:?}]", shown(path))
             }
             (Some(path), Some(line), None, _) => format!("{}:{line}", shown(path)),
-            (.., Some(variable)) => variable.clone(),
+            (.., Some(name)) => name.clone(),
+            _ if self.from == DEFAULT => DEFAULT.into(),
             _ => "#[intermezzo::test]".into(),
         }
     }

@@ -1,6 +1,7 @@
 //! `replay` of a test of the project, by `cargo test` of just that test.
 
 use super::cargo::{CargoTest, Ran};
+use super::reports::ProjectReport;
 use super::target;
 use crate::args::ReplayArgs;
 use crate::exit::Exit;
@@ -9,19 +10,31 @@ use crate::problem::Problem;
 use crate::search_flags::Given;
 use crate::view;
 use intermezzo::Schedule;
+use intermezzo::refinement::is_of_scenario;
 use std::ffi::OsString;
 use std::fs;
 
 /// Replays the schedule.
 pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem> {
-    if !schedule.program.contains("::") {
+    let of_scenario = is_of_scenario(&schedule.program);
+    if of_scenario && args.cargo.is_empty() {
+        return Err(Problem::usage(format!(
+            "the schedule is of a scenario ({:?}) of a test of an object, and does not say which test that is: name it behind `--`, as the \
+             failure does (`-- TEST -- --exact`)",
+            schedule.program
+        )));
+    }
+    if !of_scenario && !schedule.program.contains("::") {
         return Err(Problem::usage(format!(
             "the schedule's program {:?} names no test (`crate::module::test`): \
              run it with INTERMEZZO_REPLAY set",
             schedule.program
         )));
     }
-    let arguments = arguments_of_test(&schedule.program, &args.cargo)?;
+    let arguments = match of_scenario {
+        true => args.cargo.clone(),
+        false => arguments_of_test(&schedule.program, &args.cargo)?,
+    };
 
     view::check_may_write(args.view.as_ref())?;
     let cargo = CargoTest::new(arguments, args.json)?.record(view::records(args.view.as_ref()));
@@ -30,7 +43,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     fs::write(&path, schedule.to_json(None))
         .map_err(|error| Problem::file("write", &path, &error, "set TMPDIR to a directory with room"))?;
     let ran = cargo.settings(&args.limits.given()).replay(path).run()?;
-    show(&schedule.program, &ran, &args)
+    show(&schedule.program, of_scenario, &ran, &args)
 }
 
 /// Arguments of `cargo test` that run this test alone, with those that the user gives.
@@ -52,13 +65,19 @@ pub(crate) fn arguments_of_test(program: &str, cargo: &[OsString]) -> Result<Vec
     Ok(arguments)
 }
 
-/// Shows the report of the test that was replayed.
-fn show(program: &str, ran: &Ran, args: &ReplayArgs) -> Result<Exit, Problem> {
-    let Some(report) = ran.reports.iter().find(|report| report.program == program) else {
-        let why = if ran.passed {
-            "there is no such test here, or it is not explored: run this where it was recorded"
-        } else {
-            "see above what the test says"
+/// Shows the report of the test that was replayed; of a scenario, the report of the test that has it.
+fn show(program: &str, of_scenario: bool, ran: &Ran, args: &ReplayArgs) -> Result<Exit, Problem> {
+    let is_it = |report: &&ProjectReport| match of_scenario {
+        true => report.refinement && report.replayed,
+        false => report.program == program,
+    };
+    let Some(report) = ran.reports.iter().find(is_it) else {
+        let why = match (ran.passed, of_scenario) {
+            (true, true) => "no test that was run has that scenario, or none of its scenarios fails any more",
+            (true, false) => {
+                "there is no such test here, or it is not explored: run this where it was recorded"
+            }
+            (false, _) => "see above what the test says",
         };
         return Err(Problem::usage(format!("{program:?} was not replayed: {why}")));
     };
@@ -69,7 +88,9 @@ fn show(program: &str, ran: &Ran, args: &ReplayArgs) -> Result<Exit, Problem> {
         output::text(&report.summary(&style))?;
     }
     if let Some(page) = &args.view {
-        view::write_page(page, std::iter::once(report.text.get()))?;
+        // The recorded executions of a scenario are in a report of their own.
+        let shown = ran.reports.iter().filter(|report| report.program == program);
+        view::write_page(page, shown.map(|report| report.text.get()))?;
     }
     Ok(report.verdict.into())
 }

@@ -32,8 +32,11 @@ pub(crate) struct ProjectReport {
     /// How the search was set, in words.
     search: Vec<String>,
     breakpoints: Vec<BreakpointFigures>,
-    /// Whether it is of a refinement test: its schedules are replayed by the test itself, with its scenario.
-    refinement: bool,
+    /// Whether it is of a refinement test: its schedules do not say of which.
+    pub(super) refinement: bool,
+    /// Of a refinement test: whether a schedule was replayed, and the test's name, if it is known.
+    pub(super) replayed: bool,
+    test: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -51,6 +54,9 @@ struct ReportJson {
     reduction: Option<String>,
     seed: Option<u64>,
     environment: Option<Environment>,
+    #[serde(default)]
+    replayed: bool,
+    test: Option<String>,
 }
 
 impl ReportJson {
@@ -185,6 +191,8 @@ impl ProjectReport {
             search,
             breakpoints: report.breakpoints,
             refinement,
+            replayed: report.replayed,
+            test: report.test,
         })
     }
 
@@ -236,7 +244,7 @@ impl ProjectReport {
             }
         }
         let Some(first) = schedules.first() else { return };
-        if self.refinement {
+        if self.refinement && self.test.is_none() {
             let how = "replay it, in the test, with the scenario that it shows:";
             text.push_str(&output::indented(how, output::BESIDE, style));
             text.push_str(&output::command(&format!(".replay(\"{first}\")"), style));
@@ -245,10 +253,11 @@ impl ProjectReport {
         let how = "replay it; with --view page.html it becomes a page:";
         text.push_str(&output::indented(how, output::BESIDE, style));
         for schedule in schedules {
-            text.push_str(&output::command(
-                &format!("cargo intermezzo replay {schedule}"),
-                style,
-            ));
+            let mut command = format!("cargo intermezzo replay {schedule}");
+            if let Some(test) = &self.test {
+                command.push_str(&format!(" -- {test} -- --exact"));
+            }
+            text.push_str(&output::command(&command, style));
         }
     }
 

@@ -1,11 +1,11 @@
 //! `test`: the project's tests under the given search, and a summary of what was explored.
 
-use super::cargo::{CargoTest, Ran};
+use super::cargo::{CargoTest, Ran, check_ours_come_first};
 use crate::args::TestArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
-use crate::search_flags::{Given, SearchFlags, flag};
+use crate::search_flags::Given;
 use crate::view;
 use intermezzo::{Detail, TextStyle, Verdict};
 use serde::Serialize;
@@ -24,7 +24,7 @@ struct TestJson<'a> {
 
 /// Runs the tests.
 pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
-    check_ours_come_first(&args.cargo)?;
+    check_ours_come_first(&args.cargo, &["--json", "--reports", "--view"])?;
     args.search.check()?;
     if let Some(directory) = &args.reports {
         // Now rather than after a long search.
@@ -133,24 +133,6 @@ fn every_test(mut cargo: Vec<OsString>) -> Vec<OsString> {
     cargo
 }
 
-/// Everything behind cargo's first argument is cargo's: a flag of ours would be misunderstood there.
-fn check_ours_come_first(cargo: &[OsString]) -> Result<(), Problem> {
-    let settings = SearchFlags::default();
-    let mut ours: Vec<String> = settings.all().into_iter().map(|(name, _)| flag(name)).collect();
-    ours.extend(["--json".into(), "--reports".into(), "--view".into()]);
-    for argument in cargo.iter().take_while(|argument| *argument != "--") {
-        let argument = argument.to_string_lossy();
-        let name = argument.split('=').next().unwrap_or_default();
-        if ours.iter().any(|flag| flag == name) {
-            let first = cargo[0].to_string_lossy();
-            return Err(Problem::usage(format!(
-                "{name} comes after {first:?}, which is cargo's: write {name} before cargo's own arguments"
-            )));
-        }
-    }
-    Ok(())
-}
-
 fn make_directory(directory: &Path, flag: &str) -> Result<(), Problem> {
     let help = format!("give {flag} another path");
     fs::create_dir_all(directory)
@@ -163,17 +145,6 @@ mod tests {
 
     fn words(text: &str) -> Vec<OsString> {
         text.split_whitespace().map(OsString::from).collect()
-    }
-
-    #[test]
-    fn flags_of_ours_come_first() {
-        for fine in ["", "push --release", "push -- --seed 5", "--timings"] {
-            assert!(check_ours_come_first(&words(fine)).is_ok(), "{fine}");
-        }
-        for wrong in ["push --seed 5", "--release --json", "push --time=3 -- x"] {
-            let error = check_ours_come_first(&words(wrong)).unwrap_err().to_string();
-            assert!(error.contains("before cargo's own arguments"), "{error}");
-        }
     }
 
     #[test]

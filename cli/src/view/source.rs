@@ -1,10 +1,10 @@
 //! Lines of the source around the places that executions name, as they are when the page is made.
 
 use super::model::Shown;
-use intermezzo::report::source;
+use intermezzo::report::source::{self, Search};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Lines kept before and after each place.
 const AROUND: usize = 5;
@@ -25,8 +25,8 @@ pub(super) struct Source {
 
 /// Finds the files that reports name.
 pub(super) struct Finder {
-    /// Directories to which names may be relative, or to one above.
-    from: Vec<PathBuf>,
+    /// From where names may lead.
+    search: Search,
 }
 
 impl Finder {
@@ -35,7 +35,7 @@ impl Finder {
         let here = std::env::current_dir().ok();
         let near = near.and_then(|near| std::path::absolute(near).ok());
         Finder {
-            from: [here, near].into_iter().flatten().collect(),
+            search: Search::From([here, near].into_iter().flatten().collect()),
         }
     }
 
@@ -69,7 +69,7 @@ impl Finder {
             missing: Some(why),
             ..Source::default()
         };
-        let text = match source::read(file, &self.from) {
+        let text = match source::read(file, &self.search) {
             Ok(text) => text,
             Err(why) => return missing(format!("{file} {why}: make this page in the project's directory")),
         };
@@ -102,7 +102,7 @@ mod tests {
         let text: String = (1..=30).map(|line| format!("line {line}\n")).collect();
         fs::write(directory.path().join("a.rs"), text).unwrap();
         let finder = Finder {
-            from: vec![directory.path().to_owned()],
+            search: Search::From(vec![directory.path().to_owned()]),
         };
         let read = |file: &str, line| finder.read(file, &BTreeSet::from([line]));
         let source = read("a.rs", 10);

@@ -1,6 +1,6 @@
 //! `corpus list` and `corpus run`.
 
-use crate::{json, run};
+use crate::{Ran, command, json, run, run_in, token};
 use intermezzo::Schedule;
 use intermezzo_corpus::{Expected, find, programs};
 use std::fs;
@@ -272,4 +272,23 @@ fn the_schedule_is_written() {
     run(&[&passes[..], &[out]].concat()).refused(&["schedule.json", "left alone"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), "my diary");
     run(&[&passes[..], &[directory.path().to_str().unwrap()]].concat()).refused(&["left alone"]);
+}
+
+/// It is for the tests of a package. How much is told is said by flags and variables, here as in a replay.
+#[test]
+fn no_file_of_settings_counts() {
+    let directory = tempfile::tempdir().unwrap();
+    let settings = "detail = \"quiet\"\nexecutions = 1\n";
+    fs::write(directory.path().join("intermezzo.toml"), settings).unwrap();
+    let ran = run_in(directory.path(), &["corpus", "run", "abba", "--json"]).ends_with(1);
+    let token = token(&ran.json());
+    for arguments in [&["corpus", "run", "abba"][..], &["replay", &token]] {
+        let told = |detail: Option<&str>| {
+            let mut command = command(directory.path(), arguments);
+            command.envs(detail.map(|detail| ("INTERMEZZO_DETAIL", detail)));
+            Ran::of(&mut command).ends_with(1).stdout
+        };
+        assert!(told(None).contains("what happened"), "{arguments:?}");
+        assert!(!told(Some("quiet")).contains("what happened"), "{arguments:?}");
+    }
 }

@@ -1,7 +1,8 @@
 //! `test` and `replay` in a project of the user's. One test, because each step
 //! builds on what the last compiled.
 
-use crate::{Ran, run_in, token};
+use crate::{Ran, run_in, throw_away, token};
+use intermezzo::Settings;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,34 +52,17 @@ mod tests {
 "#;
 
 fn write(project: &Path, file: &str, text: &str) {
-    let path = project.join(file);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
+    throw_away::write(&project.join(file), text);
 }
 
-/// Always at the same place: elsewhere, cargo would build into other files of the target directory each time,
-/// and these would pile up.
 fn new_project() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let project = Path::new(env!("CARGO_TARGET_TMPDIR")).join("throw-away");
-    if project.exists() {
-        fs::remove_dir_all(&project).unwrap();
-    }
-    // With the profiles of this workspace, so that what is built already serves.
-    let ours = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
-    let profiles: Vec<&str> = ours
-        .split("\n\n")
-        .filter(|table| table.contains("[profile.dev"))
-        .collect();
-    let manifest = format!(
-        "[package]\nname = \"throw-away\"\nedition = \"2024\"\n[workspace]\n\
-         [dev-dependencies]\nintermezzo = {{ path = {workspace:?}, features = [\"explore\"] }}\n\n{}\n",
-        profiles.join("\n\n")
-    );
-    write(&project, "Cargo.toml", &manifest);
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let manifest =
+        format!("[dev-dependencies]\nintermezzo = {{ path = {workspace:?}, features = [\"explore\"] }}\n");
+    let project = throw_away::project(workspace, place, "throw-away", &manifest);
     write(&project, "src/lib.rs", LIBRARY);
     write(&project, "tests/suite.rs", SUITE);
-    fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
     project
 }
 
@@ -107,6 +91,8 @@ fn a_projects_tests_are_explored_and_replayed() {
     searches_are_compared(&run);
     findings_are_replayed(&run, project, &found);
     findings_are_shown(&run, project, &found);
+    crate::object::failures_are_replayed(&run, project);
+    crate::crash::crashes_leave_what_findings_leave(&run, project);
     changes_and_mistakes_are_told(&run, project, &found);
 }
 
@@ -239,6 +225,36 @@ throw_away::tests::no_update_is_lost
         .ends_with(0)
         .json();
     assert_eq!(json["tests"][0]["layers"][2]["from"], "attribute");
+
+    let ran = run(&[
+        "config",
+        "--all",
+        "--preemptions=4",
+        "--lib",
+        "--quiet",
+        "no_update",
+    ])
+    .ends_with(0);
+    let (_, all) = ran
+        .stdout
+        .split_once("throw_away::tests::no_update_is_lost\n")
+        .unwrap();
+    let (columns, words): (Vec<_>, Vec<Vec<&str>>) = all
+        .lines()
+        .map(|line| (line.split_at(2).1, line.split_whitespace().collect()))
+        .unzip();
+    let named = columns.iter().filter(|line| !line.starts_with(' ')).count();
+    assert_eq!(named, Settings::known().count(), "{all}");
+    for line in [
+        "strategy auto default",
+        "steps 20000 default",
+        "preemptions 4 --preemptions",
+        "1 #[intermezzo::test], overridden",
+        "7 intermezzo.toml:1, overridden",
+        "none default, overridden",
+    ] {
+        assert!(words.iter().any(|words| words.join(" ") == line), "{line}: {all}");
+    }
 
     let ran = run(&["test", "--lib", "no_update"]).ends_with(0);
     assert!(

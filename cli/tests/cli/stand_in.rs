@@ -8,7 +8,9 @@ use std::process::Command;
 pub(crate) const WRITTEN: &str = "written";
 
 /// What a test says of its settings.
-pub(crate) const SETTINGS: &str = "{\"format\":\"intermezzo-settings/1\",\"program\":\"a::b\",\"config\":null,\"layers\":[\n\
+pub(crate) const SETTINGS: &str = "{\"format\":\"intermezzo-settings/2\",\"program\":\"a::b\",\"config\":null,\"layers\":[\n\
+    {\"setting\":\"preempt_in\",\"value\":\"\",\"from\":\"default\"},\n\
+    {\"setting\":\"seed\",\"value\":\"0\",\"from\":\"default\"},\n\
     {\"setting\":\"seed\",\"value\":\"3\",\"from\":\"config\",\"path\":\"p/intermezzo.toml\",\"line\":2},\n\
     {\"setting\":\"seed\",\"value\":\"4\",\"from\":\"variable\",\"name\":\"INTERMEZZO_SEED\"}]}\n";
 

@@ -4,10 +4,11 @@ use crate::run;
 
 #[test]
 fn help() {
-    let commands: [&[&str]; 16] = [
+    let commands: [&[&str]; 17] = [
         &[],
         &["test"],
         &["replay"],
+        &["config"],
         &["tune"],
         &["corpus"],
         &["corpus", "list"],
@@ -31,6 +32,7 @@ fn every_command_is_explained_at_length() {
     for command in [
         &["test"][..],
         &["replay"],
+        &["config"],
         &["tune"],
         &["corpus", "list"],
         &["corpus", "run"],

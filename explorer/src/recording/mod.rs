@@ -8,7 +8,7 @@ mod recorder;
 mod take;
 
 pub use recorder::{OPERATION, RETURNED};
-pub(crate) use take::{Apart, record, settings_of_replay};
+pub(crate) use take::{Apart, Live, record, settings_of_replay};
 
 use serde::{Deserialize, Serialize};
 

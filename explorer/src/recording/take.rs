@@ -40,8 +40,25 @@ pub(crate) fn settings_of_replay(settings: &mut Settings, schedule: &Schedule) {
     settings.preempt_at_races = false;
 }
 
-/// Records the executions of a report's findings, each with the nearest one that passes.
-pub(crate) fn record(report: &mut Report, apart: &Apart, test: &(dyn Fn() + Sync)) {
+/// Listens to a replay as it runs: nothing else can record a crash, after which no more may be run in this process.
+#[derive(Default)]
+pub(crate) struct Live(Slot);
+
+impl Live {
+    /// What listens.
+    pub(crate) fn listener(&self) -> Listening {
+        Listening::One(Box::new(Recorder::new(&self.0)))
+    }
+
+    /// The execution that ended last.
+    fn heard(&self) -> Option<Recording> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Records the executions of a report's findings, each with the nearest one that passes. Of a replay that was listened to, the one that
+/// crashed is recorded already.
+pub(crate) fn record(report: &mut Report, apart: &Apart, live: Option<&Live>, test: &(dyn Fn() + Sync)) {
     let mut recordings = Vec::new();
     for (number, finding) in report.findings.iter().enumerate() {
         let mut recorded = Recorded {
@@ -50,9 +67,12 @@ pub(crate) fn record(report: &mut Report, apart: &Apart, test: &(dyn Fn() + Sync
             nearest_pass: None,
             notes: Vec::new(),
         };
-        match why_not(number, finding) {
-            Some(why) => recorded.notes.push(why.to_owned()),
-            None => apart.record_one(finding, &mut recorded, test),
+        let crashed = finding.kind == FindingKind::Crash;
+        let heard = live.filter(|_| crashed).and_then(Live::heard);
+        match (why_not(number, finding), heard) {
+            (_, Some(heard)) => apart.take_crash(finding, heard, &mut recorded),
+            (Some(why), None) => recorded.notes.push(why.to_owned()),
+            (None, None) => apart.record_one(finding, &mut recorded, test),
         }
         recordings.push(recorded);
     }
@@ -62,7 +82,9 @@ pub(crate) fn record(report: &mut Report, apart: &Apart, test: &(dyn Fn() + Sync
 fn why_not(number: usize, finding: &Finding) -> Option<&'static str> {
     match finding.kind {
         _ if number >= FINDINGS_RECORDED => Some("not recorded: there are many findings, and the first are"),
-        FindingKind::Crash => Some("not recorded: a crash may have damaged the process that explored"),
+        FindingKind::Crash => Some(
+            "not recorded: a crash may have damaged the process that explored; a replay of its schedule records it",
+        ),
         FindingKind::Divergence => {
             Some("not recorded: an execution that departs from its schedule has no replay")
         }
@@ -78,6 +100,17 @@ struct Again {
 }
 
 impl Apart {
+    /// Takes what was heard of an execution that crashed.
+    fn take_crash(&self, finding: &Finding, mut heard: Recording, recorded: &mut Recorded) {
+        heard.program.clone_from(&self.program);
+        heard.schedule = finding.schedule.token();
+        mark(&mut heard, finding);
+        recorded.execution = Some(heard);
+        recorded
+            .notes
+            .push("no passing execution was looked for: a crash may have damaged the process".into());
+    }
+
     fn record_one(&self, finding: &Finding, recorded: &mut Recorded, test: &(dyn Fn() + Sync)) {
         let again = self.run(finding, None, test);
         let shown = again.report.findings.iter().any(|other| other.says(finding));

@@ -5,11 +5,11 @@ use super::naming::{site_name, task_name, var_name};
 use super::task::Status;
 use super::var::{NOBODY, VarKind};
 use super::{EventLine, Runtime, Scene, Waiting};
-use crate::report::NamedPlace;
+use crate::report::{FindingDeed, NamedPlace};
 use crate::schedule::Premises;
 use crate::search::Operation;
 use intermezzo_breakpoint::Armings;
-use intermezzo_sdk::{EventId, SyncVar, SyncVarOp, TaskId};
+use intermezzo_sdk::{Deed, EventId, SyncVar, SyncVarOp, TaskId};
 
 impl Runtime {
     /// What each task wants next that has not ended.
@@ -42,6 +42,14 @@ impl Runtime {
                 what: "object".into(),
             };
             reported.places = sites.map(place).collect();
+            let deeds = std::mem::take(&mut reported.report.deeds).into_iter();
+            let deed = |deed: Deed| FindingDeed {
+                after: deed.after.to_string(),
+                task: task_name(self, deed.after.task.0),
+                what: deed.what,
+                site: self.listeners.site(deed.site).map(site_name).unwrap_or_default(),
+            };
+            reported.deeds = deeds.map(deed).collect();
         }
         let named = |task: u32| task_name(self, task);
         let panics = self

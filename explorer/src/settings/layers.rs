@@ -1,6 +1,6 @@
 //! A test's settings, layer over layer, and where each came from.
 //!
-//! From the weakest: what `intermezzo.toml` says for all tests, the test's attribute, what `intermezzo.toml` says for
+//! From the weakest: the defaults, what `intermezzo.toml` says for all tests, the test's attribute, what `intermezzo.toml` says for
 //! this test, environment variables.
 
 use super::config::{Config, ConfigError, FILE, Given};
@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 #[serde(tag = "from", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Origin {
+    /// Nobody: it is what a test has that says nothing.
+    Default,
     /// An `intermezzo.toml`.
     Config {
         /// Where it is.
@@ -36,6 +38,7 @@ pub enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Origin::Default => f.write_str("default"),
             Origin::Config { path, line, pattern } => {
                 write!(f, "{}:{line}", path.display())?;
                 match pattern {
@@ -49,7 +52,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A setting that some layer gave.
+/// A setting that some layer gives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Layer {
     /// Which setting.
@@ -59,6 +62,16 @@ pub struct Layer {
     /// By whom.
     #[serde(flatten)]
     pub origin: Origin,
+}
+
+impl Layer {
+    fn default_of((setting, value): (&str, String)) -> Layer {
+        Layer {
+            setting: setting.to_owned(),
+            value,
+            origin: Origin::Default,
+        }
+    }
 }
 
 /// Settings, and which layers they were made of.
@@ -71,7 +84,7 @@ pub struct Layers {
 }
 
 /// The version of what is written about layers.
-const LAYERS_FORMAT: &str = "intermezzo-settings/1";
+const LAYERS_FORMAT: &str = "intermezzo-settings/2";
 
 /// Layers in JSON.
 #[derive(Serialize)]
@@ -123,13 +136,14 @@ impl Layers {
     /// # Errors
     /// Some layer has what cannot be. The error says which, and where.
     pub fn of_test(program: &str, attribute: &[(&str, &str)]) -> Result<Layers, LayersError> {
+        // Whoever says nothing wants the bugs that can be found in the time.
+        let settings = Settings {
+            strategy: StrategyKind::Auto,
+            ..Settings::default()
+        };
         let mut layers = Layers {
-            // Whoever says nothing wants the bugs that can be found in the time.
-            settings: Settings {
-                strategy: StrategyKind::Auto,
-                ..Settings::default()
-            },
-            layers: Vec::new(),
+            layers: settings.values().map(Layer::default_of).collect(),
+            settings,
             config: config()?,
         };
         let config = layers.config.clone();
@@ -189,7 +203,7 @@ impl Layers {
         &self.settings
     }
 
-    /// Every layer, the weakest first: of one setting, the last counts.
+    /// Every layer, the weakest first, which has the default of each setting: of one setting, the last counts.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }

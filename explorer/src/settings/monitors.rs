@@ -46,6 +46,12 @@ impl Wanted {
     }
 }
 
+/// A list as it is read.
+pub(super) fn list(all: &[Wanted]) -> String {
+    let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+    names.join(";")
+}
+
 /// Name and arguments. The colon of a drive (`C:\monitors\mine.dll`) is none.
 fn split(one: &str) -> (&str, &str) {
     let bytes = one.as_bytes();

@@ -8,6 +8,8 @@
 mod adversities;
 #[path = "../common/mod.rs"]
 mod common;
+#[macro_use]
+mod families;
 mod hard;
 mod interleavings;
 mod model;
@@ -427,42 +429,4 @@ fn suite<const FAMILY: usize>(family: Family) {
     println!("{family:?}: {}", tallies.lines());
 }
 
-#[test]
-fn atomics() {
-    suite::<0>(Family::Atomics);
-}
-
-#[test]
-fn mutexes() {
-    suite::<1>(Family::Mutexes);
-}
-
-#[test]
-fn readers_and_writers() {
-    suite::<2>(Family::ReadersWriters);
-}
-
-#[test]
-fn conditions() {
-    suite::<3>(Family::Conditions);
-}
-
-#[test]
-fn channels() {
-    suite::<4>(Family::Channels);
-}
-
-#[test]
-fn parking() {
-    suite::<5>(Family::Parking);
-}
-
-#[test]
-fn tasks() {
-    suite::<6>(Family::Tasks);
-}
-
-#[test]
-fn mixed() {
-    suite::<7>(Family::Mixed);
-}
+for_each_family!(suite);

@@ -43,8 +43,8 @@ mod tests;
 
 use crate::arguments::{self, Argument, SWITCH, switch};
 use intermezzo_sdk::{
-    Allocation, Context, DataVarAccess, EventId, Execution, FindingKind, Interests, Location, MemoryOrder,
-    Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess, SyncVarOp, VectorClock,
+    Allocation, Context, DataVarAccess, Deed as ToldDeed, EventId, Execution, FindingKind, Interests,
+    Location, MemoryOrder, Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess, SyncVarOp, VectorClock,
 };
 use shadow::{ALL, Deed, End, Epoch, History, Shadow};
 use std::collections::{BTreeMap, HashSet};
@@ -242,12 +242,19 @@ impl DataRaces {
                 index: race.earlier.event,
                 ..known_by
             };
+            let subject = subject(&race, cx);
+            let deeds = [(before, race.earlier.end), (race.after, race.later)].map(|(after, end)| ToldDeed {
+                after,
+                site: end.site,
+                what: format!("{} {subject}", end.deed.name()),
+            });
             let report = Report::new(FindingKind::DataRace, message);
             let sites = [race.earlier.end.site, race.later.site];
             cx.report(
                 report
                     .events([race.after, before])
                     .sites(sites)
+                    .deeds(deeds)
                     .suggest(suggestion),
             );
         }
@@ -261,12 +268,17 @@ fn message(race: &Race, cx: &Context<'_>) -> String {
         format!("{task} {} at {site}", deed.words())
     });
     ends.sort();
-    let subject = match race.subject {
+    let [one, other] = ends;
+    let subject = subject(race, cx);
+    format!("data race on {subject}: {one}, {other}, and nothing orders the two")
+}
+
+/// What is accessed.
+fn subject(race: &Race, cx: &Context<'_>) -> String {
+    match race.subject {
         Subject::Location(location) => cx.location_name(location),
         Subject::Var(var) => cx.var_name(var),
-    };
-    let [one, other] = ends;
-    format!("data race on {subject}: {one}, {other}, and nothing orders the two")
+    }
 }
 
 /// The epoch of what a task does after an event and before its next one, by which alone it can become known.

@@ -27,6 +27,19 @@ impl Deed {
         }
     }
 
+    /// As events are called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Deed::Write => "write",
+            Deed::Release => "give back",
+            Deed::Allocation => "begin to use",
+            Deed::AtomicWrite => "store",
+            Deed::AtomicUpdate => "read-modify-write",
+            Deed::Read => "read",
+            Deed::AtomicRead => "load",
+        }
+    }
+
     fn is_write(self) -> bool {
         !matches!(self, Deed::Read | Deed::AtomicRead)
     }

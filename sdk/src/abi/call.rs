@@ -1,8 +1,8 @@
 //! The engine's side of the line during a callback: its table of functions, over a [`Context`].
 
-use super::data::{Finding, SyncAccess, Text, severity};
+use super::data::{Finding, FindingDeed, SyncAccess, Text, severity};
 use super::table::{Call, FAILED, HostTable, NONE, OK, VERSION};
-use crate::{Context, EventId, FindingKind, Location, Report, SiteId, SyncVar, TaskId};
+use crate::{Context, Deed, EventId, FindingKind, Location, Report, SiteId, SyncVar, TaskId};
 use std::any::Any;
 use std::cell::Cell;
 use std::ffi::c_char;
@@ -171,8 +171,34 @@ unsafe fn read_finding(finding: *const Finding) -> Result<Report, String> {
     unsafe {
         report.events = read_list(finding.events, finding.event_count, "events")?;
         report.sites = read_list(finding.sites, finding.site_count, "places")?;
+        let deeds = read_list(finding.deeds, finding.deed_count, "deeds")?;
+        report.deeds = deeds
+            .iter()
+            .map(|deed| read_deed(deed))
+            .collect::<Result<_, _>>()?;
     }
     Ok(report)
+}
+
+/// A deed of a finding.
+///
+/// # Safety
+/// Its text is there.
+unsafe fn read_deed(deed: &FindingDeed) -> Result<Deed, String> {
+    if deed.size as usize != size_of::<FindingDeed>() {
+        return Err(format!(
+            "a deed says that it has {} bytes, where it has {} here: set `size` to `sizeof(IntermezzoFindingDeed)`",
+            deed.size,
+            size_of::<FindingDeed>()
+        ));
+    }
+    // SAFETY: says the caller.
+    let what = unsafe { deed.what.read(TEXT_BYTES_MAX) }.map_err(|problem| format!("a deed is {problem}"))?;
+    Ok(Deed {
+        after: deed.after,
+        site: deed.site,
+        what: what.ok_or("a deed is a null pointer")?.to_owned(),
+    })
 }
 
 /// A list of a finding.

@@ -200,6 +200,24 @@ pub struct Finding {
     pub sites: *const SiteId,
     /// How many places.
     pub site_count: usize,
+    /// What it is about and what is no event; may be null if there is nothing.
+    pub deeds: *const FindingDeed,
+    /// How many deeds.
+    pub deed_count: usize,
+}
+
+/// What a task did, for a finding that is about it, where events do not say: an access to plain memory.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct FindingDeed {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// Where in the source it is.
+    pub site: SiteId,
+    /// The last event of the task by then, or the event that it was.
+    pub after: EventId,
+    /// In words: `write cell 1.1`.
+    pub what: Text,
 }
 
 /// The size of a struct, as it stands at its beginning.

@@ -1,6 +1,6 @@
 //! The plugin's side of the line during a callback: a [`Host`] over the engine's table of functions.
 
-use super::data::{Finding, SyncAccess, Text};
+use super::data::{Finding, FindingDeed, SyncAccess, Text};
 use super::table::{Call, HostTable, NONE};
 use crate::{EventId, Host, Location, Report, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
 use std::cell::{Cell, OnceCell};
@@ -98,6 +98,13 @@ impl Drop for Guest<'_> {
 impl Host for Guest<'_> {
     fn report(&mut self, report: Report) {
         let kind = report.kind.as_str();
+        let deeds = report.deeds.iter().map(|deed| FindingDeed {
+            size: size_of::<FindingDeed>() as u32,
+            site: deed.site,
+            after: deed.after,
+            what: Text::new(&deed.what),
+        });
+        let deeds: Vec<FindingDeed> = deeds.collect();
         let finding = Finding {
             size: size_of::<Finding>() as u32,
             severity: report.severity as u32,
@@ -108,6 +115,8 @@ impl Host for Guest<'_> {
             event_count: report.events.len(),
             sites: report.sites.as_ptr(),
             site_count: report.sites.len(),
+            deeds: deeds.as_ptr(),
+            deed_count: deeds.len(),
         };
         // SAFETY: the contract of `Guest::new`; the finding is there until the function returns. What it returns says
         // that the engine has told the user, if it is malformed.

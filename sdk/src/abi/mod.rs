@@ -28,7 +28,8 @@ mod rehearsal;
 mod table;
 
 pub use data::{
-    Allocated, Attribute, DataAccess, ExecutionInfo, Finding, Point, Released, Said, SyncAccess, Text,
+    Allocated, Attribute, DataAccess, ExecutionInfo, Finding, FindingDeed, Point, Released, Said, SyncAccess,
+    Text,
 };
 pub use export::enter;
 pub use foreign::{Foreign, Refusal};

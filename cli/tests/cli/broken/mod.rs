@@ -9,6 +9,7 @@ mod formats;
 mod outputs;
 mod processes;
 
+use crate::run_in;
 use damage::{Dice, damaged};
 use formats::{Format, Problem};
 use std::collections::{BTreeMap, BTreeSet};
@@ -195,6 +196,41 @@ fn remove(path: &Path) {
 fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     format!("{text:.2000?}")
+}
+
+/// The arguments of a command that takes a checkpoint, and one that takes a memo, of these names.
+const CHECKPOINT: &[&str] = &[
+    "corpus",
+    "run",
+    "counter",
+    "--checkpoint",
+    "search",
+    "--executions",
+    "5",
+];
+const MEMO: &[&str] = &[
+    "corpus",
+    "run",
+    "counter",
+    "--strategy",
+    "coverage",
+    "--memo",
+    "memo",
+];
+
+/// The report of a program that fails, in JSON, and the token of its first finding.
+fn report(directory: &Path) -> (String, String) {
+    let report = run_in(directory, &["corpus", "run", "abba", "--json"]).stdout;
+    let token = crate::token(&serde_json::from_str(&report).unwrap());
+    (report, token)
+}
+
+/// The arguments, with what a word among them stands for.
+fn spelled_out<'a>(arguments: &[&'a str], word: &str, meaning: &'a str) -> Vec<&'a str> {
+    let spelled = arguments
+        .iter()
+        .map(|&argument| if argument == word { meaning } else { argument });
+    spelled.collect()
 }
 
 /// A directory for files that are written very often, and made safe each time: in memory, where there is such a place.

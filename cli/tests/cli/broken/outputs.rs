@@ -1,7 +1,7 @@
 //! What is somebody else's is left as it is by every command that writes.
 
-use super::entries;
-use crate::{Ran, command, run_in};
+use super::{CHECKPOINT, MEMO, entries, report, spelled_out};
+use crate::{Ran, command};
 use intermezzo::refinement::{ObservationSet, refine};
 use intermezzo::sync::Mutex;
 use std::fs;
@@ -17,19 +17,8 @@ const WRITING: &[(&str, &[&str])] = &[
     ("page.html", &["corpus", "run", "abba", "--view", "OUT"]),
     ("page.html", &["replay", "TOKEN", "--view", "OUT"]),
     ("first.json", &["corpus", "run", "abba", "--schedule-out", "OUT"]),
-    ("search", &["corpus", "run", "counter", "--checkpoint", "OUT"]),
-    (
-        "memo",
-        &[
-            "corpus",
-            "run",
-            "counter",
-            "--strategy",
-            "coverage",
-            "--memo",
-            "OUT",
-        ],
-    ),
+    ("search", CHECKPOINT),
+    ("memo", MEMO),
     (
         "drawing.svg",
         &[
@@ -66,20 +55,12 @@ const THERE: &[&[u8]] = &[
 #[test]
 fn what_is_somebody_elses_is_left_alone() {
     let directory = super::directory();
-    let report = run_in(directory.path(), &["corpus", "run", "abba", "--json"]).stdout;
-    let token = crate::token(&serde_json::from_str(&report).unwrap());
+    let (report, token) = report(directory.path());
     for (out, arguments) in WRITING {
         let directory = super::directory();
         let directory = directory.path();
         fs::write(directory.join("report.json"), &report).unwrap();
-        let arguments: Vec<&str> = arguments
-            .iter()
-            .map(|&argument| match argument {
-                "OUT" => *out,
-                "TOKEN" => token.as_str(),
-                other => other,
-            })
-            .collect();
+        let arguments = spelled_out(&spelled_out(arguments, "OUT", out), "TOKEN", &token);
         let path = directory.join(out);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         // Another format of ours is not what is to be written either.

@@ -1,7 +1,7 @@
 //! Damaged files as the command line reads them: some of each format, each in a process of its own.
 
-use super::TIME_MAX;
 use super::damage::{Dice, damaged};
+use super::{CHECKPOINT, MEMO, TIME_MAX, spelled_out};
 use crate::{Ran, command, run_in, stand_in};
 use std::fs::{self, File};
 use std::path::Path;
@@ -30,24 +30,6 @@ struct Sample {
     taken: &'static [i32],
 }
 
-const CORPUS_CHECKPOINT: &[&str] = &[
-    "corpus",
-    "run",
-    "counter",
-    "--checkpoint",
-    "search",
-    "--executions",
-    "5",
-];
-const CORPUS_MEMO: &[&str] = &[
-    "corpus",
-    "run",
-    "counter",
-    "--strategy",
-    "coverage",
-    "--memo",
-    "memo",
-];
 const TUNE: &[&str] = &[
     "tune",
     "counter",
@@ -60,18 +42,17 @@ const TUNE: &[&str] = &[
 ];
 
 fn samples(directory: &Path) -> Vec<Sample> {
-    let printed = |arguments: &[&str]| run_in(directory, arguments).stdout.into_bytes();
     let written = |arguments: &[&str], file: &str| {
         run_in(directory, arguments);
         fs::read(directory.join(file)).unwrap()
     };
-    let report = printed(&["corpus", "run", "abba", "--json"]);
+    let (report, token) = super::report(directory);
+    let report = report.into_bytes();
     let recording = command(directory, &["corpus", "run", "abba", "--json"])
         .env("INTERMEZZO_RECORD", "1")
         .output()
         .unwrap()
         .stdout;
-    let token = crate::token(&serde_json::from_slice(&report).unwrap());
     let history =
         b"[1] call push(1)\n[2] call pop\n[1] return\n[2] return 1\n# and\n[1] call pop\n[1] return empty\n";
     let of = |name, file, whole, arguments, taken| Sample {
@@ -107,17 +88,11 @@ fn samples(directory: &Path) -> Vec<Sample> {
         of(
             "checkpoint",
             "search",
-            written(CORPUS_CHECKPOINT, "search"),
-            CORPUS_CHECKPOINT,
+            written(CHECKPOINT, "search"),
+            CHECKPOINT,
             &[0, 1, 3],
         ),
-        of(
-            "memo",
-            "memo",
-            written(CORPUS_MEMO, "memo"),
-            CORPUS_MEMO,
-            &[0, 1, 3],
-        ),
+        of("memo", "memo", written(MEMO, "memo"), MEMO, &[0, 1, 3]),
         of(
             "results of tune",
             "results/results.jsonl",
@@ -256,17 +231,7 @@ fn files_without_an_end_are_refused() {
 fn ran(sample: &Sample, directory: &Path, bytes: &[u8]) -> Ran {
     fs::write(directory.join(sample.file), bytes).unwrap();
     let text = String::from_utf8_lossy(bytes).replace('\0', " ");
-    let arguments: Vec<&str> = sample
-        .arguments
-        .iter()
-        .map(|&argument| {
-            if argument == "FILE" {
-                text.as_str()
-            } else {
-                argument
-            }
-        })
-        .collect();
+    let arguments = spelled_out(sample.arguments, "FILE", &text);
     let mut command = limited(command(directory, &arguments));
     stand_in::instead_of_cargo(&mut command);
     ended(command, directory, sample.name)

@@ -1,11 +1,11 @@
 //! Which text of a source file a place is in: a place means nothing in another.
 //!
 //! A file that can be found from where the process runs, or above, is known by its length and CRC-32. One that cannot, because
-//! the program was built elsewhere, is known by the program that runs: then any other build is taken for another text.
+//! the program was built elsewhere, or could be one of several, is known by the program that runs: then any other build is taken for
+//! another text.
 
-use crate::report::source;
+use crate::report::source::Search;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// Stamps of source files, each looked at once.
 #[derive(Debug, Default)]
@@ -20,8 +20,8 @@ impl Stamps {
         if let Some(known) = self.known.get(file) {
             return known.clone();
         }
-        let here: Vec<PathBuf> = std::env::current_dir().into_iter().collect();
-        let found = source::candidates(file, &here).find_map(|path| std::fs::read(path).ok());
+        let found = Search::here().find(file).ok();
+        let found = found.and_then(|path| std::fs::read(path).ok());
         let stamp = match found {
             Some(text) => format!("source {} {:08x}", text.len(), crc32fast::hash(&text)),
             None => self.build.get_or_insert_with(build).clone(),

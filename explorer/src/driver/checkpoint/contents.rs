@@ -5,7 +5,9 @@ use super::super::common::Books;
 use super::super::ledger::Tally;
 use super::Restored;
 use super::error::CheckpointProblem;
-use crate::report::{Evidence, Finding, FindingEvent, NamedPlace, severity_from_name, severity_name};
+use crate::report::{
+    Evidence, Finding, FindingDeed, FindingEvent, NamedPlace, severity_from_name, severity_name,
+};
 use crate::schedule::Schedule;
 use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
@@ -249,6 +251,8 @@ struct SavedFinding {
     tasks: Vec<String>,
     events: Vec<FindingEvent>,
     places: Vec<NamedPlace>,
+    #[serde(default)]
+    deeds: Vec<FindingDeed>,
     schedule: String,
     count: u64,
     #[serde(default)]
@@ -270,6 +274,7 @@ impl SavedFinding {
             tasks: finding.tasks.clone(),
             events: finding.events.clone(),
             places: finding.places.clone(),
+            deeds: finding.deeds.clone(),
             schedule: finding.schedule.token(),
             count: finding.count,
             found_by: finding.found_by.clone(),
@@ -296,6 +301,7 @@ impl SavedFinding {
                 found_by: self.found_by,
                 replays: None,
                 places: self.places,
+                deeds: self.deeds,
                 evidence: self.evidence,
             },
         })

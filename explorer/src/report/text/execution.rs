@@ -5,6 +5,7 @@ use super::{count, describe};
 use crate::report::lines::{cut, path, width, wrap};
 use crate::report::source::Sources;
 use crate::report::{Finding, FindingEvent};
+use intermezzo_sdk::FindingKind;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -43,34 +44,100 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
         )
         .expect("a string takes everything");
     }
+    let rows: Vec<(usize, Row<'_>)> = shown
+        .iter()
+        .flat_map(|&at| rows_of(finding, at).into_iter().map(move |row| (at, row)))
+        .collect();
+    if rows.iter().any(|(_, row)| row.marked) {
+        write!(title, "; {MARK} marks {}", marked(finding)).expect("a string takes everything");
+    }
     for heading in wrap(&format!("{title}:"), style.columns(), 0, 2) {
         line(&mut text, &style.paint(Part::Heading, &heading));
     }
-    let rows = Rows::new(events, &shown, style.columns());
+    let columns = Columns::new(rows.iter().map(|(_, row)| row), style);
     let mut next = 0;
-    let mut before: Option<&FindingEvent> = None;
-    for &at in &shown {
-        if at > next {
+    let mut before: Option<&Row<'_>> = None;
+    for (at, row) in &rows {
+        if *at > next {
             let gap = format!("  ... {}", count((at - next) as u64, "event"));
             line(&mut text, &cut(&gap, style.columns()));
         }
         next = at + 1;
-        let event = &events[at];
-        if event.preempts && at > 0 {
+        if row.preempts && *at > 0 {
             let words = format!(
                 "-- {} could have gone on, but {} goes first --",
                 events[at - 1].task,
-                event.task
+                row.task
             );
             for words in wrap(&words, style.columns(), 2, 5) {
                 line(&mut text, &style.paint(Part::Switch, &words));
             }
         }
-        let same = before.is_some_and(|before| before.task == event.task && !event.preempts);
-        rows.write(&mut text, event, same, sources);
-        before = Some(event);
+        let same = before.is_some_and(|before| before.task == row.task && !row.preempts);
+        columns.write(&mut text, row, same, sources);
+        before = Some(row);
     }
     text
+}
+
+/// Of an execution that was shown already only what this finding is about, in order; nothing if that is no more than events.
+pub(super) fn show_deeds(finding: &Finding, style: &TextStyle, sources: &mut Sources) -> String {
+    let mut text = String::new();
+    if finding.deeds.is_empty() {
+        return text;
+    }
+    let rows: Vec<Row<'_>> = (0..finding.events.len())
+        .flat_map(|at| rows_of(finding, at))
+        .filter(|row| row.marked)
+        .collect();
+    let columns = Columns::new(rows.iter(), style);
+    for row in &rows {
+        columns.write(&mut text, row, false, sources);
+    }
+    text
+}
+
+/// What stands before a row that the finding is about.
+const MARK: char = '>';
+
+/// What marked rows of a finding are.
+pub(super) fn marked(finding: &Finding) -> &'static str {
+    match finding.kind {
+        FindingKind::DataRace => "the two ends of the race",
+        _ => "what it is about",
+    }
+}
+
+/// A line of what happened: an event, or what the finding is about between two events.
+struct Row<'a> {
+    task: &'a str,
+    what: String,
+    site: &'a str,
+    /// Whether the task before could have gone on.
+    preempts: bool,
+    marked: bool,
+}
+
+/// The event, and what its task did before anybody's next event, as far as the finding is about it.
+fn rows_of(finding: &Finding, at: usize) -> Vec<Row<'_>> {
+    let event = &finding.events[at];
+    let deeds = finding.deeds.iter().filter(|deed| deed.after == event.id);
+    let (itself, after): (Vec<_>, Vec<_>) = deeds.partition(|deed| deed.site == event.site);
+    let event = Row {
+        task: &event.task,
+        what: describe(event),
+        site: &event.site,
+        preempts: event.preempts,
+        marked: !itself.is_empty(),
+    };
+    let after = after.into_iter().map(|deed| Row {
+        task: &deed.task,
+        what: deed.what.clone(),
+        site: &deed.site,
+        preempts: false,
+        marked: true,
+    });
+    std::iter::once(event).chain(after).collect()
 }
 
 /// The parts of a variable's name, for who has never seen one: `atomic 1.2` is the second that task 1 used first.
@@ -120,9 +187,9 @@ fn that_matter(events: &[FindingEvent]) -> Vec<usize> {
     left
 }
 
-/// Events in columns: who, what, where, and the source if there is room for it.
-struct Rows {
-    columns: usize,
+/// Rows in columns: who, what, where, and the source if there is room for it.
+struct Columns<'s> {
+    style: &'s TextStyle,
     task: usize,
     what: usize,
     place: usize,
@@ -133,21 +200,19 @@ struct Rows {
 /// Between two columns, and before the first.
 const GAP: usize = 2;
 
-impl Rows {
-    fn new(events: &[FindingEvent], shown: &[usize], columns: usize) -> Rows {
-        let widest = |of: &dyn Fn(&FindingEvent) -> usize| {
-            let widths = shown.iter().map(|&at| of(&events[at]));
-            widths.max().unwrap_or(0)
-        };
-        let task = widest(&|event| width(&event.task)).min(columns / 4);
-        let what = widest(&|event| width(&describe(event))).min(columns - task - 2 * GAP);
+impl Columns<'_> {
+    fn new<'r>(rows: impl Iterator<Item = &'r Row<'r>> + Clone, style: &TextStyle) -> Columns<'_> {
+        let columns = style.columns();
+        let widest = |of: &dyn Fn(&Row<'_>) -> usize| rows.clone().map(of).max().unwrap_or(0);
+        let task = widest(&|row| width(row.task)).min(columns / 4);
+        let what = widest(&|row| width(&row.what)).min(columns - task - 2 * GAP);
         let used = 3 * GAP + task + what;
-        let place = widest(&|event| width(&event.site));
+        let place = widest(&|row| width(row.site));
         // A path may lose its folders before it has to go below.
-        let name = widest(&|event| width(event.site.rsplit(['/', '\\']).next().unwrap_or_default()) + 2);
+        let name = widest(&|row| width(row.site.rsplit(['/', '\\']).next().unwrap_or_default()) + 2);
         let below = used + name.min(place) > columns;
-        Rows {
-            columns,
+        Columns {
+            style,
             task,
             what,
             place: if below { place } else { place.min(columns - used) },
@@ -155,38 +220,87 @@ impl Rows {
         }
     }
 
-    fn write(&self, text: &mut String, event: &FindingEvent, same: bool, sources: &mut Sources) {
-        let Rows {
-            columns,
+    fn write(&self, text: &mut String, row: &Row<'_>, same: bool, sources: &mut Sources) {
+        let Columns {
+            style,
             task,
             what,
             place,
             below,
         } = *self;
-        let who = cut(if same { "" } else { &event.task }, task);
-        let deed = cut(&describe(event), what);
-        let mut row = format!("  {who:task$}  {deed}");
-        if event.site.is_empty() {
-            return line(text, &row);
+        let columns = style.columns();
+        let mark = match row.marked {
+            true => style.paint(Part::Mark, &MARK.to_string()),
+            false => " ".into(),
+        };
+        let who = cut(if same { "" } else { row.task }, task);
+        let deed = cut(&row.what, what);
+        let mut begin = format!("{mark} {who:task$}  {deed}");
+        if row.site.is_empty() {
+            return line(text, &begin);
         }
-        let source = |sources: &mut Sources, room: usize| match sources.line(&event.site) {
+        let source = |sources: &mut Sources, room: usize| match sources.line(row.site) {
             Some((source, _)) if room >= SOURCE_MIN => cut(&source.trim().replace('\t', " "), room),
             _ => String::new(),
         };
         if below {
-            line(text, &row);
+            line(text, &begin);
             let indent = " ".repeat((2 * GAP + task).min(columns / 4));
             line(
                 text,
-                &format!("{indent}{}", path(&event.site, columns - indent.len())),
+                &format!("{indent}{}", path(row.site, columns - indent.len())),
             );
             return;
         }
-        row.push_str(&" ".repeat(what - width(&deed)));
-        let site = path(&event.site, place);
+        begin.push_str(&" ".repeat(what - width(&deed)));
+        let site = path(row.site, place);
         let pad = " ".repeat(place - width(&site));
         let used = 3 * GAP + task + what + place + GAP;
         let source = source(sources, columns.saturating_sub(used));
-        line(text, &format!("{row}  {site}{pad}  {source}"));
+        line(text, &format!("{begin}  {site}{pad}  {source}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::FindingDeed;
+    use crate::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    /// Of a race between an atomic access and a plain one, the first end is an event.
+    #[test]
+    fn what_a_finding_is_about_is_marked_where_it_was_done() {
+        let report = crate::Explorer::new().explore(|| {
+            let n = AtomicUsize::new(0);
+            n.store(1, SeqCst);
+            panic!("so that there is a finding");
+        });
+        let mut finding = report.findings()[0].clone();
+        let store = finding.events.iter().find(|event| event.op == "store").unwrap();
+        let deed = |site: &str, what: &str| FindingDeed {
+            after: store.id.clone(),
+            task: store.task.clone(),
+            what: what.into(),
+            site: site.into(),
+        };
+        finding.deeds = vec![
+            deed(&store.site, "store it"),
+            deed("src/x.rs:1:2", "read cell 0.2"),
+        ];
+        let style = TextStyle::default();
+        let text = show(&finding, &style, &mut Sources::of(&style));
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].contains("; > marks what"), "{text}");
+        let marked: Vec<usize> = (0..lines.len())
+            .filter(|&at| lines[at].starts_with('>'))
+            .collect();
+        let [event, after] = marked[..] else {
+            panic!("{text}")
+        };
+        assert!(lines[event].contains("store atomic 0.1 = 1"), "{text}");
+        assert!(
+            after == event + 1 && lines[after].contains("read cell 0.2"),
+            "{text}"
+        );
     }
 }

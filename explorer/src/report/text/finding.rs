@@ -1,15 +1,13 @@
 //! A finding: what went wrong, the places with their source, how it came to that, and what to do next.
 
+use super::growing::{INDENT, Text};
 use super::places::Places;
 use super::style::{Detail, Part, ReplayedBy, TextStyle};
 use super::{advice, count, describe, execution, panics_apart};
-use crate::report::lines::{command, width, wrap};
+use crate::report::lines::width;
 use crate::report::source::Sources;
 use crate::report::{Finding, Replays, Reproduction, SuggestedBreakpoint};
 use intermezzo_sdk::FindingKind;
-
-/// Columns by which what belongs to a line above is set in.
-const INDENT: usize = 2;
 
 /// What a report has to say of a finding beside the finding.
 #[derive(Default)]
@@ -31,7 +29,7 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
         return text.text;
     }
     let mut places = Places::default();
-    let mut sources = Sources::here();
+    let mut sources = Sources::of(style);
     let said = places.numbered(&said(finding));
     let (headline, rest) = said.split_once('\n').unwrap_or((&said, ""));
     text.headline(finding, headline);
@@ -48,9 +46,16 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
         text.marked("help", &help);
     }
     match told.like {
-        Some(number) => text.title(&format!(
-            "what happened: as in finding {number}, by the same schedule"
-        )),
+        Some(number) => {
+            let like = format!("what happened: as in finding {number}, by the same schedule");
+            let deeds = execution::show_deeds(finding, style, &mut sources);
+            if deeds.is_empty() {
+                text.title(&like);
+            } else {
+                text.title(&format!("{like}, with {}:", execution::marked(finding)));
+                text.text.push_str(&deeds);
+            }
+        }
         None => text.section(&execution::show(finding, style, &mut sources)),
     }
     if let Some(Replays { shown, all }) = finding.replays {
@@ -110,39 +115,7 @@ fn add_concerned(finding: &Finding, places: &mut Places) {
     }
 }
 
-/// A text that grows by lines.
-struct Text<'a> {
-    text: String,
-    style: &'a TextStyle,
-}
-
 impl Text<'_> {
-    fn new(style: &TextStyle) -> Text<'_> {
-        Text {
-            text: String::new(),
-            style,
-        }
-    }
-
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
-    }
-
-    fn prose(&mut self, text: &str, first: usize, others: usize) {
-        for line in wrap(text, self.style.columns(), first, others) {
-            self.line(&line);
-        }
-    }
-
-    /// What stands apart from what is above.
-    fn section(&mut self, section: &str) {
-        if !section.is_empty() {
-            self.text.push('\n');
-            self.text.push_str(section);
-        }
-    }
-
     /// `error[deadlock]: no task can go on`.
     fn headline(&mut self, finding: &Finding, message: &str) {
         let (word, part) = match finding.is_error() {
@@ -150,35 +123,7 @@ impl Text<'_> {
             false => ("warning", Part::Warning),
         };
         let head = format!("{word}[{}]:", finding.kind);
-        let lines = wrap(&format!("{head} {message}"), self.style.columns(), 0, INDENT);
-        for line in lines {
-            let painted = line.replacen(&head, &self.style.paint(part, &head), 1);
-            self.line(&painted);
-        }
-    }
-
-    /// `help: take the locks in one order`.
-    fn marked(&mut self, word: &str, text: &str) {
-        let head = format!("{word}:");
-        self.text.push('\n');
-        for line in wrap(&format!("{head} {text}"), self.style.columns(), 0, INDENT) {
-            let painted = line.replacen(&head, &self.style.paint(Part::Heading, &head), 1);
-            self.line(&painted);
-        }
-    }
-
-    fn title(&mut self, title: &str) {
-        self.text.push('\n');
-        for line in wrap(title, self.style.columns(), 0, INDENT) {
-            let painted = self.style.paint(Part::Heading, &line);
-            self.line(&painted);
-        }
-    }
-
-    fn command(&mut self, text: &str) {
-        for line in command(text, self.style.width, INDENT) {
-            self.line(&line);
-        }
+        self.painted(&format!("{head} {message}"), &head, part);
     }
 
     /// How to see it again.
@@ -188,19 +133,25 @@ impl Text<'_> {
         match (self.style.replayed_by, program.split_once("::")) {
             (ReplayedBy::CommandLine, _) => {
                 self.title("replay it; with --view page.html it becomes a page:");
-                self.command(&format!("cargo intermezzo replay {token}"));
+                self.command(&format!("cargo intermezzo replay {token}"), INDENT);
             }
             (ReplayedBy::Test, Some((_, test)))
                 if test.chars().all(|c| c.is_alphanumeric() || "_:".contains(c)) =>
             {
                 self.title("replay it:");
-                self.command(&format!("INTERMEZZO_REPLAY={token} cargo test {test} -- --exact"));
+                self.command(
+                    &format!("INTERMEZZO_REPLAY={token} cargo test {test} -- --exact"),
+                    INDENT,
+                );
                 self.title("or look at it, event by event, on a page:");
-                self.command(&format!("cargo intermezzo replay {token} --view page.html"));
+                self.command(
+                    &format!("cargo intermezzo replay {token} --view page.html"),
+                    INDENT,
+                );
             }
             _ => {
                 self.title("replay it, by `Explorer::replay`, or `with_variables` by:");
-                self.command(&format!("INTERMEZZO_REPLAY={token}"));
+                self.command(&format!("INTERMEZZO_REPLAY={token}"), INDENT);
             }
         }
     }
@@ -228,9 +179,9 @@ impl Text<'_> {
         }
         self.title("or arm it in explorations, and leave the code as it is:");
         let reduction = if reduced { "INTERMEZZO_REDUCTION=none " } else { "" };
-        self.command(&format!(
-            "{reduction}INTERMEZZO_BREAKPOINTS=\"{}\"",
-            breakpoint.armed
-        ));
+        self.command(
+            &format!("{reduction}INTERMEZZO_BREAKPOINTS=\"{}\"", breakpoint.armed),
+            INDENT,
+        );
     }
 }

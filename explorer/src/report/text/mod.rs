@@ -3,10 +3,12 @@
 mod advice;
 mod execution;
 mod finding;
+mod growing;
 mod places;
 mod style;
 mod words;
 
+pub use growing::{INDENT, Text};
 pub use places::with_places;
 pub use style::{Detail, Part, ReplayedBy, TextStyle};
 

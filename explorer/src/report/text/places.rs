@@ -111,7 +111,7 @@ impl Places {
 pub fn with_places(text: &str, style: &TextStyle) -> (String, String) {
     let mut places = Places::default();
     let text = places.numbered(text);
-    (text, places.show(style, &mut Sources::here()))
+    (text, places.show(style, &mut Sources::of(style)))
 }
 
 fn line(text: &mut String, line: &str) {

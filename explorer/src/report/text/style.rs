@@ -1,5 +1,6 @@
 //! How a text is to look: how wide, in which colours, how much of it.
 
+use crate::report::source::Search;
 use anstyle::{AnsiColor, Style};
 use std::io::IsTerminal;
 use terminal_size::{Width, terminal_size_of};
@@ -54,6 +55,8 @@ pub struct TextStyle {
     pub detail: Detail,
     /// Who replays.
     pub replayed_by: ReplayedBy,
+    /// Where source files are that are shown; `None` for the current directory, and above.
+    pub sources: Option<Search>,
 }
 
 impl TextStyle {
@@ -88,6 +91,12 @@ impl TextStyle {
     /// The same for what is replayed so.
     pub fn replayed_by(mut self, replayed_by: ReplayedBy) -> TextStyle {
         self.replayed_by = replayed_by;
+        self
+    }
+
+    /// The same with source files from there.
+    pub fn sources(mut self, sources: Search) -> TextStyle {
+        self.sources = Some(sources);
         self
     }
 

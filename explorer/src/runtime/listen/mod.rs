@@ -13,7 +13,7 @@ use super::glance::{Glancing, UnderWay};
 use super::panics::caught;
 use super::task_set::TaskSet;
 use super::{Engine, Runtime, Site};
-use crate::report::NamedPlace;
+use crate::report::{FindingDeed, NamedPlace};
 use intermezzo_sdk as sdk;
 use record::{Record, aggregate};
 use sdk::{
@@ -28,6 +28,8 @@ pub(crate) struct Reported {
     pub(crate) report: sdk::Report,
     /// The places that it names, in words: known at the end of the execution.
     pub(crate) places: Vec<NamedPlace>,
+    /// What it is about and what is no event, in words: known at the end of the execution, too.
+    pub(crate) deeds: Vec<FindingDeed>,
 }
 
 /// A monitor, and what it said of itself at the beginning.
@@ -121,6 +123,7 @@ impl Runtime {
                     monitor: listener.name.clone(),
                     report,
                     places: Vec::new(),
+                    deeds: Vec::new(),
                 }));
             if let Err(panic) = called {
                 (listener.gone, anybody_gone) = (true, true);
@@ -246,6 +249,7 @@ fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
         monitor: "engine".into(),
         report: sdk::Report::new(FindingKind::Misuse, message),
         places: Vec::new(),
+        deeds: Vec::new(),
     }
 }
 

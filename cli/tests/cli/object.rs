@@ -1,0 +1,93 @@
+//! A failure of an object (`refine`) in a project of the user's: the commands that it shows do what they say.
+
+use crate::Ran;
+use std::fs;
+use std::path::Path;
+
+/// A test of a counter that loses what it counts, and one of another object whose scenarios are others.
+const TESTS: &str = r#"
+mod counters {
+    use intermezzo::refinement::refine;
+    use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    #[test]
+    fn counts() {
+        refine(|| AtomicUsize::new(0))
+            .op("add", (), |n, ()| {
+                let before = n.load(SeqCst);
+                n.store(before + 1, SeqCst);
+                before
+            })
+            .check();
+    }
+
+    #[test]
+    fn counts_as_it_should() {
+        refine(|| AtomicUsize::new(0)).op("next", (), |n, ()| n.fetch_add(1, SeqCst)).scenarios(3).check();
+    }
+}
+"#;
+
+/// What stands behind these words in a line of the text.
+fn behind<'t>(text: &'t str, words: &str) -> &'t str {
+    let line = text
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix(words));
+    line.unwrap_or_else(|| panic!("{words:?} is not there: {text}"))
+}
+
+pub(crate) fn failures_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
+    fs::write(project.join("tests/object.rs"), TESTS).unwrap();
+    let failed = run(&["test", "--test", "object"]).ends_with(1);
+    // Both by the test itself and by the command line.
+    let shown = behind(&failed.stdout, "cargo intermezzo replay ");
+    let arguments: Vec<&str> = shown.split_whitespace().collect();
+    let [
+        token,
+        "--view",
+        "page.html",
+        "--",
+        "counters::counts",
+        "--",
+        "--exact",
+    ] = arguments[..]
+    else {
+        panic!("{shown}")
+    };
+    let by_variable = format!("INTERMEZZO_REPLAY={token} ");
+    assert_eq!(
+        behind(&failed.stdout, &by_variable),
+        "cargo test counters::counts -- --exact"
+    );
+    let summed_up = format!("cargo intermezzo replay {token} -- counters::counts -- --exact\n");
+    assert!(failed.stdout.contains(&summed_up), "{}", failed.stdout);
+
+    let json = run(&[
+        "replay",
+        token,
+        "--json",
+        "--",
+        "counters::counts",
+        "--",
+        "--exact",
+    ])
+    .ends_with(1)
+    .json();
+    // What the operations do one at a time is observed anew, before the one execution.
+    assert_eq!(
+        (&json["replayed"], &json["scenarios"], &json["minimising"]),
+        (&true.into(), &1.into(), &0.into())
+    );
+    assert_eq!(json["findings"][0]["schedule"], token);
+    assert_eq!(json["test"], "counters::counts");
+
+    let _ = fs::remove_file(project.join("page.html"));
+    run(&[&["replay"], &arguments[..]].concat()).ends_with(1);
+    let page = fs::read_to_string(project.join("page.html")).unwrap();
+    assert!(page.contains("add()"), "no operation is on the page");
+
+    run(&["replay", token]).refused(&["does not say which test that is", "-- TEST -- --exact"]);
+    run(&["replay", token, "--json", "--", "counts_as_it_should"])
+        .refused(&["no test that was run has that scenario"]);
+    fs::remove_file(project.join("tests/object.rs")).unwrap();
+}

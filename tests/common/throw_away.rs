@@ -1,0 +1,34 @@
+//! Projects that tests write and build, as a user would.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Writes a file, in directories that are made.
+pub(crate) fn write(file: &Path, text: &str) {
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+/// A new project with this in its manifest, with the versions and the profiles of the workspace: what is built already serves, and
+/// millions of executions are slow without.
+///
+/// Always at the same place: elsewhere, cargo would build into other files of the target directory each time, and these would pile up.
+pub(crate) fn project(workspace: &Path, place: &Path, name: &str, manifest: &str) -> PathBuf {
+    let project = place.join(name);
+    if project.exists() {
+        fs::remove_dir_all(&project).unwrap();
+    }
+    let ours = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
+    let profiles: Vec<&str> = ours
+        .split("\n\n")
+        .filter(|table| table.contains("[profile.dev"))
+        .collect();
+    let head = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n");
+    let profiles = profiles.join("\n\n");
+    write(
+        &project.join("Cargo.toml"),
+        &format!("{head}{manifest}\n{profiles}\n"),
+    );
+    fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
+    project
+}

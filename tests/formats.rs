@@ -1,0 +1,259 @@
+//! The guide's page of formats says all there is in our files: every field of every type that is written to one, in the section of its
+//! format; and no type is forgotten.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The sections of the page, and the files with the types of each format.
+const SECTIONS: &[(&str, &[&str])] = &[
+    (
+        "The schedule file",
+        &["explorer/src/schedule/choice.rs", "explorer/src/schedule/file.rs"],
+    ),
+    (
+        "The report",
+        &[
+            "explorer/src/coverage/measured.rs",
+            "explorer/src/environment.rs",
+            "explorer/src/estimate.rs",
+            "explorer/src/report.rs",
+            "explorer/src/report/breakpoints.rs",
+            "explorer/src/report/evidence.rs",
+            "explorer/src/report/rank_bound.rs",
+        ],
+    ),
+    ("The recording", &["explorer/src/recording/mod.rs"]),
+    (
+        "The refinement report",
+        &[
+            "refinement/src/failure.rs",
+            "refinement/src/failure/steps.rs",
+            "refinement/src/failure/why.rs",
+            "refinement/src/report.rs",
+            "refinement/src/scenario.rs",
+        ],
+    ),
+    (
+        "Observations",
+        &["refinement/src/observations/set.rs", "refinement/src/scenario.rs"],
+    ),
+    (
+        "Histories",
+        &[
+            "refinement/src/history/formats/event.rs",
+            "refinement/src/history/formats/json.rs",
+            "refinement/src/history/formats/value.rs",
+        ],
+    ),
+    ("Where settings came from", &["explorer/src/settings/layers.rs"]),
+    (
+        "Results of a comparison",
+        &[
+            "cli/src/tune/matrix.rs",
+            "cli/src/tune/run.rs",
+            "cli/src/tune/search.rs",
+            "cli/src/tune/store.rs",
+            "cli/src/tune/work.rs",
+        ],
+    ),
+];
+
+/// What nobody but the same version reads: the insides of checkpoints and memos, and what a plugin's trial says to who began it.
+const OWN: &[&str] = &[
+    "explorer/src/attempts.rs",
+    "explorer/src/coverage/iroot.rs",
+    "explorer/src/coverage/memo/",
+    "explorer/src/driver/",
+    "explorer/src/plugin/",
+    "explorer/src/runtime/scope.rs",
+    "explorer/src/search/",
+    "explorer/src/trace/",
+];
+
+/// What commands print with `--json`: their help says what is in it. Those of `tune` above are in a file, too.
+const PRINTED: &str = "cli/src/";
+
+/// A type that becomes JSON, or is made of it.
+struct Type {
+    name: String,
+    fields: Vec<String>,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The types of a source file that are written, and their fields by the names that they have in JSON.
+fn types(text: &str) -> Vec<Type> {
+    let mut types = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let Some(derived) = line.strip_prefix("#[derive(") else {
+            continue;
+        };
+        let derived = |name| {
+            derived
+                .trim_end_matches(")]")
+                .split(", ")
+                .any(|known| known == name)
+        };
+        let mut is_whole = false;
+        let mut head = "";
+        for line in lines.by_ref() {
+            is_whole |= line.contains("deny_unknown_fields");
+            head = line;
+            if !line.starts_with("#[") && !line.starts_with("///") {
+                break;
+            }
+        }
+        // What is only read is all there is where nothing else may be there.
+        if !(derived("Serialize") || derived("Deserialize") && is_whole) {
+            continue;
+        }
+        let words: Vec<&str> = head
+            .split_whitespace()
+            .filter(|word| !word.starts_with("pub"))
+            .collect();
+        let name = words.get(1).unwrap_or(&"").split('<').next().unwrap_or_default();
+        let body = match head.ends_with('{') {
+            true => lines.by_ref().take_while(|line| *line != "}").collect(),
+            false => Vec::new(),
+        };
+        types.push(Type {
+            name: name.to_owned(),
+            fields: fields(&body),
+        });
+    }
+    types
+}
+
+/// The fields in the body of a type.
+fn fields(body: &[&str]) -> Vec<String> {
+    let mut fields = Vec::new();
+    // What is said of the next field.
+    let mut attributes = String::new();
+    for line in body.iter().map(|line| line.trim()) {
+        let of_attribute =
+            line.starts_with("#[") || !attributes.is_empty() && !attributes.trim_end().ends_with(")]");
+        if of_attribute {
+            attributes.push_str(line);
+            continue;
+        }
+        let name = line.split("pub").last().and_then(|rest| {
+            rest.trim_start_matches("(crate)")
+                .trim_start_matches("(super)")
+                .trim()
+                .split_once(':')
+        });
+        let Some((name, _)) = name.filter(|(name, _)| is_name(name) && !line.starts_with("//")) else {
+            continue;
+        };
+        let renamed = attributes
+            .split_once("rename = \"")
+            .and_then(|(_, rest)| rest.split('"').next());
+        let hidden =
+            attributes.contains("serde(skip)") || attributes.contains("flatten") || name == "_format";
+        if !hidden {
+            fields.push(renamed.unwrap_or(name).trim_start_matches('_').to_owned());
+        }
+        attributes.clear();
+    }
+    fields
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// What is written by hand: `serialize_entry("kind", ..)`.
+fn by_hand(text: &str) -> Vec<String> {
+    let rests = text.split("serialize_entry(\"").skip(1);
+    rests
+        .filter_map(|rest| rest.split('"').next())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Every source file of a folder that has such types, as a path from the root.
+fn sources(folder: &str) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for entry in fs::read_dir(root().join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            all.extend(sources(&path));
+        } else if path.ends_with(".rs") && !types(&fs::read_to_string(entry.path()).unwrap()).is_empty() {
+            all.insert(path);
+        }
+    }
+    all
+}
+
+/// The words in code of a section.
+fn words<'p>(page: &'p str, section: &str) -> BTreeSet<&'p str> {
+    let (_, rest) = page.split_once(&format!("\n## {section}\n")).expect(section);
+    let section = rest.split("\n## ").next().unwrap_or(rest);
+    let code = section.split('`').skip(1).step_by(2);
+    code.flat_map(|code| code.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')))
+        .collect()
+}
+
+#[test]
+fn every_field_is_on_the_page() {
+    let page = fs::read_to_string(root().join("docs/guide/src/formats.md")).unwrap();
+    let mut missing = Vec::new();
+    let mut looked_at = 0;
+    for (section, files) in SECTIONS {
+        let words = words(&page, section);
+        for file in *files {
+            let text = fs::read_to_string(root().join(file)).unwrap();
+            let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let mut types = types(text);
+            types.push(Type {
+                name: "what is written by hand".into(),
+                fields: by_hand(text),
+            });
+            for Type { name, fields } in types {
+                looked_at += fields.len();
+                let unknown = fields.iter().filter(|field| !words.contains(field.as_str()));
+                missing.extend(unknown.map(|field| format!("{section}: {field}, of {name} in {file}")));
+            }
+        }
+    }
+    assert!(
+        missing.is_empty(),
+        "docs/guide/src/formats.md does not say:\n{}",
+        missing.join("\n")
+    );
+    assert!(looked_at > 150, "{looked_at} fields");
+}
+
+#[test]
+fn every_format_and_every_type_is_known() {
+    let page = fs::read_to_string(root().join("docs/guide/src/formats.md")).unwrap();
+    for folder in ["explorer/src", "refinement/src", "cli/src"] {
+        for file in sources(folder) {
+            let of_section = SECTIONS.iter().any(|(_, files)| files.contains(&file.as_str()));
+            let own = OWN.iter().any(|own| file.starts_with(own));
+            assert!(
+                of_section || own || file.starts_with(PRINTED),
+                "{file} has types that are written: name it in a section of this test, and what is in them in that section of the page"
+            );
+            let text = fs::read_to_string(root().join(&file)).unwrap();
+            for rest in text.split("\"intermezzo-").skip(1) {
+                let name = rest.split('"').next().unwrap_or_default();
+                let is_version = name
+                    .split_once('/')
+                    .is_some_and(|(_, version)| version.parse::<u32>().is_ok());
+                assert!(
+                    !is_version || page.contains(&format!("`intermezzo-{name}`")),
+                    "docs/guide/src/formats.md does not know the format intermezzo-{name} of {file}"
+                );
+            }
+        }
+    }
+}

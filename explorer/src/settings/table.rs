@@ -1,6 +1,6 @@
 //! Every setting by name: what its value is, and how text becomes it.
 
-use super::{Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
+use super::{Arrays, Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
 use super::{ranks, strategy};
 use crate::report::Detail;
 use crate::scope::Scope;
@@ -40,6 +40,9 @@ pub(super) const SETTINGS: &[(&str, &str, Set)] = &[
     }),
     ("variable_sets", "`each` or `dynamic`", |s, v| {
         one_of(&VariableSets::ALL, "way to take sets", v).map(|sets| s.variable_sets = sets)
+    }),
+    ("arrays", "`elements` or `whole`", |s, v| {
+        one_of(&Arrays::ALL, "way to count arrays", v).map(|arrays| s.arrays = arrays)
     }),
     ("threads", "a number, at least 2, or `none`", |s, v| {
         optional(v, ranks::threads).map(|n| s.threads = n)

@@ -249,7 +249,7 @@ fn a_preemption_comes_between_any_two_with_the_probability_claimed() {
     assert!(missed as u64 * 5 <= SEEDS, "{missed} of {SEEDS}");
 }
 
-fn ranked(settings: &str, test: impl Fn() + Send + Sync) -> Report {
+pub(crate) fn ranked(settings: &str, test: impl Fn() + Send + Sync) -> Report {
     let mut chosen = Settings::default();
     chosen.set("strategy", "ranked").unwrap();
     for setting in settings.split_whitespace() {
@@ -260,7 +260,7 @@ fn ranked(settings: &str, test: impl Fn() + Send + Sync) -> Report {
 }
 
 /// The rank at which a failure was found, and the variables.
-fn place(report: &Report) -> &str {
+pub(crate) fn place(report: &Report) -> &str {
     let note = report
         .notes()
         .iter()

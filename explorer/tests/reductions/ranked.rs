@@ -8,7 +8,7 @@ use crate::program::{Family, Program, Sample};
 use crate::run::{Outcomes, Records, explore};
 use crate::{check, same_outcomes, variable};
 use intermezzo_explorer::{
-    Coverage, Environment, Explorer, RankBound, Reduction, Report, Strategy, VariableSets,
+    Arrays, Coverage, Environment, Explorer, RankBound, Reduction, Report, Strategy, VariableSets,
 };
 use quickcheck::TestResult;
 use std::collections::BTreeSet;
@@ -103,6 +103,7 @@ fn claim(known: &[Known], bounds: (Option<u32>, Option<u32>)) -> Coverage {
     let rank = RankBound {
         preemptions,
         variables,
+        arrays: Arrays::Elements,
         threads: None,
         epsilon: None,
     };

@@ -54,6 +54,7 @@ impl Identity {
             delays,
             variables,
             variable_sets: _,
+            arrays: _,
             threads,
             epsilon: _,
             depth,

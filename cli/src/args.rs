@@ -161,7 +161,8 @@ names another file, or `none`; without it the nearest one counts from the packag
   preemptions = 3
   monitors = [\"data-race\", \"leak\"]
 
-JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }] }] }, the layer that counts last.";
+JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }], refused? }] }, the layer that counts last;
+`refused` says why these settings cannot be together. Exit code 2 says that some test's cannot.";
 
 const REPLAY_HELP: &str = "\
 Exit code 1 says that the schedule shows a finding, 0 that it shows none any more, 3 that the program departed

@@ -4,6 +4,7 @@ mod breakpoints;
 mod broken;
 mod checkpoint;
 mod commands;
+mod config;
 mod corpus;
 mod documents;
 mod history;

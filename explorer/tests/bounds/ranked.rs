@@ -469,6 +469,8 @@ fn hard_programs_are_searched_to_the_end() {
         for settings in [
             "",
             "variable_sets=dynamic",
+            "arrays=whole",
+            "variable_sets=dynamic arrays=whole",
             "reduction=caching",
             "reduction=caching variable_sets=dynamic",
         ] {

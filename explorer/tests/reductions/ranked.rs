@@ -248,8 +248,14 @@ fn plain_when_nothing_is_chosen<const FAMILY: usize>(Sample(program): Sample<FAM
             .keep_going(true)
             .minimise(0)
             .preemptions(most);
-        if order(&program, ranked) != order(&program, plain) {
+        let plain = order(&program, plain);
+        if order(&program, ranked) != plain {
             return TestResult::error(format!("another order with {most} preemptions"));
+        }
+        let arrays =
+            explorer((Some(most), None), VariableSets::Dynamic, Reduction::None).arrays(Arrays::Whole);
+        if order(&program, arrays) != plain {
+            return TestResult::error(format!("another order with {most} preemptions and whole arrays"));
         }
     }
     TestResult::passed()

@@ -168,8 +168,9 @@ another file, or `none`; without it the nearest one counts from the package's di
   preemptions = 3
   monitors = [\"data-race\", \"leak\"]
 
-JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }] }] }, of a setting's layers the one that counts
-last; `from` is \"default\" (with --all), \"config\", \"attribute\", \"variable\" or \"flag\".";
+JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }], refused? }] }, of a setting's layers the one that
+counts last; `from` is \"default\" (with --all), \"config\", \"attribute\", \"variable\" or \"flag\"; `refused` says why these
+settings cannot be together. Exit code 2 says that some test's cannot.";
 
 const REPLAY_HELP: &str = "\
 Exit code 1 says that the schedule shows a finding, 0 that it shows none any more, 3 that the program departed

@@ -76,6 +76,9 @@ pub(crate) struct SearchFlags {
     /// Whether a ranked search takes sets of variables one after the other (`each`) or as they come (`dynamic`)
     #[arg(long, value_name = "NAME", value_parser = setting("variable_sets"), help_heading = SEARCH)]
     variable_sets: Option<String>,
+    /// Whether a ranked search counts the elements of an array one by one (`elements`) or an array as one variable (`whole`)
+    #[arg(long, value_name = "NAME", value_parser = setting("arrays"), help_heading = SEARCH)]
+    arrays: Option<String>,
     /// For how many tasks a ranked search tries every order, by random priorities, or `none` for no priorities
     #[arg(long, value_name = "N", value_parser = setting("threads"), help_heading = SEARCH,
           allow_negative_numbers = true)]
@@ -290,6 +293,7 @@ impl Given for SearchFlags {
             ("delays", self.delays.clone()),
             ("variables", self.variables.clone()),
             ("variable_sets", self.variable_sets.clone()),
+            ("arrays", self.arrays.clone()),
             ("threads", self.threads.clone()),
             ("epsilon", self.epsilon.clone()),
             ("depth", self.depth.clone()),
@@ -431,6 +435,7 @@ mod tests {
                 | "iroots" | "quiet_atomics" | "notify_any" | "arc_counts" => "false",
                 "jobs" => "2",
                 "variable_sets" => "dynamic",
+                "arrays" => "whole",
                 "epsilon" => "0.25",
                 "detail" => "verbose",
                 _ => "70000",

@@ -50,5 +50,5 @@ pub use report::{
 pub use runtime::Glance;
 pub use schedule::{Schedule, ScheduleError};
 pub use scope::Scope;
-pub use settings::{Epsilon, Reduction, SettingError, Settings, StrategyKind, VariableSets, Wanted};
+pub use settings::{Arrays, Epsilon, Reduction, SettingError, Settings, StrategyKind, VariableSets, Wanted};
 pub use sites::Sites;

@@ -13,7 +13,7 @@ mod together;
 pub use config::{Config, ConfigError, Given, Section};
 pub use layers::{Layer, Layers, LayersError, Origin};
 pub use monitors::Wanted;
-pub use ranks::{Epsilon, VariableSets};
+pub use ranks::{Arrays, Epsilon, VariableSets};
 pub use strategy::StrategyKind;
 #[doc(hidden)]
 pub use suggest::did_you_mean;
@@ -74,6 +74,8 @@ pub struct Settings {
     pub variables: Option<u32>,
     /// How a ranked search takes sets of variables.
     pub variable_sets: VariableSets,
+    /// How a ranked search counts the elements of an array.
+    pub arrays: Arrays,
     /// For how many tasks a ranked search tries every order; `None` if any goes wherever another cannot.
     pub threads: Option<u32>,
     /// The most probable it may be that some order of so many tasks is missed.
@@ -188,6 +190,7 @@ impl Default for Settings {
             delays: None,
             variables: None,
             variable_sets: VariableSets::Each,
+            arrays: Arrays::Elements,
             threads: None,
             epsilon: Epsilon::default(),
             depth: None,

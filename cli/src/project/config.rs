@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use crate::search_flags::{Given, flag};
+use intermezzo::Settings;
 use intermezzo::settings::{Config, Section};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,9 @@ struct Test {
     program: String,
     config: Option<PathBuf>,
     layers: Vec<Layer>,
+    /// Why the settings that count cannot be together, which the test does not look at when it is only asked.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
 }
 
 /// A setting that was given, or its default.
@@ -93,6 +97,11 @@ pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
             "cargo test failed: see above which test's settings cannot be, or what cargo says",
         ));
     }
+    if tests.iter().any(|test| test.refused.is_some()) {
+        return Err(Problem::usage(
+            "settings of a test cannot be together: see above which, and why",
+        ));
+    }
     if tests.is_empty() {
         output::complain("no test was asked: none that was run has #[intermezzo::test] above it");
         return Ok(Exit::Inconclusive);
@@ -109,7 +118,7 @@ fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
         let path = entry.map_err(trouble)?.path();
         let text = fs::read_to_string(&path).map_err(|error| Problem::file("read", &path, &error, help))?;
         let name = path.file_name().unwrap_or_default();
-        let test: Test = serde_json::from_str(&text).map_err(|error| {
+        let mut test: Test = serde_json::from_str(&text).map_err(|error| {
             Problem::usage(format!(
                 "what a test says of its settings, {name:?}, cannot be read ({error}): {help}"
             ))
@@ -121,10 +130,20 @@ fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
                 test.format
             )));
         }
+        test.refused = refused(&test.layers);
         tests.push(test);
     }
     tests.sort_by(|left, right| left.program.cmp(&right.program));
     Ok(tests)
+}
+
+/// Why the settings that these layers come to cannot be together; `None` if they can, or if the test is of a version that has others.
+fn refused(layers: &[Layer]) -> Option<String> {
+    let mut settings = Settings::default();
+    for layer in layers {
+        settings.set(&layer.setting, &layer.value).ok()?;
+    }
+    settings.check().err().map(|error| error.to_string())
 }
 
 /// A paragraph for each test: of each setting first the value that counts, then those that it overrides.
@@ -155,6 +174,9 @@ fn text(tests: &[Test]) -> String {
                     layer.origin()
                 );
             }
+        }
+        if let Some(why) = &test.refused {
+            let _ = writeln!(text, "  refused: {why}");
         }
     }
     text

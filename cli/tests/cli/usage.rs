@@ -90,6 +90,11 @@ fn settings_that_do_not_go_together_are_refused() {
             "the order in which",
         ),
         (&["--priority=rare"], "only the strategy `best-first`"),
+        (&["--arrays=whole"], "only the strategy `ranked`"),
+        (
+            &["--strategy=ranked", "--arrays=whole", "--reduction=caching"],
+            "may have other arrays",
+        ),
         (
             &["--depth=9", "--strategy=random"],
             "in a random walk, have no depth",

@@ -1,7 +1,7 @@
 //! The bounds of a ranked search, call by call.
 
 use super::Explorer;
-use crate::settings::{Epsilon, VariableSets};
+use crate::settings::{Arrays, Epsilon, VariableSets};
 
 impl Explorer {
     /// Explores, with [`Strategy::ranked`](super::Strategy::ranked), executions whose preemptions count against at most
@@ -15,6 +15,13 @@ impl Explorer {
     /// preemptions choose them. Default: one after the other.
     pub fn variable_sets(mut self, sets: VariableSets) -> Explorer {
         self.settings.variable_sets = sets;
+        self
+    }
+
+    /// Whether a ranked search counts the elements of an array one by one, or an array as one variable. An array are the
+    /// variables of one kind that one place in the source goes through. Default: one by one.
+    pub fn arrays(mut self, arrays: Arrays) -> Explorer {
+        self.settings.arrays = arrays;
         self
     }
 

@@ -1,7 +1,7 @@
 //! The bounds of a ranked search: preemptions, variables, and tasks.
 
 use super::text::plural;
-use crate::settings::Epsilon;
+use crate::settings::{Arrays, Epsilon};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
@@ -14,6 +14,9 @@ pub struct RankBound {
     /// Executions whose preemptions count against at most this many variables; `None` for any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variables: Option<u32>,
+    /// What counts as one of these variables.
+    #[serde(default, skip_serializing_if = "Arrays::is_default")]
+    pub arrays: Arrays,
     /// Each so many tasks went in every order; `None` if any task went wherever another could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
@@ -46,6 +49,7 @@ impl fmt::Display for RankBound {
         let RankBound {
             preemptions,
             variables,
+            arrays,
             threads,
             epsilon,
         } = *self;
@@ -55,6 +59,9 @@ impl fmt::Display for RankBound {
         }
         if let Some(most) = variables {
             write!(f, " after accesses to {most} {}", plural(most.into(), "variable"))?;
+            if arrays == Arrays::Whole {
+                f.write_str(" (an array is one)")?;
+            }
         }
         if let Some(threads) = threads {
             write!(f, " and {threads} tasks in every order of priorities")?;

@@ -52,6 +52,6 @@ pub(crate) fn var_identity(vars: &Vars, tasks: &[Task], var: u32) -> String {
 }
 
 /// `file:line:column`
-pub(super) fn site_name(site: Site) -> String {
+pub(crate) fn site_name(site: Site) -> String {
     format!("{}:{}:{}", site.file(), site.line(), site.column())
 }

@@ -15,7 +15,7 @@ pub(crate) type Gates = u8;
 pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// What kind of object a variable is, for its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum VarKind {
     Task,
     Atomic,

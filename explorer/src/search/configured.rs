@@ -5,7 +5,7 @@ use super::{
     Auto, BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
     IterativePreemptionBounding, Ranked, Strategy, ThreadBound,
 };
-use crate::settings::{Reduction, Settings, StrategyKind, VariableSets};
+use crate::settings::{Arrays, Reduction, Settings, StrategyKind, VariableSets};
 use crate::trace::{Fingerprints, Suits};
 use std::sync::Arc;
 
@@ -129,5 +129,9 @@ fn ranked(settings: &Settings) -> Ranked {
         seed: settings.seed,
     });
     let dynamic = settings.variable_sets == VariableSets::Dynamic;
-    Ranked::new(settings.preemptions, settings.variables, threads, dynamic)
+    let ranked = Ranked::new(settings.preemptions, settings.variables, threads, dynamic);
+    match settings.arrays {
+        Arrays::Elements => ranked,
+        Arrays::Whole => ranked.with_whole_arrays(),
+    }
 }

@@ -1,5 +1,6 @@
 //! The bounds of a ranked search as settings.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A probability between 0 and 1, to six digits: neither of the two.
@@ -70,6 +71,27 @@ impl VariableSets {
     /// Every way, with its name in settings.
     pub const ALL: [(&'static str, VariableSets); 2] =
         [("each", VariableSets::Each), ("dynamic", VariableSets::Dynamic)];
+}
+
+/// How a ranked search counts the elements of an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrays {
+    /// Each is a variable of its own.
+    #[default]
+    Elements,
+    /// All of one array are one variable: those of one kind that one place in the source goes through.
+    Whole,
+}
+
+impl Arrays {
+    /// Every way, with its name in settings.
+    pub const ALL: [(&'static str, Arrays); 2] = [("elements", Arrays::Elements), ("whole", Arrays::Whole)];
+
+    /// Whether each element counts by itself.
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Arrays::default()
+    }
 }
 
 /// A bound on threads: at least two.

@@ -1,6 +1,6 @@
 //! Every setting by name: what its value is, and how text becomes it.
 
-use super::{Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
+use super::{Arrays, Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
 use super::{monitors, ranks, strategy};
 use crate::report::Detail;
 use crate::scope::Scope;
@@ -83,6 +83,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "`each` or `dynamic`",
         |s, v| one_of(&VariableSets::ALL, "way to take sets", v).map(|sets| s.variable_sets = sets),
         |s| name_of(&VariableSets::ALL, s.variable_sets),
+    ),
+    Setting::new(
+        "arrays",
+        "`elements` or `whole`",
+        |s, v| one_of(&Arrays::ALL, "way to count arrays", v).map(|arrays| s.arrays = arrays),
+        |s| name_of(&Arrays::ALL, s.arrays),
     ),
     Setting::new(
         "threads",

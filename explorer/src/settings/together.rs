@@ -1,6 +1,6 @@
 //! Settings that do not go together, and why.
 
-use super::{Reduction, Settings, StrategyKind, VariableSets};
+use super::{Arrays, Reduction, Settings, StrategyKind, VariableSets};
 
 /// A combination that is refused: the setting to name, when, and why.
 type Refused = (&'static str, fn(&Settings) -> bool, &'static str);
@@ -38,6 +38,18 @@ const REFUSED: &[Refused] = &[
         "variable_sets",
         |s| s.variable_sets != VariableSets::default() && !ranked(s),
         "only the strategy `ranked` has sets of variables",
+    ),
+    (
+        "arrays",
+        |s| s.arrays == Arrays::Whole && !ranked(s),
+        "only the strategy `ranked` counts elements one by one unless it is told not to; for `pctvb` and `surw` what one place \
+         in the source accesses is one variable in any case",
+    ),
+    (
+        "reduction",
+        |s| s.arrays == Arrays::Whole && s.reduction == Reduction::Caching,
+        "which variables one place goes through, and so are one array, depends on the order of accesses that commute: \
+         states of one trace may have other arrays; give `none`, or `arrays` `elements`",
     ),
     (
         "threads",

@@ -69,7 +69,8 @@ fn aspects(var: u32) -> [Key; 2] {
     [SyncVarOp::AtomicLoad, SyncVarOp::Unpark].map(|op| Key::of(op, var))
 }
 
-fn is_access(op: SyncVarOp) -> bool {
+/// Whether a preemption after this operation counts against its variable.
+pub(crate) fn is_access(op: SyncVarOp) -> bool {
     use SyncVarOp::*;
     !matches!(
         op,

@@ -28,6 +28,7 @@ mod traces;
 mod voids;
 
 pub(crate) use access::{Class, Key, Touch, class_of, conflict};
+pub(crate) use accesses::is_access;
 pub(crate) use blocked::{Blocked, Ending};
 pub(crate) use race::Race;
 pub(crate) use set::{Fingerprints, Saved};

@@ -1,6 +1,7 @@
 //! Bounds, scopes and orders of search against the enumerator of interleavings.
 
 mod adversity;
+mod arrays;
 mod best_first;
 #[path = "../common/mod.rs"]
 mod common;

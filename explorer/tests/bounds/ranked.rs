@@ -249,7 +249,7 @@ fn a_preemption_comes_between_any_two_with_the_probability_claimed() {
     assert!(missed as u64 * 5 <= SEEDS, "{missed} of {SEEDS}");
 }
 
-fn ranked(settings: &str, test: impl Fn() + Send + Sync) -> Report {
+pub(crate) fn ranked(settings: &str, test: impl Fn() + Send + Sync) -> Report {
     let mut chosen = Settings::default();
     chosen.set("strategy", "ranked").unwrap();
     for setting in settings.split_whitespace() {
@@ -260,7 +260,7 @@ fn ranked(settings: &str, test: impl Fn() + Send + Sync) -> Report {
 }
 
 /// The rank at which a failure was found, and the variables.
-fn place(report: &Report) -> &str {
+pub(crate) fn place(report: &Report) -> &str {
     let note = report
         .notes()
         .iter()
@@ -469,6 +469,8 @@ fn hard_programs_are_searched_to_the_end() {
         for settings in [
             "",
             "variable_sets=dynamic",
+            "arrays=whole",
+            "variable_sets=dynamic arrays=whole",
             "reduction=caching",
             "reduction=caching variable_sets=dynamic",
         ] {

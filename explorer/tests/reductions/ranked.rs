@@ -8,7 +8,7 @@ use crate::program::{Family, Program, Sample};
 use crate::run::{Outcomes, Records, explore};
 use crate::{check, same_outcomes, variable};
 use intermezzo_explorer::{
-    Coverage, Environment, Explorer, RankBound, Reduction, Report, Strategy, VariableSets,
+    Arrays, Coverage, Environment, Explorer, RankBound, Reduction, Report, Strategy, VariableSets,
 };
 use quickcheck::TestResult;
 use std::collections::BTreeSet;
@@ -103,6 +103,7 @@ fn claim(known: &[Known], bounds: (Option<u32>, Option<u32>)) -> Coverage {
     let rank = RankBound {
         preemptions,
         variables,
+        arrays: Arrays::Elements,
         threads: None,
         epsilon: None,
     };
@@ -247,8 +248,14 @@ fn plain_when_nothing_is_chosen<const FAMILY: usize>(Sample(program): Sample<FAM
             .keep_going(true)
             .minimise(0)
             .preemptions(most);
-        if order(&program, ranked) != order(&program, plain) {
+        let plain = order(&program, plain);
+        if order(&program, ranked) != plain {
             return TestResult::error(format!("another order with {most} preemptions"));
+        }
+        let arrays =
+            explorer((Some(most), None), VariableSets::Dynamic, Reduction::None).arrays(Arrays::Whole);
+        if order(&program, arrays) != plain {
+            return TestResult::error(format!("another order with {most} preemptions and whole arrays"));
         }
     }
     TestResult::passed()

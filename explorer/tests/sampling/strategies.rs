@@ -188,23 +188,92 @@ fn what_would_not_hold_is_refused() {
     }
 }
 
-#[test]
-fn surw_draws_no_lock_whose_sections_all_access_one_variable() {
+/// Among how many variables SURW draws in this test.
+fn drawn_from(test: impl Fn() + Send + Sync) -> usize {
     let report = explorer("surw")
         .environment(Environment::calm())
         .executions(3)
-        .explore(|| {
-            let (lock, n) = (Mutex::new(()), AtomicUsize::new(0));
-            thread::scope(|scope| {
-                for _ in 0..2 {
-                    scope.spawn(|| {
-                        let _held = lock.lock().unwrap();
-                        n.fetch_add(1, SeqCst);
-                    });
-                }
-            });
+        .explore(test);
+    let note = report.notes().iter().find_map(|note| {
+        let of = note.strip_prefix("surw(one): uniform over the orders of accesses to ")?;
+        Some(match of.strip_prefix("one of ") {
+            None => 1,
+            Some(many) => many.split(' ').next()?.parse().expect("a number of variables"),
+        })
+    });
+    note.unwrap_or_else(|| panic!("{report}"))
+}
+
+/// Two tasks that take a lock, each to do something there.
+fn sections(
+    lock: &Mutex<()>,
+    one: impl Fn() -> usize + Send + Sync,
+    other: impl Fn() -> usize + Send + Sync,
+) {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _held = lock.lock().unwrap();
+            one();
         });
-    let note =
-        "surw(one): uniform over the orders of accesses to the one variable that tasks were seen to share";
-    assert!(report.notes().iter().any(|known| known == note), "{report}");
+        scope.spawn(|| {
+            let _held = lock.lock().unwrap();
+            other();
+        });
+    });
+}
+
+#[test]
+fn surw_draws_no_lock_whose_sections_all_access_one_variable() {
+    let (lock, n) = (|| Mutex::new(()), || AtomicUsize::new(0));
+    let all_access_one = || {
+        let (lock, n) = (lock(), n());
+        thread::scope(|scope| {
+            // Without somebody who does not wait for the lock, the lock stands for what is behind it.
+            scope.spawn(|| n.fetch_add(1, SeqCst));
+            sections(&lock, || n.fetch_add(1, SeqCst), || n.swap(1, SeqCst));
+        });
+    };
+    assert_eq!(drawn_from(all_access_one), 1);
+    let one_accesses_nothing = || {
+        let (lock, n) = (lock(), n());
+        thread::scope(|scope| {
+            scope.spawn(|| n.fetch_add(1, SeqCst));
+            sections(&lock, || n.fetch_add(1, SeqCst), || 0);
+        });
+    };
+    assert_eq!(drawn_from(one_accesses_nothing), 2);
+    let each_accesses_another = || {
+        let (lock, n, m) = (lock(), n(), n());
+        thread::scope(|scope| {
+            scope.spawn(|| n.fetch_add(1, SeqCst) + m.fetch_add(1, SeqCst));
+            sections(&lock, || n.fetch_add(1, SeqCst), || m.fetch_add(1, SeqCst));
+        });
+    };
+    assert_eq!(drawn_from(each_accesses_another), 3);
+    let one_accesses_what_nobody_shares = || {
+        let (lock, n, own) = (lock(), n(), n());
+        thread::scope(|scope| {
+            scope.spawn(|| n.fetch_add(1, SeqCst));
+            sections(&lock, || n.fetch_add(1, SeqCst), || own.fetch_add(1, SeqCst));
+        });
+    };
+    assert_eq!(drawn_from(one_accesses_what_nobody_shares), 2);
+}
+
+/// Whether a try fails is settled by the lock alone.
+#[test]
+fn surw_draws_a_lock_that_was_tried_in_vain() {
+    let tried = || {
+        let (lock, n) = (Mutex::new(()), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            let held = lock.lock().unwrap();
+            n.fetch_add(1, SeqCst);
+            let task = scope.spawn(|| assert!(lock.try_lock().is_err()));
+            task.join().unwrap();
+            drop(held);
+            scope.spawn(|| n.fetch_add(1, SeqCst));
+            sections(&lock, || n.fetch_add(1, SeqCst), || n.swap(1, SeqCst));
+        });
+    };
+    assert_eq!(drawn_from(tried), 2);
 }

@@ -21,11 +21,7 @@ const REMARKS: &[(&str, &str)] = &[
     ),
     (
         "reorder_3_bad,setters=3",
-        "10.3 over 400 seeds with what is learned from, a ratio of 1.42",
-    ),
-    (
-        "CVE-2013-1792",
-        "22.2 over 400 seeds with what is learned from, a ratio of 1.51, and 20.2 without",
+        "10.3 over 400 seeds with what is learned from, a ratio of 1.41",
     ),
     (
         "safestack",

@@ -56,6 +56,7 @@ impl Identity {
             delays,
             variables,
             variable_sets: _,
+            arrays: _,
             threads,
             epsilon: _,
             depth,

@@ -15,7 +15,7 @@ pub(super) struct Level {
     pub(super) threads: u32,
 }
 
-/// The variables after accesses to which an execution was preempted: as they are known, and their numbers in it.
+/// The variables after accesses to which an execution was preempted, or their arrays: as they are known, and their numbers in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Set(SmallVec<[(Known, u32); 2]>);
 

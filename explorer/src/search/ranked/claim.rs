@@ -4,6 +4,7 @@ use super::agenda::Level;
 use super::threads::Threads;
 use super::{LeftOut, Ranked};
 use crate::report::{Coverage, RankBound};
+use crate::settings::Arrays;
 
 /// More than any bound.
 const ANY: u32 = u32::MAX;
@@ -48,9 +49,13 @@ impl Ranked {
             preemptions: bound(level.preemptions),
             // There are never more than preemptions.
             variables: bound(level.variables).filter(|&most| most < level.preemptions),
+            arrays: Arrays::default(),
             threads: None,
             epsilon: None,
         };
+        if rank.variables.is_some() && self.variables.has_arrays() {
+            rank.arrays = Arrays::Whole;
+        }
         if let Some(threads) = &self.threads {
             rank.threads = Some(level.threads);
             rank.epsilon = threads.epsilon(level);

@@ -15,10 +15,13 @@
 //! accesses to these (the paper's VT-CHESS). The paper lets the first v preemptions choose, even if two of them are at
 //! one variable, so that a third at another is left out; here it takes v variables, so that both ways cover the same.
 //!
+//! Arrays count element by element, or each as one variable (`arrays.rs`).
+//!
 //! Misses: what a bound leaves out, and the report says so; with a bound on threads also, by the chance that was asked for, orders.
 //! Memory: some hundred bytes for each prefix put aside.
 
 mod agenda;
+mod arrays;
 mod claim;
 mod orders;
 mod permutations;
@@ -111,7 +114,7 @@ impl Ranked {
             dynamic,
             threads,
             pruning: None,
-            variables: Variables::default(),
+            variables: Variables::new(false),
             agenda: Agenda::new(dynamic),
             level,
             set: Set::default(),
@@ -125,6 +128,12 @@ impl Ranked {
             left_out: LeftOut::default(),
             preemptions: 0,
         }
+    }
+
+    /// With arrays that count as one variable each.
+    pub(crate) fn with_whole_arrays(mut self) -> Ranked {
+        self.variables = Variables::new(true);
+        self
     }
 
     /// With states that were reached before not gone on from, remembered in so many bytes.
@@ -284,7 +293,7 @@ impl Strategy for Ranked {
         }
         let mut ways = self.orders.ways(point, self.own_level.preemptions);
         let variable = match point.trace().last_accessed(point.running.0) {
-            Some(var) if ways.could_preempt => Some((self.variables.known(point, var), var)),
+            Some(var) if ways.could_preempt => Some(self.variables.counted(point, var)),
             _ => None,
         };
         ways.free.reverse();

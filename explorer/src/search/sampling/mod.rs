@@ -11,6 +11,7 @@ mod numbers;
 mod pct;
 mod pct_all;
 mod pct_vars;
+mod pending;
 mod places;
 mod portfolio;
 mod pos;

@@ -7,18 +7,17 @@
 //! waits races as well, for what it waits for.
 //! Misses: nothing for good; orders that take many conflicts in a row to come out one way are rare.
 
+use super::pending::Pending;
 use super::{Generator, Policy, Profile, uniform};
 use crate::schedule::ChoiceKind;
 use crate::search::ChoicePoint;
 use crate::trace::{Key, Touch};
 use intermezzo_sdk::{Class, SyncVar};
-use rand::RngExt;
 
 /// Random priorities of operations.
 #[derive(Default)]
 pub(crate) struct Pos {
-    /// By task: for which operation, told by how many events its task has had, and the priority; 0 if none was drawn.
-    priorities: Vec<(u32, u64)>,
+    priorities: Pending,
     /// How many steps of the execution were seen.
     steps: usize,
 }
@@ -28,19 +27,14 @@ impl Pos {
     fn redraw(&mut self, point: &ChoicePoint<'_>) {
         for step in self.steps..point.trace.steps().len() {
             let touches = point.trace.touches(step);
-            for (priority, task) in self.priorities.iter_mut().zip(point.created_tasks()) {
-                let access = task.pending.access;
-                if access.var == SyncVar::NONE.0 {
-                    continue;
-                }
-                let races = Class::of(access.op, false).is_some_and(|class| {
+            self.priorities.redraw(|task| {
+                let access = point.tasks[task].pending.access;
+                let class = Class::of(access.op, false).filter(|_| access.var != SyncVar::NONE.0);
+                class.is_some_and(|class| {
                     let key = Key::of(access.op, access.var);
                     touches.iter().any(|&touch| touch.conflicts(Touch { key, class }))
-                });
-                if races {
-                    priority.1 = 0;
-                }
-            }
+                })
+            });
         }
         self.steps = point.trace.steps().len();
     }
@@ -56,7 +50,7 @@ impl Policy for Pos {
     }
 
     fn begin(&mut self, _: u64, _: &Profile, _: &mut Generator) {
-        self.priorities.clear();
+        self.priorities.begin();
         self.steps = 0;
     }
 
@@ -65,17 +59,11 @@ impl Policy for Pos {
             return uniform(point, random);
         }
         self.redraw(point);
-        self.priorities.resize(point.created_tasks().len(), (0, 0));
         let (mut best, mut at) = ((0, 0), 0);
         point.for_each_task(|task| {
-            let number = task.0 as usize;
-            let (of, priority) = &mut self.priorities[number];
-            let pending = point.tasks[number].events;
-            if *priority == 0 || *of != pending {
-                (*of, *priority) = (pending, random.random::<u64>() | 1);
-            }
-            if *priority > best.0 {
-                best = (*priority, at);
+            let priority = self.priorities.of(task, point, random);
+            if priority > best.0 {
+                best = (priority, at);
             }
             at += 1;
         });

@@ -24,7 +24,8 @@ struct Open {
     nested: bool,
 }
 
-/// The sections of an execution that came to their end. One that is nested shows no memory: it stands for itself.
+/// The sections of an execution that came to their end. One that is nested shows no memory: it stands for itself. So does a try
+/// that failed: what decides it is the lock, whatever is accessed where others hold it.
 pub(super) fn sections(events: &[Event]) -> Sections {
     let mut open: Vec<Open> = Vec::new();
     let mut sections = Sections::new();
@@ -40,6 +41,11 @@ pub(super) fn sections(events: &[Event]) -> Sections {
             // The mutex that a wait releases.
             (SyncVarOp::CondvarWait, _) => event.written as u32,
             (_, Lock::Releases) => event.var,
+            (SyncVarOp::LockTryFailed, _) => {
+                let shown = sections.entry(place(event.site)).or_default();
+                shown.insert(BTreeSet::new());
+                continue;
+            }
             (_, Lock::Takes) => {
                 let mut nested = false;
                 for section in of_task {

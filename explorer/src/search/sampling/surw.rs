@@ -2,7 +2,9 @@
 //!
 //! Some operations are *interesting*. A task is drawn to take the next interesting step, with probability proportional to the
 //! interesting steps that it has left, those of tasks that it has yet to create included; until it has, tasks that are about
-//! to do anything else go on, all as likely, and others that are about to take an interesting step wait. So all orders of
+//! to do anything else go on, by random priorities of these operations, as in the paper's experiments, and others that are about to take an
+//! interesting step wait. An operation of low priority stays behind until it is done, however many others that takes: with a fair
+//! draw at each choice that would be unlikely. So all orders of
 //! interesting steps are as likely, if the counts are right and no task waits for another one: orders of n steps that are
 //! ordered only within tasks, and after the creation of their task, are a forest, which has n! over the product of the
 //! sizes of its subtrees.
@@ -13,6 +15,7 @@
 //! Misses: uniformity where tasks wait for each other (a task that joins others is drawn only once it can go on), where counts
 //! depend on the schedule, and among orders of what is not interesting.
 
+use super::pending::Pending;
 use super::profile::{FIRST_LINEAGE, Places, is_access, lineage, place};
 use super::{Drawn, Generator, Policy, Profile, uniform};
 use crate::runtime::Site;
@@ -62,9 +65,11 @@ pub(crate) struct Surw {
     heirs: Vec<u32>,
     /// How many steps of the execution were seen.
     steps: usize,
+    /// Who goes first of those that may.
+    priorities: Pending,
     /// Room for tasks and their weights, and for alternatives.
     weights: Vec<(u32, f64)>,
-    allowed: Vec<u32>,
+    allowed: Vec<(u32, TaskId)>,
 }
 
 /// What is interesting in an execution.
@@ -130,6 +135,7 @@ impl Surw {
             drawn: None,
             heirs: Vec::new(),
             steps: 0,
+            priorities: Pending::default(),
             weights: Vec::new(),
             allowed: Vec::new(),
         }
@@ -230,12 +236,12 @@ impl Surw {
 
     /// The alternatives whose tasks may go: that of the task that was drawn, and those of tasks that are not about to
     /// take an interesting step.
-    fn allowed(&mut self, point: &ChoicePoint<'_>, known: &Profile, allowed: &mut Vec<u32>) {
+    fn allowed(&mut self, point: &ChoicePoint<'_>, known: &Profile, allowed: &mut Vec<(u32, TaskId)>) {
         let mut alternative = 0;
         allowed.clear();
         point.for_each_task(|task| {
             if self.drawn == Some(task.0) || !self.is_about_to(task, point, known) {
-                allowed.push(alternative);
+                allowed.push((alternative, task));
             }
             alternative += 1;
         });
@@ -273,6 +279,7 @@ impl Policy for Surw {
         };
         self.tasks.clear();
         (self.drawn, self.steps) = (None, 0);
+        self.priorities.begin();
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>, known: &Profile, random: &mut Generator) -> u32 {
@@ -298,7 +305,10 @@ impl Policy for Surw {
             self.draw(point, known, random, |_| true);
             self.allowed(point, known, &mut allowed);
         }
-        let taken = allowed[random.random_range(0..allowed.len())];
+        let first = allowed
+            .iter()
+            .max_by_key(|(_, task)| self.priorities.of(*task, point, random));
+        let (taken, _) = *first.expect("who was drawn can go on");
         self.allowed = allowed;
         taken
     }

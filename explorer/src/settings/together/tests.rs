@@ -271,6 +271,16 @@ fn combinations() {
             "variable_sets=dynamic",
             Some(("variable_sets", "only the strategy")),
         ),
+        ("strategy=ranked variables=1 arrays=whole threads=2", None),
+        ("arrays=whole", Some(("arrays", "only the strategy `ranked`"))),
+        (
+            "strategy=pctvb(3,1) arrays=whole",
+            Some(("arrays", "for `pctvb`")),
+        ),
+        (
+            "strategy=ranked arrays=whole reduction=caching",
+            Some(("reduction", "other arrays")),
+        ),
         ("threads=2", Some(("threads", "only the strategy `ranked`"))),
         (
             "strategy=ranked reduction=dpor",

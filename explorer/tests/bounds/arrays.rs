@@ -1,0 +1,335 @@
+//! Ranked search with arrays as one variable each, against an enumerator that counts them so.
+
+use super::explored;
+use crate::ranked::{place, ranked};
+use intermezzo_explorer::sync::Mutex;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{Arrays, Coverage, Explorer, RankBound, Strategy, Verdict, thread};
+use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult};
+use std::collections::{BTreeSet, HashMap};
+
+/// How many atomics and locks there are.
+const OF_EACH: usize = 4;
+
+/// Most interleavings of a program.
+const INTERLEAVINGS_MAX: usize = 3_000;
+
+/// How many random programs are compared, unless `EXPLORED_PROGRAMS` says otherwise.
+const PROGRAMS: u64 = 200;
+
+/// One operation: at one of three places, on an atomic or lock by index; or at a place that has this variable alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Op {
+    Add { place: u8, atomic: usize },
+    Own { atomic: usize },
+    Lock { place: u8, lock: usize },
+    Unlock,
+}
+
+#[derive(Clone, Debug)]
+struct Program(Vec<Vec<Op>>);
+
+impl Arbitrary for Program {
+    fn arbitrary(g: &mut Gen) -> Program {
+        let mut below = |most: usize| usize::arbitrary(g) % most;
+        let tasks = 2 + below(2);
+        let mut task = || {
+            let mut ops = Vec::new();
+            for _ in 0..1 + below(4) {
+                let which = below(OF_EACH);
+                let place = below(3) as u8;
+                match below(6) {
+                    0 => ops.extend([Op::Lock { place, lock: which }, Op::Unlock]),
+                    1 => ops.push(Op::Own { atomic: which }),
+                    _ => ops.push(Op::Add { place, atomic: which }),
+                }
+            }
+            ops
+        };
+        Program((0..tasks).map(|_| task()).collect())
+    }
+
+    fn shrink(&self) -> Box<dyn Iterator<Item = Program>> {
+        let all = self.0.clone();
+        let tasks = all.len();
+        Box::new((0..tasks).filter(move |_| tasks > 1).map(move |gone| {
+            let mut fewer = all.clone();
+            fewer.remove(gone);
+            Program(fewer)
+        }))
+    }
+}
+
+/// What the engine runs the program on.
+#[derive(Default)]
+struct Objects {
+    atomics: [AtomicUsize; OF_EACH],
+    locks: [Mutex<()>; OF_EACH],
+}
+
+impl Objects {
+    /// Each arm is a place.
+    fn perform(&self, ops: &[Op]) {
+        let mut held = None;
+        for op in ops {
+            match *op {
+                Op::Add { place: 0, atomic } => _ = self.atomics[atomic].fetch_add(1, SeqCst),
+                Op::Add { place: 1, atomic } => _ = self.atomics[atomic].swap(1, SeqCst),
+                Op::Add { atomic, .. } => self.atomics[atomic].store(1, SeqCst),
+                Op::Own { atomic: 0 } => _ = self.atomics[0].fetch_add(1, SeqCst),
+                Op::Own { atomic: 1 } => _ = self.atomics[1].fetch_add(1, SeqCst),
+                Op::Own { atomic: 2 } => _ = self.atomics[2].fetch_add(1, SeqCst),
+                Op::Own { .. } => _ = self.atomics[3].fetch_add(1, SeqCst),
+                Op::Lock { place: 0, lock } => held = self.locks[lock].lock().ok(),
+                Op::Lock { place: 1, lock } => held = self.locks[lock].lock().ok(),
+                Op::Lock { lock, .. } => held = self.locks[lock].lock().ok(),
+                Op::Unlock => drop(held.take()),
+            }
+        }
+    }
+
+    fn run(program: &Program) {
+        let objects = Objects::default();
+        thread::scope(|scope| {
+            for task in &program.0 {
+                let objects = &objects;
+                scope.spawn(move || objects.perform(task));
+            }
+        });
+    }
+}
+
+/// A variable as the enumerator has it: whether it is a lock, and which.
+type Variable = (bool, usize);
+
+/// An execution under way, written against the words of the reference and not against the search.
+#[derive(Clone, Default)]
+struct State {
+    at: Vec<usize>,
+    held: Vec<Option<usize>>,
+    path: Vec<u32>,
+    /// The array of each variable, and that of each place, by the variable that began it.
+    arrays: HashMap<Variable, Variable>,
+    places: HashMap<Op, Variable>,
+    accessed: Vec<Option<Variable>>,
+    /// For each preemption, the variable and the array that it counts against.
+    preempted: Vec<(Option<Variable>, Option<Variable>)>,
+}
+
+/// An execution: who took the steps, with how many preemptions, at how many variables and arrays.
+#[derive(Clone, Debug)]
+struct Known {
+    path: Vec<u32>,
+    preemptions: u32,
+    variables: u32,
+    arrays: u32,
+}
+
+impl State {
+    fn enabled(&self, program: &Program, task: usize) -> bool {
+        match program.0[task].get(self.at[task]) {
+            None => false,
+            Some(Op::Lock { lock, .. }) => !self.held.contains(&Some(*lock)),
+            Some(_) => true,
+        }
+    }
+
+    fn step(&mut self, program: &Program, task: usize) {
+        let op = program.0[task][self.at[task]];
+        self.at[task] += 1;
+        self.path.push(task as u32 + 1);
+        // The place is the operation less its index; a release is no place of an index.
+        let (variable, place) = match op {
+            Op::Add { place, atomic } => ((false, atomic), Some(Op::Add { place, atomic: 0 })),
+            Op::Own { atomic } => ((false, atomic), Some(Op::Own { atomic })),
+            Op::Lock { place, lock } => {
+                self.held[task] = Some(lock);
+                ((true, lock), Some(Op::Lock { place, lock: 0 }))
+            }
+            Op::Unlock => {
+                let lock = self.held[task].take().expect("a release comes after its lock");
+                ((true, lock), None)
+            }
+        };
+        let of_place = place.and_then(|place| self.places.get(&place).copied());
+        let array = *self
+            .arrays
+            .entry(variable)
+            .or_insert(of_place.unwrap_or(variable));
+        if let Some(place) = place {
+            self.places.entry(place).or_insert(array);
+        }
+        self.accessed[task] = Some(variable);
+    }
+
+    fn go(self, program: &Program, found: &mut Vec<Known>) -> Option<()> {
+        let tasks = program.0.len();
+        let enabled: Vec<usize> = (0..tasks).filter(|&task| self.enabled(program, task)).collect();
+        if enabled.is_empty() {
+            let count = |of: BTreeSet<Variable>| of.len() as u32;
+            found.push(Known {
+                preemptions: self.preempted.len() as u32,
+                variables: count(self.preempted.iter().filter_map(|at| at.0).collect()),
+                arrays: count(self.preempted.iter().filter_map(|at| at.1).collect()),
+                path: self.path,
+            });
+            return (found.len() <= INTERLEAVINGS_MAX).then_some(());
+        }
+        let last = self.path.last().map(|&last| last as usize - 1);
+        for &task in &enabled {
+            let mut next = self.clone();
+            if let Some(last) = last.filter(|last| *last != task && enabled.contains(last)) {
+                let variable = self.accessed[last];
+                let array = variable.map(|variable| self.arrays[&variable]);
+                next.preempted.push((variable, array));
+            }
+            next.step(program, task);
+            next.go(program, found)?;
+        }
+        Some(())
+    }
+
+    /// Every execution; `None` if there are too many.
+    fn enumerate(program: &Program) -> Option<Vec<Known>> {
+        let tasks = program.0.len();
+        let begin = State {
+            at: vec![0; tasks],
+            held: vec![None; tasks],
+            accessed: vec![None; tasks],
+            ..State::default()
+        };
+        let mut found = Vec::new();
+        begin.go(program, &mut found)?;
+        Some(found)
+    }
+}
+
+fn agrees(program: Program) -> TestResult {
+    let Some(all) = State::enumerate(&program) else {
+        return TestResult::discard();
+    };
+    for (preemptions, variables) in [(1, 0), (2, 1), (3, 1), (3, 2), (99, 1)] {
+        let within = |known: &&Known, at: u32| known.preemptions <= preemptions && at <= variables;
+        let sorted = |paths: Vec<&Known>| {
+            let mut paths: Vec<Vec<u32>> = paths.into_iter().map(|known| known.path.clone()).collect();
+            paths.sort();
+            paths
+        };
+        let by_array = sorted(all.iter().filter(|known| within(known, known.arrays)).collect());
+        let by_element = sorted(
+            all.iter()
+                .filter(|known| within(known, known.variables))
+                .collect(),
+        );
+        for sets in ["each", "dynamic"] {
+            for (arrays, wanted) in [("whole", &by_array), ("elements", &by_element)] {
+                let settings = format!(
+                    "strategy=ranked preemptions={preemptions} variables={variables} variable_sets={sets} arrays={arrays}"
+                );
+                let (mut seen, _) = explored(&settings, || Objects::run(&program));
+                seen.sort();
+                if seen != *wanted {
+                    return TestResult::error(format!("{settings}: {seen:?}, where there are {wanted:?}"));
+                }
+            }
+        }
+        // Coarser variables leave nothing out.
+        if by_element
+            .iter()
+            .any(|path| by_array.binary_search(path).is_err())
+        {
+            return TestResult::error("an execution at few elements is at more arrays");
+        }
+    }
+    TestResult::passed()
+}
+
+#[test]
+fn arrays_count_as_one_variable_each() {
+    let given = std::env::var("EXPLORED_PROGRAMS").ok();
+    let programs = given.map_or(PROGRAMS, |all| all.parse().expect("a number of programs"));
+    QuickCheck::new()
+        .tests(programs)
+        .max_tests(programs * 20)
+        .quickcheck(agrees as fn(Program) -> TestResult);
+}
+
+/// Looks at two slots while they are written: what it sees is wrong if it is preempted after its look at the first, and the
+/// writer between its two writes to the second.
+fn torn_look() {
+    let slots: [AtomicUsize; 2] = Default::default();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let seen = [0, 1].map(|at: usize| slots[at].load(SeqCst));
+            assert_ne!(seen, [0, 1]);
+        });
+        scope.spawn(|| {
+            for (at, value) in [(0, 1), (1, 1), (1, 2)] {
+                slots[at].store(value, SeqCst);
+            }
+        });
+    });
+}
+
+#[test]
+fn a_failure_at_two_elements_is_found_at_one_array() {
+    let find = |settings: &str| ranked(&format!("preemptions=2 {settings} minimise=0"), torn_look);
+    let missed = find("variables=1 arrays=elements");
+    assert_eq!(missed.verdict(), Verdict::Pass, "{missed}");
+    let by_element = find("variables=2 arrays=elements");
+    assert!(
+        place(&by_element).starts_with("rank 2 preemptions, 2 variables"),
+        "{by_element}"
+    );
+    let whole = find("variables=1 arrays=whole");
+    let found = place(&whole);
+    assert!(
+        found.starts_with("rank 2 preemptions, 1 variable, after accesses to atomic at "),
+        "{whole}"
+    );
+    assert!(found.contains("arrays.rs:"), "{whole}");
+    let again = Explorer::new()
+        .program(whole.program())
+        .replay(whole.findings()[0].schedule.clone())
+        .explore(torn_look);
+    assert_eq!(again.findings()[0].message, whole.findings()[0].message);
+}
+
+/// What a report says is complete says what counted as one variable, and says the same when it is read again.
+#[test]
+fn the_claim_says_what_a_variable_is() {
+    let report = Explorer::new()
+        .strategy(Strategy::ranked())
+        .preemptions(2)
+        .variables(1)
+        .arrays(Arrays::Whole)
+        .explore(|| {
+            let slots: [AtomicUsize; 2] = Default::default();
+            let others: [AtomicUsize; 2] = Default::default();
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        slots.iter().for_each(|slot| _ = slot.fetch_add(1, SeqCst));
+                        others.iter().for_each(|other| _ = other.fetch_add(1, SeqCst));
+                    });
+                }
+            });
+        });
+    let rank = RankBound {
+        preemptions: Some(2),
+        variables: Some(1),
+        arrays: Arrays::Whole,
+        threads: None,
+        epsilon: None,
+    };
+    assert!(
+        matches!(report.coverage(), Coverage::Bounded { rank: Some(told), reason: None, .. } if *told == rank),
+        "{report}"
+    );
+    let told = report.coverage().to_string();
+    assert!(
+        told.contains("at most 2 preemptions after accesses to 1 variable (an array is one)"),
+        "{told}"
+    );
+    assert!(report.to_json().contains("\"arrays\": \"whole\""));
+}

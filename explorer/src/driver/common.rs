@@ -11,7 +11,7 @@ use crate::explore::{OnProgress, Progress};
 use crate::report::Finding;
 use crate::search::{Rank, SearchState, Strategy, configured};
 use crate::settings::Settings;
-use crate::trace::{Suits, Traces};
+use crate::trace::{Fingerprints, Suits};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -157,7 +157,7 @@ pub(super) struct Common<'a> {
     /// Whether executions are ordered as they are run: by a single worker, from the first to the last.
     pub(super) in_sequence: bool,
     /// The traces there were, of executions that ended well.
-    pub(super) traces: Traces,
+    pub(super) traces: Fingerprints<()>,
     pub(super) gate: Gate,
     /// Held by who runs executions before the search, which may set up what all share.
     pub(super) warming: Mutex<()>,
@@ -196,7 +196,7 @@ impl<'a> Common<'a> {
         settings: &'a Settings,
         [alone, own, replaying]: [bool; 3],
         books: Books,
-        traces: Traces,
+        traces: Fingerprints<()>,
         before: Duration,
         keeping: Option<Keeping>,
         progress: Option<OnProgress>,
@@ -246,7 +246,7 @@ impl<'a> Common<'a> {
     }
 
     /// All is over: what came of it, and the traces there were.
-    pub(super) fn into_books(self) -> (Books, Traces) {
+    pub(super) fn into_books(self) -> (Books, Fingerprints<()>) {
         let books = self.books.into_inner().unwrap_or_else(PoisonError::into_inner);
         (books, self.traces)
     }

@@ -23,7 +23,7 @@ use crate::runtime::{Glancing, Limits, Listeners, Reported, Worker, crash, panic
 use crate::schedule::Schedule;
 use crate::search::{Replay, Strategy, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
-use crate::trace::{Suits, Traces};
+use crate::trace::{Fingerprints, Suits};
 use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
 use common::{AtHand, Books, Common, End, Keeping};
@@ -152,7 +152,7 @@ impl Exploration {
             at_hand: vec![AtHand::default(); jobs],
             checkpoint_problem: None,
         };
-        let traces = Traces::new(configured::table_bytes(&settings));
+        let traces = Fingerprints::new(configured::table_bytes(&settings));
         let (keeping, restored) = open_checkpoint(&settings, &program, body, &sets[0], &*strategy)?;
         let mut ending = None;
         let mut before = Duration::ZERO;

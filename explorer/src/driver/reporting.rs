@@ -12,7 +12,7 @@ use crate::report::{Coverage, Finding, Report};
 use crate::runtime::{Reported, Worker};
 use crate::schedule::Premises;
 use crate::settings::Settings;
-use crate::trace::Traces;
+use crate::trace::Fingerprints;
 use std::time::Duration;
 
 /// What a report notes where fairness kept schedules out.
@@ -49,7 +49,7 @@ pub(super) struct Outcome<'a> {
     /// What there is to say of each worker.
     pub(super) done: Vec<Done>,
     /// The traces there were, if they are those of what the report is about.
-    pub(super) traces: Option<Traces>,
+    pub(super) traces: Option<Fingerprints<()>>,
     /// Whether a finding ended it at once.
     pub(super) alone: bool,
 }

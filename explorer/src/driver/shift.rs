@@ -9,7 +9,7 @@ use crate::judge;
 use crate::report::Finding;
 use crate::runtime::{Executed, Stop, Trouble, Worker};
 use crate::search::{Rank, configured};
-use crate::trace::Suits;
+use crate::trace::{Suits, Uncounted};
 use intermezzo_sdk::FindingKind;
 
 /// Executions between two looks at the clock, where executions are short.
@@ -29,6 +29,8 @@ pub(super) struct Shift<'a> {
     span: Rank,
     tally: Tally,
     attempts: Attempts,
+    /// Its traces that are in none of the counts yet.
+    traces: Uncounted,
     /// Executions that it ran.
     executions: u64,
     /// What a program may do for the reduction that was asked for to suit it, and for the one at work.
@@ -107,6 +109,7 @@ impl<'a> Shift<'a> {
             span: Rank::default(),
             tally: Tally::default(),
             attempts: Attempts::new(common.settings.retries),
+            traces: Uncounted::default(),
             executions: 0,
             asked,
             planned: common.books().planned,
@@ -158,12 +161,12 @@ impl<'a> Shift<'a> {
             self.count(&executed);
             let after = self.attempts.after(executed.departed, &mut self.tally.departures);
             match executed.trouble {
-                None => self.common.traces.add(executed.fingerprint),
+                None => self.traces.add(executed.fingerprint, &self.common.traces),
                 Some(trouble) => {
                     let ended_well = matches!(trouble.stop, Stop::Complete);
                     if !self.trouble(*trouble, after) && ended_well {
                         // Nothing but warnings.
-                        self.common.traces.add(executed.fingerprint);
+                        self.traces.add(executed.fingerprint, &self.common.traces);
                     }
                 }
             }
@@ -249,6 +252,7 @@ impl<'a> Shift<'a> {
             first_failure: self.tally.first_failure,
             ..Tally::default()
         };
+        self.traces.clear();
         self.common.traces.clear();
         let settings = self.common.settings;
         let own = self.worker.strategy().anew();
@@ -383,6 +387,7 @@ impl<'a> Shift<'a> {
     /// Leaves its state where another worker finds it.
     fn lay_down(&mut self, search: Option<String>) {
         self.write_down();
+        self.traces.count(&self.common.traces);
         let redundant = self.worker.redundant();
         let unfitted = self.worker.unfitted();
         self.common.books().at_hand[self.number] = AtHand {

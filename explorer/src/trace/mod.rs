@@ -24,7 +24,7 @@ mod race;
 mod set;
 mod step;
 mod suits;
-mod traces;
+mod uncounted;
 mod voids;
 
 pub(crate) use access::{Class, Key, Touch, class_of, conflict};
@@ -34,7 +34,7 @@ pub(crate) use race::Race;
 pub(crate) use set::{Fingerprints, Saved};
 pub(crate) use step::Step;
 pub(crate) use suits::Suits;
-pub(crate) use traces::Traces;
+pub(crate) use uncounted::Uncounted;
 use voids::Voids;
 
 use crate::runtime::{Event, Gates, StepEnd, Task, Vars};

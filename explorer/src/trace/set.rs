@@ -140,7 +140,7 @@ pub(super) fn shard_of(fingerprint: u128) -> usize {
 }
 
 /// What a mutex holds, whoever panicked.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -11,7 +11,7 @@ use crate::report::{
 use crate::schedule::Schedule;
 use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
-use crate::trace::{Suits, Traces};
+use crate::trace::{Fingerprints, Suits};
 use intermezzo_sdk::FindingKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -315,7 +315,7 @@ impl Contents {
         elapsed: Duration,
         (alone, ending): (bool, Option<Ending>),
         books: &Books,
-        traces: &Traces,
+        traces: &Fingerprints<()>,
     ) -> Contents {
         let Books {
             ledger, catalogue, ..
@@ -352,7 +352,7 @@ impl Contents {
     pub(in super::super) fn take(
         &mut self,
         books: &mut Books,
-        traces: &Traces,
+        traces: &Fingerprints<()>,
     ) -> Result<(), CheckpointProblem> {
         let Books {
             ledger, catalogue, ..

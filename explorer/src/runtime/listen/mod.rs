@@ -2,6 +2,7 @@
 
 mod memory;
 mod record;
+mod sites;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -47,6 +48,8 @@ pub(crate) struct Listeners {
     monitors: Vec<Listener>,
     /// The execution so far, as monitors see it; made when first needed.
     record: Option<Box<Record>>,
+    /// All of the last execution, as monitors see it; for the room.
+    ended: Vec<sdk::SyncVarAccess>,
     /// Findings of the execution that runs.
     pub(crate) reported: Vec<Reported>,
     /// How objects are looked at, if they are; and the glance that is under way.
@@ -155,7 +158,9 @@ impl Runtime {
         let number = self.number;
         let record = self.listeners.record();
         record.catch_up(self.events.as_slice());
-        let accesses = record.accesses().to_vec();
+        let mut accesses = std::mem::take(&mut self.listeners.ended);
+        accesses.clear();
+        accesses.extend_from_slice(self.listeners.record().accesses());
         self.tell(None, "on_execution_end", |monitor, cx| {
             let execution = Execution {
                 number,
@@ -164,6 +169,7 @@ impl Runtime {
             };
             monitor.on_execution_end(&execution, cx);
         });
+        self.listeners.ended = accesses;
     }
 
     pub(super) fn tell_shutdown(&mut self) {

@@ -2,6 +2,7 @@
 
 use super::super::task_set::TaskSet;
 use super::super::{Event, Site};
+use super::sites::SiteNumbers;
 use hashbrown::HashMap;
 use intermezzo_sdk::{EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
 use std::collections::BTreeMap;
@@ -37,10 +38,7 @@ pub(super) struct Place {
 /// What happened in the execution that runs. Nothing is computed before somebody needs it.
 #[derive(Default)]
 pub(super) struct Record {
-    sites: HashMap<Site, SiteId>,
-    /// The same by address, which is faster: one place may have several.
-    site_addresses: HashMap<usize, SiteId>,
-    site_list: Vec<Site>,
+    sites: SiteNumbers,
     locations: HashMap<Memory, Location>,
     memories: Vec<Named>,
     /// How many pieces without a name each task accessed first.
@@ -74,22 +72,14 @@ impl Record {
     }
 
     /// The number of a source place.
+    #[inline]
     pub(super) fn site_id(&mut self, site: Site) -> SiteId {
-        let address = std::ptr::from_ref(site).addr();
-        if let Some(&known) = self.site_addresses.get(&address) {
-            return known;
-        }
-        let number = *self.sites.entry(site).or_insert_with(|| {
-            self.site_list.push(site);
-            SiteId(self.site_list.len() as u32 - 1)
-        });
-        self.site_addresses.insert(address, number);
-        number
+        self.sites.number(site)
     }
 
     /// The source place of that number.
     pub(super) fn site(&self, site: SiteId) -> Option<Site> {
-        self.site_list.get(site.0 as usize).copied()
+        self.sites.get(site)
     }
 
     /// The number of a piece of memory, which this task accesses.

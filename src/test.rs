@@ -38,18 +38,18 @@ pub struct Source {
 #[cfg(feature = "explore")]
 pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: fn()) {
     use crate::{Explorer, ReplayedBy, TextStyle, report::source::Search, settings::Layers};
-    let layers = Layers::of_test(program, settings).unwrap_or_else(|error| panic!("{error}"));
+    let layers = Layers::of_test(program, settings).unwrap_or_else(|error| refused(program, &error));
     if layers.are_all_that_is_wanted(program) {
         return;
     }
     let explorer = Explorer::with_settings(layers.settings().clone())
         .program(program)
         .with_variables()
-        .unwrap_or_else(|error| panic!("{error}"))
+        .unwrap_or_else(|error| refused(program, &error))
         .monitors_by_name(crate::monitors::by_name);
     let report = explorer
         .try_explore(test)
-        .unwrap_or_else(|error| panic!("{error}"));
+        .unwrap_or_else(|error| refused(program, &error));
     if !report.verdict().is_pass() {
         let mut style = TextStyle::of_process()
             .detail(layers.settings().detail)
@@ -59,6 +59,14 @@ pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: 
         }
         panic!("{}", report.text(&style));
     }
+}
+
+/// The test cannot be run as it is set: it fails, and who asked for reports is told why.
+#[cfg(feature = "explore")]
+fn refused(program: &str, reason: &dyn std::fmt::Display) -> ! {
+    let reason = reason.to_string();
+    crate::settings::tell_refusal(program, &reason);
+    panic!("{reason}")
 }
 
 /// Runs the test once, as it is.

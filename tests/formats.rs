@@ -21,6 +21,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "explorer/src/report/breakpoints.rs",
             "explorer/src/report/evidence.rs",
             "explorer/src/report/rank_bound.rs",
+            "explorer/src/settings/ranks.rs",
         ],
     ),
     ("The recording", &["explorer/src/recording/mod.rs"]),
@@ -46,6 +47,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "refinement/src/history/formats/value.rs",
         ],
     ),
+    ("Tests that cannot be run", &["explorer/src/settings/refusal.rs"]),
     ("Where settings came from", &["explorer/src/settings/layers.rs"]),
     (
         "Results of a comparison",

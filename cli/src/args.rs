@@ -104,8 +104,8 @@ Examples:
   cargo intermezzo test --jobs 2 --checkpoint target/searches
 
 JSON: { verdict, cargo_test: \"passed\" | \"failed\", reports: [..] }, each report as it was written.
-A project that does not build, or a cargo that cannot be run, is exit code 2; a project in which nothing was
-explored is exit code 3.";
+A project that does not build, a cargo that cannot be run, or a test that cannot be run as it is set is exit code 2; a
+project in which nothing was explored is exit code 3.";
 
 /// Runs one schedule again
 ///

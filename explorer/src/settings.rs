@@ -5,6 +5,7 @@ mod config;
 mod layers;
 mod monitors;
 mod ranks;
+mod refusal;
 mod strategy;
 mod suggest;
 mod table;
@@ -14,6 +15,7 @@ pub use config::{Config, ConfigError, Given, Section};
 pub use layers::{Layer, Layers, LayersError, Origin};
 pub use monitors::Wanted;
 pub use ranks::{Arrays, Epsilon, VariableSets};
+pub use refusal::tell_refusal;
 pub use strategy::StrategyKind;
 #[doc(hidden)]
 pub use suggest::did_you_mean;
@@ -443,6 +445,7 @@ mod tests {
                 "pct(4)",
                 "caching",
                 "dynamic",
+                "whole",
                 "0.25",
                 "ring.rs:12",
                 "ring.rs",

@@ -12,6 +12,7 @@ pub(super) fn tried(cargo: &[OsString], args: &BreakpointsArgs) -> Result<Vec<Pr
     let mut every = vec![OsString::from("--no-fail-fast")];
     every.extend_from_slice(cargo);
     let ran = CargoTest::new(every, true)?.settings(&looking(args)).run()?;
+    ran.refused_none()?;
     if ran.reports.is_empty() {
         output::complain(
             "nothing was explored: no test that was run has #[intermezzo::test] above it; or the feature `explore` of \
@@ -29,6 +30,7 @@ pub(super) fn tried(cargo: &[OsString], args: &BreakpointsArgs) -> Result<Vec<Pr
 
 fn explore(program: &str, test: Vec<OsString>, given: Given) -> Result<Came, Problem> {
     let ran = CargoTest::new(test, true)?.silent().settings(&given).run()?;
+    ran.refused_none()?;
     let report = ran.reports.iter().find(|report| report.program == program);
     report.map(|report| report.came()).ok_or_else(|| {
         Problem::usage(format!(

@@ -1,12 +1,13 @@
 //! `cargo test`, run for its reports.
 
+use super::refusal::{self, Refusal};
 use super::reports::{self, ProjectReport};
 use crate::problem::Problem;
 use crate::search_flags::{Given, SearchFlags, flag};
 use intermezzo::Settings;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::{env, fs, io};
 use tempfile::TempDir;
@@ -37,6 +38,18 @@ pub(crate) struct Ran {
     pub(crate) passed: bool,
     /// What the explored tests wrote, in order of their names.
     pub(crate) reports: Vec<ProjectReport>,
+    /// Tests that were not explored, for their settings cannot be.
+    pub(super) refusals: Vec<Refusal>,
+}
+
+impl Ran {
+    /// Tells which tests could not be run as they were set.
+    ///
+    /// # Errors
+    /// There are some.
+    pub(crate) fn refused_none(&self) -> Result<(), Problem> {
+        refusal::none_of(&self.refusals)
+    }
 }
 
 impl CargoTest {
@@ -143,8 +156,9 @@ impl CargoTest {
             Shown::Nothing => command.stdout(Stdio::null()).stderr(Stdio::null()),
         };
         let status = status(&mut command)?;
-        let reports = reports::read_all(&reports)?;
-        if !status.success() && reports.is_empty() && !self.builds()? {
+        let (reports, refusals) = reports::read_all(&reports)?;
+        let told = !reports.is_empty() || !refusals.is_empty();
+        if !status.success() && !told && !self.builds()? {
             let line = self
                 .arguments
                 .iter()
@@ -160,6 +174,7 @@ impl CargoTest {
         Ok(Ran {
             passed: status.success(),
             reports,
+            refusals,
         })
     }
 
@@ -176,6 +191,18 @@ impl CargoTest {
 }
 
 /// The cargo that runs us, or else the one that is found.
+/// The root of the workspace in the current directory; `None` if there is none, or cargo cannot be asked.
+pub(crate) fn workspace_root() -> Option<PathBuf> {
+    let output = cargo()
+        .args(["locate-project", "--workspace", "--message-format", "plain"])
+        .stderr(Stdio::null())
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    let manifest = String::from_utf8(output.stdout).ok()?;
+    Some(Path::new(manifest.trim_end()).parent()?.to_owned())
+}
+
 pub(super) fn cargo() -> Command {
     Command::new(cargo_path())
 }

@@ -92,6 +92,7 @@ pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
             section.pattern
         ));
     }
+    ran.refused_none()?;
     if !ran.passed {
         return Err(Problem::usage(
             "cargo test failed: see above which test's settings cannot be, or what cargo says",

@@ -5,11 +5,12 @@
 
 pub(crate) mod cargo;
 pub(crate) mod config;
+mod refusal;
 pub(crate) mod replay;
 pub(crate) mod reports;
 mod target;
 pub(crate) mod test;
 
-pub(crate) use cargo::CargoTest;
+pub(crate) use cargo::{CargoTest, workspace_root};
 pub(crate) use replay::arguments_of_test;
 pub(crate) use reports::ProjectReport;

@@ -1,5 +1,6 @@
 //! Reports that the tests of a project wrote, read back.
 
+use super::refusal::Refusal;
 use crate::breakpoints::Came;
 use crate::files::{self, Kind};
 use crate::output;
@@ -133,17 +134,21 @@ struct Header {
     format: String,
 }
 
-/// The reports in this directory, in order of their programs' names.
-pub(super) fn read_all(directory: &Path) -> Result<Vec<ProjectReport>, Problem> {
+/// What tests wrote into this directory, in order of their names: reports, and why there are none.
+pub(super) fn read_all(directory: &Path) -> Result<(Vec<ProjectReport>, Vec<Refusal>), Problem> {
     let help = "run the command again";
     let trouble = |error| Problem::file("read the reports in", directory, &error, help);
-    let mut reports = Vec::new();
+    let (mut reports, mut refusals) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(directory).map_err(trouble)? {
         let path = entry.map_err(trouble)?.path();
         if path.extension() != Some(OsStr::new("json")) {
             continue;
         }
         let text = fs::read_to_string(&path).map_err(|error| Problem::file("read", &path, &error, help))?;
+        if let Some(refusal) = Refusal::read(&text) {
+            refusals.push(refusal);
+            continue;
+        }
         let name = path
             .file_stem()
             .unwrap_or_default()
@@ -152,7 +157,8 @@ pub(super) fn read_all(directory: &Path) -> Result<Vec<ProjectReport>, Problem> 
         reports.push(ProjectReport::parse(name, text)?);
     }
     reports.sort_by(|left, right| (&left.program, &left.name).cmp(&(&right.program, &right.name)));
-    Ok(reports)
+    refusals.sort_by(|left, right| left.program.cmp(&right.program));
+    Ok((reports, refusals))
 }
 
 impl ProjectReport {
@@ -302,7 +308,7 @@ mod tests {
             .run();
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("a-counter.json"), report.to_json()).unwrap();
-        let reports = read_all(directory.path()).unwrap();
+        let (reports, _) = read_all(directory.path()).unwrap();
         let summary = reports[0].summary(&TextStyle::default());
         assert_eq!(reports[0].verdict, Verdict::Fail);
         assert!(
@@ -325,7 +331,7 @@ mod tests {
         fs::write(&path, report.to_json()).unwrap();
         fs::write(directory.path().join("other.txt"), "not a report").unwrap();
 
-        let reports = read_all(directory.path()).unwrap();
+        let (reports, _) = read_all(directory.path()).unwrap();
         let [read] = &reports[..] else {
             panic!("{} reports", reports.len())
         };

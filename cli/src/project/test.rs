@@ -1,6 +1,7 @@
 //! `test`: the project's tests under the given search, and a summary of what was explored.
 
 use super::cargo::{CargoTest, Ran, check_ours_come_first};
+use super::refusal::Refusal;
 use crate::args::TestArgs;
 use crate::exit::Exit;
 use crate::output;
@@ -20,6 +21,8 @@ struct TestJson<'a> {
     verdict: Verdict,
     cargo_test: &'static str,
     reports: Vec<&'a RawValue>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    refused: &'a [Refusal],
 }
 
 /// Runs the tests.
@@ -68,10 +71,12 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
             verdict,
             cargo_test,
             reports,
+            refused: &ran.refusals,
         })?;
     } else {
         output::text(&summary(&ran, &output::style().detail(detail)))?;
     }
+    ran.refused_none()?;
     if !ran.passed && ran.reports.iter().all(|report| report.verdict.is_pass()) {
         let where_to_look = match quiet {
             true => "run it without --quiet to see which test it was",

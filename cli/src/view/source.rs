@@ -1,6 +1,7 @@
 //! Lines of the source around the places that executions name, as they are when the page is made.
 
 use super::model::Shown;
+use crate::project::workspace_root;
 use intermezzo::report::source::{self, Search};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,13 +31,15 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    /// Looks from the current directory up, and from `near` up.
+    /// Looks from the current directory up, and from `near` up; where there is nothing near, in the workspace here, in which the test
+    /// has just been run.
     pub(super) fn new(near: Option<&Path>) -> Finder {
         let here = std::env::current_dir().ok();
-        let near = near.and_then(|near| std::path::absolute(near).ok());
-        Finder {
-            search: Search::From([here, near].into_iter().flatten().collect()),
-        }
+        let search = match near {
+            Some(near) => Search::From(here.into_iter().chain(std::path::absolute(near).ok()).collect()),
+            None => workspace_root().map_or_else(Search::here, Search::Root),
+        };
+        Finder { search }
     }
 
     /// The source around every place in these reports.

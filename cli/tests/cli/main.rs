@@ -13,6 +13,7 @@ mod memo;
 mod monitor;
 mod object;
 mod project;
+mod refusals;
 mod replay;
 mod stand_in;
 #[path = "../../../tests/common/throw_away.rs"]

@@ -361,6 +361,15 @@ fn findings_are_shown(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Valu
 }
 
 fn changes_and_mistakes_are_told(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {
+    // Whether it can be set depends on what the tests say of themselves.
+    let ran = run(&["test", "--arrays", "whole", "--lib"]).ends_with(2);
+    for told in [
+        "2 explored tests cannot be run",
+        "an_update_is_lost: setting `arrays`",
+    ] {
+        assert!(ran.stderr.contains(told), "{told:?} is not in:\n{}", ran.stderr);
+    }
+
     let another_task = LIBRARY.replacen("scope.spawn", "scope.spawn(|| add(&n)); scope.spawn", 1);
     write(project, "src/lib.rs", &another_task);
     let replayed = run(&["replay", &token(found), "--json"]).ends_with(3).json();

@@ -1,0 +1,60 @@
+//! Tests of a project that could not be run as they were set.
+
+use crate::output;
+use crate::problem::Problem;
+use serde::{Deserialize, Serialize};
+
+/// The format of refusals, as they name it.
+const FORMAT: &str = "intermezzo-refusal/1";
+
+/// A test that was not explored, for its settings cannot be.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Refusal {
+    #[serde(skip_serializing)]
+    format: String,
+    pub(super) program: String,
+    reason: String,
+}
+
+impl Refusal {
+    /// What a test wrote there, if it is that.
+    pub(super) fn read(text: &str) -> Option<Refusal> {
+        let refusal: Refusal = serde_json::from_str(text).ok()?;
+        (refusal.format == FORMAT).then_some(refusal)
+    }
+}
+
+/// Tells which tests could not be run.
+///
+/// # Errors
+/// There are some.
+pub(super) fn none_of(refusals: &[Refusal]) -> Result<(), Problem> {
+    if refusals.is_empty() {
+        return Ok(());
+    }
+    let mut message = format!(
+        "{} cannot be run with the given settings (`cargo intermezzo config` shows where each came from)",
+        output::count(refusals.len() as u64, "explored test")
+    );
+    for Refusal { program, reason, .. } in refusals {
+        message.push_str(&format!("\n  {program}: {reason}"));
+    }
+    Err(Problem::usage(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_told_with_its_reason() {
+        let text = r#"{"format":"intermezzo-refusal/1","program":"a::b","reason":"it cannot be"}"#;
+        let refusal = Refusal::read(text).unwrap();
+        let told = none_of(&[refusal]).unwrap_err().to_string();
+        assert!(told.starts_with("error: 1 explored test cannot be run"), "{told}");
+        assert!(told.ends_with("\n  a::b: it cannot be"), "{told}");
+        assert!(none_of(&[]).is_ok());
+        assert!(Refusal::read(&text.replace("refusal/1", "report/1")).is_none());
+        assert!(Refusal::read(&text[..20]).is_none());
+    }
+}

@@ -170,7 +170,8 @@ impl Engine {
     #[cold]
     fn tell_data_access(self, access: DataAccess) {
         let rt = self.rt();
-        let mut record = std::mem::take(rt.listeners.record());
+        // The box, not what is in it: another one would have to be made to stand there meanwhile.
+        let mut record = rt.listeners.record.take().unwrap_or_default();
         let mut pieces = Vec::new();
         match access.owner {
             Owner::Cell(var) => pieces.push(rt.whole(&mut record, &access, var, false)),
@@ -184,7 +185,7 @@ impl Engine {
                 }
             }
         }
-        *rt.listeners.record() = record;
+        rt.listeners.record = Some(record);
         if rt
             .data_points
             .as_mut()

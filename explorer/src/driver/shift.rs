@@ -138,7 +138,13 @@ impl<'a> Shift<'a> {
             if std::mem::take(&mut self.learned) {
                 self.start_anew();
             }
-            if !self.attempts.prepare(&mut self.worker) {
+            let more = self.attempts.prepare(&mut self.worker);
+            if self.worker.strategy().is_unsure() {
+                self.common.allowed_begins(false);
+                self.common.weaken(Suits::SourceSets);
+                continue;
+            }
+            if !more {
                 self.common.allowed_begins(false);
                 if self.waits() || self.common.weakened() != self.weakened {
                     continue;

@@ -122,6 +122,12 @@ pub trait Strategy: Send {
         0
     }
 
+    /// Whether what it plans cannot be relied on any more: then a reduction that plans less is to take over, from its
+    /// beginning. Asked after each call of `next`.
+    fn is_unsure(&self) -> bool {
+        false
+    }
+
     /// The reduction at work, for reports: `"none"`, `"dpor"`.
     fn reduction(&self) -> &'static str {
         "none"

@@ -18,6 +18,8 @@ impl Key {
     pub(crate) const TRY_LOCK_FAILURES: Key = Key(4);
     /// How many keys belong to no variable.
     const SHARED: u32 = 5;
+    /// Set in keys of which it is not known which one they are.
+    const UNKNOWN: u32 = 1 << 31;
 
     /// What an operation on a variable touches. The park token of a task is apart from its life: somebody who
     /// leaves the token does not care whether the task has ended.
@@ -25,6 +27,17 @@ impl Key {
     pub(crate) fn of(op: SyncVarOp, var: u32) -> Key {
         let token = matches!(op, SyncVarOp::Park | SyncVarOp::Unpark);
         Key(Key::SHARED + 2 * var + u32::from(token))
+    }
+
+    /// A key of some variable with this number or a higher one, for it came into use later than those before.
+    pub(crate) fn unknown(first: u32) -> Key {
+        Key(Key::UNKNOWN | first)
+    }
+
+    /// If it is not known which key it is: the lowest number that the variable may have.
+    #[inline(always)]
+    pub(crate) fn unknown_from(self) -> Option<u32> {
+        (self.0 & Key::UNKNOWN != 0).then_some(self.0 & !Key::UNKNOWN)
     }
 
     /// The place of the key in a table.

@@ -210,10 +210,10 @@ impl Trace {
         touches
     }
 
-    /// Whether a key is of a variable that no task had come to before a step: in another execution with the same beginning
-    /// it may have another number.
-    pub(crate) fn is_new_since(&self, step: usize, key: Key) -> bool {
-        key.var().is_some_and(|var| var >= self.steps[step - 1].vars)
+    /// How many variables tasks had come to before a step. In another execution with the same beginning they are the same,
+    /// and those that come later may have other numbers.
+    pub(crate) fn vars_before(&self, step: usize) -> u32 {
+        self.steps[step - 1].vars
     }
 
     /// The strongest reduction that suits what was seen in any execution so far.

@@ -12,6 +12,7 @@ macro_rules! for_each_family {
             parking 5 Parking,
             tasks 6 Tasks,
             mixed 7 Mixed,
+            probing 8 Probing,
         }
     };
     ($suite:ident: $($name:ident $number:literal $family:ident,)*) => {

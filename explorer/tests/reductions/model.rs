@@ -4,7 +4,7 @@
 //! A step is a visible operation and all that follows it up to the next ones: its task goes on, and so do the
 //! tasks that it creates, wakes, or whose wait for an end it ends.
 
-use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, TASKS};
+use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, SLOTS, TASKS, slot_from};
 use crate::trace::{self, Access, Class, Thing};
 
 /// What a task read, as digits to a base of 16, each one more than the value.
@@ -93,6 +93,8 @@ struct Task {
     /// The variable that it accessed last.
     accessed: Option<u8>,
     token: bool,
+    /// How many slots it has found taken, of those it has been trying.
+    tries: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -147,6 +149,7 @@ pub(crate) fn executions(program: &Program, visit: &mut dyn FnMut(&Leaf<'_>) -> 
         operations: 0,
         accessed: None,
         token: false,
+        tries: 0,
     };
     let channel = Channel {
         messages: [0; 8],
@@ -432,6 +435,22 @@ impl Walk<'_> {
                     (Thing::Atomic(at), Class::Write)
                 } else {
                     (Thing::Atomic(at), Class::Read)
+                }
+            }
+            Op::Claim(slot) => {
+                let at = slot_from(slot, own.tries);
+                own.read(state.atomics[at]);
+                let taken = state.atomics[at] != 0;
+                own.tries = if taken { own.tries + 1 } else { SLOTS };
+                match own.tries {
+                    SLOTS => own.tries = 0,
+                    _ => own.at -= 1,
+                }
+                if taken {
+                    (Thing::Atomic(at), Class::Read)
+                } else {
+                    state.atomics[at] = 1;
+                    (Thing::Atomic(at), Class::Write)
                 }
             }
             Op::TryLock(mutex) if state.mutexes[mutex].1 => {

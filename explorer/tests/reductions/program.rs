@@ -10,7 +10,10 @@ use quickcheck::{Arbitrary, Gen};
 pub(crate) const TASKS: usize = 4;
 /// How many atomics, mutexes and channels there are; the second channel holds one message at most. Of
 /// reader-writer locks and condition variables there is one.
-pub(crate) const ATOMICS: usize = 2;
+pub(crate) const ATOMICS: usize = PLAIN + SLOTS;
+/// Those that any operation may be on; and after them the slots of a table, of which a value decides which comes next.
+pub(crate) const PLAIN: usize = 2;
+pub(crate) const SLOTS: usize = 6;
 pub(crate) const MUTEXES: usize = 2;
 pub(crate) const CHANNELS: usize = 2;
 /// The channel with a bound, and how many messages it holds.
@@ -26,6 +29,9 @@ pub(crate) enum Op {
     Add(usize, u8),
     /// Compare-exchange: expected and new value.
     Exchange(usize, u8, u8),
+    /// Puts 1 into the first slot that holds 0, from this one on and around, by one compare-exchange after the other, each
+    /// of which reads what it finds; gives up after the last.
+    Claim(usize),
     /// Takes a mutex; reads the value in it and counts it up.
     Lock(usize),
     TryLock(usize),
@@ -107,11 +113,14 @@ pub(crate) enum Family {
     Channels,
     Parking,
     Tasks,
+    /// Something of all those above.
     Mixed,
+    /// Which variables come into use, and when, depends on the schedule.
+    Probing,
 }
 
 impl Family {
-    pub(crate) const ALL: [Family; 8] = [
+    pub(crate) const ALL: [Family; 9] = [
         Family::Atomics,
         Family::Mutexes,
         Family::ReadersWriters,
@@ -120,6 +129,7 @@ impl Family {
         Family::Parking,
         Family::Tasks,
         Family::Mixed,
+        Family::Probing,
     ];
 }
 
@@ -160,6 +170,7 @@ fn simpler(op: Op) -> Option<Op> {
     Some(match op {
         Op::Swap(at, value) | Op::Add(at, value) => Op::Store(at, value),
         Op::Exchange(at, _, value) => Op::Store(at, value),
+        Op::Claim(slot) => Op::Exchange(slot_from(slot, 0), 0, 1),
         Op::Store(at, 2..) => Op::Store(at, 1),
         Op::Store(1, value) => Op::Store(0, value),
         Op::Load(1) => Op::Load(0),
@@ -167,6 +178,11 @@ fn simpler(op: Op) -> Option<Op> {
         Op::TryLock(1) => Op::TryLock(0),
         _ => return None,
     })
+}
+
+/// The atomic that is the slot so many places on.
+pub(crate) fn slot_from(slot: usize, tries: usize) -> usize {
+    PLAIN + (slot + tries) % SLOTS
 }
 
 fn below(g: &mut Gen, bound: usize) -> usize {
@@ -219,7 +235,7 @@ pub(crate) fn draw(g: &mut Gen, family: Family) -> Program {
 /// Adds an operation, or a few that belong together.
 fn operation(g: &mut Gen, family: Family, me: usize, tasks: usize, ops: &mut Vec<Op>) {
     let family = match family {
-        Family::Mixed => Family::ALL[below(g, Family::ALL.len() - 1)],
+        Family::Mixed => Family::ALL[below(g, Family::Mixed as usize)],
         family => family,
     };
     // Something of another kind in between, so that orders show.
@@ -264,6 +280,12 @@ fn operation(g: &mut Gen, family: Family, me: usize, tasks: usize, ops: &mut Vec
             0 => ops.push(Op::Park),
             _ => ops.push(Op::Unpark((me + 1 + below(g, tasks - 1)) % tasks)),
         },
+        Family::Probing => ops.push(match below(g, 8) {
+            0 => Op::Load(slot_from(below(g, SLOTS), 0)),
+            1 => Op::Store(slot_from(below(g, SLOTS), 0), value(g)),
+            // Near each other, so that they meet.
+            _ => Op::Claim(below(g, 3)),
+        }),
         Family::Atomics | Family::Tasks | Family::Mixed => ops.push(match below(g, 7) {
             0 | 1 => Op::Load(which),
             2 | 3 => Op::Store(which, value(g)),

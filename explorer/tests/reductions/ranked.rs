@@ -229,6 +229,11 @@ fn ranks_of_all_together_are_complete() {
     suite::<7>(Family::Mixed);
 }
 
+#[test]
+fn ranks_of_probing_are_complete() {
+    suite::<8>(Family::Probing);
+}
+
 /// What a search runs, in order.
 fn order(program: &Program, explorer: Explorer) -> Vec<Vec<u32>> {
     let (monitor, seen) = Collect::new();

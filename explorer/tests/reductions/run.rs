@@ -1,7 +1,7 @@
 //! The same programs for the engine, and what its executions read.
 
 use crate::model::{DISCONNECTED, FAILED, Record, counted_up, noted};
-use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, TASKS};
+use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, SLOTS, TASKS, slot_from};
 use intermezzo_explorer::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use intermezzo_explorer::sync::mpsc::{
     Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel,
@@ -274,6 +274,16 @@ impl<'scope, 'env> Body<'scope, 'env> {
                     atomic.compare_exchange(expected, value, SeqCst, SeqCst)
                 };
                 self.read(result.unwrap_or_else(|found| found));
+            }
+            Op::Claim(slot) => {
+                for tries in 0..SLOTS {
+                    let atomic = &shared.atomics[slot_from(slot, tries)];
+                    let result = atomic.compare_exchange(0, 1, SeqCst, SeqCst);
+                    self.read(result.unwrap_or_else(|found| found));
+                    if result.is_ok() {
+                        break;
+                    }
+                }
             }
             Op::Lock(mutex) => self.take(shared.mutexes[mutex].lock().unwrap()),
             Op::TryLock(mutex) => match shared.mutexes[mutex].try_lock() {

@@ -11,6 +11,8 @@
 //!
 //! Beyond the paper:
 //! - *Values.* Choices other than of tasks (`choose(n)`, whom to notify) are enumerated within the step that makes them.
+//! - *Variables* that came into use after a step may have other numbers in other executions. Where it cannot be told for
+//!   that reason whether a branch leads to the same as a sequence, source sets take over, which need not know.
 //! - *Blocked operations* of an execution that is stuck take part in races, though they never happened.
 //! - *Unasked wakings* (a time-out before its time, a spurious wake-up) are another next step of a task that waits. One is
 //!   tried before each step that does not commute with it.
@@ -100,6 +102,8 @@ pub(crate) struct Dpor {
     planned: Planned,
     redundant: u64,
     blocked: u64,
+    /// Whether what the trees hold cannot be relied on: see [`Tree::insert`].
+    unsure: bool,
     bound: Bound,
     sequences: Sequences,
     /// What it has to do with other hands on the search.
@@ -124,6 +128,7 @@ impl Dpor {
             planned: Planned::default(),
             redundant: 0,
             blocked: 0,
+            unsure: false,
             bound: Bound::new(insertion),
             sequences: Sequences::default(),
             part: Part::default(),
@@ -268,14 +273,14 @@ impl Dpor {
     fn reverse_races(&mut self, trace: &Trace, choices: &[Choice]) {
         let steps = self.nodes.len().min(trace.steps().len());
         let mut sequences = std::mem::take(&mut self.sequences);
-        for race in trace.races_from(self.fresh) {
+        let is_whole = self.insertion == Insertion::Whole;
+        // What is kept of a sequence depends on all that follows, or just on what comes before the race: then races that the
+        // execution before showed tell nothing new.
+        for race in trace.races_from(if is_whole { 0 } else { self.fresh }) {
             if race.later as usize >= steps || race.earlier == 0 {
                 continue;
             }
-            let until = match self.insertion {
-                Insertion::Whole => steps,
-                _ => race.later as usize + 1,
-            };
+            let until = if is_whole { steps } else { race.later as usize + 1 };
             let sequence = sequences.reversing(trace, race.earlier as usize, race.later as usize, until);
             self.insert(trace, choices, race.earlier as usize, sequence);
         }
@@ -316,10 +321,10 @@ impl Dpor {
                         .is_some()
                 };
                 if !asleep.iter().any(seen) {
-                    match at {
+                    self.unsure |= match at {
                         None => node.pending.insert(trace, choices, sequence),
                         Some(_) => self.part.insert(depth, trace, choices, sequence),
-                    }
+                    };
                 }
             }
             // A sleeper that merely commutes with the sequence is no reason here: what it leads to may itself rely on
@@ -525,6 +530,10 @@ impl Strategy for Dpor {
 
     fn blocked(&self) -> u64 {
         self.blocked
+    }
+
+    fn is_unsure(&self) -> bool {
+        self.unsure
     }
 
     fn reduction(&self) -> &'static str {

@@ -15,10 +15,9 @@ use super::bound::Bound;
 use super::node::Node;
 use super::sequence::{Sequence, Values};
 use super::sleep::{Sleeper, Touches};
-use super::tree::Tree;
+use super::tree::{Before, Leads, Tree};
 use crate::schedule::Choice;
 use crate::trace::Trace;
-use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The path of the hand that came to places first, down to the deepest of them.
@@ -284,31 +283,38 @@ impl Drop for Place {
 
 impl At {
     /// Adds a sequence found below this branch: to the place, or below a branch taken later with which it may as well begin.
-    /// The places that it was added below, and the one that it was added to; `None` if it is come to anyway.
+    /// The places that it was added below, and the one that it was added to; `None` if it is come to anyway. And whether that
+    /// cannot be relied on, as with [`Tree::insert`].
     pub(super) fn insert(
         &self,
         trace: &Trace,
         choices: &[Choice],
         sequence: &mut Sequence,
-    ) -> Option<(Vec<At>, Arc<Place>)> {
-        let mut done: SmallVec<[u32; 8]> = SmallVec::new();
+    ) -> (Option<(Vec<At>, Arc<Place>)>, bool) {
+        let (mut done, mut unsure) = (Before::new(), false);
         let mut above = Vec::new();
         let (mut place, mut from) = (self.place.clone(), self.branch + 1);
         loop {
             let mut branches = place.lock();
-            let begins = |at: &usize| {
-                branches.taken[*at]
-                    .tried
-                    .may_begin(trace, choices, sequence, &done)
+            let begins = |at: usize| {
+                let tried = &branches.taken[at].tried;
+                let leads = tried.leads(trace, choices, sequence, &done);
+                unsure |= matches!(leads, Leads::Unsure);
+                match leads {
+                    Leads::By(step) => Some((at, step)),
+                    Leads::Unsure | Leads::Elsewhere => None,
+                }
             };
-            let Some(branch) = (from..branches.taken.len()).find(begins) else {
-                branches.pending.insert_after(trace, choices, sequence, done);
+            let Some((branch, step)) = (from..branches.taken.len()).find_map(begins) else {
+                unsure |= branches.pending.insert_after(trace, choices, sequence, done);
                 drop(branches);
-                return Some((above, place));
+                return (Some((above, place)), unsure);
             };
             let taken = &branches.taken[branch];
-            let below = taken.below.clone().filter(|_| !sequence.is_empty())?;
-            done.push(taken.task);
+            let Some(below) = taken.below.clone().filter(|_| !sequence.is_empty()) else {
+                return (None, unsure);
+            };
+            done.push(step);
             drop(branches);
             above.push(At { place, branch });
             (place, from) = (below, 0);

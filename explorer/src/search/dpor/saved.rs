@@ -18,6 +18,7 @@ struct Saved {
     /// How many executions were prepared.
     executions: u64,
     left_out: bool,
+    unsure: bool,
     /// Those prescribed for the next execution.
     choices: String,
     values: Vec<u32>,
@@ -50,6 +51,7 @@ impl Dpor {
         let saved = Saved {
             executions: self.executions,
             left_out: self.bound.left_out(),
+            unsure: self.unsure,
             choices: pack(if over { &[] } else { choices }),
             values: self.values.to_vec(),
             fresh: if over { 0 } else { self.fresh },
@@ -96,6 +98,7 @@ impl Dpor {
         if saved.left_out {
             self.bound.leave_out();
         }
+        self.unsure = saved.unsure;
         self.values = Values::from_vec(saved.values);
         self.fresh = saved.fresh;
         for node in saved.nodes {

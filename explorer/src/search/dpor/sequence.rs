@@ -2,7 +2,7 @@
 
 use super::sleep::Touches;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::trace::{Blocked, Key, Touch, Trace, conflict};
+use crate::trace::{Blocked, Touch, Trace, conflict};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -222,14 +222,22 @@ impl Sequence {
         }
     }
 
-    /// Takes out the step at a place, which was done.
-    pub(super) fn remove(&mut self, place: usize) {
-        self.planned.remove(place);
+    /// Takes out the step at a place, which was done. Whether it does what it did in the last execution.
+    pub(super) fn remove(&mut self, place: usize) -> bool {
+        let step = self.planned.remove(place).step;
+        step.is_some() && step != self.reversed
     }
 
-    /// Whether a key is of a variable that nobody had come to where the sequence begins.
-    pub(super) fn is_new(&self, trace: &Trace, key: Key) -> bool {
-        trace.is_new_since(self.depth, key)
+    /// How many variables tasks had come to where the sequence begins.
+    pub(super) fn vars_before(&self, trace: &Trace) -> u32 {
+        trace.vars_before(self.depth)
+    }
+
+    /// Whether any of the steps touches a variable with this number or a higher one.
+    pub(super) fn touches_from(&self, trace: &Trace, first: u32) -> bool {
+        let is_such = |touch: &Touch| touch.key.var().is_some_and(|var| var >= first);
+        let mut steps = self.planned.iter();
+        steps.any(|planned| self.with_touches(trace, planned, |touches| touches.iter().any(is_such)))
     }
 
     /// What the next step of a task, which has none in the sequence, touched in the last execution: that is how

@@ -74,12 +74,23 @@ impl Part {
     }
 
     /// A sequence is to be tried at a place of the path, unless what it leads to is come to by a branch taken later.
+    /// Whether that cannot be relied on, as with [`Tree::insert`].
     #[cold]
-    pub(super) fn insert(&self, depth: usize, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) {
-        let added = self.at(depth).and_then(|at| at.insert(trace, choices, sequence));
+    pub(super) fn insert(
+        &self,
+        depth: usize,
+        trace: &Trace,
+        choices: &[Choice],
+        sequence: &mut Sequence,
+    ) -> bool {
+        let Some(at) = self.at(depth) else {
+            return false;
+        };
+        let (added, unsure) = at.insert(trace, choices, sequence);
         if let Some((above, place)) = added {
             self.list(depth, &above, &place);
         }
+        unsure
     }
 
     /// There is something to try at a place, below these and those of the path.

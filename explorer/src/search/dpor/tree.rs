@@ -3,7 +3,7 @@
 use super::sequence::{Sequence, Values};
 use super::sleep::{SavedTouches, Touches, restored_touches, saved_touches};
 use crate::schedule::Choice;
-use crate::trace::{Touch, Trace};
+use crate::trace::{Key, Touch, Trace};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -16,10 +16,33 @@ struct Branch {
     /// How many branches it is, with all that are to be tried after it. They follow it in the tree's list.
     size: u32,
     /// What the step touched in the execution that it was seen in, if that is one key at most and it chose no values.
+    /// Variables that came into use after the branching are unknown: elsewhere they have other numbers.
     touch: Option<Touch>,
     /// Else what there is to say.
     more: Option<Box<More>>,
 }
+
+/// Whether a branch begins something that leads to the same as a sequence.
+pub(super) enum Leads {
+    /// It does not.
+    Elsewhere,
+    /// It cannot be told: it touches variables that may be numbered otherwise in the execution that the sequence is of.
+    Unsure,
+    /// It does, by this step.
+    By(Done),
+}
+
+/// A step that is done before what is left of a sequence.
+#[derive(Clone, Copy)]
+pub(super) struct Done {
+    task: u32,
+    /// Whether it is a step of the sequence, and does what it did in the last execution. Else it merely commutes with the
+    /// sequence, and may be another than that execution's; or it comes before the race now, and may do something else.
+    along: bool,
+}
+
+/// Such steps, in order.
+pub(super) type Before = SmallVec<[Done; 8]>;
 
 /// What a step chose and touched.
 #[derive(Clone, Debug)]
@@ -45,6 +68,20 @@ impl Branch {
             size,
             touch,
             more,
+        }
+    }
+
+    /// Forgets which variables it touches of those with this number or a higher one.
+    #[inline(always)]
+    fn forget_from(&mut self, first: u32) {
+        let touches = match &mut self.more {
+            Some(more) => &mut more.touches[..],
+            None => self.touch.as_mut_slice(),
+        };
+        for touch in touches {
+            if touch.key.var().is_some_and(|var| var >= first) {
+                touch.key = Key::unknown(first);
+            }
         }
     }
 
@@ -138,17 +175,24 @@ impl Tree {
         }
     }
 
-    /// Whether one of these may begin something that leads to the same as the sequence, after steps of the tasks `done`. If
-    /// so, that is left without its step.
-    pub(super) fn may_begin(
+    /// Whether one of these begins something that leads to the same as the sequence, after the steps `done`. If so, the
+    /// sequence is left without that step.
+    pub(super) fn leads(
         &self,
         trace: &Trace,
         choices: &[Choice],
         sequence: &mut Sequence,
-        done: &[u32],
-    ) -> bool {
-        self.first()
-            .any(|at| self.branches[at].leads_on(trace, choices, sequence, done))
+        done: &[Done],
+    ) -> Leads {
+        let mut leads = Leads::Elsewhere;
+        for at in self.first() {
+            match self.branches[at].leads(trace, choices, sequence, done) {
+                Leads::Elsewhere => {}
+                Leads::Unsure => leads = Leads::Unsure,
+                by => return by,
+            }
+        }
+        leads
     }
 
     /// The steps of these tasks are to be tried, one after the other.
@@ -210,37 +254,45 @@ impl Tree {
         }
     }
 
-    /// Adds a sequence, unless the tree holds one that leads to the same.
+    /// Adds a sequence, unless the tree holds one that leads to the same. Whether it could not be told of some that is tried
+    /// before: then what sleeps in it may sleep on, and what the tree holds is no plan to rely on.
     #[inline(always)]
-    pub(super) fn insert(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) {
-        self.insert_after(trace, choices, sequence, SmallVec::new());
+    #[must_use]
+    pub(super) fn insert(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> bool {
+        self.insert_after(trace, choices, sequence, Before::new())
     }
 
-    /// The same of a sequence that steps of the tasks `done` were taken out of.
+    /// The same of a sequence that comes after the steps `done`.
     #[inline(always)]
+    #[must_use]
     pub(super) fn insert_after(
         &mut self,
         trace: &Trace,
         choices: &[Choice],
         sequence: &mut Sequence,
-        mut done: SmallVec<[u32; 8]>,
-    ) {
-        // The branches whose steps have been found to begin the sequence, and their tasks.
+        mut done: Before,
+    ) -> bool {
+        // The branches whose steps have been found to begin the sequence.
         let mut before: SmallVec<[usize; 8]> = SmallVec::new();
+        let mut unsure = false;
         let (mut at, mut end) = (self.gone, self.branches.len());
         while at < end {
             let branch = &self.branches[at];
             let after = at + branch.size as usize;
-            if !branch.leads_on(trace, choices, sequence, &done) {
-                at = after;
-                continue;
+            match branch.leads(trace, choices, sequence, &done) {
+                Leads::By(step) => {
+                    if sequence.is_empty() || branch.is_last() {
+                        return unsure;
+                    }
+                    done.push(step);
+                    before.push(at);
+                    (at, end) = (at + 1, after);
+                }
+                elsewhere => {
+                    unsure |= matches!(elsewhere, Leads::Unsure);
+                    at = after;
+                }
             }
-            if sequence.is_empty() || branch.is_last() {
-                return;
-            }
-            done.push(branch.task);
-            before.push(at);
-            (at, end) = (at + 1, after);
         }
         let added = sequence.len() as u32;
         for at in before {
@@ -248,14 +300,17 @@ impl Tree {
         }
         let before = self.branches.len();
         self.branches.reserve(sequence.len());
-        let mut size = added;
+        let (mut size, known) = (added, sequence.vars_before(trace));
         sequence.for_each_step(trace, choices, |task, values, touches| {
-            self.branches.push(Branch::new(task, size, values, touches));
+            let mut branch = Branch::new(task, size, values, touches);
+            branch.forget_from(known);
+            self.branches.push(branch);
             size -= 1;
         });
         if end < before {
             self.branches[end..].rotate_right(added as usize);
         }
+        unsure
     }
 }
 
@@ -304,60 +359,56 @@ impl Tree {
 }
 
 impl Branch {
-    /// Whether a branch begins something that leads to the same as the sequence, after steps of the tasks `done`. If so the
-    /// branch's step is taken out of it.
+    /// Whether a branch begins something that leads to the same as the sequence, after the steps `done`. If so the branch's
+    /// step is taken out of it.
     #[inline(always)]
-    fn leads_on(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence, done: &[u32]) -> bool {
-        let may_begin = match sequence.place_of_step(self.task) {
+    fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence, done: &[Done]) -> Leads {
+        let place = match sequence.place_of_step(self.task) {
             // What it touches does not matter: it is a step of the sequence.
             Some(place) => sequence.can_be_first(trace, place).then_some(Some(place)),
-            None => self
-                .touches_in(trace, sequence, done)
-                .and_then(|touches| sequence.may_begin(trace, self.task, &touches)),
+            None => match self.touches_in(trace, sequence, done) {
+                Some(touches) => sequence.may_begin(trace, self.task, &touches),
+                None => return Leads::Unsure,
+            },
         };
-        match may_begin {
+        let Some(place) = place else {
+            return Leads::Elsewhere;
+        };
+        if let Some(place) = place {
             // With other values it is another step.
-            Some(Some(place))
-                if !self.is_any()
-                    && sequence
-                        .values(trace, choices, place)
-                        .is_some_and(|values| !self.chose(&values)) =>
-            {
-                false
+            let other = !self.is_any()
+                && sequence
+                    .values(trace, choices, place)
+                    .is_some_and(|values| !self.chose(&values));
+            if other {
+                return Leads::Elsewhere;
             }
-            Some(Some(place)) => {
-                sequence.remove(place);
-                true
-            }
-            Some(None) => true,
-            None => false,
         }
+        let along = place.is_some_and(|place| sequence.remove(place));
+        Leads::By(Done {
+            task: self.task,
+            along,
+        })
     }
 
-    /// What the branch's step would touch in the last execution; `None` if that cannot be told.
-    ///
-    /// What it touches, and how, is settled by what comes before it in the tree. But variables first used after the
-    /// branching may be numbered otherwise in the execution that the branch comes from.
-    fn touches_in(&self, trace: &Trace, sequence: &Sequence, done: &[u32]) -> Option<Touches> {
-        let taken = done.iter().filter(|&&task| task == self.task).count();
-        match sequence.next_touches(trace, self.task, taken) {
-            Some(here) => {
-                let mut touches = Touches::from_slice(&here);
-                if let (Some(here), Some(there)) = (touches.first_mut(), self.touches().first()) {
-                    here.class = there.class;
-                }
-                touches.extend(self.touches().iter().skip(1).copied());
-                Some(touches)
-            }
-            // Nothing is known of them here: the step is taken to conflict.
-            None if self
-                .touches()
-                .iter()
-                .any(|touch| sequence.is_new(trace, touch.key)) =>
-            {
-                None
-            }
-            None => Some(Touches::from_slice(self.touches())),
+    /// What the branch's step would touch in the last execution, as far as it matters to the sequence; `None` if that cannot be
+    /// told.
+    fn touches_in(&self, trace: &Trace, sequence: &Sequence, done: &[Done]) -> Option<Touches> {
+        let mut touches = Touches::from_slice(self.touches());
+        let Some(first) = touches.iter().find_map(|touch| touch.key.unknown_from()) else {
+            return Some(touches);
+        };
+        // After the steps that its task took in the last execution, it does next what it did there.
+        let own = done.iter().filter(|step| step.task == self.task);
+        if let ([touch], true) = (&mut touches[..], own.clone().all(|step| step.along))
+            && let Some(here) = sequence.next_touches(trace, self.task, own.clone().count())
+            && let Some(here) = here.first()
+        {
+            touch.key = here.key;
+            return Some(touches);
         }
+        // Else nothing is known of variables that came into use later, but that they did.
+        touches.retain(|touch| touch.key.unknown_from().is_none());
+        (!sequence.touches_from(trace, first)).then_some(touches)
     }
 }

@@ -127,12 +127,13 @@ impl Trace {
         begins && b.stands != NONE && self.known(a.stands, b.stands)
     }
 
-    /// Goes through the steps after `earlier`, of the first `steps` steps, that it need not come before, each with its task:
-    /// those which it does not [precede](Self::precedes).
+    /// Goes through the steps after `earlier`, from `from` on and of the first `steps` steps, that it need not come before,
+    /// each with its task: those which it does not [precede](Self::precedes).
     #[inline(always)]
     pub(crate) fn for_each_independent(
         &self,
         earlier: usize,
+        from: usize,
         steps: usize,
         mut each: impl FnMut(usize, u32),
     ) {
@@ -142,7 +143,6 @@ impl Trace {
             .entries
             .get(a.stands as usize)
             .filter(|_| a.stands >= a.entries);
-        let from = earlier + 1;
         for (number, b) in (from..).zip(&self.steps[from..steps.max(from)]) {
             let precedes = a.task == b.task
                 || b.stands != NONE

@@ -29,6 +29,7 @@ mod crew;
 mod in_vain;
 mod node;
 mod place;
+mod races;
 mod saved;
 mod sequence;
 mod sleep;
@@ -42,6 +43,7 @@ use crate::trace::{Ending, Trace, conflict};
 use bound::Bound;
 use intermezzo_sdk::TaskId;
 use node::{Candidate, Node, Path};
+use races::Examined;
 use sequence::{Sequence, Sequences, Values};
 use sleep::{Sleeper, Touches};
 use split::Part;
@@ -98,6 +100,8 @@ pub(crate) struct Dpor {
     values: Values,
     /// The first step of the last execution that was not in the one before.
     fresh: usize,
+    /// What is known of the races of the path.
+    examined: Vec<Examined>,
     cut: Option<Cut>,
     planned: Planned,
     redundant: u64,
@@ -124,6 +128,7 @@ impl Dpor {
             guide: Tree::default(),
             values: Values::new(),
             fresh: 0,
+            examined: Vec::new(),
             cut: None,
             planned: Planned::default(),
             redundant: 0,
@@ -266,88 +271,6 @@ impl Dpor {
         }
         for (task, touches) in woken {
             self.try_task(depth, task, touches);
-        }
-    }
-
-    /// Sees to it that every race that the last execution showed first is reversed.
-    fn reverse_races(&mut self, trace: &Trace, choices: &[Choice]) {
-        let steps = self.nodes.len().min(trace.steps().len());
-        let mut sequences = std::mem::take(&mut self.sequences);
-        let is_whole = self.insertion == Insertion::Whole;
-        // What is kept of a sequence depends on all that follows, or just on what comes before the race: then races that the
-        // execution before showed tell nothing new.
-        for race in trace.races_from(if is_whole { 0 } else { self.fresh }) {
-            if race.later as usize >= steps || race.earlier == 0 {
-                continue;
-            }
-            let until = if is_whole { steps } else { race.later as usize + 1 };
-            let sequence = sequences.reversing(trace, race.earlier as usize, race.later as usize, until);
-            self.insert(trace, choices, race.earlier as usize, sequence);
-        }
-        if trace.ending() == Ending::Stuck && self.cut.is_none() {
-            for blocked in trace.blocked() {
-                for earlier in trace.races_of_blocked(blocked) {
-                    if earlier > 0 {
-                        let sequence = sequences.reversing_blocked(trace, earlier, blocked, steps);
-                        self.insert(trace, choices, earlier, sequence);
-                    }
-                }
-            }
-        }
-        self.sequences = sequences;
-    }
-
-    /// A sequence of steps is to be tried before the step at `depth`, unless what it leads to is seen anyway.
-    fn insert(&mut self, trace: &Trace, choices: &[Choice], depth: usize, sequence: &mut Sequence) {
-        let end = self.sleepers_end(depth);
-        let node = &mut self.nodes[depth];
-        let asleep = &self.sleepers[node.sleepers..end];
-        let candidates = &self.candidates[node.candidates.clone()];
-        let at = self.part.at(depth);
-        let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
-        if !sequence.begins(trace).any(can_begin) {
-            if node.fair {
-                // Fairness may hold back who should go first.
-                self.try_all(depth);
-            }
-            // Else who should go first cannot: the order was not to be reversed.
-            return;
-        }
-        match self.insertion {
-            Insertion::Whole => {
-                let seen = |sleeper: &Sleeper| {
-                    sequence
-                        .may_begin(trace, sleeper.task, &sleeper.touches)
-                        .is_some()
-                };
-                if !asleep.iter().any(seen) {
-                    self.unsure |= match at {
-                        None => node.pending.insert(trace, choices, sequence),
-                        Some(_) => self.part.insert(depth, trace, choices, sequence),
-                    };
-                }
-            }
-            // A sleeper that merely commutes with the sequence is no reason here: what it leads to may itself rely on
-            // a task that is tried in this place.
-            Insertion::First | Insertion::Bounded(_) => {
-                let sequence = sequence.keep_needed(trace);
-                let tried = sequence.begins(trace).any(|task| {
-                    task == node.task
-                        || asleep.iter().any(|sleeper| sleeper.task == task)
-                        || match at {
-                            None => node.pending.begins_with(task),
-                            Some(at) => at.place.lock().has(task),
-                        }
-                });
-                if !tried {
-                    let last = sequence.last_task();
-                    let able = || sequence.begins(trace).filter(|&task| can_begin(task));
-                    let first = able().find(|&task| task == last).or_else(|| able().next());
-                    if let Some(first) = first {
-                        self.try_task(depth, first, Touches::new());
-                    }
-                }
-            }
         }
     }
 

@@ -101,7 +101,7 @@ impl Sequences {
         self.sequence.depth = earlier;
         (self.sequence.blocked, self.sequence.reversed) = (None, None);
         self.sequence.planned.clear();
-        trace.for_each_independent(earlier, steps, |step, task| {
+        trace.for_each_independent(earlier, earlier + 1, steps, |step, task| {
             // A round in vain leads to nothing.
             if later != Some(step) && !trace.is_void(step) {
                 self.sequence.planned.push(Planned {
@@ -222,6 +222,12 @@ impl Sequence {
         }
     }
 
+    /// Whether the step at a place is the one that the race is reversed for, or came before it in the last execution.
+    pub(super) fn precedes_reversed(&self, place: usize) -> bool {
+        let step = self.planned[place].step;
+        step.is_some() && step <= self.reversed
+    }
+
     /// Takes out the step at a place, which was done. Whether it does what it did in the last execution.
     pub(super) fn remove(&mut self, place: usize) -> bool {
         let step = self.planned.remove(place).step;
@@ -252,6 +258,12 @@ impl Sequence {
             .filter(|&step| trace.steps()[step].task == task)
             .nth(done)
             .map(|step| trace.could_touch(step))
+    }
+
+    /// The last step of the last execution in it, but for the one that the race is reversed for.
+    pub(super) fn last_step(&self) -> usize {
+        let mut others = self.planned.iter().rev().filter_map(|planned| planned.step);
+        others.find(|&step| self.reversed != Some(step)).unwrap_or(0)
     }
 
     /// How many steps are left to do.

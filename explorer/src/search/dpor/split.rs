@@ -292,6 +292,7 @@ impl Dpor {
             }
         }
         self.leave_to(0);
+        self.examined.clear();
         (self.part.fixed, self.part.busy) = (0, false);
         self.take_up(plan)
     }

@@ -1,0 +1,164 @@
+//! Races of the last execution, and what is to be tried so that each is reversed.
+//!
+//! What of an execution need not come after a race's first step goes on after its second: with another end of the execution
+//! it is something else. With wakeup trees it belongs to what reverses the race, so all races of each execution are looked at,
+//! and not those only that it was the first to show. (Where that was left out, what slept was taken to be woken by a sequence
+//! that the trees never got to hold: programs of four tasks showed it.) Of many of the others it can be told soon that
+//! nothing is new for them, or that somebody sleeps who comes to what they lead to.
+
+use super::sequence::Sequence;
+use super::sleep::{Sleeper, Touches};
+use super::{Dpor, Insertion};
+use crate::schedule::Choice;
+use crate::trace::{Ending, Race, Trace, conflict};
+
+/// What is known of a race.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Examined {
+    seen: Seen,
+    /// The last step, of the execution that it was looked at in, that need not come after the race's first: what comes later
+    /// matters nothing.
+    last: usize,
+}
+
+/// Whether what reverses a race is seen anyway.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Seen {
+    /// That depends on what comes after it.
+    Maybe,
+    /// A sleeper begins it.
+    Begun,
+    /// The sleeper with this place among all commutes with it.
+    Commutes(usize),
+}
+
+/// Nothing is known.
+const NEVER: Examined = Examined {
+    seen: Seen::Maybe,
+    last: usize::MAX,
+};
+
+impl Dpor {
+    /// Sees to it that every race of the last execution is reversed.
+    pub(super) fn reverse_races(&mut self, trace: &Trace, choices: &[Choice]) {
+        let steps = self.nodes.len().min(trace.steps().len());
+        let mut sequences = std::mem::take(&mut self.sequences);
+        let races = trace.races_from(0);
+        let whole = self.insertion == Insertion::Whole;
+        let known = races.len() - trace.races_from(self.fresh).len();
+        self.examined.truncate(known);
+        self.examined.resize(races.len(), NEVER);
+        // With source sets what follows does not matter.
+        for at in if whole { 0 } else { known }..races.len() {
+            let Race { earlier, later } = races[at];
+            let (earlier, later) = (earlier as usize, later as usize);
+            if later >= steps || earlier == 0 || at < known && !self.has_news(trace, at, earlier, steps) {
+                continue;
+            }
+            let until = if whole { steps } else { later + 1 };
+            let sequence = sequences.reversing(trace, earlier, later, until);
+            let last = sequence.last_step();
+            let seen = self.insert(trace, choices, earlier, sequence);
+            self.examined[at] = Examined { seen, last };
+        }
+        if trace.ending() == Ending::Stuck && self.cut.is_none() {
+            for blocked in trace.blocked() {
+                for earlier in trace.races_of_blocked(blocked) {
+                    if earlier > 0 {
+                        let sequence = sequences.reversing_blocked(trace, earlier, blocked, steps);
+                        self.insert(trace, choices, earlier, sequence);
+                    }
+                }
+            }
+        }
+        self.sequences = sequences;
+    }
+
+    /// Whether a race that the execution before showed, whose first step is `earlier`, has to be looked at again, because of
+    /// what follows now: `fresh` and later.
+    fn has_news(&self, trace: &Trace, race: usize, earlier: usize, steps: usize) -> bool {
+        let Examined { seen, last } = self.examined[race];
+        let sleeper = match seen {
+            Seen::Begun => return false,
+            Seen::Commutes(sleeper) => Some(&self.sleepers[sleeper]),
+            Seen::Maybe if last >= self.fresh => return true,
+            Seen::Maybe => None,
+        };
+        let (mut begins, mut news) = (false, false);
+        trace.for_each_independent(earlier, self.fresh, steps, |step, task| match sleeper {
+            None => news |= !trace.is_void(step),
+            Some(sleeper) if !begins && !news && !trace.is_void(step) => {
+                begins = task == sleeper.task;
+                news = !begins && conflict(&sleeper.touches, &trace.could_touch(step));
+            }
+            Some(_) => {}
+        });
+        news
+    }
+
+    /// A sequence of steps is to be tried before the step at `depth`, unless what it leads to is seen anyway. Whether
+    /// the race that it reverses is seen, whatever comes after it.
+    pub(super) fn insert(
+        &mut self,
+        trace: &Trace,
+        choices: &[Choice],
+        depth: usize,
+        sequence: &mut Sequence,
+    ) -> Seen {
+        let end = self.sleepers_end(depth);
+        let node = &mut self.nodes[depth];
+        let asleep = &self.sleepers[node.sleepers..end];
+        let candidates = &self.candidates[node.candidates.clone()];
+        let at = self.part.at(depth);
+        let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
+        if !sequence.begins(trace).any(can_begin) {
+            if node.fair {
+                // Fairness may hold back who should go first.
+                self.try_all(depth);
+            }
+            // Else who should go first cannot: the order was not to be reversed.
+            return Seen::Maybe;
+        }
+        match self.insertion {
+            Insertion::Whole => {
+                let seen = |(at, sleeper): (usize, &Sleeper)| {
+                    let place = sequence.may_begin(trace, sleeper.task, &sleeper.touches)?;
+                    Some((node.sleepers + at, place))
+                };
+                match asleep.iter().enumerate().find_map(seen) {
+                    Some((sleeper, None)) => return Seen::Commutes(sleeper),
+                    Some((_, Some(place))) if sequence.precedes_reversed(place) => return Seen::Begun,
+                    Some(_) => {}
+                    None => {
+                        self.unsure |= match at {
+                            None => node.pending.insert(trace, choices, sequence),
+                            Some(_) => self.part.insert(depth, trace, choices, sequence),
+                        };
+                    }
+                }
+            }
+            // A sleeper that merely commutes with the sequence is no reason here: what it leads to may itself rely on
+            // a task that is tried in this place.
+            Insertion::First | Insertion::Bounded(_) => {
+                let sequence = sequence.keep_needed(trace);
+                let tried = sequence.begins(trace).any(|task| {
+                    task == node.task
+                        || asleep.iter().any(|sleeper| sleeper.task == task)
+                        || match at {
+                            None => node.pending.begins_with(task),
+                            Some(at) => at.place.lock().has(task),
+                        }
+                });
+                if !tried {
+                    let last = sequence.last_task();
+                    let able = || sequence.begins(trace).filter(|&task| can_begin(task));
+                    let first = able().find(|&task| task == last).or_else(|| able().next());
+                    if let Some(first) = first {
+                        self.try_task(depth, first, Touches::new());
+                    }
+                }
+            }
+        }
+        Seen::Maybe
+    }
+}

@@ -44,6 +44,24 @@ impl Candidates<'_> {
         }
     }
 
+    /// The only task, where it is enabled and there is no other.
+    #[inline(always)]
+    pub(crate) fn only_enabled(self) -> Option<u32> {
+        match self {
+            Candidates::Word {
+                default: Some(default),
+                others: 0,
+                ..
+            } => Some(default),
+            Candidates::Word {
+                default: None,
+                others,
+                ..
+            } if others.is_power_of_two() => Some(others.trailing_zeros()),
+            _ => None,
+        }
+    }
+
     /// Goes through the tasks behind all alternatives, in order.
     #[inline(always)]
     pub(crate) fn for_each(self, mut each: impl FnMut(TaskId)) {

@@ -90,13 +90,23 @@ impl Events {
         self.differs
     }
 
-    /// Makes sure that there is room for one more event, and that it is the one expected, if any is.
+    /// Whether there is room for one more event, and it is the one expected, if any is.
     #[inline(always)]
-    pub(super) fn make_room(&mut self, task: u32, access: &Access) {
+    pub(super) fn has_room(&self, task: u32, access: &Access) -> bool {
+        match self.entries.get(self.used) {
+            Some(entry) => self.used >= self.known || entry.is_like(task, access),
+            None => false,
+        }
+    }
+
+    /// Makes room for one more event, or notes that it is not the one expected.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn make_room(&mut self) {
         if self.used == self.entries.len() {
             self.grow();
         }
-        if self.used < self.known && !self.entries[self.used].is_like(task, access) {
+        if self.used < self.known {
             self.depart();
         }
     }
@@ -121,15 +131,11 @@ impl Events {
         self.preempting.binary_search(&at).is_ok()
     }
 
-    #[cold]
-    #[inline(never)]
     fn depart(&mut self) {
         self.differs = Some((self.used, self.entries[self.used]));
         self.known = 0;
     }
 
-    #[cold]
-    #[inline(never)]
     fn grow(&mut self) {
         let blank = Event {
             site: Location::caller(),

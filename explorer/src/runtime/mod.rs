@@ -21,6 +21,7 @@ mod blocks;
 mod breakpoints;
 mod candidates;
 mod clock;
+mod commit;
 pub(crate) mod crash;
 mod data_points;
 mod dispatch;
@@ -76,7 +77,7 @@ use dispatch::Next;
 use event::Events;
 use fair::Fairness;
 use fiber::Fiber;
-use intermezzo_sdk::{EventId, Interests, MemoryOrder, SyncVarOp, TaskId};
+use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
 use object::{Epochs, Statics};
 use quiet::Quiet;
 use scope::{Closed, Preemptible};
@@ -419,37 +420,6 @@ impl Engine {
         self.abandon_current();
     }
 
-    /// Records what the current task's operation did.
-    #[inline]
-    pub(crate) fn commit(self, access: Access, read: u64, written: u64) {
-        let rt = self.rt();
-        if rt.teardown {
-            return;
-        }
-        // First, so that the event's number is in no register over a call: it would stay there, in the test's own
-        // function, and make the rounds of its loop look different.
-        let task = rt.current;
-        rt.events.make_room(task, &access);
-        let entry = &mut rt.tasks[task as usize];
-        entry.events += 1;
-        let index = entry.events;
-        entry.yielded = false;
-        rt.events.record(Event {
-            site: access.site,
-            read,
-            written,
-            task,
-            index,
-            var: access.var,
-            op: access.op,
-            order: access.order,
-            void: false,
-        });
-        if rt.listening.intersects(AFTER) {
-            self.tell_access();
-        }
-    }
-
     /// Opens exactly these gates of a variable; tasks that wait there are enabled or disabled.
     #[inline(always)]
     pub(crate) fn set_gates(self, var: u32, gates: Gates) {
@@ -634,15 +604,6 @@ impl Engine {
         // It was unwinding already, and is here again to be cleared away: that goes on without it.
         loop {
             self.go_home();
-        }
-    }
-
-    /// The last event of the current task.
-    pub(crate) fn last_event(self) -> EventId {
-        let rt = self.rt();
-        EventId {
-            task: TaskId(rt.current),
-            index: rt.tasks[rt.current as usize].events,
         }
     }
 }

@@ -282,9 +282,12 @@ impl Trace {
     /// Rounds of loops that had not failed by then are put back; for that there are the last execution's variables and
     /// tasks.
     pub(crate) fn rewind(&mut self, choices: usize, vars: &Vars, tasks: &[Task]) {
-        while self.steps.last().is_some_and(|step| step.choices_end > choices) {
-            self.take_back();
-        }
+        let beyond = self
+            .steps
+            .iter()
+            .rev()
+            .take_while(|step| step.choices_end > choices);
+        self.take_back_to(self.steps.len() - beyond.count());
         if self.voids.is_some() {
             self.put_back_rounds(vars, tasks);
         }
@@ -292,50 +295,42 @@ impl Trace {
 
     /// Takes back all steps.
     pub(crate) fn clear(&mut self) {
-        while !self.steps.is_empty() {
-            self.take_back();
-        }
+        self.take_back_to(0);
         if let Some(voids) = &mut self.voids {
             **voids = Voids::default();
         }
     }
 
-    /// Takes back the last step, for good.
-    fn take_back(&mut self) {
-        self.take_back_step();
+    /// Takes back all steps but so many, for good.
+    fn take_back_to(&mut self, steps: usize) {
         if let Some(voids) = &mut self.voids {
-            voids.take_back();
+            (steps..self.steps.len()).for_each(|_| voids.take_back());
         }
+        self.take_back_steps(steps);
     }
 
-    /// Takes back the last step.
-    fn take_back_step(&mut self) {
-        let step = self.steps.pop().expect("a step to take back");
-        let (followed, touches) = (step.followed as usize, step.touches as usize);
-        for at in (followed..self.followed.len()).rev() {
-            self.take_back_touch(self.followed[at]);
+    /// Takes back all steps but so many.
+    fn take_back_steps(&mut self, steps: usize) {
+        let Some(&step) = self.steps.get(steps) else {
+            return;
+        };
+        // From the end, since a variable has several keys, and the first touch of any has its gates.
+        for number in (steps..self.steps.len()).rev() {
+            let (followed, touches) = (self.steps[number].followed, self.steps[number].touches);
+            for touch in self.followed.drain(followed as usize..).rev() {
+                take_back_touch(&mut self.keys, &mut self.gates, touch);
+            }
+            for touch in self.touches.drain(touches as usize..).rev() {
+                take_back_touch(&mut self.keys, &mut self.gates, touch);
+            }
         }
-        for at in (touches..self.touches.len()).rev() {
-            self.take_back_touch(self.touches[at]);
-        }
-        self.followed.truncate(followed);
-        self.touches.truncate(touches);
+        self.steps.truncate(steps);
         for entry in self.entries[step.entries as usize..].iter().rev() {
             let task = &mut self.tasks[entry.task as usize];
             (task.head, task.entries) = (entry.before, entry.local - 1);
         }
         self.entries.truncate(step.entries as usize);
         self.races.truncate(step.races as usize);
-    }
-
-    /// Takes back a touch, the last of its key.
-    #[inline(always)]
-    fn take_back_touch(&mut self, Touch { key, .. }: Touch) {
-        if let Some(touched) = self.keys[key.index()].pop()
-            && let Some(var) = key.var()
-        {
-            self.gates[var as usize] = touched.gates;
-        }
     }
 
     /// A step is over: adds it. Inlined, so that the step's parts are not put into memory to be read again.
@@ -606,5 +601,15 @@ impl Trace {
         };
         self.tasks.resize(tasks, blank);
         self.clocks.widen(tasks, self.entries.len());
+    }
+}
+
+/// Takes back a touch, the last of its key.
+#[inline(always)]
+fn take_back_touch(keys: &mut [Vec<Touched>], gates: &mut [Gates], Touch { key, .. }: Touch) {
+    if let Some(touched) = keys[key.index()].pop()
+        && let Some(var) = key.var()
+    {
+        gates[var as usize] = touched.gates;
     }
 }

@@ -133,9 +133,7 @@ impl Trace {
             return;
         };
         let again: Vec<Record> = voids.records.drain(from.min(voids.records.len())..).collect();
-        while self.steps.len() > from {
-            self.take_back_step();
-        }
+        self.take_back_steps(from);
         for record in again {
             self.add_step(&StepEnd {
                 task: record.task,

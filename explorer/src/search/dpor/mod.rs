@@ -153,6 +153,31 @@ impl Dpor {
         });
     }
 
+    /// Whether nothing is to be tried after the step that is over, nobody slept before it, and nobody could be woken.
+    #[inline(always)]
+    fn is_plain(&self, trace: &Trace) -> bool {
+        let is_plain =
+            |last: &Node| last.sequences.is_empty() && last.sleepers == self.sleepers.len() && !last.unasked;
+        self.nodes.last().is_some_and(is_plain)
+            && self.values.is_empty()
+            && !trace.has_voids()
+            && !self.is_bounded()
+    }
+
+    /// Begins the node of a step that only this task can take.
+    #[inline(always)]
+    fn enter_only(&mut self, task: u32, fair: bool) {
+        self.guide.clear();
+        let (candidates, sleepers) = (self.candidates.len(), self.sleepers.len());
+        self.candidates.push(Candidate {
+            task,
+            waits_for: None,
+        });
+        let node = self.nodes.push();
+        (node.task, node.fair) = (task, fair);
+        (node.candidates, node.sleepers) = (candidates..candidates + 1, sleepers);
+    }
+
     /// Begins the node of the step that is about to be taken.
     fn enter(&mut self, point: &ChoicePoint<'_>) -> u32 {
         let trace = point.trace();
@@ -440,7 +465,11 @@ impl Strategy for Dpor {
             return (0..point.alternatives)
                 .find(|&at| point.task(at).is_some_and(|task| task.0 == node.task));
         }
-        Some(self.enter(point))
+        match point.candidates.only_enabled() {
+            Some(task) if self.is_plain(point.trace()) => self.enter_only(task, point.fair),
+            _ => return Some(self.enter(point)),
+        }
+        Some(0)
     }
 
     fn asks_always(&self) -> bool {

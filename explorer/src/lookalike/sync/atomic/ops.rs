@@ -77,6 +77,7 @@ impl<T> Atomic<T> {
     }
 }
 
+#[inline(always)]
 fn check_load(order: Ordering) {
     match order {
         Ordering::Release => panic!("there is no such thing as a release load"),
@@ -85,6 +86,7 @@ fn check_load(order: Ordering) {
     }
 }
 
+#[inline(always)]
 fn check_store(order: Ordering) {
     match order {
         Ordering::Acquire => panic!("there is no such thing as an acquire store"),
@@ -93,6 +95,7 @@ fn check_store(order: Ordering) {
     }
 }
 
+#[inline(always)]
 fn check_failure(order: Ordering) {
     match order {
         Ordering::Release => panic!("there is no such thing as a release failure ordering"),

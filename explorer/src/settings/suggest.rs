@@ -16,16 +16,21 @@ pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> S
     }
 }
 
-/// The names nearest to `wanted`, nearest first: those that are a few typing errors away, or contain it.
+/// The names nearest to `wanted`, nearest first: those that are a few typing errors away, or contain it, or a word of which
+/// is a few typing errors away.
 fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let letters = wanted.chars().count();
     // A third of the letters wrong is still a typing error; more is another word.
-    let typing_errors_max = (wanted.chars().count() / 3).max(1);
+    let typing_errors_max = (letters / 3).max(1);
+    // Two letters in the wrong order are one error.
+    let is_near = |name: &str| strsim::osa_distance(wanted, name) <= typing_errors_max;
     let mut near: Vec<(usize, &str)> = names
-        .filter_map(|name| {
-            let errors = strsim::levenshtein(wanted, name);
-            let contains = wanted.chars().count() > 2 && name.contains(wanted);
-            (errors <= typing_errors_max || contains).then_some((errors, name))
+        .filter(|name| {
+            // One or two letters are in too many names.
+            let is_part = || letters > 2 && (name.contains(wanted) || name.split(['-', '_']).any(is_near));
+            is_near(name) || is_part()
         })
+        .map(|name| (strsim::osa_distance(wanted, name), name))
         .collect();
     near.sort();
     near.into_iter()
@@ -49,6 +54,8 @@ mod tests {
                 "stealing",
                 vec!["work_stealing_queue", "work_stealing_queue_fixed"],
             ),
+            ("cuonter", vec!["counter"]),
+            ("qeuue", vec!["work_stealing_queue", "work_stealing_queue_fixed"]),
             ("deadlock", vec![]),
             ("", vec![]),
             ("c", vec![]),

@@ -365,7 +365,10 @@ mod tests {
                 assert!(text.contains(&format!(": {told}\n")), "{text}");
             }
             let report: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
-            assert_eq!(report["coverage"], serde_json::from_str::<serde_json::Value>(json).unwrap());
+            assert_eq!(
+                report["coverage"],
+                serde_json::from_str::<serde_json::Value>(json).unwrap()
+            );
         }
     }
 

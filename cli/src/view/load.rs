@@ -178,6 +178,7 @@ fn finding_with(finding: FindingFile, recorded: Option<Recorded>) -> Result<Show
             passes,
             partial: false,
             recording,
+            deeds: Vec::new(),
         };
         executions.extend(recorded.execution.map(|recording| whole(false, recording)));
         if !executions.is_empty() {
@@ -186,11 +187,7 @@ fn finding_with(finding: FindingFile, recorded: Option<Recorded>) -> Result<Show
         notes = recorded.notes;
     }
     if executions.is_empty() && !finding.events.is_empty() {
-        executions.push(ShownExecution {
-            passes: false,
-            partial: true,
-            recording: partial::recording(&finding)?,
-        });
+        executions.push(partial::execution(&finding)?);
     }
     Ok(ShownFinding {
         said: finding,

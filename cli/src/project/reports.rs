@@ -264,7 +264,10 @@ impl ProjectReport {
             text.push_str(&output::command(&format!(".replay(\"{first}\")"), style));
             return;
         }
-        let how = "replay it; with --view page.html it becomes a page:";
+        let how = match self.coverage {
+            Coverage::Replayed { .. } => "with --view page.html it becomes a page:",
+            _ => "replay it; with --view page.html it becomes a page:",
+        };
         text.push_str(&output::indented(how, output::BESIDE, style));
         for schedule in schedules {
             let mut command = format!("cargo intermezzo replay {schedule}");

@@ -1,6 +1,6 @@
 //! `test`: the project's tests under the given search, and a summary of what was explored.
 
-use super::cargo::{CargoTest, Ran, check_ours_come_first};
+use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran, check_ours_come_first};
 use super::refusal::Refusal;
 use crate::args::TestArgs;
 use crate::exit::Exit;
@@ -87,10 +87,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         )));
     }
     if ran.reports.is_empty() {
-        output::complain(
-            "nothing was explored: no test that was run has #[intermezzo::test] above it; or the feature `explore` of \
-             intermezzo is not switched on in [dev-dependencies]",
-        );
+        output::complain(NOTHING_EXPLORED);
     }
     Ok(verdict.into())
 }

@@ -106,7 +106,7 @@ fn a_report_says_what_would_order_the_accesses() {
         finding.suggestion.as_deref().map(without_lines).as_deref(),
         Some(
             "`Acquire` at the load of atomic 1.2 at corpus/src/programs/plain.rs (now `Relaxed`) would order them; where \
-             the pointer is only read by, `UnsafeCell::with` says so"
+             a pointer is only to read, `UnsafeCell::with` says so"
         )
     );
     assert_eq!(finding.tasks, ["task 2", "task 1"]);

@@ -14,8 +14,8 @@ use std::{env, fs, io};
 use tempfile::TempDir;
 
 /// What is said where tests were run and none of them wrote a report.
-pub(crate) const NOTHING_EXPLORED: &str = "nothing was explored: no test that was run has #[intermezzo::test] above it; or the feature `explore` of intermezzo is not \
-     switched on in [dev-dependencies]";
+pub(crate) const NOTHING_EXPLORED: &str = "nothing was explored: no test has the name that was given, or none that was run has #[intermezzo::test] above it; or the \
+     feature `explore` of intermezzo is not switched on in [dev-dependencies]";
 
 /// A run of `cargo test` that is to write reports.
 pub(crate) struct CargoTest {
@@ -32,8 +32,6 @@ enum Shown {
     All,
     /// All on stderr: stdout is taken.
     OnStderr,
-    /// What cargo says, and nothing of the tests.
-    OfCargo,
     /// Nothing, unless no test could be run: then what cargo says.
     Trouble,
 }
@@ -114,12 +112,6 @@ impl CargoTest {
         self
     }
 
-    /// Does not show what tests print: their failures are what is looked for.
-    pub(crate) fn quiet(mut self) -> CargoTest {
-        self.shown = Shown::OfCargo;
-        self
-    }
-
     /// Has executions of findings recorded, or not.
     pub(super) fn record(mut self, on: bool) -> CargoTest {
         if on {
@@ -159,7 +151,6 @@ impl CargoTest {
         match self.shown {
             Shown::All => &mut command,
             Shown::OnStderr => command.stdout(io::stderr()),
-            Shown::OfCargo => command.stdout(Stdio::null()),
             Shown::Trouble => command.stdout(Stdio::null()).stderr(Stdio::piped()),
         };
         let output = command.spawn().and_then(Child::wait_with_output);

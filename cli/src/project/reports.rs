@@ -245,7 +245,10 @@ impl ProjectReport {
         for note in &self.notes {
             say(&format!("note: {note}"));
         }
-        self.next_steps(style, &mut text);
+        // Who replays has the schedule.
+        if !matches!(self.coverage, Coverage::Replayed { .. }) {
+            self.next_steps(style, &mut text);
+        }
         text
     }
 
@@ -264,10 +267,7 @@ impl ProjectReport {
             text.push_str(&output::command(&format!(".replay(\"{first}\")"), style));
             return;
         }
-        let how = match self.coverage {
-            Coverage::Replayed { .. } => "with --view page.html it becomes a page:",
-            _ => "replay it; with --view page.html it becomes a page:",
-        };
+        let how = "replay it; with --view page.html it becomes a page:";
         text.push_str(&output::indented(how, output::BESIDE, style));
         for schedule in schedules {
             let mut command = format!("cargo intermezzo replay {schedule}");

@@ -44,7 +44,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     }
     let mut cargo = CargoTest::new(arguments, args.json)?.settings(&search.given());
     if quiet {
-        cargo = cargo.quiet();
+        cargo = cargo.silent();
     }
     cargo = cargo.record(view::records(args.view.as_ref()));
     if let Some(directory) = args.search.checkpoint().filter(|&directory| directory != "none") {
@@ -60,9 +60,6 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
             report.write(directory)?;
         }
     }
-    if let Some(page) = &args.view {
-        view::write_page(page, ran.reports.iter().map(|report| report.text.get()))?;
-    }
     let verdict = verdict(&ran);
     if args.json {
         let reports = ran.reports.iter().map(|report| &*report.text).collect();
@@ -75,6 +72,9 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         })?;
     } else {
         output::text(&summary(&ran, &output::style().detail(detail)))?;
+    }
+    if let Some(page) = &args.view {
+        view::write_page(page, ran.reports.iter().map(|report| report.text.get()))?;
     }
     ran.refused_none()?;
     if !ran.passed && ran.reports.iter().all(|report| report.verdict.is_pass()) {

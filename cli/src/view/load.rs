@@ -70,7 +70,13 @@ pub(super) fn file(path: &Path) -> Result<Shown, Problem> {
         let at = error.utf8_error().valid_up_to();
         Problem::usage(format!("{name}: no text from byte {at} on: {help}"))
     })?;
-    parse(&text).map_err(|why| Problem::usage(format!("{name}: {why}")))
+    parse(&text).map_err(|why| {
+        let more = match serde_json::from_str::<IgnoredAny>(&text) {
+            Ok(_) => String::new(),
+            Err(_) => format!(": this is no whole JSON; {help}"),
+        };
+        Problem::usage(format!("{name}: {why}{more}"))
+    })
 }
 
 /// These reports, in their JSON forms, as other commands have them.

@@ -90,6 +90,7 @@ fn a_projects_tests_are_explored_and_replayed() {
     searches_are_kept(&run, project);
     searches_are_compared(&run);
     findings_are_replayed(&run, project, &found);
+    quiet_is_quiet(&run, &found);
     findings_are_shown(&run, project, &found);
     crate::object::failures_are_replayed(&run, project);
     crate::crash::crashes_leave_what_findings_leave(&run, project);
@@ -340,6 +341,23 @@ fn findings_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &V
         "{}",
         ran.stdout
     );
+}
+
+/// What --quiet leaves of a replay.
+fn quiet_is_quiet(run: &dyn Fn(&[&str]) -> Ran, found: &Value) {
+    let ran = run(&["replay", "--quiet", &token(found)]).ends_with(1);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert!(
+        ran.stderr.is_empty()
+            && lines.len() == 2
+            && lines[0].ends_with(": the schedule was replayed as recorded")
+            && lines[1].contains("error[assertion]: "),
+        "{}{}",
+        ran.stderr,
+        ran.stdout
+    );
+    let ran = run(&["test", "--quiet"]).ends_with(1);
+    assert_eq!(ran.stderr, "");
 }
 
 /// Pages of a whole run and of a replay show the same execution, recorded in the tests' own process.

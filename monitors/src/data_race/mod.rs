@@ -103,7 +103,7 @@ impl Races {
 const NAME: &str = "data-race";
 
 /// What to do where a pointer counts as a write, and is none.
-const ONLY_READ: &str = "; where the pointer is only read by, `UnsafeCell::with` says so";
+const ONLY_READ: &str = "; where a pointer is only to read, `UnsafeCell::with` says so";
 
 const ARGUMENTS: [Argument<DataRaces>; 1] = [Argument {
     name: "first_only",

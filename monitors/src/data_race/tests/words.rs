@@ -110,7 +110,7 @@ fn what_a_pointer_is_for_is_not_known() {
     );
     let suggestion = report.suggestion.as_deref().unwrap();
     assert!(
-        suggestion.ends_with("only read by, `UnsafeCell::with` says so"),
+        suggestion.ends_with("only to read, `UnsafeCell::with` says so"),
         "{suggestion}"
     );
     assert_eq!(report.deeds[0].what, "get pointer cell");

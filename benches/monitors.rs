@@ -2,7 +2,7 @@
 //! and as a plugin. (The plugins are built first, beside the bench.)
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use intermezzo::monitors::{SHIPPED, by_name};
+use intermezzo::monitors::{SHIPPED, by_name, names};
 use intermezzo::sdk::{Interests, Monitor};
 use intermezzo::{Environment, Explorer, Plugin, Settings};
 use intermezzo_corpus::parse_full_name;
@@ -72,7 +72,7 @@ fn monitored(c: &mut Criterion) {
             let mut settings = Settings::default();
             settings.set("monitors", name).expect("it ships");
             settings.environment = Environment::calm();
-            Explorer::with_settings(settings).monitors_by_name(by_name)
+            Explorer::with_settings(settings).monitors_by_name(by_name, names())
         });
         let plugin = plugin(name);
         row(&format!("{name}, plugin"), &|explorer| {

@@ -46,7 +46,7 @@ pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: 
         .program(program)
         .with_variables()
         .unwrap_or_else(|error| refused(program, &error))
-        .monitors_by_name(crate::monitors::by_name);
+        .monitors_by_name(crate::monitors::by_name, crate::monitors::names());
     let report = explorer
         .try_explore(test)
         .unwrap_or_else(|error| refused(program, &error));

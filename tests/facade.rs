@@ -200,6 +200,8 @@ fn a_monitor_by_name_finds_what_it_is_for() {
     assert!(text.starts_with("error[leak]: "), "{text}");
     let text = failure(&[("monitors", "leeks")], leaks);
     assert!(text.contains("leeks"), "{text}");
+    let text = failure(&[("monitors", "misuse; leek")], leaks);
+    assert!(text.contains("did you mean `leak`?"), "{text}");
     let text = failure(&[("monitors", "leak:tusks=true")], leaks);
     assert!(text.contains("there is no argument `tusks`"), "{text}");
 }

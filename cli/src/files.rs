@@ -44,7 +44,7 @@ struct Header {
 /// There is something else.
 pub(crate) fn check_may_write(path: &Path, kind: Kind) -> Result<(), Problem> {
     let found = match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return check_may_create(path),
         Err(error) => return Err(Problem::file("look at", path, &error, "give another path")),
         Ok(found) => found,
     };
@@ -60,6 +60,24 @@ pub(crate) fn check_may_write(path: &Path, kind: Kind) -> Result<(), Problem> {
     Err(Problem::usage(format!(
         "{path:?} exists and is no intermezzo {name}: it is left alone; give another path"
     )))
+}
+
+/// Checks that a file may be made where there is none.
+///
+/// # Errors
+/// There is no such directory, or it takes no files.
+pub(crate) fn check_may_create(path: &Path) -> Result<(), Problem> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    // One without a name, which goes when it is closed.
+    match tempfile::tempfile_in(directory.unwrap_or_else(|| Path::new("."))) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Problem::file(
+            "write",
+            path,
+            &error,
+            "give a path that can be written",
+        )),
+    }
 }
 
 /// Writes a file of this kind, over another one of the same kind if there is one.

@@ -102,7 +102,7 @@ impl Departures {
                 reason: Some(reason), ..
             } => Coverage::unbounded(format!("{reason}; {problem}")),
             Coverage::Bounded { reason: None, .. } => Coverage::unbounded(problem),
-            Coverage::Sampled { .. } => coverage,
+            Coverage::Sampled { .. } | Coverage::Replayed { .. } => coverage,
         }
     }
 

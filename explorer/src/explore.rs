@@ -199,7 +199,7 @@ pub struct Explorer {
     custom: Option<Box<dyn search::Strategy>>,
     replay: Option<Schedule>,
     monitors: Vec<Listening>,
-    by_name: Option<ByName>,
+    known: plugin::Known,
     progress: Option<OnProgress>,
     glancing: Option<Glancing>,
     reports: Option<PathBuf>,
@@ -227,7 +227,7 @@ impl Explorer {
             custom: None,
             replay: None,
             monitors: Vec::new(),
-            by_name: None,
+            known: plugin::Known::default(),
             progress: None,
             glancing: None,
             reports: None,
@@ -446,11 +446,18 @@ impl Explorer {
         self
     }
 
-    /// The monitors that [`Settings::monitors`] may name; those of no such name are plugins, by name or path
-    /// (see [`Plugin::find`](crate::Plugin::find)). Each worker gets monitors of its own, as with
+    /// The monitors that [`Settings::monitors`] may name, and what they are called; those of no such name are plugins, by
+    /// name or path (see [`Plugin::find`](crate::Plugin::find)). Each worker gets monitors of its own, as with
     /// [`Explorer::monitor_with`]. Default: plugins only.
-    pub fn monitors_by_name(mut self, by_name: ByName) -> Explorer {
-        self.by_name = Some(by_name);
+    pub fn monitors_by_name(
+        mut self,
+        by_name: ByName,
+        names: impl IntoIterator<Item = &'static str>,
+    ) -> Explorer {
+        self.known = plugin::Known {
+            by_name: Some(by_name),
+            names: names.into_iter().collect(),
+        };
         self
     }
 
@@ -524,7 +531,7 @@ impl Explorer {
             Some(_) => self.settings.check_custom(),
         }
         .map_err(ExploreError::Setting)?;
-        let named = plugin::attach(&self.settings.monitors, self.by_name, self.settings.jobs);
+        let named = plugin::attach(&self.settings.monitors, &self.known, self.settings.jobs);
         self.monitors.extend(named.map_err(|problem| {
             ExploreError::Setting(SettingError {
                 name: "monitors".into(),

@@ -82,6 +82,11 @@ pub enum Coverage {
         /// How many.
         executions: u64,
     },
+    /// The execution of a schedule that was given, and no other.
+    Replayed {
+        /// Whether it made each choice as recorded.
+        as_recorded: bool,
+    },
 }
 
 impl Coverage {
@@ -177,7 +182,7 @@ impl Coverage {
                 rank,
                 reason: reason.or_else(|| Some(why.into())),
             },
-            sampled => sampled,
+            Coverage::Sampled { .. } | Coverage::Replayed { .. } => self,
         }
     }
 }
@@ -446,11 +451,15 @@ impl Report {
 
     /// The exploration is over after `elapsed`, having covered this: settles the verdict.
     pub(crate) fn settle(&mut self, coverage: Coverage, complete_executions: u64, elapsed: Duration) {
-        self.coverage = coverage;
+        let diverged = |finding: &Finding| finding.kind == FindingKind::Divergence;
+        self.coverage = match coverage {
+            Coverage::Replayed { .. } if self.errors().any(diverged) => {
+                Coverage::Replayed { as_recorded: false }
+            }
+            coverage => coverage,
+        };
         self.elapsed_seconds = elapsed;
-        let only_divergence = self
-            .errors()
-            .all(|finding| finding.kind == FindingKind::Divergence);
+        let only_divergence = self.errors().all(diverged);
         let passes = self.errors().next().is_none();
         self.verdict = match (passes, only_divergence) {
             (true, _) if complete_executions == 0 => Verdict::Inconclusive,

@@ -75,6 +75,11 @@ pub const SHIPPED: &[Shipped] = &[
     },
 ];
 
+/// The name of every monitor that ships with intermezzo, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|shipped| shipped.name)
+}
+
 /// The monitor of that name, with these arguments; `None` if none that ships with intermezzo is called so.
 ///
 /// The inner result is an error, in the monitor's words, if the arguments are none of its.
@@ -105,6 +110,6 @@ mod tests {
             assert!(refused.starts_with(&format!("{}: ", shipped.name)), "{refused}");
         }
         assert!(by_name("no-such", "").is_none());
-        assert!(SHIPPED.is_sorted_by_key(|shipped| shipped.name));
+        assert!(names().is_sorted());
     }
 }

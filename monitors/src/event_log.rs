@@ -176,7 +176,7 @@ impl<W: Write + Send> Monitor for EventLog<W> {
         let line = Line {
             about: "data",
             event: access.after,
-            what: if access.is_write { "write" } else { "read" }.into(),
+            what: access.name().into(),
             to: cx.location_name(access.location),
             values: format!("bytes {}, from {}", access.size, access.offset),
             site: Some(access.site),

@@ -61,8 +61,17 @@ pub struct Leaks {
 struct Block {
     allocation: Option<Allocation>,
     releases: Vec<(Release, VectorClock)>,
-    /// By task, source place and whether it writes: the last visible operation before the last such access.
-    accesses: HashMap<(TaskId, SiteId, bool), EventId>,
+    /// By task, source place and what it does, in words: the last visible operation before the last such access.
+    accesses: HashMap<(TaskId, SiteId, &'static str), EventId>,
+}
+
+/// What is done with a block, in words.
+fn uses(access: &DataVarAccess) -> &'static str {
+    match (access.is_write, access.by_pointer) {
+        (false, _) => "reads",
+        (true, false) => "writes",
+        (true, true) => "gets a pointer to",
+    }
 }
 
 /// Whether what follows this event in its task comes before what somebody does who knows this.
@@ -129,7 +138,7 @@ impl Leaks {
     /// An access and a release of one block.
     fn judge(
         &mut self,
-        (after, site, writes): (EventId, SiteId, bool),
+        (after, site, uses): (EventId, SiteId, &str),
         (release, released): &(Release, VectorClock),
         cx: &mut Context<'_>,
     ) {
@@ -143,7 +152,7 @@ impl Leaks {
         let what = format!(
             "{} {} {} at {}",
             cx.task_name(user),
-            if writes { "writes" } else { "reads" },
+            uses,
             cx.location_name(release.location),
             cx.site_name(site),
         );
@@ -260,10 +269,11 @@ impl Monitor for Leaks {
 
     fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
         let block = self.blocks.entry(access.location).or_default();
-        let place = (access.after.task, access.site, access.is_write);
+        let uses = uses(access);
+        let place = (access.after.task, access.site, uses);
         block.accesses.insert(place, access.after);
         for release in block.releases.clone() {
-            self.judge((access.after, access.site, access.is_write), &release, cx);
+            self.judge((access.after, access.site, uses), &release, cx);
         }
     }
 
@@ -281,7 +291,7 @@ impl Monitor for Leaks {
             .accesses
             .iter()
             .filter(|((task, ..), after)| *task != release.after.task && !ordered(**after, &clock))
-            .map(|((_, site, writes), after)| (*after, *site, *writes))
+            .map(|((_, site, uses), after)| (*after, *site, *uses))
             .collect();
         for access in accesses {
             self.judge(access, &(*release, clock.clone()), cx);

@@ -20,7 +20,7 @@ pub mod stale_load;
 pub mod statistics;
 
 pub use atomicity::Atomicity;
-pub use by_name::{SHIPPED, Shipped, by_name};
+pub use by_name::{SHIPPED, Shipped, by_name, names};
 pub use contention::Contention;
 pub use data_race::DataRaces;
 pub use event_log::EventLog;

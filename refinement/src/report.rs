@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::scenario::Description;
 use crate::verify::Checked;
 use intermezzo_explorer::{Coverage, Verdict};
+use intermezzo_sdk::FindingKind;
 use serde::{Serialize, Serializer};
 
 /// The format of a report's JSON form.
@@ -78,7 +79,10 @@ impl RefinementReport {
     /// What a pass is worth: every execution of every scenario that was tried, or less, and why.
     pub fn coverage(&self) -> Coverage {
         if self.replayed {
-            return Coverage::Sampled { executions: 1 };
+            let diverged = |failure: &Failure| failure.kind == FindingKind::Divergence;
+            return Coverage::Replayed {
+                as_recorded: !self.failure.as_ref().is_some_and(diverged),
+            };
         }
         let reason = match (&self.failure, self.short.len()) {
             (Some(_), _) => "stopped at the first failure".to_owned(),

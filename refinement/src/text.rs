@@ -161,6 +161,11 @@ impl RefinementReport {
             Verdict::Fail => ("failed", Part::Error),
             Verdict::Inconclusive => ("is inconclusive", Part::Warning),
         };
+        if self.replayed {
+            let what = self.coverage().with_findings(self.failure.is_some());
+            text.painted(&format!("{} {outcome}: {what}", self.program), outcome, part);
+            return;
+        }
         let mut line = format!(
             "{} {outcome}: {}, {}, {}",
             self.program,

@@ -462,7 +462,7 @@ impl<T> Task<'_, T> {
 /// Why not every execution was run, if not.
 fn not_whole(report: &Report) -> Option<String> {
     match report.coverage() {
-        Coverage::Exhaustive => None,
+        Coverage::Exhaustive | Coverage::Replayed { .. } => None,
         _ if !report.findings().is_empty() => None,
         Coverage::Bounded {
             reason: Some(reason), ..

@@ -34,7 +34,7 @@
 
 
 // The version of this contract. Both sides must have the same.
-#define INTERMEZZO_VERSION 1
+#define INTERMEZZO_VERSION 2
 
 // What a function returns that did what it was to do.
 #define INTERMEZZO_OK 0
@@ -479,7 +479,8 @@ typedef struct IntermezzoDataAccess {
   uint32_t offset;
   // Bytes accessed.
   uint32_t bytes;
-  // 1 if it was written, else 0.
+  // 1 if it was written; 2 if a pointer was asked for, by which it may be written or only read: nobody sees what is
+  // done with it, and that counts as a write. Else 0.
   uint32_t is_write;
   // The ordering of an access that is atomic: a `MemoryOrder`; `None` for a plain one.
   uint32_t order;
@@ -613,7 +614,7 @@ typedef struct IntermezzoMonitorTable {
   void (*on_shutdown)(void *instance, struct IntermezzoCall *call);
 } IntermezzoMonitorTable;
 
-// What a plugin exports under the name `intermezzo_monitor_1`: makes one monitor, and fills its table.
+// What a plugin exports under the name `intermezzo_monitor_2`: makes one monitor, and fills its table.
 //
 // May be called any number of times, for monitors that then live side by side; and once more in a process of its own
 // before all else, to see that nothing crashes. So it must have no effect that matters if it is repeated.
@@ -636,7 +637,7 @@ extern "C" {
 #endif
 
 // The entry that a plugin defines: an IntermezzoEntry.
-INTERMEZZO_EXPORT uint32_t intermezzo_monitor_1(const IntermezzoHostTable *host, IntermezzoText arguments,
+INTERMEZZO_EXPORT uint32_t intermezzo_monitor_2(const IntermezzoHostTable *host, IntermezzoText arguments,
                                                 IntermezzoMonitorTable *monitor, char *message,
                                                 size_t capacity);
 

@@ -94,6 +94,9 @@ pub struct DataVarAccess {
     pub size: u32,
     /// Whether it was written.
     pub is_write: bool,
+    /// Whether a pointer was asked for, by which it may be written or only read: nobody sees what is done with it, and
+    /// that counts as a write.
+    pub by_pointer: bool,
     /// The ordering of an access that is atomic; `None` for a plain one.
     pub order: MemoryOrder,
     /// The variable whose own memory this is: of an atomic that is accessed plainly, by `get_mut` say. Else
@@ -104,6 +107,15 @@ pub struct DataVarAccess {
 }
 
 impl DataVarAccess {
+    /// What it does, as events are called: `read`, `write`, `get pointer`.
+    pub fn name(&self) -> &'static str {
+        match (self.is_write, self.by_pointer) {
+            (false, _) => "read",
+            (true, false) => "write",
+            (true, true) => "get pointer",
+        }
+    }
+
     /// Whether the two touch a byte in common, and one of them writes it.
     pub fn conflicts(&self, other: &DataVarAccess) -> bool {
         let end = |access: &DataVarAccess| u64::from(access.offset) + u64::from(access.size);

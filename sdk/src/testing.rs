@@ -222,11 +222,22 @@ impl Script {
             offset: bytes.0,
             size: bytes.1,
             is_write,
+            by_pointer: false,
             order: MemoryOrder::None,
             var: SyncVar::NONE,
             site: self.here(),
         };
         self.push(Event::Data(access))
+    }
+
+    /// Somebody asks for a pointer to the first eight bytes of a cell, by which they may be written or only read.
+    pub fn get_pointer(&mut self, task: TaskId, location: Location) -> &mut Self {
+        self.write(task, location);
+        let Some(Event::Data(access)) = self.events.last_mut() else {
+            unreachable!("it was written just now")
+        };
+        access.by_pointer = true;
+        self
     }
 
     /// The first eight bytes of a cell are read.

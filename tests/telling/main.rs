@@ -5,7 +5,7 @@ mod objects;
 mod programs;
 mod widths;
 
-use intermezzo::monitors::{SHIPPED, by_name};
+use intermezzo::monitors::{SHIPPED, by_name, names};
 use intermezzo::report::TextStyle;
 use intermezzo::sdk::FindingKind;
 use intermezzo::{Detail, Explorer, ReplayedBy, Report, Settings};
@@ -28,7 +28,7 @@ impl Case {
         Explorer::with_settings(settings)
             .program(program)
             .steps_per_execution(300)
-            .monitors_by_name(by_name)
+            .monitors_by_name(by_name, names())
     }
 
     fn report(&self) -> Report {

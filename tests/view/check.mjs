@@ -139,6 +139,12 @@ await test("a report without recordings shows what it has, and nothing in it is 
   await tab.selectOption("#chooser", "1");
   assert.match(await text(".empty"), /No events/);
   await shot("empty-light");
+  await tab.selectOption("#chooser", "2");
+  await settle();
+  assert.deepEqual(await tab.locator(".row.concerned:not([hidden]) .op").allInnerTexts(), ["write cell 0.1", "read cell 0.1"]);
+  await press("G", "k");
+  assert.match(await text("#details"), /main[\s\S]*between steps[\s\S]*read cell 0\.1[\s\S]*is about this step[\s\S]*src\/lib\.rs:5:6/);
+  await shot("deeds-light");
 });
 
 await test("a report in which nothing was found says so", async () => {

@@ -89,4 +89,14 @@ writeFileSync(join(directory, "partial.json"), JSON.stringify(report("queue::tes
     place: "src/lib.rs:3:4", tasks: ["main"],
     events: [{ id: "0.1", task: "main", op: "begin", site: "" }, { id: "1.1", task: "</script><b>", op: "begin", site: "src/lib.rs:2:1" }, { id: "0.2", task: "main", op: "store", order: "SeqCst", var: "atomic 0.1", written: 18446744073709551615, site: "src/lib.rs:3:4", concerned: true }],
   }), finding("leak", "a message was never received", { severity: "warning", monitor: "leak" }),
+  finding("data_race", "data race on cell 0.1: main reads it at src/lib.rs:5:6, task 1 writes it at src/lib.rs:7:8, and nothing orders the two", {
+    monitor: "data-race", tasks: ["main", "task 1"],
+    events: [
+      { id: "0.1", task: "main", op: "begin", site: "" }, { id: "1.1", task: "task 1", op: "begin", site: "src/lib.rs:2:1", concerned: true },
+      { id: "0.2", task: "main", op: "load", order: "Relaxed", var: "atomic 0.1", read: 0, site: "src/lib.rs:4:5", concerned: true }, { id: "1.2", task: "task 1", op: "end", site: "" },
+    ],
+    deeds: [
+      { after: "1.1", task: "task 1", what: "write cell 0.1", site: "src/lib.rs:7:8" }, { after: "0.2", task: "main", what: "read cell 0.1", site: "src/lib.rs:5:6" },
+    ],
+  }),
 ], [])).replace("18446744073709552000", "18446744073709551615"));

@@ -4,7 +4,7 @@ use super::{Came, Given, Program, looking, tried as tried_pairs};
 use crate::args::BreakpointsArgs;
 use crate::output;
 use crate::problem::Problem;
-use crate::project::{CargoTest, arguments_of_test};
+use crate::project::{CargoTest, NOTHING_EXPLORED, arguments_of_test};
 use std::ffi::OsString;
 
 /// Tries the pairs of each explored test.
@@ -14,10 +14,7 @@ pub(super) fn tried(cargo: &[OsString], args: &BreakpointsArgs) -> Result<Vec<Pr
     let ran = CargoTest::new(every, true)?.settings(&looking(args)).run()?;
     ran.refused_none()?;
     if ran.reports.is_empty() {
-        output::complain(
-            "nothing was explored: no test that was run has #[intermezzo::test] above it; or the feature `explore` of \
-             intermezzo is not switched on in [dev-dependencies]",
-        );
+        output::complain(NOTHING_EXPLORED);
     }
     let one = |report: &crate::project::ProjectReport| {
         let test = arguments_of_test(&report.program, cargo)?;

@@ -2,15 +2,20 @@
 
 use super::refusal::{self, Refusal};
 use super::reports::{self, ProjectReport};
+use crate::output;
 use crate::problem::Problem;
 use crate::search_flags::{Given, SearchFlags, flag};
 use intermezzo::Settings;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::{env, fs, io};
 use tempfile::TempDir;
+
+/// What is said where tests were run and none of them wrote a report.
+pub(crate) const NOTHING_EXPLORED: &str = "nothing was explored: no test has the name that was given, or none that was run has #[intermezzo::test] above it; or the \
+     feature `explore` of intermezzo is not switched on in [dev-dependencies]";
 
 /// A run of `cargo test` that is to write reports.
 pub(crate) struct CargoTest {
@@ -27,9 +32,8 @@ enum Shown {
     All,
     /// All on stderr: stdout is taken.
     OnStderr,
-    /// What cargo says, and nothing of the tests.
-    OfCargo,
-    Nothing,
+    /// Nothing, unless no test could be run: then what cargo says.
+    Trouble,
 }
 
 /// What a run of `cargo test` came to.
@@ -81,9 +85,10 @@ impl CargoTest {
         self.directory.path()
     }
 
-    /// Lets cargo and the tests say nothing.
+    /// Lets cargo and the tests say nothing, unless no test can be run: that tests fail is what is looked for, and cargo's words of it
+    /// are none of the user's.
     pub(crate) fn silent(mut self) -> CargoTest {
-        self.shown = Shown::Nothing;
+        self.shown = Shown::Trouble;
         self
     }
 
@@ -104,12 +109,6 @@ impl CargoTest {
     pub(super) fn checkpoints(mut self, directory: impl Into<OsString>) -> CargoTest {
         self.variables.retain(|(name, _)| *name != variable("checkpoint"));
         self.variables.push((variable("checkpoints"), directory.into()));
-        self
-    }
-
-    /// Does not show what tests print: their failures are what is looked for.
-    pub(crate) fn quiet(mut self) -> CargoTest {
-        self.shown = Shown::OfCargo;
         self
     }
 
@@ -152,12 +151,15 @@ impl CargoTest {
         match self.shown {
             Shown::All => &mut command,
             Shown::OnStderr => command.stdout(io::stderr()),
-            Shown::OfCargo => command.stdout(Stdio::null()),
-            Shown::Nothing => command.stdout(Stdio::null()).stderr(Stdio::null()),
+            Shown::Trouble => command.stdout(Stdio::null()).stderr(Stdio::piped()),
         };
-        let status = status(&mut command)?;
+        let output = command.spawn().and_then(Child::wait_with_output);
+        let Output { status, stderr, .. } = output.map_err(|error| no_cargo(&error))?;
         let (reports, refusals) = reports::read_all(&reports)?;
         let told = !reports.is_empty() || !refusals.is_empty();
+        if !status.success() && !told && !stderr.is_empty() {
+            output::complain(String::from_utf8_lossy(&stderr).trim_end());
+        }
         if !status.success() && !told && !self.builds()? {
             let line = self
                 .arguments

@@ -9,8 +9,8 @@ use crate::output;
 use crate::problem::Problem;
 use crate::search_flags::Given;
 use crate::view;
-use intermezzo::Schedule;
 use intermezzo::refinement::is_of_scenario;
+use intermezzo::{Detail, Schedule};
 use std::ffi::OsString;
 use std::fs;
 
@@ -37,7 +37,10 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     };
 
     view::check_may_write(args.view.as_ref())?;
-    let cargo = CargoTest::new(arguments, args.json)?.record(view::records(args.view.as_ref()));
+    let mut cargo = CargoTest::new(arguments, args.json)?.record(view::records(args.view.as_ref()));
+    if !args.json && output::detail(&args.limits)? == Detail::Quiet {
+        cargo = cargo.silent();
+    }
     // In a file: a long schedule's token is more than an environment variable holds.
     let path = cargo.directory().join("schedule.json");
     fs::write(&path, schedule.to_json(None))
@@ -78,15 +81,21 @@ fn show(program: &str, of_scenario: bool, ran: &Ran, args: &ReplayArgs) -> Resul
             (true, false) => {
                 "there is no such test here, or it is not explored: run this where it was recorded"
             }
-            (false, _) => "see above what the test says",
+            (false, _) => "see what the test says, without --quiet",
         };
         return Err(Problem::usage(format!("{program:?} was not replayed: {why}")));
     };
     if args.json {
         output::text(&format!("{}\n", report.text))?;
     } else {
-        let style = output::style().detail(output::detail(&args.limits)?);
-        output::text(&report.summary(&style))?;
+        let detail = output::detail(&args.limits)?;
+        let style = output::style().detail(detail);
+        let mut text = report.summary(&style);
+        if args.view.is_none() && detail != Detail::Quiet {
+            let how = "with --view page.html it becomes a page, event by event";
+            text.push_str(&output::indented(how, output::BESIDE, &style));
+        }
+        output::text(&text)?;
     }
     if let Some(page) = &args.view {
         // The recorded executions of a scenario are in a report of their own.

@@ -92,6 +92,9 @@ pub(crate) enum CoverageJson {
     Sampled {
         executions: u64,
     },
+    Replayed {
+        as_recorded: bool,
+    },
 }
 
 impl From<CoverageJson> for Coverage {
@@ -112,6 +115,7 @@ impl From<CoverageJson> for Coverage {
                 reason,
             },
             CoverageJson::Sampled { executions } => Coverage::Sampled { executions },
+            CoverageJson::Replayed { as_recorded } => Coverage::Replayed { as_recorded },
         }
     }
 }
@@ -214,8 +218,12 @@ impl ProjectReport {
 
     /// The report in a line, and for each finding what it is and how to see it again.
     pub(super) fn summary(&self, style: &TextStyle) -> String {
-        let executions = output::count(self.executions, "execution");
-        let line = format!("{}: {executions}; {}", self.program, self.coverage);
+        let mut line = format!("{}: ", self.program);
+        if !matches!(self.coverage, Coverage::Replayed { .. }) {
+            line.push_str(&output::count(self.executions, "execution"));
+            line.push_str("; ");
+        }
+        line.push_str(&self.coverage.with_findings(!self.findings.is_empty()));
         let mut text = output::beside_verdict(self.verdict, &line, style);
         let mut say = |line: &str| text.push_str(&output::indented(line, output::BESIDE, style));
         for finding in &self.findings {
@@ -237,7 +245,10 @@ impl ProjectReport {
         for note in &self.notes {
             say(&format!("note: {note}"));
         }
-        self.next_steps(style, &mut text);
+        // Who replays has the schedule.
+        if !matches!(self.coverage, Coverage::Replayed { .. }) {
+            self.next_steps(style, &mut text);
+        }
         text
     }
 
@@ -319,6 +330,49 @@ mod tests {
         reports[0].write(out.path()).unwrap();
         let schedule = Schedule::read(&out.path().join("a-counter.1.schedule.json")).unwrap();
         assert_eq!(schedule, report.failure.unwrap().schedule);
+    }
+
+    /// A replay is told as what it is, and no search: whether it went as recorded, and what came of it.
+    #[test]
+    fn a_replay_is_told() {
+        let explorer = || Explorer::new().program("a::b");
+        let found = explorer().explore(|| assert!(intermezzo::choose(2) == 0));
+        let schedule = &found.findings()[0].schedule;
+        let replay = |test: fn()| explorer().replay(schedule.clone()).explore(test);
+        let fails = replay(|| assert!(intermezzo::choose(2) == 0));
+        let passes = replay(|| _ = intermezzo::choose(2));
+        let departs = replay(|| _ = intermezzo::choose(3));
+        for (report, words, json) in [
+            (
+                fails,
+                "fail          a::b: the schedule was replayed as recorded\n              error[assertion]",
+                r#"{"kind":"replayed","as_recorded":true}"#,
+            ),
+            (
+                passes,
+                "pass          a::b: the schedule was replayed as recorded, and nothing was found\n",
+                r#"{"kind":"replayed","as_recorded":true}"#,
+            ),
+            (
+                departs,
+                "inconclusive  a::b: the schedule was replayed, and went another way than recorded\n              error[divergence]",
+                r#"{"kind":"replayed","as_recorded":false}"#,
+            ),
+        ] {
+            let read = ProjectReport::parse("a--b".into(), report.to_json()).unwrap();
+            for detail in [Detail::Quiet, Detail::Normal, Detail::Verbose] {
+                let summary = read.summary(&TextStyle::default().detail(detail));
+                assert!(summary.starts_with(words), "{summary}");
+                let told = words.lines().next().unwrap().split_once(": ").unwrap().1;
+                let text = report.text(&TextStyle::default().detail(detail));
+                assert!(text.contains(&format!(": {told}\n")), "{text}");
+            }
+            let report: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+            assert_eq!(
+                report["coverage"],
+                serde_json::from_str::<serde_json::Value>(json).unwrap()
+            );
+        }
     }
 
     /// What is written here is what `Report::to_json` writes: both sides, in one test.

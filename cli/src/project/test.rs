@@ -1,6 +1,6 @@
 //! `test`: the project's tests under the given search, and a summary of what was explored.
 
-use super::cargo::{CargoTest, Ran, check_ours_come_first};
+use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran, check_ours_come_first};
 use super::refusal::Refusal;
 use crate::args::TestArgs;
 use crate::exit::Exit;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     }
     let mut cargo = CargoTest::new(arguments, args.json)?.settings(&search.given());
     if quiet {
-        cargo = cargo.quiet();
+        cargo = cargo.silent();
     }
     cargo = cargo.record(view::records(args.view.as_ref()));
     if let Some(directory) = args.search.checkpoint().filter(|&directory| directory != "none") {
@@ -60,9 +60,6 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
             report.write(directory)?;
         }
     }
-    if let Some(page) = &args.view {
-        view::write_page(page, ran.reports.iter().map(|report| report.text.get()))?;
-    }
     let verdict = verdict(&ran);
     if args.json {
         let reports = ran.reports.iter().map(|report| &*report.text).collect();
@@ -76,6 +73,9 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     } else {
         output::text(&summary(&ran, &output::style().detail(detail)))?;
     }
+    if let Some(page) = &args.view {
+        view::write_page(page, ran.reports.iter().map(|report| report.text.get()))?;
+    }
     ran.refused_none()?;
     if !ran.passed && ran.reports.iter().all(|report| report.verdict.is_pass()) {
         let where_to_look = match quiet {
@@ -87,10 +87,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         )));
     }
     if ran.reports.is_empty() {
-        output::complain(
-            "nothing was explored: no test that was run has #[intermezzo::test] above it; or the feature `explore` of \
-             intermezzo is not switched on in [dev-dependencies]",
-        );
+        output::complain(NOTHING_EXPLORED);
     }
     Ok(verdict.into())
 }

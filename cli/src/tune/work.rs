@@ -5,7 +5,7 @@ use super::run::Run;
 use super::search::Search;
 use super::store::Store;
 use crate::problem::Problem;
-use crate::project::cargo::CargoTest;
+use crate::project::{CargoTest, NOTHING_EXPLORED};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use intermezzo::Settings;
 use intermezzo_corpus::parse_full_name;
@@ -111,6 +111,9 @@ fn explore(matrix: &Matrix, name: &str, search: &Search, seed: u64) -> Result<Ru
 }
 
 /// Runs the project's tests: their own settings stay where the matrix sets nothing.
+///
+/// # Errors
+/// None of them explored anything; unless that is because each has settings that the search does not go with.
 fn test(matrix: &Matrix, cargo: &[String], search: &Search, seed: u64) -> Result<Vec<Run>, Problem> {
     let mut given: Vec<(&str, String)> = vec![
         ("minimise", "0".into()),
@@ -131,7 +134,10 @@ fn test(matrix: &Matrix, cargo: &[String], search: &Search, seed: u64) -> Result
     // A failing test is what is looked for: it must not keep the others from being explored.
     let arguments = ["--quiet", "--no-fail-fast"].into_iter().map(Into::into);
     let arguments = arguments.chain(cargo.iter().map(Into::into)).collect();
-    let ran = CargoTest::new(arguments, true)?.quiet().settings(&given).run()?;
+    let ran = CargoTest::new(arguments, true)?.silent().settings(&given).run()?;
+    if ran.reports.is_empty() && ran.refused_none().is_ok() {
+        return Err(Problem::usage(NOTHING_EXPLORED));
+    }
     ran.reports
         .iter()
         .map(|report| Run::of_report(report.text.get(), seed))

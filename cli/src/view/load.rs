@@ -70,7 +70,13 @@ pub(super) fn file(path: &Path) -> Result<Shown, Problem> {
         let at = error.utf8_error().valid_up_to();
         Problem::usage(format!("{name}: no text from byte {at} on: {help}"))
     })?;
-    parse(&text).map_err(|why| Problem::usage(format!("{name}: {why}")))
+    parse(&text).map_err(|why| {
+        let more = match serde_json::from_str::<IgnoredAny>(&text) {
+            Ok(_) => String::new(),
+            Err(_) => format!(": this is no whole JSON; {help}"),
+        };
+        Problem::usage(format!("{name}: {why}{more}"))
+    })
 }
 
 /// These reports, in their JSON forms, as other commands have them.
@@ -178,6 +184,7 @@ fn finding_with(finding: FindingFile, recorded: Option<Recorded>) -> Result<Show
             passes,
             partial: false,
             recording,
+            deeds: Vec::new(),
         };
         executions.extend(recorded.execution.map(|recording| whole(false, recording)));
         if !executions.is_empty() {
@@ -186,11 +193,7 @@ fn finding_with(finding: FindingFile, recorded: Option<Recorded>) -> Result<Show
         notes = recorded.notes;
     }
     if executions.is_empty() && !finding.events.is_empty() {
-        executions.push(ShownExecution {
-            passes: false,
-            partial: true,
-            recording: partial::recording(&finding)?,
-        });
+        executions.push(partial::execution(&finding)?);
     }
     Ok(ShownFinding {
         said: finding,

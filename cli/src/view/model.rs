@@ -1,7 +1,7 @@
 //! What pages and exports are made from: reports as they were read, and their executions.
 
 use intermezzo::recording::Recording;
-use intermezzo::{FindingEvent, WaitingTask};
+use intermezzo::{FindingDeed, FindingEvent, WaitingTask};
 use serde::{Deserialize, Serialize};
 
 /// Reports, as they are shown.
@@ -44,6 +44,21 @@ pub(crate) struct ShownExecution {
     /// Whether it is only what a report says of it: without happens-before, sets of tasks and preemptions.
     pub(crate) partial: bool,
     pub(crate) recording: Recording,
+    /// What the finding is about and what is no event, where the recording does not have it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) deeds: Vec<ShownDeed>,
+}
+
+/// What a task did between two events, in words: an access to plain memory.
+#[derive(Serialize)]
+pub(crate) struct ShownDeed {
+    /// Whose it is, by place in the recording's table of tasks.
+    pub(crate) task: usize,
+    /// How many events there had been when it happened.
+    pub(crate) at: usize,
+    pub(crate) what: String,
+    /// Where in the source, by place in the recording's table.
+    pub(crate) site: usize,
 }
 
 /// A finding as reports have it; what pages do not show is passed over.
@@ -61,6 +76,8 @@ pub(crate) struct FindingFile {
     pub(crate) tasks: Vec<String>,
     #[serde(default, skip_serializing)]
     pub(crate) events: Vec<FindingEvent>,
+    #[serde(default, skip_serializing)]
+    pub(crate) deeds: Vec<FindingDeed>,
     pub(crate) schedule: String,
     #[serde(default = "one")]
     pub(crate) count: u64,

@@ -1,17 +1,58 @@
 //! What a report without recordings knows of an execution, in the shape of a recording.
 
-use super::model::FindingFile;
+use super::model::{FindingFile, ShownDeed, ShownExecution};
 use intermezzo::recording::{RECORDING_FORMAT, RecordedEvent, RecordedTask, RecordedVar, Recording};
 use std::collections::HashMap;
 
 /// More tasks than any execution has: a number beyond is a mistake in the file.
 const TASKS_MAX: usize = 1 << 16;
 
-/// The execution of a finding, as far as its list of events tells.
+/// The execution of a finding, as far as its events and deeds tell.
 ///
 /// # Errors
-/// An event's id is none, or not the next of its task.
-pub(super) fn recording(finding: &FindingFile) -> Result<Recording, String> {
+/// An event's id is none, or not the next of its task; a deed comes after no event.
+pub(super) fn execution(finding: &FindingFile) -> Result<ShownExecution, String> {
+    let mut recording = recording(finding)?;
+    let deeds = deeds(finding, &mut recording)?;
+    Ok(ShownExecution {
+        passes: false,
+        partial: true,
+        recording,
+        deeds,
+    })
+}
+
+/// What the finding is about between events.
+fn deeds(finding: &FindingFile, recording: &mut Recording) -> Result<Vec<ShownDeed>, String> {
+    let mut deeds = Vec::new();
+    for (number, deed) in finding.deeds.iter().enumerate() {
+        let event = finding.events.iter().position(|event| event.id == deed.after);
+        let event = event.ok_or_else(|| {
+            format!(
+                "deeds[{number}].after is {:?}, but no event has that id",
+                deed.after
+            )
+        })?;
+        // At the same place it is the event itself.
+        if finding.events[event].site == deed.site {
+            continue;
+        }
+        let known = recording.sites.iter().position(|site| *site == deed.site);
+        let site = known.unwrap_or_else(|| {
+            recording.sites.push(deed.site.clone());
+            recording.sites.len() - 1
+        });
+        deeds.push(ShownDeed {
+            task: recording.events[event].task,
+            at: event + 1,
+            what: deed.what.clone(),
+            site,
+        });
+    }
+    Ok(deeds)
+}
+
+fn recording(finding: &FindingFile) -> Result<Recording, String> {
     let mut recording = Recording {
         format: RECORDING_FORMAT.into(),
         program: String::new(),

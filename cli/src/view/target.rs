@@ -1,6 +1,7 @@
 //! The files that `view` writes: over those that it made itself, and over others only if it is told to.
 
 use crate::args::Format;
+use crate::files;
 use crate::problem::Problem;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -53,7 +54,7 @@ pub(super) fn beside(report: &Path, format: Format) -> PathBuf {
 /// There is something else, and it is not to be overwritten.
 pub(super) fn check(path: &Path, target: Target, force: bool) -> Result<(), Problem> {
     let found = match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return files::check_may_create(path),
         Err(error) => return Err(Problem::file("look at", path, &error, "give another path")),
         Ok(found) => found,
     };

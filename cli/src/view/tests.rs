@@ -8,6 +8,8 @@ use super::model::Shown;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo::sync::{Arc, Mutex};
 use intermezzo::{Explorer, thread};
+use intermezzo_corpus::parse_full_name;
+use std::collections::BTreeSet;
 
 /// The report of a deadlock, as JSON, with its executions recorded or not.
 fn deadlock(record: bool) -> String {
@@ -48,6 +50,56 @@ fn lost_update() -> String {
             assert_eq!(n.load(SeqCst), 2, "]]> \u{1} <lost>");
         });
     report.to_json()
+}
+
+/// The report of two tasks that ask for pointers to one cell.
+fn data_race(record: bool) -> String {
+    let (program, arguments) = parse_full_name("corpus::racy").unwrap();
+    let explorer = program.explorer(program.settings(), &arguments).record(record);
+    explorer.explore(program.test(&arguments)).to_json()
+}
+
+/// Without recordings the two accesses are known in words; and of a pointer nobody says that it is written by.
+#[test]
+fn a_race_has_both_accesses_with_recordings_or_without() {
+    let without = shown(&[data_race(false)]);
+    let finding = &without.reports[0].findings[0];
+    assert!(
+        finding
+            .said
+            .message
+            .contains(": task 1 may write it by a pointer at "),
+        "{}",
+        finding.said.message
+    );
+    let execution = &finding.executions[0];
+    let told: BTreeSet<String> = execution
+        .deeds
+        .iter()
+        .map(|deed| {
+            assert_eq!(execution.recording.events[deed.at - 1].task, deed.task);
+            let site = &execution.recording.sites[deed.site];
+            assert!(site.starts_with("corpus/src/programs/plain.rs:") && finding.said.message.contains(site));
+            format!("{}: {}", execution.recording.tasks[deed.task].name, deed.what)
+        })
+        .collect();
+    assert_eq!(
+        told.iter().map(String::as_str).collect::<Vec<_>>(),
+        ["task 1: get pointer cell 1.1", "task 2: get pointer cell 1.1"]
+    );
+
+    let with = shown(&[data_race(true)]);
+    let execution = &with.reports[0].findings[0].executions[0];
+    assert!(execution.deeds.is_empty() && !execution.partial);
+    let data = &execution.recording.data;
+    assert!(!data.is_empty() && data.iter().all(|access| access.is_write && access.by_pointer));
+
+    let altered = data_race(false).replace("\"after\": \"", "\"after\": \"9");
+    let refused = load::parse(&altered).err().unwrap();
+    assert!(
+        refused.contains("findings[0].deeds[0].after is \"9") && refused.contains("no event has that id"),
+        "{refused}"
+    );
 }
 
 /// A report in which nothing was found.

@@ -90,6 +90,7 @@ fn a_projects_tests_are_explored_and_replayed() {
     searches_are_kept(&run, project);
     searches_are_compared(&run);
     findings_are_replayed(&run, project, &found);
+    quiet_is_quiet(&run, &found);
     findings_are_shown(&run, project, &found);
     crate::object::failures_are_replayed(&run, project);
     crate::crash::crashes_leave_what_findings_leave(&run, project);
@@ -105,7 +106,9 @@ fn searches_are_compared(run: &dyn Fn(&[&str]) -> Ran) {
         "--json",
         "--no-times",
     ];
-    let ran = run(&[&["tune"], &flags[..], &["--test", "--lib"]].concat()).ends_with(0);
+    let tune = |cargo: &[&str]| run(&[&["tune"], &flags[..], &["--test"], cargo].concat());
+    let ran = tune(&["--lib"]).ends_with(0);
+    assert_eq!(ran.stderr, "", "that tests fail is what is looked for");
     let json = ran.json();
     let cells = json["cells"].as_array().unwrap().iter();
     let told: Vec<(&str, &str, u64, u64)> = cells
@@ -124,6 +127,8 @@ fn searches_are_compared(run: &dyn Fn(&[&str]) -> Ran) {
             ("throw_away::tests::no_update_is_lost", "random", 2, 0),
         ]
     );
+    tune(&["--test", "no_such"]).refused(&["no test target named `no_such`", "see above what cargo says"]);
+    tune(&["--lib", "twice_two"]).refused(&["nothing was explored"]);
 }
 
 /// Returns the report of the library's failing test.
@@ -322,6 +327,7 @@ fn findings_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &V
         let replayed = run(&["replay", schedule, "--json"]).ends_with(1).json();
         assert_eq!(replayed["program"], "throw_away::tests::an_update_is_lost");
         assert_eq!(replayed["executions"], 1);
+        assert_eq!(replayed["coverage"]["kind"], "replayed");
         assert_eq!(
             replayed["findings"][0].to_string(),
             found["findings"][0].to_string()
@@ -329,11 +335,29 @@ fn findings_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &V
     }
     let ran = run(&["replay", &token(found), "--", "--lib", "--", "--nocapture"]).ends_with(1);
     assert!(
-        ran.stdout
-            .contains("fail          throw_away::tests::an_update_is_lost: 1 execution"),
+        ran.stdout.contains(
+            "fail          throw_away::tests::an_update_is_lost: the schedule was replayed as recorded"
+        ),
         "{}",
         ran.stdout
     );
+}
+
+/// What --quiet leaves of a replay.
+fn quiet_is_quiet(run: &dyn Fn(&[&str]) -> Ran, found: &Value) {
+    let ran = run(&["replay", "--quiet", &token(found)]).ends_with(1);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert!(
+        ran.stderr.is_empty()
+            && lines.len() == 2
+            && lines[0].ends_with(": the schedule was replayed as recorded")
+            && lines[1].contains("error[assertion]: "),
+        "{}{}",
+        ran.stderr,
+        ran.stdout
+    );
+    let ran = run(&["test", "--quiet"]).ends_with(1);
+    assert_eq!(ran.stderr, "");
 }
 
 /// Pages of a whole run and of a replay show the same execution, recorded in the tests' own process.

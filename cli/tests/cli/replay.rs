@@ -21,6 +21,8 @@ fn a_finding_shows_again_byte_for_byte() {
     let replayed = json(1, &["replay", &token(&found)]);
     assert_eq!(finding(&replayed), finding(&found));
     assert_eq!(replayed["executions"], 1);
+    assert_eq!(replayed["coverage"]["kind"], "replayed");
+    assert_eq!(replayed["coverage"]["as_recorded"], true);
 
     let (program, arguments) = parse_full_name(&schedule.program).unwrap();
     // One place for the search and its replays: a finding's first event names where it was begun.
@@ -87,6 +89,7 @@ fn a_schedule_that_does_not_fit_diverges() {
     let replayed = json(3, &["replay", &token]);
     assert_eq!(replayed["verdict"], "inconclusive");
     assert_eq!(replayed["findings"][0]["kind"], "divergence");
+    assert_eq!(replayed["coverage"]["as_recorded"], false);
 }
 
 #[test]

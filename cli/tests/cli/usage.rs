@@ -1,6 +1,8 @@
 //! What is refused, and what is said then.
 
-use crate::run;
+use crate::{Ran, command, run};
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::fs;
 
 #[test]
 fn help() {
@@ -120,6 +122,33 @@ fn unknown_programs_are_refused() {
     }
     run(&["corpus", "run", "zebra", "--json"]).refused(&["there is no program \"zebra\": `cargo"]);
     run(&["corpus", "run", ""]).refused(&["there is no program \"\""]);
+}
+
+/// A name may be a shipped monitor's, or that of a plugin that lies where plugins are looked for.
+#[test]
+fn unknown_monitors_are_refused() {
+    for (given, meant) in [
+        (&["rcae"][..], "`data-race`"),
+        (&["misuse", "race:x=1"], "`data-race`"),
+        (&["leek"], "`leak`"),
+        (&["lock_order"], "`lock-order`"),
+    ] {
+        let flags: Vec<&str> = given.iter().flat_map(|name| ["--monitor", name]).collect();
+        let says = format!("no plugin of that name; did you mean {meant}? there are: atomicity, ");
+        run(&[&["corpus", "run", "counter"], &flags[..]].concat()).refused(&[&says]);
+    }
+    run(&["corpus", "run", "counter", "--monitor", "zebra"])
+        .refused(&["\"zebra\"", "no plugin of that name; there are: atomicity, "]);
+
+    let directory = tempfile::tempdir().unwrap();
+    let library = format!("{DLL_PREFIX}no_zebra{DLL_SUFFIX}");
+    fs::write(directory.path().join(library), "not looked into").unwrap();
+    let mut command = command(
+        directory.path(),
+        &["corpus", "run", "counter", "--monitor", "no-zbera"],
+    );
+    command.env("INTERMEZZO_PLUGIN_PATH", directory.path());
+    Ran::of(&mut command).refused(&["did you mean `no-zebra`?"]);
 }
 
 #[test]

@@ -129,11 +129,15 @@ fn what_cannot_be_shown_says_why() {
         "{\"format\": \"intermezzo-report/1\",",
     )
     .unwrap();
-    in_it(&["view", "cut.json"]).refused(&["cut.json", "line 1 column"]);
+    in_it(&["view", "cut.json"]).refused(&["cut.json", "line 1 column", "no whole JSON", "--reports DIR"]);
     fs::write(directory.path().join("bytes.json"), b"{\"\xff").unwrap();
     in_it(&["view", "bytes.json"]).refused(&["bytes.json", "from byte 2"]);
     fs::write(directory.path().join("diary.html"), "my diary").unwrap();
     // Before the search rather than after it.
     let arguments = ["corpus", "run", "counter", "--view", "diary.html"];
     in_it(&arguments).refused(&["diary.html", "left alone"]);
+    let arguments = ["corpus", "run", "counter", "--view", "none/page.html"];
+    in_it(&arguments).refused(&["cannot write \"none/page.html\""]);
+    let arguments = ["corpus", "run", "counter", "--schedule-out", "none/s.json"];
+    in_it(&arguments).refused(&["cannot write \"none/s.json\""]);
 }

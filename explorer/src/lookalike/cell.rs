@@ -14,7 +14,7 @@
 
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
-use crate::runtime::{Body, DataAccess, Engine, Gates, Identity, Object, Owner, Site, VarKind};
+use crate::runtime::{Body, DataAccess, Does, Engine, Gates, Identity, Object, Owner, Site, VarKind};
 use std::cmp::Ordering;
 use std::fmt;
 use std::panic::Location;
@@ -63,7 +63,7 @@ impl<T: ?Sized> Body for Data<T> {
 impl<T: ?Sized> Object<Data<T>, CellId> {
     /// Where the data is; the access to it is published.
     #[inline]
-    fn access(&self, is_write: bool, site: Site) -> *mut T {
+    fn access(&self, does: Does, site: Site) -> *mut T {
         match Engine::current() {
             Some(engine) => {
                 let (var, body) = self.inside(engine, site);
@@ -72,7 +72,7 @@ impl<T: ?Sized> Object<Data<T>, CellId> {
                     owner: Owner::Cell(var),
                     address: data.cast::<u8>().addr(),
                     size,
-                    is_write,
+                    does,
                     site,
                 });
                 data
@@ -136,21 +136,21 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline]
     #[track_caller]
     pub fn get(&self) -> *mut T {
-        self.0.access(true, Location::caller())
+        self.0.access(Does::GivePointer, Location::caller())
     }
 
     /// Reads by a pointer to the value, which is valid as long as the closure runs. Not in std.
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        read(self.0.access(false, Location::caller()))
+        read(self.0.access(Does::Read, Location::caller()))
     }
 
     /// Writes by a pointer to the value, which is valid as long as the closure runs. Not in std.
     #[inline]
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        write(self.0.access(true, Location::caller()))
+        write(self.0.access(Does::Write, Location::caller()))
     }
 
     /// The value of a cell that nobody else can see.
@@ -204,7 +204,7 @@ impl<T> Cell<T> {
     #[track_caller]
     pub fn replace(&self, value: T) -> T {
         // SAFETY: a cell lends its value to nobody, and is not `Sync`.
-        unsafe { self.0.access(true, Location::caller()).replace(value) }
+        unsafe { self.0.access(Does::Write, Location::caller()).replace(value) }
     }
 
     /// Exchanges the values of two cells.
@@ -216,7 +216,11 @@ impl<T> Cell<T> {
             return;
         }
         // SAFETY: as for `replace`; the two cells do not overlap, being whole objects.
-        unsafe { self.0.access(true, site).swap(other.0.access(true, site)) };
+        unsafe {
+            self.0
+                .access(Does::Write, site)
+                .swap(other.0.access(Does::Write, site))
+        };
     }
 
     /// Takes the value, and leaves the default in its place.
@@ -236,7 +240,7 @@ impl<T: Copy> Cell<T> {
     #[track_caller]
     pub fn get(&self) -> T {
         // SAFETY: as for `replace`.
-        unsafe { self.0.access(false, Location::caller()).read() }
+        unsafe { self.0.access(Does::Read, Location::caller()).read() }
     }
 
     /// Replaces the value by what `f` makes of it.

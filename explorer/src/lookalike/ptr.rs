@@ -6,18 +6,18 @@
 
 pub use std::ptr::*;
 
-use crate::runtime::{DataAccess, Engine, Owner, Site};
+use crate::runtime::{DataAccess, Does, Engine, Owner, Site};
 use std::panic::Location;
 
 /// Tells of an access to so many bytes from there on.
 #[inline]
-fn track(address: usize, size: usize, is_write: bool, site: Site) {
+fn track(address: usize, size: usize, does: Does, site: Site) {
     if let Some(engine) = Engine::current() {
         engine.data_access(DataAccess {
             owner: Owner::Unknown,
             address,
             size,
-            is_write,
+            does,
             site,
         });
     }
@@ -27,14 +27,14 @@ fn track(address: usize, size: usize, is_write: bool, site: Site) {
 #[inline]
 #[track_caller]
 pub fn track_read<T>(src: *const T, bytes: usize) {
-    track(src.addr(), bytes, false, Location::caller());
+    track(src.addr(), bytes, Does::Read, Location::caller());
 }
 
 /// Tells the monitors that so many bytes are about to be written. Not in std.
 #[inline]
 #[track_caller]
 pub fn track_write<T>(dst: *mut T, bytes: usize) {
-    track(dst.addr(), bytes, true, Location::caller());
+    track(dst.addr(), bytes, Does::Write, Location::caller());
 }
 
 /// `std::ptr::read`

@@ -10,6 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The engine names no monitor, so whoever has some brings this.
 pub type ByName = fn(name: &str, arguments: &str) -> Option<Result<Box<dyn Monitor>, String>>;
 
+/// Monitors that are no plugins.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub(crate) by_name: Option<ByName>,
+    /// What they are called.
+    pub(crate) names: Vec<&'static str>,
+}
+
 /// How to make one more of a monitor.
 type Make = Box<dyn Fn() -> Result<Box<dyn Monitor>, String> + Send + Sync>;
 
@@ -17,15 +25,11 @@ type Make = Box<dyn Fn() -> Result<Box<dyn Monitor>, String> + Send + Sync>;
 ///
 /// # Errors
 /// One cannot be found or made, or is another's double.
-pub(crate) fn attach(
-    wanted: &[Wanted],
-    by_name: Option<ByName>,
-    jobs: usize,
-) -> Result<Vec<Listening>, String> {
+pub(crate) fn attach(wanted: &[Wanted], known: &Known, jobs: usize) -> Result<Vec<Listening>, String> {
     let mut names: Vec<(String, String)> = Vec::new();
     let mut all = Vec::new();
     for wanted in wanted {
-        let (first, make) = first(wanted, by_name)?;
+        let (first, make) = first(wanted, known)?;
         let name = first.name().to_owned();
         if let Some((_, other)) = names.iter().find(|(known, _)| *known == name) {
             return Err(format!(
@@ -48,16 +52,16 @@ pub(crate) fn attach(
 }
 
 /// The monitor, and how to make more of it.
-fn first(wanted: &Wanted, by_name: Option<ByName>) -> Result<(Box<dyn Monitor>, Make), String> {
+fn first(wanted: &Wanted, known: &Known) -> Result<(Box<dyn Monitor>, Make), String> {
     let Wanted { name, arguments } = wanted.clone();
-    if let Some(by_name) = by_name
+    if let Some(by_name) = known.by_name
         && let Some(made) = by_name(&name, &arguments)
     {
         let make = move || by_name(&name, &arguments).unwrap_or_else(|| Err(format!("`{name}` is gone")));
         return Ok((made?, Box::new(make)));
     }
     let text = |error: PluginError| error.to_string();
-    let path = Plugin::find(&name).map_err(text)?;
+    let path = Plugin::find_beside(&name, &known.names).map_err(text)?;
     let plugin = Plugin::load_with(path, &arguments).map_err(text)?;
     let again = Mutex::new(plugin.another().map_err(text)?);
     let make = move || {

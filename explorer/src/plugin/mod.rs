@@ -16,7 +16,7 @@ mod problem;
 mod trial;
 
 pub use attach::ByName;
-pub(crate) use attach::attach;
+pub(crate) use attach::{Known, attach};
 pub(crate) use find::PATH_VARIABLE;
 pub use problem::{PluginError, PluginProblem};
 
@@ -110,7 +110,12 @@ impl Plugin {
     /// # Errors
     /// It is nowhere: the error says where it was looked for.
     pub fn find(name: &str) -> Result<PathBuf, PluginError> {
-        find::find(name).map_err(|problem| PluginError::new(Path::new(name), problem))
+        Plugin::find_beside(name, &[])
+    }
+
+    /// The same, where monitors of these names are no plugins: one of them may have been meant.
+    pub(crate) fn find_beside(name: &str, others: &[&str]) -> Result<PathBuf, PluginError> {
+        find::find(name, others).map_err(|problem| PluginError::new(Path::new(name), problem))
     }
 
     /// Where it was loaded from.

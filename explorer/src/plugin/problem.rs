@@ -19,8 +19,13 @@ pub struct PluginError {
 pub enum PluginProblem {
     /// There is no such file.
     NoFile,
-    /// No file of that name is where plugins are looked for: these directories.
-    NotFound(Vec<PathBuf>),
+    /// No file of that name is where plugins are looked for.
+    NotFound {
+        /// What may have been meant, and what there is; empty, or with a space behind it.
+        hint: String,
+        /// Where it was looked for.
+        directories: Vec<PathBuf>,
+    },
     /// It is a directory, a pipe or the like: this one.
     NotAFile(&'static str),
     /// The file system refuses it, for this reason.
@@ -73,10 +78,10 @@ impl fmt::Display for PluginProblem {
             PluginProblem::NoFile => {
                 f.write_str("there is no such file; build the plugin, or give another path")
             }
-            PluginProblem::NotFound(directories) => {
+            PluginProblem::NotFound { hint, directories } => {
                 write!(
                     f,
-                    "there is no monitor and no plugin of that name; looked for {} in",
+                    "there is no monitor and no plugin of that name; {hint}looked for {} in",
                     std::env::consts::DLL_PREFIX.to_owned() + "NAME" + std::env::consts::DLL_SUFFIX
                 )?;
                 for directory in directories {

@@ -131,6 +131,9 @@ pub struct RecordedAccess {
     /// Whether it was written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_write: bool,
+    /// Whether a pointer was asked for, by which it may be written or only read: that counts as a write.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_pointer: bool,
     /// Where in it the access begins, in bytes.
     pub offset: u32,
     /// Bytes accessed.

@@ -104,6 +104,7 @@ impl Monitor for Recorder {
             at,
             location,
             is_write: access.is_write,
+            by_pointer: access.by_pointer,
             offset: access.offset,
             size: access.size,
             site: Some(tables.site(access.site, cx)),

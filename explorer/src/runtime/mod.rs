@@ -56,7 +56,7 @@ pub(crate) use event::{Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
 pub use glance::Glance;
 pub(crate) use glance::Glancing;
-pub(crate) use listen::{DataAccess, Listeners, Owner, Reported};
+pub(crate) use listen::{DataAccess, Does, Listeners, Owner, Reported};
 pub(crate) use naming::{site_name, var_identity};
 pub(crate) use object::{Body, Identity, Object};
 pub(crate) use scope::Scoping;

@@ -39,8 +39,9 @@ impl Strategy for Replay {
     }
 
     fn coverage(&self, _: bool) -> Coverage {
-        Coverage::Sampled {
-            executions: u64::from(self.schedule.is_none()),
+        match self.schedule {
+            None => Coverage::Replayed { as_recorded: true },
+            Some(_) => Coverage::stopped(),
         }
     }
 

@@ -16,22 +16,25 @@ pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> S
     }
 }
 
-/// The names nearest to `wanted`, nearest first: those that are a few typing errors away, or contain it.
+/// The names nearest to `wanted`, nearest first: those that are a few typing errors away, or contain it; if there are none,
+/// those of which a word is a few typing errors away.
 fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let letters = wanted.chars().count();
     // A third of the letters wrong is still a typing error; more is another word.
-    let typing_errors_max = (wanted.chars().count() / 3).max(1);
-    let mut near: Vec<(usize, &str)> = names
-        .filter_map(|name| {
-            let errors = strsim::levenshtein(wanted, name);
-            let contains = wanted.chars().count() > 2 && name.contains(wanted);
-            (errors <= typing_errors_max || contains).then_some((errors, name))
-        })
-        .collect();
-    near.sort();
-    near.into_iter()
-        .map(|(_, name)| name)
-        .take(SUGGESTIONS_MAX)
-        .collect()
+    let typing_errors_max = (letters / 3).max(1);
+    // Two letters in the wrong order are one error.
+    let is_near = |name: &str| strsim::osa_distance(wanted, name) <= typing_errors_max;
+    // One or two letters are in too many names.
+    let is_word = letters > 2;
+    let is_in = |name: &str| is_near(name) || is_word && name.contains(wanted);
+    let has_near = |name: &str| is_word && name.split(['-', '_']).any(is_near);
+    let (mut near, others): (Vec<&str>, Vec<&str>) = names.partition(|name| is_in(name));
+    if near.is_empty() {
+        near = others.into_iter().filter(|name| has_near(name)).collect();
+    }
+    near.sort_by_key(|name| (strsim::osa_distance(wanted, name), *name));
+    near.truncate(SUGGESTIONS_MAX);
+    near
 }
 
 #[cfg(test)]
@@ -49,6 +52,8 @@ mod tests {
                 "stealing",
                 vec!["work_stealing_queue", "work_stealing_queue_fixed"],
             ),
+            ("cuonter", vec!["counter"]),
+            ("qeuue", vec!["work_stealing_queue", "work_stealing_queue_fixed"]),
             ("deadlock", vec![]),
             ("", vec![]),
             ("c", vec![]),

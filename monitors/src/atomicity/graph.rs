@@ -21,7 +21,7 @@ pub(super) struct Operation {
 pub(super) enum Target {
     Var(SyncVarOp, SyncVar),
     /// Whether it writes, and what.
-    Cell(bool, Location),
+    Cell(&'static str, Location),
 }
 
 #[derive(Debug)]
@@ -205,8 +205,7 @@ impl Cycle<'_> {
         let node = &self.graph.nodes[node.0];
         let (what, to) = match operation.target {
             Target::Var(op, var) => (op.name(), cx.var_name(var)),
-            Target::Cell(true, location) => ("write", cx.location_name(location)),
-            Target::Cell(false, location) => ("read", cx.location_name(location)),
+            Target::Cell(what, location) => (what, cx.location_name(location)),
         };
         let block = node.name.as_ref().map(|name| format!(", in {name}"));
         format!(

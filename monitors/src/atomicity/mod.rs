@@ -287,7 +287,7 @@ impl Monitor for Atomicity {
         let node = self.node(task, inside, cx);
         let operation = Operation {
             event: access.after,
-            target: Target::Cell(access.is_write, access.location),
+            target: Target::Cell(access.name(), access.location),
             site: access.site,
         };
         self.access_cell(access, node, operation);

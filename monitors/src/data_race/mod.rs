@@ -102,6 +102,9 @@ impl Races {
 
 const NAME: &str = "data-race";
 
+/// What to do where a pointer counts as a write, and is none.
+const ONLY_READ: &str = "; where a pointer is only to read, `UnsafeCell::with` says so";
+
 const ARGUMENTS: [Argument<DataRaces>; 1] = [Argument {
     name: "first_only",
     values: SWITCH,
@@ -237,7 +240,11 @@ impl DataRaces {
                 index: race.earlier.index,
             };
             let events = &cx.accesses()[..race.events];
-            let suggestion = explain::suggestion(known_by, race.later.task, events, cx);
+            let mut suggestion = explain::suggestion(known_by, race.later.task, events, cx);
+            let unknown = |end: End| end.deed == Deed::Pointer;
+            if unknown(race.earlier.end) || unknown(race.later) {
+                suggestion.push_str(ONLY_READ);
+            }
             let before = EventId {
                 index: race.earlier.event,
                 ..known_by
@@ -342,6 +349,7 @@ impl Monitor for DataRaces {
 
     fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
         let deed = match (access.order, access.is_write) {
+            (MemoryOrder::None, true) if access.by_pointer => Deed::Pointer,
             (MemoryOrder::None, true) => Deed::Write,
             (MemoryOrder::None, false) => Deed::Read,
             (_, true) => Deed::AtomicWrite,

@@ -6,6 +6,8 @@ use intermezzo_sdk::{SiteId, TaskId, VectorClock};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Deed {
     Write,
+    /// Somebody asks for a pointer, by which it may be written or only read.
+    Pointer,
     Release,
     Allocation,
     AtomicWrite,
@@ -18,6 +20,7 @@ impl Deed {
     pub(super) fn words(self) -> &'static str {
         match self {
             Deed::Write => "writes it",
+            Deed::Pointer => "may write it by a pointer",
             Deed::Release => "gives it back",
             Deed::Allocation => "begins to use it",
             Deed::AtomicWrite => "writes it atomically",
@@ -31,6 +34,7 @@ impl Deed {
     pub(super) fn name(self) -> &'static str {
         match self {
             Deed::Write => "write",
+            Deed::Pointer => "get pointer",
             Deed::Release => "give back",
             Deed::Allocation => "begin to use",
             Deed::AtomicWrite => "store",

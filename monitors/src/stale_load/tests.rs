@@ -72,6 +72,7 @@ fn perform(script: &mut Script, task: TaskId, name: &str, var: SyncVar, cell: Lo
                 offset: 0,
                 size: 8,
                 is_write: false,
+                by_pointer: false,
                 order: None,
                 var,
                 site: SiteId(script.events().len() as u32),

@@ -74,6 +74,9 @@ pub struct Point {
     pub site: SiteId,
 }
 
+/// What [`DataAccess::is_write`] is where nobody knows.
+const BY_POINTER: u32 = 2;
+
 /// An access to tracked plain memory, about to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -84,7 +87,8 @@ pub struct DataAccess {
     pub offset: u32,
     /// Bytes accessed.
     pub bytes: u32,
-    /// 1 if it was written, else 0.
+    /// 1 if it was written; 2 if a pointer was asked for, by which it may be written or only read: nobody sees what is
+    /// done with it, and that counts as a write. Else 0.
     pub is_write: u32,
     /// The ordering of an access that is atomic: a `MemoryOrder`; `None` for a plain one.
     pub order: u32,
@@ -345,7 +349,11 @@ impl From<&DataVarAccess> for DataAccess {
             size: size_of::<DataAccess>(),
             offset: access.offset,
             bytes: access.size,
-            is_write: access.is_write.into(),
+            is_write: match (access.is_write, access.by_pointer) {
+                (false, _) => 0,
+                (true, false) => 1,
+                (true, true) => BY_POINTER,
+            },
             order: access.order as u32,
             location: access.location,
             var: access.var,
@@ -363,6 +371,7 @@ impl From<&DataAccess> for DataVarAccess {
             offset: access.offset,
             size: access.bytes,
             is_write: access.is_write != 0,
+            by_pointer: access.is_write == BY_POINTER,
             order: order(access.order),
             var: access.var,
             site: access.site,

@@ -49,7 +49,7 @@ macro_rules! export_monitor {
         /// # Safety
         /// To be called by an engine, which keeps to the contract.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn intermezzo_monitor_1(
+        pub unsafe extern "C" fn intermezzo_monitor_2(
             host: *const $crate::abi::HostTable,
             arguments: $crate::abi::Text,
             monitor: *mut $crate::abi::MonitorTable,

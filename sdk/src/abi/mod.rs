@@ -40,7 +40,7 @@ pub use table::{
 };
 
 /// The name under which a plugin exports its [`Entry`]. It holds the [`VERSION`].
-pub const ENTRY: &str = "intermezzo_monitor_1";
+pub const ENTRY: &str = "intermezzo_monitor_2";
 
 /// What names of entries begin with, whatever their version.
 pub const ENTRY_PREFIX: &str = "intermezzo_monitor_";

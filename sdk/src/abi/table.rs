@@ -7,7 +7,7 @@ use crate::{EventId, Location, SiteId, SyncVar, TaskId};
 use std::ffi::{c_char, c_void};
 
 /// The version of this contract. Both sides must have the same.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What a function returns that did what it was to do.
 pub const OK: u32 = 0;
@@ -56,7 +56,7 @@ pub struct Call {
     _opaque: (),
 }
 
-/// What a plugin exports under the name `intermezzo_monitor_1`: makes one monitor, and fills its table.
+/// What a plugin exports under the name `intermezzo_monitor_2`: makes one monitor, and fills its table.
 ///
 /// May be called any number of times, for monitors that then live side by side; and once more in a process of its own
 /// before all else, to see that nothing crashes. So it must have no effect that matters if it is repeated.

@@ -7,7 +7,8 @@ function showHead(report, choices, chosen, choose) {
   $("verdict").textContent = verdict;
   $("verdict").className = `badge ${{ pass: "good", fail: "bad" }[verdict] ?? "warn"}`;
   const reduction = report?.reduction && report.reduction !== "none" ? ` with ${report.reduction}` : "";
-  $("covered").textContent = $("covered").title = report ? `${count(report.executions, "execution")} by ${report.strategy}${reduction}: ${report.coverage}` : "";
+  const search = report && report.strategy !== "replay" ? `${count(report.executions, "execution")} by ${report.strategy}${reduction}: ` : "";
+  $("covered").textContent = $("covered").title = report ? search + report.coverage : "";
   $("chooser-label").hidden = choices.length < 2;
   $("chooser").replaceChildren(...choices.map(({ label }, at) => el("option", { value: at, selected: at === chosen }, label)));
   $("chooser").onchange = () => choose(Number($("chooser").value));

@@ -49,7 +49,7 @@ class Details {
         facts.push(["switch", thing.preempts ? `preempts ${before}` : `from ${before}`]);
       }
     } else if (item.kind === DATA) {
-      facts.push(["access", thing.is_write ? "write" : "read"], ["bytes", `${thing.size} from ${thing.offset}`]);
+      facts.push(["access", accessName(thing)], ["bytes", `${thing.size} from ${thing.offset}`]);
     }
     if (item.concerned) facts.push(["finding", "is about this step"]);
     return el("dl", { class: "facts" }, facts.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));

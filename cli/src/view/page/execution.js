@@ -1,8 +1,9 @@
 // One execution with everything about it that is looked up: orders, sets of tasks, switches. Computed once.
 
 class Execution {
-  constructor({ recording, passes, partial }) {
+  constructor({ recording, passes, partial, deeds = [] }) {
     this.recording = recording;
+    this.deeds = deeds;
     this.passes = passes;
     this.partial = partial;
     this.events = recording.events;

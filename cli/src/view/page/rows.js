@@ -1,7 +1,7 @@
 // The rows of an execution: its events, with accesses to plain memory and what the test said between them; and which of
-// them are shown.
+// them are shown. Where nothing was recorded, the accesses that the finding is about are there, in words: deeds.
 
-const EVENT = 0, DATA = 1, SAID = 2;
+const EVENT = 0, DATA = 1, SAID = 2, DEED = 3;
 
 /** Orderings and operations in fewer letters, as the literature has them: rows are narrow, and the panel has the whole. */
 const SHORT = {
@@ -12,6 +12,9 @@ const short = (word) => SHORT[word] ?? word;
 
 /** Rows before and after the finding that "Around the finding" leaves. */
 const AROUND = 40;
+
+/** What an access to plain memory does, in words: of a pointer nobody knows what it is for. */
+const accessName = ({ is_write: isWrite, by_pointer: byPointer }) => (byPointer ? "get pointer" : isWrite ? "write" : "read");
 
 class Rows {
   constructor(execution, message) {
@@ -28,6 +31,7 @@ class Rows {
     const extra = [
       ...data.map((thing) => ({ kind: DATA, thing, task: thing.task, at: thing.at })),
       ...said.map((thing) => ({ kind: SAID, thing, task: thing.task, at: thing.at })),
+      ...execution.deeds.map((thing) => ({ kind: DEED, thing, task: thing.task, at: thing.at })),
     ].sort((a, b) => a.at - b.at);
     const items = [];
     const last = new Int32Array(execution.tasks.length).fill(-1);
@@ -51,7 +55,8 @@ class Rows {
     const meant = new Set();
     for (const item of items) {
       const follows = item.kind === DATA && item.event >= 0 && Boolean(execution.events[item.event].concerned);
-      item.concerned = follows && message.includes(execution.siteName(item.thing)) && message.includes(item.thing.location);
+      const named = follows && message.includes(execution.siteName(item.thing)) && message.includes(item.thing.location);
+      item.concerned = named || item.kind === DEED;
       if (item.concerned) meant.add(item.event);
     }
     for (const item of items) {
@@ -68,7 +73,7 @@ class Rows {
     for (let at = from; at < to; at++) {
       const item = this.items[at];
       if (tasks.has(item.task)) continue;
-      if (item.kind !== EVENT && !memory) continue;
+      if ((item.kind === DATA || item.kind === SAID) && !memory) continue;
       if (vars && !vars.has(this.subject(item))) continue;
       if (switches && !(item.kind === EVENT && execution.isSwitch(item.ref)) && !item.concerned) continue;
       shown.push(at);
@@ -113,9 +118,10 @@ class Rows {
       };
     }
     if (item.kind === SAID) return { op: `“${item.thing.text}”`, order: "", about: "", value: "", site: "" };
-    const { is_write: isWrite, location, offset, size } = item.thing;
+    if (item.kind === DEED) return { op: item.thing.what, order: "", about: "", value: "", site: execution.siteName(item.thing) };
+    const { location, offset, size } = item.thing;
     const bytes = offset ? `+${offset}, ${size} B` : `${size} B`;
-    return { op: isWrite ? "write" : "read", order: "", about: location, value: bytes, site: execution.siteName(item.thing) };
+    return { op: accessName(item.thing), order: "", about: location, value: bytes, site: execution.siteName(item.thing) };
   }
 
   /** All words of a row in lower case, for the search. */

@@ -164,7 +164,7 @@ class Pane {
     const at = rows.shown[number];
     const item = rows.items[at];
     const { element } = row;
-    const name = `row ${["", "data", "said"][item.kind]} ${this.relation(item)} ${item.concerned ? "concerned" : ""} ${this.matches.has(at) ? "found" : ""}`;
+    const name = `row ${["", "data", "said", "data"][item.kind]} ${this.relation(item)} ${item.concerned ? "concerned" : ""} ${this.matches.has(at) ? "found" : ""}`;
     if (element.className !== name) element.className = name;
     element.setAttribute("aria-selected", at === this.selected);
     element.hidden = false;

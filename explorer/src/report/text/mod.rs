@@ -13,7 +13,7 @@ pub use places::with_places;
 pub use style::{Detail, Part, ReplayedBy, TextStyle};
 
 use super::lines::wrap;
-use super::{Finding, FindingEvent, Report, Verdict};
+use super::{Coverage, Finding, FindingEvent, Report, Verdict};
 use std::fmt;
 
 impl fmt::Display for Report {
@@ -68,18 +68,15 @@ impl Report {
             Verdict::Fail => ("failed", Part::Error),
             Verdict::Inconclusive => ("is inconclusive", Part::Warning),
         };
-        let mut line = format!(
-            "{} {outcome}: {}",
-            self.program,
-            count(self.executions, "execution")
-        );
-        if let Some(first) = self.first_failure {
-            line.push_str(&format!(", first found in number {first}"));
+        let mut line = format!("{} {outcome}: ", self.program);
+        if !matches!(self.coverage, Coverage::Replayed { .. }) {
+            line.push_str(&count(self.executions, "execution"));
+            if let Some(first) = self.first_failure {
+                line.push_str(&format!(", first found in number {first}"));
+            }
+            line.push_str("; ");
         }
-        match self.strategy.as_str() {
-            "replay" => line.push_str("; the schedule was replayed"),
-            _ => line.push_str(&format!("; {}", self.coverage)),
-        }
+        line.push_str(&self.coverage.with_findings(!self.findings.is_empty()));
         for line in wrap(&line, style.columns(), 0, 2) {
             let painted = line.replacen(outcome, &style.paint(part, outcome), 1);
             text.push_str(&painted);

@@ -114,6 +114,20 @@ impl fmt::Display for Coverage {
             Coverage::Sampled { executions } => {
                 write!(f, "{executions} {} sampled", plural(*executions, "schedule"))
             }
+            Coverage::Replayed { as_recorded: true } => f.write_str("the schedule was replayed as recorded"),
+            Coverage::Replayed { as_recorded: false } => {
+                f.write_str("the schedule was replayed, and went another way than recorded")
+            }
+        }
+    }
+}
+
+impl Coverage {
+    /// In words, beside findings or the lack of them: of a replay it is told what came of it.
+    pub fn with_findings(&self, any: bool) -> String {
+        match self {
+            Coverage::Replayed { .. } if !any => format!("{self}, and nothing was found"),
+            _ => self.to_string(),
         }
     }
 }

@@ -25,8 +25,17 @@ pub(crate) struct DataAccess {
     pub(crate) owner: Owner,
     pub(crate) address: usize,
     pub(crate) size: usize,
-    pub(crate) is_write: bool,
+    pub(crate) does: Does,
     pub(crate) site: Site,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Does {
+    Read,
+    Write,
+    /// It gives out a pointer, by which somebody may write or only read: it is taken for a write.
+    GivePointer,
 }
 
 /// Whose memory is accessed.
@@ -134,7 +143,8 @@ impl Runtime {
             location: record.location(piece.memory, current),
             offset: piece.offset as u32,
             size: piece.size as u32,
-            is_write: access.is_write,
+            is_write: access.does != Does::Read,
+            by_pointer: access.does == Does::GivePointer,
             order: MemoryOrder::None,
             var: piece.var,
             site: record.site_id(access.site),
@@ -210,9 +220,9 @@ impl Engine {
         let Some((&first, others)) = vars.split_first() else {
             return;
         };
-        let (op, class) = match access.is_write {
-            true => (SyncVarOp::DataWrite, Class::Write),
-            false => (SyncVarOp::DataRead, Class::Read),
+        let (op, class) = match access.does {
+            Does::Read => (SyncVarOp::DataRead, Class::Read),
+            Does::Write | Does::GivePointer => (SyncVarOp::DataWrite, Class::Write),
         };
         let step = Access::new(op, first, access.site);
         self.enter(step);

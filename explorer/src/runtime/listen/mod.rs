@@ -7,7 +7,7 @@ mod sites;
 mod tests;
 mod view;
 
-pub(crate) use memory::{DataAccess, Owner};
+pub(crate) use memory::{DataAccess, Does, Owner};
 pub(super) use record::Memory;
 
 use super::glance::{Glancing, UnderWay};

@@ -92,6 +92,38 @@ fn where_nothing_carries_word_it_says_so() {
     );
 }
 
+/// Of a pointer nobody knows whether it is written by: that counts as a write, and is not said to be one.
+#[test]
+fn what_a_pointer_is_for_is_not_known() {
+    let mut scene = Scene::new();
+    scene
+        .script
+        .get_pointer(scene.a, scene.cell)
+        .write(scene.b, scene.cell);
+    let [report] = &reports(&scene.script)[..] else {
+        panic!("one race")
+    };
+    assert_eq!(
+        report.message,
+        "data race on cell: task 1 may write it by a pointer at script:5, task 2 writes it at script:6, and nothing \
+         orders the two"
+    );
+    let suggestion = report.suggestion.as_deref().unwrap();
+    assert!(
+        suggestion.ends_with("only to read, `UnsafeCell::with` says so"),
+        "{suggestion}"
+    );
+    assert_eq!(report.deeds[0].what, "get pointer cell");
+    for (task, races) in [(scene.a, 0), (scene.b, 1)] {
+        let mut scene = Scene::new();
+        scene
+            .script
+            .read(scene.a, scene.cell)
+            .get_pointer(task, scene.cell);
+        assert_eq!(reports(&scene.script).len(), races, "it counts as a write");
+    }
+}
+
 /// The two orders of the accesses are one finding.
 #[test]
 fn words_do_not_depend_on_the_order() {
@@ -124,6 +156,7 @@ fn scene_events(
             offset: 0,
             size: 8,
             is_write,
+            by_pointer: false,
             order: MemoryOrder::None,
             var: SyncVar::NONE,
             site: intermezzo_sdk::SiteId(100 + task.0),

@@ -3,7 +3,7 @@
 
 use super::memory_order;
 use super::primitive::{Bitwise, Integer, Primitive};
-use crate::runtime::{Access, Body, DataAccess, Engine, Gates, Object, Owner, Site, VarKind};
+use crate::runtime::{Access, Body, DataAccess, Does, Engine, Gates, Object, Owner, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe};
@@ -47,13 +47,13 @@ impl<T> Atomic<T> {
     #[inline]
     #[track_caller]
     pub fn into_inner(self) -> T {
-        self.plain_access(false, Location::caller());
+        self.plain_access(Does::Read, Location::caller());
         self.object.into_inner().0
     }
 
     /// Publishes an access to the value that is not atomic. Of an atomic never used so far nobody else knows.
     #[inline]
-    fn plain_access(&self, is_write: bool, site: Site) {
+    fn plain_access(&self, does: Does, site: Site) {
         if let Some(engine) = Engine::current()
             && let Some(var) = self.object.known(engine)
         {
@@ -61,7 +61,7 @@ impl<T> Atomic<T> {
                 owner: Owner::Atomic(var),
                 address: self.object.outside().addr(),
                 size: size_of::<T>(),
-                is_write,
+                does,
                 site,
             });
         }
@@ -71,7 +71,7 @@ impl<T> Atomic<T> {
     #[inline]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
-        self.plain_access(true, Location::caller());
+        self.plain_access(Does::Write, Location::caller());
         // SAFETY: `&mut self` says that nobody else can see it.
         unsafe { &mut (*self.object.get_mut()).0 }
     }

@@ -3,41 +3,18 @@
 
 mod common;
 
-use common::{counter, told};
+use common::{Directory, counter, told};
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex, RwLock};
 use intermezzo_explorer::{
-    CheckpointProblem, Environment, ExploreError, Explorer, Reduction, Report, Strategy, choose, thread,
+    CheckpointProblem, Environment, ExploreError, Explorer, Finding, Reduction, Report, Strategy, choose,
+    thread,
 };
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-
-/// A directory that is gone at the end.
-struct Directory(PathBuf);
-
-impl Directory {
-    /// One of its own for whoever asks: tests run beside each other, some with the same name for theirs.
-    fn new(name: &str) -> Directory {
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        let (process, made) = (std::process::id(), MADE.fetch_add(1, Relaxed));
-        let path = std::env::temp_dir().join(format!("intermezzo-checkpoints-{name}-{process}-{made}"));
-        fs::create_dir_all(&path).unwrap();
-        Directory(path)
-    }
-
-    fn file(&self) -> PathBuf {
-        self.0.join("search")
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Loses updates; and its lock makes tasks wait, which costs nothing under a bound.
 fn lost_updates() {
@@ -178,6 +155,57 @@ fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, Option<u32>
     programs.into_iter().flat_map(with)
 }
 
+/// What several workers come to by a partial-order reduction, whatever their pace: which execution stands for a trace
+/// depends on it. Where a weaker reduction took over, so does how many there were before that.
+fn shown(report: &Report) -> (Option<u64>, String, Vec<(String, String, u64)>, u64) {
+    let weaker = report
+        .notes()
+        .iter()
+        .any(|note| note.contains("with a weaker one"));
+    let counted = |count| if weaker { 0 } else { count };
+    let found = |finding: &Finding| {
+        let count = counted(finding.count);
+        (finding.kind.to_string(), finding.message.clone(), count)
+    };
+    let mut findings: Vec<_> = report.findings().iter().map(found).collect();
+    findings.sort();
+    let coverage = format!("{:?}", report.coverage());
+    (
+        report.traces(),
+        coverage,
+        findings,
+        counted(report.executions() - report.redundant()),
+    )
+}
+
+/// Where several workers are at it, now and then or always, and one is at times.
+#[test]
+fn partial_order_reductions_by_several_in_parts_come_to_the_same() {
+    for (program, test, reduction, bound) in reduced() {
+        let explorer = || explorer(program, bound).reduction(reduction);
+        let whole = explorer().keep_going(true).explore(test);
+        // One worker does without a weaker reduction where values are chosen.
+        let several = explorer().keep_going(true).jobs(2).explore(test);
+        assert_eq!(several.traces(), whole.traces());
+        for (executions, jobs) in [(1, [2, 3]), (3, [1, 3]), (7, [2, 2]), (7, [3, 1]), (7, [1, 2])] {
+            let executions = executions.max(whole.executions() / 50);
+            let what = format!("{program}, {reduction:?}, {executions} at a time, workers {jobs:?}");
+            let parts = in_parts(|| explorer().keep_going(true), test, executions, &jobs);
+            if parts.reduction() == whole.reduction() {
+                assert_eq!(shown(&parts), shown(&whole), "{what}");
+            } else {
+                assert_eq!(shown(&parts), shown(&several), "{what}");
+            }
+            let first = in_parts(explorer, test, executions, &jobs);
+            assert_eq!(first.verdict(), explorer().explore(test).verdict(), "{what}");
+            assert!(
+                first.verdict().is_fail() || shown(&first) == shown(&parts),
+                "{what}"
+            );
+        }
+    }
+}
+
 /// What a partial-order reduction has learned is kept, and so is which one is at work.
 #[test]
 fn partial_order_reductions_in_parts_come_to_the_same() {
@@ -307,14 +335,19 @@ fn checkpoints_are_written_while_the_search_runs() {
         (1, Reduction::None),
         (3, Reduction::None),
         (1, Reduction::Dpor),
+        (3, Reduction::Dpor),
         (1, Reduction::SourceDpor),
+        (2, Reduction::SourceDpor),
     ] {
         let explorer = |jobs| {
             let explorer = explorer("long", None).jobs(jobs);
             explorer.reduction(reduction).keep_going(true)
         };
         let whole = explorer(1).explore(long as fn());
-        let most = if reduction == Reduction::None { 3 } else { 1 };
+        let told = |report: &Report| match reduction {
+            Reduction::None => told(report),
+            _ => format!("{:?}", shown(report)),
+        };
         let directory = Directory::new("often");
         let file = directory.file();
         let there = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -333,7 +366,7 @@ fn checkpoints_are_written_while_the_search_runs() {
         let step = there.len().div_ceil(5);
         for (at, contents) in there.iter().enumerate().step_by(step) {
             fs::write(&file, contents).unwrap();
-            let report = explorer(1 + at % most).checkpoint(&file).explore(long as fn());
+            let report = explorer(1 + at % 3).checkpoint(&file).explore(long as fn());
             assert_eq!(told(&report), told(&whole));
         }
     }
@@ -405,7 +438,7 @@ fn a_damaged_checkpoint_is_refused() {
 fn sealed(contents: &str) -> String {
     let checksum = crc32fast::hash(contents.as_bytes());
     format!(
-        "intermezzo-checkpoint/3\n{checksum:08x} {}\n{contents}",
+        "intermezzo-checkpoint/4\n{checksum:08x} {}\n{contents}",
         contents.len()
     )
 }
@@ -444,12 +477,12 @@ fn nonsense_with_the_right_checksum_is_refused() {
         );
     }
     let whole = sealed(contents);
-    fs::write(&file, whole.replace("checkpoint/3", "checkpoint/4")).unwrap();
+    fs::write(&file, whole.replace("checkpoint/4", "checkpoint/5")).unwrap();
     assert_eq!(
         refused(explorer("counter", None), &file),
         CheckpointProblem::OtherVersion {
-            found: "4".into(),
-            needed: 3
+            found: "5".into(),
+            needed: 4
         }
     );
 }

@@ -49,6 +49,8 @@ pub(crate) struct Auto {
     drawn: Sampling,
     /// Whether this hand draws.
     draws: bool,
+    /// Whether its first drawn execution is prepared, and not begun.
+    about_to_draw: bool,
     limits: Limits,
     shared: Arc<Shared>,
     /// Whether other hands share the search, so that nobody can tell how far it is.
@@ -112,6 +114,7 @@ impl Auto {
             bounded,
             drawn,
             draws: false,
+            about_to_draw: false,
             limits,
             shared: Arc::default(),
             alone: true,
@@ -186,11 +189,15 @@ impl Strategy for Auto {
                 }
             }
             self.leave(plan);
+            self.about_to_draw = self.drawn.next(plan, trace);
+            return self.about_to_draw;
         }
+        self.about_to_draw = false;
         self.drawn.next(plan, trace)
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        self.about_to_draw = false;
         self.active_mut().choose(point)
     }
 
@@ -207,6 +214,7 @@ impl Strategy for Auto {
     }
 
     fn over(&mut self, past: &Past<'_>) {
+        self.about_to_draw = false;
         self.active_mut().over(past);
     }
 
@@ -299,6 +307,7 @@ impl Strategy for Auto {
             bounded,
             drawn: self.drawn.another(),
             draws: false,
+            about_to_draw: false,
             limits: self.limits,
             shared: self.shared.clone(),
             alone: false,
@@ -337,10 +346,17 @@ impl Strategy for Auto {
         }
     }
 
+    fn saves_ahead(&self) -> bool {
+        !self.draws && self.bounded.saves_ahead()
+    }
+
     fn save(&self, plan: &Plan) -> Option<String> {
         let saved = SavedHand {
             draws: self.draws,
-            work: self.active().save(plan)?,
+            work: match self.about_to_draw {
+                true => self.drawn.save_prepared(),
+                false => self.active().save(plan),
+            }?,
         };
         serde_json::to_string(&saved).ok()
     }

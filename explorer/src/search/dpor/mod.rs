@@ -20,6 +20,7 @@
 //! Misses: nothing; but tasks that fair scheduling holds back cannot be tried, and then every other is.
 //! Memory: the path, its sleep sets, and the sequences still to be tried.
 
+mod all_saved;
 mod backtrack;
 mod bound;
 mod bounded;
@@ -369,6 +370,15 @@ impl Dpor {
         }
     }
 
+    /// Prepares the first execution.
+    fn begin(&mut self) {
+        self.begun = true;
+        self.executions = 1;
+        self.nodes.push();
+        self.note_planned();
+        self.prepared = Some(Vec::new());
+    }
+
     /// Notes what there is, to begin the execution again that is prepared.
     fn note_planned(&mut self) {
         self.planned.nodes = self.nodes.len();
@@ -402,6 +412,9 @@ impl Strategy for Dpor {
         if self.is_over {
             return false;
         }
+        if !self.begun {
+            self.begin();
+        }
         if let Some(choices) = self.prepared.take() {
             plan.replace(&choices);
             return true;
@@ -410,15 +423,6 @@ impl Strategy for Dpor {
             let more = self.take_up(plan);
             self.note_planned();
             return more;
-        }
-        if !self.begun {
-            self.begun = true;
-            self.executions = 1;
-            plan.truncate(0);
-            self.nodes.push();
-            self.planned.nodes = 1;
-            self.fresh = 0;
-            return true;
         }
         self.settle_line(plan, trace);
         if self.cut.is_none() {
@@ -554,10 +558,19 @@ impl Strategy for Dpor {
     }
 
     fn fork(&mut self) -> Option<Box<dyn Strategy>> {
+        if !self.begun && !self.is_over {
+            self.begin();
+        }
+        let mut part = std::mem::take(&mut self.part);
+        let other = part.fork(|| {
+            let first = || self.saved(self.prepared.as_deref().unwrap_or_default());
+            (!self.is_over).then(first)
+        });
+        self.part = part;
         Some(Box::new(Dpor {
             begun: true,
             bound: self.bound.clone(),
-            part: self.part.fork(),
+            part: other,
             ..Dpor::new(self.insertion)
         }))
     }
@@ -584,16 +597,29 @@ impl Strategy for Dpor {
         true
     }
 
+    /// What a hand of several has at hand is for the crew to keep: in it are places that others change.
     fn save(&self, plan: &Plan) -> Option<String> {
-        Some(self.saved(plan.choices()))
+        if self.part.is_shared() {
+            self.part.rest(|| self.saved(plan.choices()));
+            return None;
+        }
+        let saved = self.saved(plan.choices());
+        Some(serde_json::to_string(&saved).expect("numbers and texts can be written"))
     }
 
     fn save_shared(&self) -> Option<String> {
-        Some(String::new())
+        let saved = |crew: &crew::Crew| all_saved::text(crew, &self.bound);
+        Some(self.part.crew().map_or_else(String::new, saved))
     }
 
     fn restore(&mut self, state: &SearchState) -> bool {
         match &state.hands[..] {
+            _ if !state.shared.is_empty() => {
+                let crew = all_saved::crew(&state.shared, &self.bound);
+                let part = crew.filter(|_| state.hands.is_empty()).map(split::Part::going_on);
+                self.begun = true;
+                part.map(|part| self.part = part).is_some()
+            }
             // Its hand left when there was nothing left to do.
             [] => {
                 self.is_over = true;

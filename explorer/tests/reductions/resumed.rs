@@ -1,0 +1,190 @@
+//! Partial-order reductions that are stopped again and again, and gone on with by another number of workers each time: what
+//! one worker comes to that is never stopped, and not one execution more.
+
+use crate::common::Directory;
+use crate::program::{Family, Program, Sample};
+use crate::several::SEARCHES;
+use crate::{
+    Case, Expected, Tally, check, compare, explorer, interleavings_max, is_offered, judge, name, variable,
+};
+use intermezzo_explorer::Environment;
+use quickcheck::TestResult;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
+
+/// How many random programs of all families are compared, unless said otherwise.
+const PROGRAMS: u64 = 2_000;
+
+/// Most workers of a part.
+const JOBS_MAX: u64 = 3;
+
+/// What was compared of one search: its executions, and how often it was stopped and gone on with, by so many workers.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    executions: u64,
+    redundant: u64,
+    stops: u64,
+    /// Of these, after which another number of workers went on.
+    others: u64,
+    /// Of these, where several hands had something left.
+    by_several: u64,
+    /// Programs of which each execution was known not to be run twice.
+    exact: u64,
+}
+
+impl Parts {
+    const NOTHING: Parts = Parts {
+        executions: 0,
+        redundant: 0,
+        stops: 0,
+        others: 0,
+        by_several: 0,
+        exact: 0,
+    };
+
+    fn add(&mut self, one: &Parts) {
+        self.executions += one.executions;
+        self.redundant += one.redundant;
+        self.stops += one.stops;
+        self.others += one.others;
+        self.by_several += one.by_several;
+        self.exact += one.exact;
+    }
+}
+
+type Tallies = [Parts; SEARCHES.len()];
+
+/// What is compared of each family.
+static TALLIES: [Mutex<Tallies>; Family::ALL.len()] =
+    [const { Mutex::new([Parts::NOTHING; SEARCHES.len()]) }; Family::ALL.len()];
+
+/// A small generator (Knuth's): the same numbers for the same program.
+struct Dice(u64);
+
+impl Dice {
+    fn of(program: &Program, search: usize) -> Dice {
+        let mut hasher = DefaultHasher::new();
+        (format!("{program:?}"), search).hash(&mut hasher);
+        Dice(hasher.finish())
+    }
+
+    /// A number from 1 to this one.
+    fn roll(&mut self, most: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        1 + (self.0 >> 33) % most
+    }
+}
+
+/// Runs a search in parts, each by a number of workers of its own, and compares what it comes to with the model.
+fn in_parts(
+    program: &Program,
+    expected: &Expected,
+    search: Case,
+    whole: &Tally,
+    dice: &mut Dice,
+) -> Result<(Tally, Parts), String> {
+    let directory = Directory::new("resumed");
+    let mut outcomes = crate::Outcomes::default();
+    let mut parts = Parts::default();
+    let (mut limit, mut last_jobs) = (0, 0);
+    // Some in many parts, most in a few.
+    let longest = whole.executions.div_ceil(dice.roll(6));
+    loop {
+        limit += dice.roll(longest);
+        let jobs = dice.roll(JOBS_MAX);
+        let explorer = explorer(search, Environment::calm())
+            .checkpoint(directory.file())
+            .executions(limit);
+        let (report, part, _) = crate::explore_by(jobs as usize, program, explorer, false);
+        outcomes.append(part);
+        if report.executions() < limit {
+            let tally = judge(program, expected, search, &report, &outcomes)?;
+            parts.executions = tally.executions;
+            parts.redundant = tally.redundant;
+            return Ok((tally, parts));
+        }
+        if report.executions() > limit {
+            return Err(format!("{} executions of {limit}", report.executions()));
+        }
+        parts.stops += 1;
+        parts.others += u64::from(last_jobs != 0 && last_jobs != jobs);
+        last_jobs = jobs;
+        let kept = std::fs::read_to_string(directory.file()).map_err(|error| error.to_string())?;
+        let hands = kept.matches("\"told\":").count();
+        parts.by_several += u64::from(hands > 1);
+    }
+}
+
+fn compare_all(program: &Program, expected: &Expected) -> Result<Tallies, String> {
+    let mut tallies = [Parts::NOTHING; SEARCHES.len()];
+    for (at, search) in SEARCHES.into_iter().enumerate() {
+        if !is_offered(search) {
+            continue;
+        }
+        let told = |what, problem| format!("{}, {what}: {problem}", name(search));
+        let whole = compare(program, expected, search, 1).map_err(|problem| told("whole", problem))?;
+        let mut dice = Dice::of(program, at);
+        let (tally, mut parts) = in_parts(program, expected, search, &whole, &mut dice)
+            .map_err(|problem| told("in parts", problem))?;
+        // Several workers leave wakeup trees where values are chosen.
+        if !tally.is_weaker && !whole.is_weaker {
+            let shown = |tally: &Tally| tally.executions - tally.redundant;
+            if shown(&tally) != shown(&whole) {
+                let problem = format!("{} executions, where there are {}", shown(&tally), shown(&whole));
+                return Err(told("in parts", problem));
+            }
+            parts.exact = 1;
+        }
+        tallies[at] = parts;
+    }
+    Ok(tallies)
+}
+
+fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
+    let Some(expected) = Expected::of(&program, interleavings_max()) else {
+        return TestResult::discard();
+    };
+    let tallies = match compare_all(&program, &expected) {
+        Ok(tallies) => tallies,
+        Err(problem) => return TestResult::error(problem),
+    };
+    let mut all = TALLIES[FAMILY].lock().unwrap_or_else(PoisonError::into_inner);
+    for (all, one) in all.iter_mut().zip(&tallies) {
+        all.add(one);
+    }
+    TestResult::passed()
+}
+
+/// Compares random programs of a family.
+#[allow(clippy::print_stdout, reason = "figures for whoever runs the test by hand")]
+fn suite<const FAMILY: usize>(family: Family) {
+    let programs = variable("EXPLORED_PROGRAMS").unwrap_or(PROGRAMS);
+    check(
+        family,
+        programs.div_ceil(Family::ALL.len() as u64),
+        agrees::<FAMILY>,
+    );
+    let all = TALLIES[FAMILY].lock().unwrap_or_else(PoisonError::into_inner);
+    for (search, parts) in SEARCHES.into_iter().zip(&*all) {
+        println!(
+            "{family:?}, {}: {} executions, {} redundant; stopped {} times, {} of them with several hands at work, and {} \
+             times gone on with by another number of workers; {} programs compared exactly",
+            name(search),
+            parts.executions,
+            parts.redundant,
+            parts.stops,
+            parts.by_several,
+            parts.others,
+            parts.exact
+        );
+        assert!(
+            !is_offered(search) || parts.others.min(parts.by_several) > 0,
+            "{family:?}: never stopped"
+        );
+    }
+}
+
+for_each_family!(suite);

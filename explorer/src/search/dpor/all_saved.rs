@@ -164,7 +164,8 @@ impl Loaded {
 
     fn left(&mut self, saved: SavedLeft) -> Option<Left> {
         let way = saved.hand.check()?;
-        let length = saved.places.last().map_or(0, |last| last.step + 1);
+        let last = saved.places.last();
+        let length = last.map_or(Some(0), |last| last.step.checked_add(1))?;
         let mut line = Line::new();
         for (task, number) in saved.line {
             let place = self.places.get(number)?;

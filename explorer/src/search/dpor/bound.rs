@@ -1,4 +1,4 @@
-//! The bound on preemptions of a search, which all its hands share.
+//! The bound on preemptions of a search, which all its hands share, and what else all have in common.
 
 use super::Insertion;
 use super::node::Node;
@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 pub(super) struct Bound {
     pub(super) most: u32,
     left_out: Arc<AtomicBool>,
+    /// Whether some of the search is missing: it was loaded, and is of something else.
+    lost: Arc<AtomicBool>,
 }
 
 impl Bound {
@@ -21,6 +23,7 @@ impl Bound {
         Bound {
             most,
             left_out: Arc::default(),
+            lost: Arc::default(),
         }
     }
 
@@ -37,6 +40,16 @@ impl Bound {
     /// Something is left out.
     pub(super) fn leave_out(&self) {
         self.left_out.store(true, Relaxed);
+    }
+
+    /// Some of the search is missing.
+    pub(super) fn lose(&self) {
+        self.lost.store(true, Relaxed);
+    }
+
+    /// Whether some of the search is missing.
+    pub(super) fn has_lost(&self) -> bool {
+        self.lost.load(Relaxed)
     }
 
     /// Whether anything was left out.

@@ -46,6 +46,9 @@ use sleep::{Sleeper, Touches};
 use split::Part;
 use tree::Tree;
 
+/// What a report says of a search whose checkpoint was altered.
+const LOST: &str = "what the checkpoint said was left of the search does not fit what the test does";
+
 /// Which of the reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Insertion {
@@ -424,6 +427,9 @@ impl Strategy for Dpor {
             self.note_planned();
             return more;
         }
+        if self.part.unproved && !self.is_proved(plan.choices(), trace) {
+            return false;
+        }
         self.settle_line(plan, trace);
         if self.cut.is_none() {
             if self.nodes.len() > 1 && self.nodes.len() <= trace.steps().len() {
@@ -541,6 +547,7 @@ impl Strategy for Dpor {
 
     fn coverage(&self, finished: bool) -> Coverage {
         match (finished, self.insertion) {
+            _ if self.bound.has_lost() => Coverage::unbounded(LOST.to_owned()),
             (true, _) if self.bound.left_out() => Coverage::within_preemptions(self.bound.most, None),
             (true, _) => Coverage::Exhaustive,
             (false, _) => Coverage::stopped(),
@@ -609,7 +616,8 @@ impl Strategy for Dpor {
 
     fn save_shared(&self) -> Option<String> {
         let saved = |crew: &crew::Crew| all_saved::text(crew, &self.bound);
-        Some(self.part.crew().map_or_else(String::new, saved))
+        // What was altered stays as it is.
+        (!self.bound.has_lost()).then(|| self.part.crew().map_or_else(String::new, saved))
     }
 
     fn restore(&mut self, state: &SearchState) -> bool {

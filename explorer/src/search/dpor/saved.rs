@@ -11,7 +11,8 @@ use super::sleep::{SavedTouches, Sleeper, restored_touches, saved_touches};
 use super::tree::{SavedBranch, Tree};
 use super::{Dpor, Insertion, Planned};
 use crate::schedule::{Choice, ChoiceKind, pack, unpack};
-use crate::trace::Key;
+use crate::search::Strategy;
+use crate::trace::{Key, Trace};
 use serde::{Deserialize, Serialize};
 
 /// Most executions that a search can have prepared: none comes near.
@@ -76,9 +77,35 @@ impl Dpor {
         self.is_over = hand.path.nodes.is_empty();
         self.executions = hand.executions;
         self.prepared = Some(self.resume(&hand)?);
+        self.part.unproved = true;
         self.planned = Planned::default();
         self.note_planned();
         Some(())
+    }
+
+    /// Whether the path that was loaded is that of the execution: each choice of a task was made at a step of its own, which
+    /// that task took. If not, the file was of a search of something else, and nothing is claimed.
+    #[cold]
+    pub(super) fn is_proved(&mut self, choices: &[Choice], trace: &Trace) -> bool {
+        self.part.unproved = false;
+        let own = self.cut.as_ref().map_or(choices.len(), |cut| cut.choices);
+        let of_tasks = |&(_, choice): &(usize, &Choice)| choice.kind == ChoiceKind::Task;
+        let made = choices.iter().take(own).enumerate().filter(of_tasks);
+        let steps = trace.steps();
+        let proved = self.nodes.len() <= steps.len() + 1
+            && made
+                .map(|(at, _)| at)
+                .eq(self.nodes.iter().filter_map(|node| node.choice))
+            && self
+                .nodes
+                .iter()
+                .zip(steps)
+                .all(|(node, step)| node.task == step.task);
+        if !proved {
+            self.bound.lose();
+            self.skip();
+        }
+        proved
     }
 
     /// Takes the path of a hand instead of none. The choices prescribed for the next execution; `None` if there is no such

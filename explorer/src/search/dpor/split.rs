@@ -38,6 +38,8 @@ pub(super) struct Part {
     pub(super) busy: bool,
     /// Whether nothing of it is given away.
     pub(super) keeps: bool,
+    /// Whether the path is from a file or another hand, and no execution along it was seen to be over.
+    pub(super) unproved: bool,
 }
 
 impl Part {
@@ -52,6 +54,7 @@ impl Part {
             told: false,
             busy: false,
             keeps: false,
+            unproved: false,
         }
     }
 
@@ -355,7 +358,7 @@ impl Dpor {
         let path = self
             .resume(&left.hand)
             .expect("what is left was looked at when it was loaded");
-        self.part.busy = true;
+        (self.part.busy, self.part.unproved) = (true, true);
         (self.part.places, self.part.line, self.part.told) = (left.places, left.line, left.told);
         self.part.fixed = self.fixed();
         plan.replace(&path);
@@ -368,7 +371,7 @@ impl Dpor {
         let Some((way, depth)) = place.way().cloned() else {
             return false;
         };
-        self.part.busy = true;
+        (self.part.busy, self.part.unproved) = (true, true);
         self.part.places = above;
         for node in &way.nodes[..=depth] {
             self.nodes.push_passed(node);

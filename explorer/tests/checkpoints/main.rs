@@ -1,18 +1,19 @@
 //! Searches that are stopped and go on: what comes of them is what comes of one that was never stopped; and what is no
 //! checkpoint of theirs is refused, and left alone.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod damaged;
+mod reductions;
 
 use common::{Directory, counter, told};
-use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::sync::{Condvar, Mutex, RwLock};
+use intermezzo_explorer::sync::Mutex;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{
-    CheckpointProblem, Environment, ExploreError, Explorer, Finding, Reduction, Report, Strategy, choose,
-    thread,
+    CheckpointProblem, Environment, ExploreError, Explorer, Reduction, Report, Strategy, thread,
 };
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -83,148 +84,6 @@ fn caching_in_parts_comes_to_the_same() {
                 whole.traces(),
                 "bound {bound:?}, {executions} at a time"
             );
-        }
-    }
-}
-
-/// Chooses, waits, gets stuck and panics, by turns.
-fn eventful() {
-    let n = AtomicUsize::new(0);
-    let (lock, ready) = (Mutex::new(false), Condvar::new());
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            n.fetch_add(choose(3), SeqCst);
-            if n.load(SeqCst) > 0 {
-                *lock.lock().unwrap() = true;
-            }
-            ready.notify_one();
-        });
-        scope.spawn(|| {
-            let held = lock.lock().unwrap();
-            if !*held {
-                drop(ready.wait(held).unwrap());
-            }
-        });
-        assert_ne!(n.fetch_add(1, SeqCst), 2);
-    });
-}
-
-/// Is parked while it waits, so that source sets take over from wakeup trees.
-fn spinning() {
-    let (n, flag) = (AtomicUsize::new(0), AtomicBool::new(false));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            n.fetch_add(1, SeqCst);
-            while !flag.load(SeqCst) {
-                thread::yield_now();
-            }
-        });
-        n.fetch_add(2, SeqCst);
-        flag.store(true, SeqCst);
-    });
-}
-
-/// Shares a lock, so that caching takes over from all others.
-fn sharing() {
-    let lock = RwLock::new(0);
-    thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                let seen = *lock.read().unwrap();
-                *lock.write().unwrap() += seen + 1;
-            });
-        }
-    });
-}
-
-/// The programs and partial-order reductions that are kept.
-fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, Option<u32>)> {
-    let programs = [
-        ("counter", counter as fn()),
-        ("lost_updates", lost_updates),
-        ("eventful", eventful),
-        ("spinning", spinning),
-        ("sharing", sharing),
-    ];
-    let reductions = [
-        (Reduction::Dpor, None),
-        (Reduction::SourceDpor, None),
-        (Reduction::Bpor, Some(1)),
-    ];
-    let with = move |(name, test)| reductions.map(|(reduction, bound)| (name, test, reduction, bound));
-    programs.into_iter().flat_map(with)
-}
-
-/// What several workers come to by a partial-order reduction, whatever their pace: which execution stands for a trace
-/// depends on it. Where a weaker reduction took over, so does how many there were before that.
-fn shown(report: &Report) -> (Option<u64>, String, Vec<(String, String, u64)>, u64) {
-    let weaker = report
-        .notes()
-        .iter()
-        .any(|note| note.contains("with a weaker one"));
-    let counted = |count| if weaker { 0 } else { count };
-    let found = |finding: &Finding| {
-        let count = counted(finding.count);
-        (finding.kind.to_string(), finding.message.clone(), count)
-    };
-    let mut findings: Vec<_> = report.findings().iter().map(found).collect();
-    findings.sort();
-    let coverage = format!("{:?}", report.coverage());
-    (
-        report.traces(),
-        coverage,
-        findings,
-        counted(report.executions() - report.redundant()),
-    )
-}
-
-/// Where several workers are at it, now and then or always, and one is at times.
-#[test]
-fn partial_order_reductions_by_several_in_parts_come_to_the_same() {
-    for (program, test, reduction, bound) in reduced() {
-        let explorer = || explorer(program, bound).reduction(reduction);
-        let whole = explorer().keep_going(true).explore(test);
-        // One worker does without a weaker reduction where values are chosen.
-        let several = explorer().keep_going(true).jobs(2).explore(test);
-        assert_eq!(several.traces(), whole.traces());
-        for (executions, jobs) in [(1, [2, 3]), (3, [1, 3]), (7, [2, 2]), (7, [3, 1]), (7, [1, 2])] {
-            let executions = executions.max(whole.executions() / 50);
-            let what = format!("{program}, {reduction:?}, {executions} at a time, workers {jobs:?}");
-            let parts = in_parts(|| explorer().keep_going(true), test, executions, &jobs);
-            if parts.reduction() == whole.reduction() {
-                assert_eq!(shown(&parts), shown(&whole), "{what}");
-            } else {
-                assert_eq!(shown(&parts), shown(&several), "{what}");
-            }
-            let first = in_parts(explorer, test, executions, &jobs);
-            assert_eq!(first.verdict(), explorer().explore(test).verdict(), "{what}");
-            assert!(
-                first.verdict().is_fail() || shown(&first) == shown(&parts),
-                "{what}"
-            );
-        }
-    }
-}
-
-/// What a partial-order reduction has learned is kept, and so is which one is at work.
-#[test]
-fn partial_order_reductions_in_parts_come_to_the_same() {
-    for (program, test, reduction, bound) in reduced() {
-        for keep_going in [false, true] {
-            let explorer = || {
-                let explorer = explorer(program, bound);
-                explorer.keep_going(keep_going).reduction(reduction)
-            };
-            let whole = explorer().explore(test);
-            for executions in [1, 7] {
-                let executions = executions.max(whole.executions() / 50);
-                let parts = in_parts(explorer, test, executions, &[1, 1]);
-                assert_eq!(
-                    told(&parts),
-                    told(&whole),
-                    "{program}, {reduction:?}, {executions} at a time"
-                );
-            }
         }
     }
 }
@@ -314,64 +173,6 @@ fn a_search_that_was_over_is_not_run_again() {
     assert_eq!(told(&explore(1)), told(&first));
 }
 
-/// Whoever is killed goes on from the last checkpoint: from each that was there while the search ran, the rest comes to
-/// the same.
-#[test]
-fn checkpoints_are_written_while_the_search_runs() {
-    fn long() {
-        let n = AtomicUsize::new(0);
-        thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    for _ in 0..2 {
-                        n.store(n.load(SeqCst) + 1, SeqCst);
-                    }
-                });
-            }
-        });
-        assert!(n.load(SeqCst) > 1);
-    }
-    for (jobs, reduction) in [
-        (1, Reduction::None),
-        (3, Reduction::None),
-        (1, Reduction::Dpor),
-        (3, Reduction::Dpor),
-        (1, Reduction::SourceDpor),
-        (2, Reduction::SourceDpor),
-    ] {
-        let explorer = |jobs| {
-            let explorer = explorer("long", None).jobs(jobs);
-            explorer.reduction(reduction).keep_going(true)
-        };
-        let whole = explorer(1).explore(long as fn());
-        let told = |report: &Report| match reduction {
-            Reduction::None => told(report),
-            _ => format!("{:?}", shown(report)),
-        };
-        let directory = Directory::new("often");
-        let file = directory.file();
-        let there = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let (seen, path) = (there.clone(), file.clone());
-        let report = explorer(jobs)
-            .checkpoint(&file)
-            .checkpoint_every(Duration::ZERO)
-            .on_progress(move |_| seen.lock().unwrap().extend(fs::read(&path).ok()))
-            .explore(long as fn());
-        assert_eq!(told(&report), told(&whole));
-        let names = fs::read_dir(&directory.0).unwrap();
-        assert_eq!(names.count(), 1, "only the checkpoint is left");
-        let mut there = std::mem::take(&mut *there.lock().unwrap());
-        there.dedup();
-        assert!(!there.is_empty(), "written now and then");
-        let step = there.len().div_ceil(5);
-        for (at, contents) in there.iter().enumerate().step_by(step) {
-            fs::write(&file, contents).unwrap();
-            let report = explorer(1 + at % 3).checkpoint(&file).explore(long as fn());
-            assert_eq!(told(&report), told(&whole));
-        }
-    }
-}
-
 /// Explores with the file as it is; it must be refused, and left as it is. Returns why.
 #[track_caller]
 fn refused(explorer: Explorer, file: &Path) -> CheckpointProblem {
@@ -402,38 +203,6 @@ fn checkpoint(directory: &Directory) -> Vec<u8> {
     fs::read(directory.file()).unwrap()
 }
 
-#[test]
-fn a_damaged_checkpoint_is_refused() {
-    let directory = Directory::new("damaged");
-    let file = directory.file();
-    let whole = checkpoint(&directory);
-    for length in 0..whole.len() {
-        fs::write(&file, &whole[..length]).unwrap();
-        let problem = refused(explorer("counter", None), &file);
-        let right = match length {
-            0..23 => problem == CheckpointProblem::NotACheckpoint || length == 22,
-            _ => !matches!(problem, CheckpointProblem::Unintelligible { .. }),
-        };
-        assert!(right, "{length} bytes: {problem:?}");
-    }
-    // A prime step: other bits of other bytes each time.
-    for bit in (0..whole.len() * 8).step_by(7) {
-        let mut damaged = whole.clone();
-        damaged[bit / 8] ^= 1 << (bit % 8);
-        fs::write(&file, &damaged).unwrap();
-        let problem = refused(explorer("counter", None), &file);
-        assert!(
-            !matches!(problem, CheckpointProblem::Unintelligible { .. }),
-            "bit {bit}: {problem:?}"
-        );
-    }
-    fs::write(&file, &whole).unwrap();
-    let report = explorer("counter", None)
-        .checkpoint(&file)
-        .explore(counter as fn());
-    assert_eq!(report.executions(), 90);
-}
-
 /// The file with these contents and the right checksum.
 fn sealed(contents: &str) -> String {
     let checksum = crc32fast::hash(contents.as_bytes());
@@ -441,50 +210,6 @@ fn sealed(contents: &str) -> String {
         "intermezzo-checkpoint/4\n{checksum:08x} {}\n{contents}",
         contents.len()
     )
-}
-
-#[test]
-fn nonsense_with_the_right_checksum_is_refused() {
-    let directory = Directory::new("nonsense");
-    let file = directory.file();
-    let whole = String::from_utf8(checkpoint(&directory)).unwrap();
-    let contents = whole.splitn(3, '\n').nth(2).unwrap();
-    let lines: Vec<&str> = contents.split('\n').collect();
-    assert!(
-        lines.len() >= 3,
-        "the contents, what hands share, and a hand: {contents}"
-    );
-    let with = |at: usize, line: &str| {
-        let mut lines = lines.clone();
-        lines[at] = line;
-        lines.join("\n")
-    };
-    for nonsense in [
-        String::new(),
-        lines[0].to_owned(),
-        with(0, "{}"),
-        with(1, "{}"),
-        with(1, r#"{"round":0,"runs":[["9.9.gA"]],"later":[],"cut":false}"#),
-        with(2, "[]"),
-        with(2, r#"{"items":["0.5.gA"],"later":[]}"#),
-        with(2, r#"{"items":["0.0.____"],"later":[]}"#),
-    ] {
-        fs::write(&file, sealed(&nonsense)).unwrap();
-        let problem = refused(explorer("counter", None), &file);
-        assert!(
-            matches!(problem, CheckpointProblem::Unintelligible { .. }),
-            "{nonsense}: {problem:?}"
-        );
-    }
-    let whole = sealed(contents);
-    fs::write(&file, whole.replace("checkpoint/4", "checkpoint/5")).unwrap();
-    assert_eq!(
-        refused(explorer("counter", None), &file),
-        CheckpointProblem::OtherVersion {
-            found: "5".into(),
-            needed: 4
-        }
-    );
 }
 
 #[test]

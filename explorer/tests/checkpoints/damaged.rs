@@ -1,0 +1,207 @@
+//! Checkpoints that are no longer what was written: refused, whatever is wrong with them.
+
+use crate::common::{Directory, counter};
+use crate::reductions::reduced;
+use crate::{checkpoint, explorer, refused, sealed};
+use intermezzo_explorer::{CheckpointProblem, ExploreError, Explorer};
+use serde_json::Value;
+use std::fs;
+use std::panic::catch_unwind;
+use std::path::Path;
+
+#[test]
+fn a_damaged_checkpoint_is_refused() {
+    let directory = Directory::new("damaged");
+    let file = directory.file();
+    let whole = checkpoint(&directory);
+    for length in 0..whole.len() {
+        fs::write(&file, &whole[..length]).unwrap();
+        let problem = refused(explorer("counter", None), &file);
+        let right = match length {
+            0..23 => problem == CheckpointProblem::NotACheckpoint || length == 22,
+            _ => !matches!(problem, CheckpointProblem::Unintelligible { .. }),
+        };
+        assert!(right, "{length} bytes: {problem:?}");
+    }
+    // A prime step: other bits of other bytes each time.
+    for bit in (0..whole.len() * 8).step_by(7) {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&file, &damaged).unwrap();
+        let problem = refused(explorer("counter", None), &file);
+        assert!(
+            !matches!(problem, CheckpointProblem::Unintelligible { .. }),
+            "bit {bit}: {problem:?}"
+        );
+    }
+    fs::write(&file, &whole).unwrap();
+    let report = explorer("counter", None)
+        .checkpoint(&file)
+        .explore(counter as fn());
+    assert_eq!(report.executions(), 90);
+}
+
+#[test]
+fn nonsense_with_the_right_checksum_is_refused() {
+    let directory = Directory::new("nonsense");
+    let file = directory.file();
+    let whole = String::from_utf8(checkpoint(&directory)).unwrap();
+    let contents = whole.splitn(3, '\n').nth(2).unwrap();
+    let lines: Vec<&str> = contents.split('\n').collect();
+    assert!(
+        lines.len() >= 3,
+        "the contents, what hands share, and a hand: {contents}"
+    );
+    let with = |at: usize, line: &str| {
+        let mut lines = lines.clone();
+        lines[at] = line;
+        lines.join("\n")
+    };
+    for nonsense in [
+        String::new(),
+        lines[0].to_owned(),
+        with(0, "{}"),
+        with(1, "{}"),
+        with(1, r#"{"round":0,"runs":[["9.9.gA"]],"later":[],"cut":false}"#),
+        with(2, "[]"),
+        with(2, r#"{"items":["0.5.gA"],"later":[]}"#),
+        with(2, r#"{"items":["0.0.____"],"later":[]}"#),
+    ] {
+        fs::write(&file, sealed(&nonsense)).unwrap();
+        let problem = refused(explorer("counter", None), &file);
+        assert!(
+            matches!(problem, CheckpointProblem::Unintelligible { .. }),
+            "{nonsense}: {problem:?}"
+        );
+    }
+    let whole = sealed(contents);
+    fs::write(&file, whole.replace("checkpoint/4", "checkpoint/5")).unwrap();
+    assert_eq!(
+        refused(explorer("counter", None), &file),
+        CheckpointProblem::OtherVersion {
+            found: "5".into(),
+            needed: 4
+        }
+    );
+}
+
+/// How many files are damaged of each search, unless `EXPLORED_DAMAGED` says otherwise.
+const DAMAGED: u64 = 150;
+
+/// A small generator (Knuth's).
+struct Dice(u64);
+
+impl Dice {
+    /// A number below this one.
+    fn roll(&mut self, end: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end.max(1)
+    }
+}
+
+/// Somewhere in it something is otherwise.
+fn damage(value: &mut Value, dice: &mut Dice) {
+    let size = match value {
+        Value::Array(list) => list.len(),
+        Value::Object(map) => map.len(),
+        _ => 0,
+    };
+    // Rarely here, mostly further down.
+    if size > 0 && dice.roll(12) > 0 {
+        let at = dice.roll(size);
+        return match value {
+            Value::Array(list) => damage(&mut list[at], dice),
+            Value::Object(map) => damage(map.values_mut().nth(at).unwrap(), dice),
+            _ => unreachable!("what has parts has them"),
+        };
+    }
+    match value {
+        Value::Array(list) => match (dice.roll(4), list.len()) {
+            (0, 1..) => drop(list.remove(dice.roll(list.len()))),
+            (1, 1..) => {
+                let (from, to) = (dice.roll(list.len()), dice.roll(list.len() + 1));
+                list.insert(to, list[from].clone());
+            }
+            (2, 2..) => list.swap(dice.roll(size), dice.roll(size)),
+            _ => list.clear(),
+        },
+        Value::Number(number) => {
+            let near = number.as_u64().unwrap_or_default();
+            *value = match dice.roll(6) {
+                0 => near.wrapping_add(1).into(),
+                1 => near.saturating_sub(1).into(),
+                2 => dice.roll(8).into(),
+                3 => u32::MAX.into(),
+                4 => u64::MAX.into(),
+                _ => Value::Null,
+            };
+        }
+        Value::Bool(is) => *is = !*is,
+        Value::Null => *value = dice.roll(4).into(),
+        other => *other = Value::Null,
+    }
+}
+
+/// A checkpoint of a search that is half done, with something left for several hands if several are at it and that comes
+/// about.
+fn half_done(explorer: impl Fn() -> Explorer, test: fn(), jobs: usize, file: &Path) -> String {
+    let whole = explorer().explore(test);
+    let mut half = String::new();
+    for try_anew in 0..20 {
+        let _ = fs::remove_file(file);
+        let executions = (whole.executions() * (2 + try_anew % 5) / 8).max(1);
+        let explorer = explorer().jobs(jobs).checkpoint(file).executions(executions);
+        explorer.explore(test);
+        half = fs::read_to_string(file).unwrap();
+        if jobs == 1 || half.matches("\"told\":").count() > 1 {
+            break;
+        }
+    }
+    half
+}
+
+/// Whatever is left of a search is gone on with, or refused: the engine does not fail, and the search ends.
+#[test]
+fn what_is_left_may_be_anything() {
+    let directory = Directory::new("anything");
+    let file = directory.file();
+    let (mut refusals, mut taken, mut complaints) = (0, 0, Vec::new());
+    let damaged = std::env::var("EXPLORED_DAMAGED").map_or(DAMAGED, |number| number.parse().unwrap());
+    for (program, test, reduction, bound) in reduced() {
+        for jobs in [1, 3] {
+            let explorer = || explorer(program, bound).reduction(reduction).keep_going(true);
+            let half = half_done(explorer, test, jobs, &file);
+            let contents = half.splitn(3, '\n').nth(2).unwrap();
+            let lines: Vec<&str> = contents.split('\n').collect();
+            let mut dice = Dice(jobs as u64);
+            for number in 0..damaged {
+                let mut lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+                let at = lines.len() - 1;
+                let Ok(mut left) = serde_json::from_str(&lines[at]) else {
+                    break;
+                };
+                for _ in 0..=dice.roll(2) {
+                    damage(&mut left, &mut dice);
+                }
+                lines[at] = left.to_string();
+                fs::write(&file, sealed(&lines.join("\n"))).unwrap();
+                let jobs = 1 + dice.roll(3);
+                let explored = catch_unwind(|| {
+                    let explorer = explorer().jobs(jobs).checkpoint(&file).executions(200);
+                    explorer.try_explore(test)
+                });
+                match explored {
+                    Ok(Ok(_)) => taken += 1,
+                    Ok(Err(ExploreError::Checkpoint(_))) => refusals += 1,
+                    other => complaints.push(format!("{program}, {reduction:?}, file {number}: {other:?}")),
+                }
+            }
+        }
+    }
+    eprintln!("{refusals} refused, {taken} taken");
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    assert!(refusals > 100 && taken > 100, "{refusals} refused, {taken} taken");
+}

@@ -166,15 +166,33 @@ fn long() {
     assert!(n.load(SeqCst) > 1);
 }
 
-/// What a search comes to that is never stopped, and what it comes to from some of the checkpoints that it has written
+/// Shares a lock where an update was lost twice: another reduction takes over in the middle of the search.
+fn long_and_sharing() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..2 {
+                    n.store(n.load(SeqCst) + 1, SeqCst);
+                }
+            });
+        }
+    });
+    if n.load(SeqCst) == 4 {
+        sharing();
+    }
+}
+
+/// What a search of `test` comes to that is never stopped, and what it comes to from some of the checkpoints that it has written
 /// meanwhile, by 1 to `most` workers. `explorer` makes it, for so many workers; `jobs` write the checkpoints.
 fn from_checkpoints(
+    test: fn(),
     explorer: impl Fn(usize) -> Explorer,
     jobs: usize,
     most: usize,
     told: impl Fn(&Report) -> String,
 ) {
-    let whole = told(&explorer(1).explore(long as fn()));
+    let whole = told(&explorer(1).explore(test));
     let directory = Directory::new("often");
     let file = directory.file();
     let there = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -183,7 +201,7 @@ fn from_checkpoints(
         .checkpoint(&file)
         .checkpoint_every(Duration::ZERO)
         .on_progress(move |_| seen.lock().unwrap().extend(fs::read(&path).ok()))
-        .explore(long as fn());
+        .explore(test);
     assert_eq!(told(&report), whole);
     let names = fs::read_dir(&directory.0).unwrap();
     assert_eq!(names.count(), 1, "only the checkpoint is left");
@@ -193,7 +211,7 @@ fn from_checkpoints(
     let step = there.len().div_ceil(6);
     for (at, contents) in there.iter().enumerate().step_by(step) {
         fs::write(&file, contents).unwrap();
-        let report = explorer(1 + at % most).checkpoint(&file).explore(long as fn());
+        let report = explorer(1 + at % most).checkpoint(&file).explore(test);
         assert_eq!(told(&report), whole);
     }
 }
@@ -214,10 +232,27 @@ fn checkpoints_are_written_while_the_search_runs() {
             let explorer = explorer("long", None).jobs(jobs);
             explorer.reduction(reduction).keep_going(true)
         };
-        from_checkpoints(explorer, jobs, 3, |report| match reduction {
+        from_checkpoints(long, explorer, jobs, 3, |report| match reduction {
             Reduction::None => told(report),
             _ => format!("{:?}", shown(report)),
         });
+    }
+}
+
+/// Where another reduction takes over while some rest and others run, what is left is of the one that is at work.
+#[test]
+fn so_they_are_while_another_reduction_takes_over() {
+    for reduction in [Reduction::Dpor, Reduction::SourceDpor] {
+        for jobs in [2, 3, 4] {
+            let explorer = |jobs| {
+                let explorer = explorer("long_and_sharing", None).jobs(jobs);
+                explorer.reduction(reduction).keep_going(true)
+            };
+            from_checkpoints(long_and_sharing, explorer, jobs, 3, |report| {
+                assert_eq!(report.reduction(), "caching");
+                format!("{:?}", shown(report))
+            });
+        }
     }
 }
 
@@ -238,8 +273,8 @@ fn so_are_those_of_the_default_search() {
                 .keep_going(true)
                 .executions(executions)
         };
-        from_checkpoints(explorer, 1, 1, told);
+        from_checkpoints(long, explorer, 1, 1, told);
         let several = |report: &Report| format!("{:?}", report.executions());
-        from_checkpoints(explorer, 3, 3, several);
+        from_checkpoints(long, explorer, 3, 3, several);
     }
 }

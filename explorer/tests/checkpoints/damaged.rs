@@ -201,7 +201,6 @@ fn what_is_left_may_be_anything() {
             }
         }
     }
-    eprintln!("{refusals} refused, {taken} taken");
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
     assert!(refusals > 100 && taken > 100, "{refusals} refused, {taken} taken");
 }

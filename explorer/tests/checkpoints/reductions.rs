@@ -4,7 +4,7 @@ use crate::common::{Directory, counter, told};
 use crate::{explorer, in_parts, lost_updates};
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex, RwLock};
-use intermezzo_explorer::{Explorer, Finding, Reduction, Report, Strategy, choose, thread};
+use intermezzo_explorer::{Coverage, Explorer, Finding, Reduction, Report, Strategy, choose, thread};
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,27 +77,36 @@ pub(crate) fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, 
     programs.into_iter().flat_map(with)
 }
 
-/// What several workers come to by a partial-order reduction, whatever their pace: which execution stands for a trace
-/// depends on it. Where a weaker reduction took over, so does how many there were before that.
-fn shown(report: &Report) -> (Option<u64>, String, Vec<(String, String, u64)>, u64) {
+/// What several workers come to by a partial-order reduction, whatever their pace.
+#[derive(Debug, PartialEq)]
+struct Shown {
+    traces: Option<u64>,
+    coverage: Coverage,
+    /// Kinds and words, and how often. Where a weaker reduction took over, how many executions there were before that depends
+    /// on the pace, and so does this.
+    findings: Vec<(String, String, Option<u64>)>,
+    /// Those that were not redundant; likewise.
+    executions: Option<u64>,
+}
+
+fn shown(report: &Report) -> Shown {
     let weaker = report
         .notes()
         .iter()
         .any(|note| note.contains("with a weaker one"));
-    let counted = |count| if weaker { 0 } else { count };
+    let counted = |count| (!weaker).then_some(count);
     let found = |finding: &Finding| {
         let count = counted(finding.count);
         (finding.kind.to_string(), finding.message.clone(), count)
     };
     let mut findings: Vec<_> = report.findings().iter().map(found).collect();
     findings.sort();
-    let coverage = format!("{:?}", report.coverage());
-    (
-        report.traces(),
-        coverage,
+    Shown {
+        traces: report.traces(),
+        coverage: report.coverage().clone(),
         findings,
-        counted(report.executions() - report.redundant()),
-    )
+        executions: counted(report.executions() - report.redundant()),
+    }
 }
 
 /// Where several workers are at it, now and then or always, and one is at times.

@@ -3,7 +3,7 @@
 use crate::common::{Directory, counter};
 use crate::reductions::reduced;
 use crate::{checkpoint, explorer, refused, sealed};
-use intermezzo_explorer::{CheckpointProblem, ExploreError, Explorer};
+use intermezzo_explorer::{CheckpointProblem, Coverage, ExploreError, Explorer, Reduction};
 use serde_json::Value;
 use std::fs;
 use std::panic::catch_unwind;
@@ -75,14 +75,20 @@ fn nonsense_with_the_right_checksum_is_refused() {
         );
     }
     let whole = sealed(contents);
-    fs::write(&file, whole.replace("checkpoint/4", "checkpoint/5")).unwrap();
-    assert_eq!(
-        refused(explorer("counter", None), &file),
-        CheckpointProblem::OtherVersion {
-            found: "5".into(),
-            needed: 4
-        }
-    );
+    for other in ["1", "2", "3", "5"] {
+        fs::write(
+            &file,
+            whole.replace("checkpoint/4", &format!("checkpoint/{other}")),
+        )
+        .unwrap();
+        assert_eq!(
+            refused(explorer("counter", None), &file),
+            CheckpointProblem::OtherVersion {
+                found: other.into(),
+                needed: 4
+            }
+        );
+    }
 }
 
 /// How many files are damaged of each search, unless `EXPLORED_DAMAGED` says otherwise.
@@ -203,4 +209,42 @@ fn what_is_left_may_be_anything() {
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
     assert!(refusals > 100 && taken > 100, "{refusals} refused, {taken} taken");
+}
+
+/// A path with one step more than there are, at which nothing was decided: it is like one, until it is run.
+#[test]
+fn a_path_of_something_else_is_found_out() {
+    let directory = Directory::new("path");
+    let file = directory.file();
+    let explorer = || {
+        explorer("counter", None)
+            .reduction(Reduction::Dpor)
+            .keep_going(true)
+            .checkpoint(&file)
+    };
+    let mut found_out = 0;
+    for executions in (1..90).step_by(4) {
+        let _ = fs::remove_file(&file);
+        explorer().executions(executions).explore(counter as fn());
+        let half = fs::read_to_string(&file).unwrap();
+        let mut lines: Vec<String> = half.split('\n').skip(2).map(str::to_owned).collect();
+        let mut hand: Value = serde_json::from_str(&lines[2]).unwrap();
+        let nodes = hand["path"]["nodes"].as_array_mut().unwrap();
+        let mut more = nodes.last().unwrap().clone();
+        more["choice"] = Value::Null;
+        nodes.push(more);
+        lines[2] = hand.to_string();
+        fs::write(&file, sealed(&lines.join("\n"))).unwrap();
+        // Each time that somebody tries.
+        for _ in 0..2 {
+            let report = explorer().explore(counter as fn());
+            let coverage = report.coverage();
+            assert!(
+                matches!(coverage, Coverage::Bounded { reason: Some(_), .. }),
+                "{report}"
+            );
+            found_out += u64::from(format!("{coverage:?}").contains("does not fit what the test does"));
+        }
+    }
+    assert!(found_out > 0, "the others are seen to depart");
 }

@@ -7,6 +7,7 @@ use intermezzo_explorer::sync::{Condvar, Mutex, RwLock};
 use intermezzo_explorer::{Coverage, Explorer, Finding, Reduction, Report, Strategy, choose, thread};
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// Chooses, waits, gets stuck and panics, by turns.
@@ -134,6 +135,26 @@ fn partial_order_reductions_by_several_in_parts_come_to_the_same() {
                 "{what}"
             );
         }
+    }
+}
+
+#[test]
+fn one_that_was_over_is_not_run_again() {
+    for first in [1, 3] {
+        let directory = Directory::new("over");
+        let run = AtomicU64::new(0);
+        let explore = |jobs| {
+            let explorer = explorer("counter", None).jobs(jobs).checkpoint(directory.file());
+            explorer.reduction(Reduction::Dpor).explore(|| {
+                run.fetch_add(1, Relaxed);
+                counter();
+            })
+        };
+        let whole = shown(&explore(first));
+        for jobs in [2, 1, 3] {
+            assert_eq!(shown(&explore(jobs)), whole, "{jobs} workers after {first}");
+        }
+        assert_eq!((whole.executions, run.load(Relaxed)), (Some(90), 90));
     }
 }
 

@@ -8,15 +8,20 @@ use crate::{Case, Expected, Tally, check, compare, explorer, is_offered, judge, 
 use intermezzo_explorer::Environment;
 use quickcheck::TestResult;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-/// How many random programs of all families are compared, unless said otherwise.
-const PROGRAMS: u64 = 1_000;
+/// How many random programs of all families are compared, unless said otherwise: each part ends with a file on the disk.
+const PROGRAMS: u64 = 320;
 
 /// How many interleavings a program has, at least and at most unless said otherwise: with fewer, others hardly come to run
 /// something before it is over.
 const INTERLEAVINGS_MIN: u64 = 30;
 const INTERLEAVINGS_MAX: u64 = 3_000;
+
+/// From so many executions on a search writes checkpoints while it runs, and goes on from one of those too: it looks at the
+/// clock after 64.
+const LONG: u64 = 100;
 
 /// Most workers of a part.
 const JOBS_MAX: u64 = 3;
@@ -31,6 +36,8 @@ struct Parts {
     others: u64,
     /// Of these, where several hands had something left.
     by_several: u64,
+    /// How often it was gone on with from a checkpoint that was written while it ran.
+    killed: u64,
     /// Programs of which each execution was known not to be run twice.
     exact: u64,
 }
@@ -42,6 +49,7 @@ impl Parts {
         stops: 0,
         others: 0,
         by_several: 0,
+        killed: 0,
         exact: 0,
     };
 
@@ -51,6 +59,7 @@ impl Parts {
         self.stops += one.stops;
         self.others += one.others;
         self.by_several += one.by_several;
+        self.killed += one.killed;
         self.exact += one.exact;
     }
 }
@@ -121,6 +130,38 @@ fn in_parts(
     }
 }
 
+/// Runs a search to its end, and then what is left after one of the checkpoints that it wrote meanwhile: as if it had been
+/// killed then. `None` if it wrote none.
+fn killed(
+    program: &Program,
+    expected: &Expected,
+    search: Case,
+    dice: &mut Dice,
+) -> Result<Option<Tally>, String> {
+    let directory = Directory::new("killed");
+    let file = directory.file();
+    let written: Arc<Mutex<Vec<Vec<u8>>>> = Arc::default();
+    let (seen, path) = (written.clone(), file.clone());
+    let whole = explorer(search, Environment::calm())
+        .checkpoint(&file)
+        .checkpoint_every(Duration::ZERO)
+        .on_progress(move |_| {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.extend(std::fs::read(&path).ok());
+        });
+    let (_, mut outcomes, _) = crate::explore_by(dice.roll(JOBS_MAX) as usize, program, whole, false);
+    let written = std::mem::take(&mut *written.lock().unwrap_or_else(PoisonError::into_inner));
+    if written.is_empty() {
+        return Ok(None);
+    }
+    let one = dice.roll(written.len() as u64) as usize - 1;
+    std::fs::write(&file, &written[one]).map_err(|error| error.to_string())?;
+    let rest = explorer(search, Environment::calm()).checkpoint(&file);
+    let (report, of_rest, _) = crate::explore_by(dice.roll(JOBS_MAX) as usize, program, rest, false);
+    outcomes.append(of_rest);
+    judge(program, expected, search, &report, &outcomes).map(Some)
+}
+
 fn compare_all(program: &Program, expected: &Expected) -> Result<Tallies, String> {
     let mut tallies = [Parts::NOTHING; SEARCHES.len()];
     for (at, search) in SEARCHES.into_iter().enumerate() {
@@ -132,12 +173,22 @@ fn compare_all(program: &Program, expected: &Expected) -> Result<Tallies, String
         let mut dice = Dice::of(program, at);
         let (tally, mut parts) = in_parts(program, expected, search, &whole, &mut dice)
             .map_err(|problem| told("in parts", problem))?;
-        // Several workers leave wakeup trees where values are chosen.
-        if !tally.is_weaker && !whole.is_weaker {
+        let killed = match whole.executions {
+            LONG.. => {
+                killed(program, expected, search, &mut dice).map_err(|problem| told("killed", problem))?
+            }
+            _ => None,
+        };
+        parts.killed = u64::from(killed.is_some());
+        for (what, tally) in [("in parts", Some(tally)), ("killed", killed)] {
+            // Several workers leave wakeup trees where values are chosen.
+            let Some(tally) = tally.filter(|tally| !tally.is_weaker && !whole.is_weaker) else {
+                continue;
+            };
             let shown = |tally: &Tally| tally.executions - tally.redundant;
             if shown(&tally) != shown(&whole) {
                 let problem = format!("{} executions, where there are {}", shown(&tally), shown(&whole));
-                return Err(told("in parts", problem));
+                return Err(told(what, problem));
             }
             parts.exact = 1;
         }
@@ -177,13 +228,14 @@ fn suite<const FAMILY: usize>(family: Family) {
     for (search, parts) in SEARCHES.into_iter().zip(&*all) {
         println!(
             "{family:?}, {}: {} executions, {} redundant; stopped {} times, {} of them with several hands at work, and {} \
-             times gone on with by another number of workers; {} programs compared exactly",
+             times gone on with by another number of workers; killed {} times; {} programs compared exactly",
             name(search),
             parts.executions,
             parts.redundant,
             parts.stops,
             parts.by_several,
             parts.others,
+            parts.killed,
             parts.exact
         );
         assert!(

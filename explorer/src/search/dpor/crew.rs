@@ -199,7 +199,7 @@ impl Crew {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Insertion;
+    use super::super::{Dpor, Insertion};
     use super::*;
 
     /// Two hands; what they are told when the second one waits, and the first does this.
@@ -219,6 +219,28 @@ mod tests {
         assert!(!waits(|crew| crew.remove_hand(false)));
         assert!(!waits(|crew| crew.remove_hand(true)));
         assert!(!waits(Crew::stop));
+    }
+
+    /// What is left of a search is taken up before that is over, and is what its hand has at hand until it rests.
+    #[test]
+    fn what_is_left_is_taken_up() {
+        let first = Dpor::new(Insertion::Whole).saved(&[]);
+        let left = Left {
+            hand: first,
+            places: Vec::new(),
+            line: Vec::new(),
+            told: false,
+        };
+        let crew = Crew::going_on(vec![left.clone()], Vec::new());
+        let hands = |crew: &Crew| crew.look(|all| all.hands.len());
+        assert_eq!((crew.wait(), hands(&crew)), (true, 1));
+        let bound = Bound::new(Insertion::Whole);
+        assert!(matches!(crew.take(0, &bound), Some(Work::Left(_))));
+        assert_eq!(hands(&crew), 0);
+        crew.rest(0, Some(left));
+        assert_eq!(hands(&crew), 1);
+        assert!(crew.take(0, &bound).is_none());
+        assert_eq!((crew.wait(), hands(&crew)), (false, 0));
     }
 
     #[test]

@@ -4,10 +4,12 @@
 //! It is taken down while all hands rest, each after it has taken in what its last execution showed. So nothing is half done:
 //! what was to be tried is at a place or at hand. Places are numbered as they are come to along paths, each before those below.
 
+use super::Dpor;
 use super::bound::Bound;
 use super::crew::{AllLeft, Crew, Left, Open};
 use super::place::{At, Line, Place, Places, SavedPlace, Way};
 use super::saved::{SavedHand, SavedPath};
+use super::split::Part;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,8 +46,25 @@ struct SavedLeft {
     told: bool,
 }
 
+impl Dpor {
+    /// What all hands have left to do, if there are others: else nothing that the hand itself does not save. `None` if some of
+    /// it is missing: a checkpoint that was altered stays as it is.
+    pub(super) fn save_all(&self) -> Option<String> {
+        let saved = |crew: &Crew| text(crew, &self.bound);
+        (!self.bound.has_lost()).then(|| self.part.crew().map_or_else(String::new, saved))
+    }
+
+    /// Goes on where several hands were, as the first of them, in a search that has not begun. `None` if the text is not from
+    /// there.
+    pub(super) fn restored_all(&mut self, text: &str) -> Option<()> {
+        self.part = Part::going_on(crew(text, &self.bound)?);
+        self.begun = true;
+        Some(())
+    }
+}
+
 /// All that these hands have left to do.
-pub(super) fn text(crew: &Crew, bound: &Bound) -> String {
+fn text(crew: &Crew, bound: &Bound) -> String {
     let saved = crew.look(|left| saved(&left, bound.left_out()));
     serde_json::to_string(&saved).expect("numbers and texts can be written")
 }
@@ -125,7 +144,7 @@ impl<T> Numbered<T> {
 }
 
 /// The hands again that this is left of, the first of them, with nothing at hand; `None` if no search comes to that.
-pub(super) fn crew(text: &str, bound: &Bound) -> Option<Crew> {
+fn crew(text: &str, bound: &Bound) -> Option<Crew> {
     let saved: SavedCrew = serde_json::from_str(text).ok()?;
     let ways = saved.ways.iter().map(|way| way.way().map(Arc::new));
     let ways: Vec<Arc<Way>> = ways.collect::<Option<_>>()?;

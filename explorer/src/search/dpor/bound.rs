@@ -5,6 +5,10 @@ use super::node::Node;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+/// What a report says where some of the search is missing.
+pub(super) const LOST: &str =
+    "what the checkpoint said was left of the search does not fit what the test does";
+
 /// How many preemptions an execution may have, and whether anything was left out for having more.
 #[derive(Clone)]
 pub(super) struct Bound {

@@ -46,9 +46,6 @@ use sleep::{Sleeper, Touches};
 use split::Part;
 use tree::Tree;
 
-/// What a report says of a search whose checkpoint was altered.
-const LOST: &str = "what the checkpoint said was left of the search does not fit what the test does";
-
 /// Which of the reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Insertion {
@@ -547,7 +544,7 @@ impl Strategy for Dpor {
 
     fn coverage(&self, finished: bool) -> Coverage {
         match (finished, self.insertion) {
-            _ if self.bound.has_lost() => Coverage::unbounded(LOST.to_owned()),
+            _ if self.bound.has_lost() => Coverage::unbounded(bound::LOST),
             (true, _) if self.bound.left_out() => Coverage::within_preemptions(self.bound.most, None),
             (true, _) => Coverage::Exhaustive,
             (false, _) => Coverage::stopped(),
@@ -565,19 +562,10 @@ impl Strategy for Dpor {
     }
 
     fn fork(&mut self) -> Option<Box<dyn Strategy>> {
-        if !self.begun && !self.is_over {
-            self.begin();
-        }
-        let mut part = std::mem::take(&mut self.part);
-        let other = part.fork(|| {
-            let first = || self.saved(self.prepared.as_deref().unwrap_or_default());
-            (!self.is_over).then(first)
-        });
-        self.part = part;
         Some(Box::new(Dpor {
             begun: true,
             bound: self.bound.clone(),
-            part: other,
+            part: self.fork_part(),
             ..Dpor::new(self.insertion)
         }))
     }
@@ -604,36 +592,23 @@ impl Strategy for Dpor {
         true
     }
 
-    /// What a hand of several has at hand is for the crew to keep: in it are places that others change.
     fn save(&self, plan: &Plan) -> Option<String> {
-        if self.part.is_shared() {
-            self.part.rest(|| self.saved(plan.choices()));
-            return None;
-        }
-        let saved = self.saved(plan.choices());
-        Some(serde_json::to_string(&saved).expect("numbers and texts can be written"))
+        self.save_hand(plan.choices())
     }
 
     fn save_shared(&self) -> Option<String> {
-        let saved = |crew: &crew::Crew| all_saved::text(crew, &self.bound);
-        // What was altered stays as it is.
-        (!self.bound.has_lost()).then(|| self.part.crew().map_or_else(String::new, saved))
+        self.save_all()
     }
 
     fn restore(&mut self, state: &SearchState) -> bool {
         match &state.hands[..] {
-            _ if !state.shared.is_empty() => {
-                let crew = all_saved::crew(&state.shared, &self.bound);
-                let part = crew.filter(|_| state.hands.is_empty()).map(split::Part::going_on);
-                self.begun = true;
-                part.map(|part| self.part = part).is_some()
-            }
+            [] if !state.shared.is_empty() => self.restored_all(&state.shared).is_some(),
             // Its hand left when there was nothing left to do.
             [] => {
                 self.is_over = true;
                 true
             }
-            [hand] => self.restored(hand).is_some(),
+            [hand] if state.shared.is_empty() => self.restored(hand).is_some(),
             _ => false,
         }
     }

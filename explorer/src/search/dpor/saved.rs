@@ -54,6 +54,16 @@ struct SavedNode {
 }
 
 impl Dpor {
+    /// What the hand has left to do, as text. What it has of a search that several share goes to the crew, for others change
+    /// the places in it.
+    pub(super) fn save_hand(&self, choices: &[Choice]) -> Option<String> {
+        if self.part.is_shared() {
+            self.part.rest(|| self.saved(choices));
+            return None;
+        }
+        Some(serde_json::to_string(&self.saved(choices)).expect("numbers and texts can be written"))
+    }
+
     /// What is left to do, once an execution with these choices is prepared.
     pub(super) fn saved(&self, choices: &[Choice]) -> SavedHand {
         let path = match self.is_over {

@@ -202,6 +202,20 @@ fn settled(choices: &[Choice]) -> usize {
 }
 
 impl Dpor {
+    /// The part of another hand on the search, which begins with nothing.
+    pub(super) fn fork_part(&mut self) -> Part {
+        if !self.begun && !self.is_over {
+            self.begin();
+        }
+        let mut part = std::mem::take(&mut self.part);
+        let other = part.fork(|| {
+            let first = || self.saved(self.prepared.as_deref().unwrap_or_default());
+            (!self.is_over).then(first)
+        });
+        self.part = part;
+        other
+    }
+
     /// All that the last execution showed is noted. Tells others what the step from the last place touches, once that is
     /// known; and gives work away, if some hand has none.
     #[inline]

@@ -3,7 +3,9 @@
 use crate::common::{Directory, counter};
 use crate::reductions::reduced;
 use crate::{checkpoint, explorer, refused, sealed};
-use intermezzo_explorer::{CheckpointProblem, Coverage, ExploreError, Explorer, Reduction};
+use intermezzo_explorer::sync::Mutex;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{CheckpointProblem, Coverage, ExploreError, Explorer, Reduction, thread};
 use serde_json::Value;
 use std::fs;
 use std::panic::catch_unwind;
@@ -211,39 +213,70 @@ fn what_is_left_may_be_anything() {
     assert!(refusals > 100 && taken > 100, "{refusals} refused, {taken} taken");
 }
 
-/// A path with one step more than there are, at which nothing was decided: it is like one, until it is run.
+/// Tasks wait for each other, so that often there is but one who can go on.
+fn sections() {
+    let n = Mutex::new(0);
+    let section = || *n.lock().unwrap() += 1;
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                section();
+                section();
+            });
+        }
+    });
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| n.fetch_add(1, SeqCst));
+        scope.spawn(|| n.store(3, SeqCst));
+    });
+}
+
+/// A path with one step less than there are, or one more, at which nothing was decided: it is like one, until it is run.
 #[test]
 fn a_path_of_something_else_is_found_out() {
     let directory = Directory::new("path");
     let file = directory.file();
-    let explorer = || {
-        explorer("counter", None)
-            .reduction(Reduction::Dpor)
-            .keep_going(true)
-            .checkpoint(&file)
-    };
     let mut found_out = 0;
-    for executions in (1..90).step_by(4) {
+    for (test, executions, more) in [counter as fn(), sections]
+        .into_iter()
+        .flat_map(|test| (1..12).flat_map(move |number| [(test, number, true), (test, number, false)]))
+    {
+        let explorer = || explorer("path", None).reduction(Reduction::Dpor).keep_going(true);
+        let whole = explorer().explore(test);
+        let explorer = || explorer().checkpoint(&file);
         let _ = fs::remove_file(&file);
-        explorer().executions(executions).explore(counter as fn());
+        if explorer().executions(executions).explore(test).executions() < executions {
+            continue;
+        }
         let half = fs::read_to_string(&file).unwrap();
         let mut lines: Vec<String> = half.split('\n').skip(2).map(str::to_owned).collect();
         let mut hand: Value = serde_json::from_str(&lines[2]).unwrap();
         let nodes = hand["path"]["nodes"].as_array_mut().unwrap();
-        let mut more = nodes.last().unwrap().clone();
-        more["choice"] = Value::Null;
-        nodes.push(more);
+        let undecided = nodes.iter().rposition(|node| node["choice"].is_null());
+        match (more, undecided) {
+            (true, Some(_)) => {
+                let mut one = nodes.last().unwrap().clone();
+                one["choice"] = Value::Null;
+                nodes.push(one);
+            }
+            (false, Some(at)) if at > 0 => drop(nodes.remove(at)),
+            _ => continue,
+        }
+        hand["fresh"] = 0.into();
         lines[2] = hand.to_string();
         fs::write(&file, sealed(&lines.join("\n"))).unwrap();
         // Each time that somebody tries.
         for _ in 0..2 {
-            let report = explorer().explore(counter as fn());
-            let coverage = report.coverage();
-            assert!(
-                matches!(coverage, Coverage::Bounded { reason: Some(_), .. }),
-                "{report}"
-            );
-            found_out += u64::from(format!("{coverage:?}").contains("does not fit what the test does"));
+            let report = explorer().explore(test);
+            let reason = match report.coverage() {
+                Coverage::Bounded { reason, .. } => reason.clone().unwrap_or_default(),
+                _ => String::new(),
+            };
+            // A step more at which nothing is decided may be there.
+            let same = more && report.traces() == whole.traces();
+            assert!(same || !reason.is_empty(), "{executions}, {more}: {report}");
+            found_out += u64::from(reason.contains("does not fit what the test does"));
         }
     }
     assert!(found_out > 0, "the others are seen to depart");

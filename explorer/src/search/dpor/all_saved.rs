@@ -182,7 +182,7 @@ impl Loaded {
     }
 
     fn left(&mut self, saved: SavedLeft) -> Option<Left> {
-        let way = saved.hand.check()?;
+        let way = saved.hand.check().filter(|way| !way.nodes.is_empty())?;
         let last = saved.places.last();
         let length = last.map_or(Some(0), |last| last.step.checked_add(1))?;
         let mut line = Line::new();

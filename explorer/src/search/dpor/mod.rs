@@ -513,11 +513,16 @@ impl Strategy for Dpor {
             }
             return Some(0);
         }
-        if point.trace().steps().len() < self.nodes.len() {
+        let steps = point.trace().steps().len();
+        if steps < self.nodes.len() {
             // The step before a value that was changed: it is taken again as it was.
-            let node = &self.nodes[point.trace().steps().len()];
+            let node = &self.nodes[steps];
             return (0..point.alternatives)
                 .find(|&at| point.task(at).is_some_and(|task| task.0 == node.task));
+        }
+        if steps > self.nodes.len() {
+            self.leave_unproved(point);
+            return Some(0);
         }
         Some(self.enter(point))
     }

@@ -11,8 +11,8 @@ use super::sleep::{SavedTouches, Sleeper, restored_touches, saved_touches};
 use super::tree::{SavedBranch, Tree};
 use super::{Dpor, Insertion, Planned};
 use crate::schedule::{Choice, ChoiceKind, pack, unpack};
-use crate::search::Strategy;
-use crate::trace::{Key, Trace};
+use crate::search::{ChoicePoint, Strategy};
+use crate::trace::{Key, Step, Trace};
 use serde::{Deserialize, Serialize};
 
 /// Most executions that a search can have prepared: none comes near.
@@ -93,6 +93,13 @@ impl Dpor {
         Some(())
     }
 
+    /// The execution has taken more steps than the path has that was loaded: whatever it comes to, that is none of it.
+    #[cold]
+    pub(super) fn leave_unproved(&mut self, point: &ChoicePoint<'_>) {
+        debug_assert!(self.part.unproved, "one node for each step");
+        self.cut(point, false);
+    }
+
     /// Whether the path that was loaded is that of the execution: each choice of a task was made at a step of its own, which
     /// that task took. If not, the file was of a search of something else, and nothing is claimed.
     #[cold]
@@ -102,15 +109,16 @@ impl Dpor {
         let of_tasks = |&(_, choice): &(usize, &Choice)| choice.kind == ChoiceKind::Task;
         let made = choices.iter().take(own).enumerate().filter(of_tasks);
         let steps = trace.steps();
+        let begins = [0].into_iter().chain(steps.iter().map(|step| step.choices_end));
+        let is_there = |((node, step), begin): ((&Node, &Step), usize)| {
+            let is_its_own = |choice| (begin..step.choices_end).contains(&choice);
+            node.task == step.task && node.choice.is_none_or(is_its_own)
+        };
         let proved = self.nodes.len() <= steps.len() + 1
             && made
                 .map(|(at, _)| at)
                 .eq(self.nodes.iter().filter_map(|node| node.choice))
-            && self
-                .nodes
-                .iter()
-                .zip(steps)
-                .all(|(node, step)| node.task == step.task);
+            && self.nodes.iter().zip(steps).zip(begins).all(is_there);
         if !proved {
             self.bound.lose();
             self.skip();

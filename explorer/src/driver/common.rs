@@ -28,6 +28,14 @@ pub(super) enum End {
 }
 
 impl End {
+    /// If it would end so again: how.
+    pub(super) fn for_good(self) -> Option<Ending> {
+        match self {
+            End::ForGood(ending) => Some(ending),
+            End::Executions | End::Time | End::Panic => None,
+        }
+    }
+
     /// What a report says of it, after so many executions.
     pub(super) fn reason(self, settings: &Settings, executions: u64) -> String {
         match self {
@@ -151,6 +159,8 @@ pub(super) struct Common<'a> {
     /// Whether a finding ends it at once: because nothing that comes before it is under way elsewhere, or because what comes
     /// before what depends on the workers' pace.
     pub(super) alone: bool,
+    /// Whether several workers are at the search, or were.
+    pub(super) several: bool,
     /// Whether the search is one that the settings ask for, not a replay or a search of the user's own.
     pub(super) own: bool,
     pub(super) replaying: bool,
@@ -194,7 +204,7 @@ impl<'a> Common<'a> {
     /// What `jobs` workers share, after what is in the books.
     pub(super) fn new(
         settings: &'a Settings,
-        [alone, own, replaying]: [bool; 3],
+        [alone, several, own, replaying]: [bool; 4],
         books: Books,
         traces: Fingerprints<()>,
         before: Duration,
@@ -209,6 +219,7 @@ impl<'a> Common<'a> {
         Common {
             settings,
             alone,
+            several,
             own,
             replaying,
             in_sequence: settings.jobs == 1 && keeping.is_none(),
@@ -270,7 +281,10 @@ impl<'a> Common<'a> {
         let mut books = self.books();
         // What a checkpoint tells of is the search at work.
         (books.planned, books.redundant) = (suits, 0);
-        drop(books);
+        for hand in &mut books.at_hand {
+            (hand.search, hand.redundant) = (None, 0);
+        }
+        // While the books are held: who lays something down knows of which search it is.
         self.weakened.fetch_add(1, SeqCst);
     }
 
@@ -285,6 +299,15 @@ impl<'a> Common<'a> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
         let hand = weaker.hands.get_mut(worker)?.take()?;
         Some((weaker.suits, hand))
+    }
+
+    /// What hands share of the search at work, which a worker has this hand on, unless it has not taken that one yet.
+    pub(super) fn shared(&self, worker: usize, hand: &dyn Strategy) -> Option<String> {
+        let weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
+        match weaker.hands.get(worker) {
+            Some(Some(newer)) => newer.save_shared(),
+            _ => hand.save_shared(),
+        }
     }
 
     /// Ends the exploration, if it has not ended; for all workers, each after the execution that it runs.
@@ -373,8 +396,9 @@ impl<'a> Common<'a> {
         if !self.gate.close(|| self.attention.store(true, SeqCst)) {
             return false;
         }
-        if self.ended() != Some(End::Panic) {
-            self.write(None, shared(), self.elapsed());
+        let ended = self.ended();
+        if ended != Some(End::Panic) {
+            self.write(ended.and_then(End::for_good), shared(), self.elapsed());
         }
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         self.attention.store(ended.is_some(), SeqCst);
@@ -392,7 +416,8 @@ impl<'a> Common<'a> {
         let contents = Contents::new(
             &keeping.identity,
             elapsed,
-            (self.alone, ending),
+            [self.alone, self.several],
+            ending,
             &books,
             &self.traces,
         );

@@ -157,11 +157,13 @@ impl Exploration {
         let mut ending = None;
         let mut before = Duration::ZERO;
         let mut alone = jobs == 1 || asked != Suits::Caching;
+        let mut several = jobs > 1;
         if let (Some(keeping), Some(Restored { mut contents, state })) = (&keeping, restored) {
             let refused = |problem| ExploreError::Checkpoint(keeping.refused(problem));
             contents.take(&mut books, &traces).map_err(refused)?;
             (ending, before) = (contents.ending, contents.elapsed);
             alone &= contents.alone;
+            several |= contents.several;
             if books.planned > asked {
                 strategy = configured::weaker(&settings, books.planned);
             }
@@ -189,7 +191,7 @@ impl Exploration {
         let hands = hands(strategy, jobs);
         let mut common = Common::new(
             &settings,
-            [alone, own, replaying],
+            [alone, several, own, replaying],
             books,
             traces,
             before,
@@ -219,11 +221,8 @@ impl Exploration {
             ended => ended,
         };
         if ending.is_none() {
-            let for_good = match ended {
-                Some(End::ForGood(ending)) => Some(ending),
-                _ => None,
-            };
-            common.write(for_good, worker.strategy().save_shared(), elapsed);
+            let shared = common.shared(0, worker.strategy());
+            common.write(ended.and_then(End::for_good), shared, elapsed);
         }
         let alone = common.alone;
         let (books, traces) = common.into_books();
@@ -337,13 +336,21 @@ fn work(
             listeners.glance(first);
         }
         drop(glancing);
+        let asked = suits_asked(settings, common.own);
+        // Executions are worked out as the search needs it that was asked for, also where a weaker one goes on: else they
+        // would not be told apart as they were before.
+        let (first, weaker) = match common.books().planned > asked {
+            true => (configured::strategy(settings), Some(strategy)),
+            false => (strategy, None),
+        };
         let mut worker = Worker::new(
-            strategy,
+            first,
             settings.environment,
             limits,
             known_loops.clone(),
             listeners,
         );
+        weaker.into_iter().for_each(|weaker| worker.restart(weaker));
         if common.replaying {
             worker.assume_only(known_loops.as_deref().unwrap_or_default());
             worker.data_points_only(&data_points);
@@ -361,7 +368,6 @@ fn work(
             let settings = settings.clone();
             worker.quiet_atomics(move || configured::strategy(&settings));
         }
-        let asked = suits_asked(settings, common.own);
         Shift::new(common, program, number, worker, asked).run(&|| test())
     };
     let mut shifts = hands.into_iter().zip(sets).enumerate();

@@ -224,7 +224,7 @@ impl<'a> Shift<'a> {
         self.since_look.1 += executed.steps;
         self.learned = executed.learned;
         let mut suits = executed.suits;
-        if self.common.settings.jobs > 1 && self.planned == Suits::WakeupTrees && self.worker.chose_values() {
+        if self.common.several && self.planned == Suits::WakeupTrees && self.worker.chose_values() {
             // Workers that have wakeup trees in common take each step to be one, not one for each value.
             suits = suits.max(Suits::SourceSets);
         }
@@ -396,9 +396,12 @@ impl<'a> Shift<'a> {
         self.traces.count(&self.common.traces);
         let redundant = self.worker.redundant();
         let unfitted = self.worker.unfitted();
-        self.common.books().at_hand[self.number] = AtHand {
-            search,
-            redundant,
+        let mut books = self.common.books();
+        // What it has of a search that a weaker one took over from counts no more.
+        let counts = self.common.weakened() == self.weakened;
+        books.at_hand[self.number] = AtHand {
+            search: search.filter(|_| counts),
+            redundant: if counts { redundant } else { 0 },
             unfitted,
         };
     }
@@ -416,8 +419,8 @@ impl<'a> Shift<'a> {
     fn keep(&mut self) {
         let search = self.worker.save();
         self.lay_down(search);
-        let strategy = self.worker.strategy();
-        if !self.common.keep(|| strategy.save_shared()) {
+        let (common, hand) = (self.common, self.worker.strategy());
+        if !common.keep(|| common.shared(self.number, hand)) {
             self.rest();
         }
     }

@@ -49,6 +49,8 @@ pub(crate) struct Auto {
     drawn: Sampling,
     /// Whether this hand draws.
     draws: bool,
+    /// Whether an execution is prepared, and not begun.
+    prepared: bool,
     limits: Limits,
     shared: Arc<Shared>,
     /// Whether other hands share the search, so that nobody can tell how far it is.
@@ -65,8 +67,9 @@ struct Limits {
 /// What hands share.
 #[derive(Default)]
 struct Shared {
-    /// Executions of the bounded search.
+    /// Executions of the bounded search, and those of them that are prepared and not begun.
     begun: AtomicU64,
+    prepared: AtomicU64,
     /// Whether it was left, for good.
     left: AtomicBool,
     /// The round, in the order of the search, of what is drawn.
@@ -112,6 +115,7 @@ impl Auto {
             bounded,
             drawn,
             draws: false,
+            prepared: false,
             limits,
             shared: Arc::default(),
             alone: true,
@@ -156,6 +160,13 @@ impl Auto {
         self.shared.begun.fetch_update(SeqCst, SeqCst, begin).is_ok()
     }
 
+    /// The execution that is prepared, if one is, begins, or is left out.
+    fn prepared_begins(&mut self) {
+        if std::mem::take(&mut self.prepared) && !self.draws {
+            self.shared.prepared.fetch_sub(1, SeqCst);
+        }
+    }
+
     /// This hand draws from now on; so will the others.
     fn leave(&mut self, plan: &mut Plan) {
         if !self.was_left() {
@@ -175,10 +186,13 @@ impl Auto {
 
 impl Strategy for Auto {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        self.prepared_begins();
         if !self.draws {
             if !self.was_left() && !self.is_due(plan) {
                 let more = self.bounded.next(plan, trace);
                 if more && self.begins() {
+                    self.prepared = true;
+                    self.shared.prepared.fetch_add(1, SeqCst);
                     return true;
                 }
                 if !more && !self.was_left() {
@@ -187,10 +201,14 @@ impl Strategy for Auto {
             }
             self.leave(plan);
         }
-        self.drawn.next(plan, trace)
+        self.prepared = self.drawn.next(plan, trace);
+        self.prepared
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        if self.prepared {
+            self.prepared_begins();
+        }
         self.active_mut().choose(point)
     }
 
@@ -207,6 +225,9 @@ impl Strategy for Auto {
     }
 
     fn over(&mut self, past: &Past<'_>) {
+        if self.prepared {
+            self.prepared_begins();
+        }
         self.active_mut().over(past);
     }
 
@@ -299,6 +320,7 @@ impl Strategy for Auto {
             bounded,
             drawn: self.drawn.another(),
             draws: false,
+            prepared: false,
             limits: self.limits,
             shared: self.shared.clone(),
             alone: false,
@@ -313,6 +335,7 @@ impl Strategy for Auto {
     }
 
     fn skip(&mut self) {
+        self.prepared_begins();
         if !self.draws {
             self.bounded.skip();
         }
@@ -337,10 +360,17 @@ impl Strategy for Auto {
         }
     }
 
+    fn saves_ahead(&self) -> bool {
+        !self.draws && self.bounded.saves_ahead()
+    }
+
     fn save(&self, plan: &Plan) -> Option<String> {
         let saved = SavedHand {
             draws: self.draws,
-            work: self.active().save(plan)?,
+            work: match self.draws && self.prepared {
+                true => self.drawn.save_prepared(),
+                false => self.active().save(plan),
+            }?,
         };
         serde_json::to_string(&saved).ok()
     }
@@ -349,7 +379,8 @@ impl Strategy for Auto {
         let saved = Saved {
             bounded: self.bounded.save_shared()?,
             drawn: self.drawn.save_shared()?,
-            begun: self.shared.begun.load(SeqCst),
+            // Those that are prepared are prepared again by who goes on.
+            begun: (self.shared.begun.load(SeqCst)).saturating_sub(self.shared.prepared.load(SeqCst)),
             left: self.was_left(),
             round: self.shared.round.load(SeqCst),
         };

@@ -202,13 +202,13 @@ pub trait Strategy: Send {
     }
 
     /// Whether `save` is to be called once the next execution is prepared, with the choices prescribed for that, because
-    /// what the last one showed is known only then. Not for searches that can be split.
+    /// what the last one showed is known only then. If there is none, `next` is asked again when the hand goes on.
     fn saves_ahead(&self) -> bool {
         false
     }
 
     /// What this hand has left to do, after an execution that made the choices in `plan`: one line of text. `None` if
-    /// the search cannot be saved.
+    /// there is nothing but what [`Strategy::save_shared`] tells, or the search cannot be saved.
     fn save(&self, plan: &Plan) -> Option<String> {
         let _ = plan;
         None

@@ -204,12 +204,6 @@ const REFUSED: &[Refused] = &[
          `memo`",
     ),
     (
-        "checkpoint",
-        |s| s.checkpoint.is_some() && s.jobs > 1 && partial_order(s),
-        "what several workers leave to each other in a partial-order reduction is not in a checkpoint: give 1 worker, the \
-         reduction `caching`, or no checkpoint",
-    ),
-    (
         "jobs",
         |s| s.jobs > 1 && delay_bounded(s),
         "a search in order of delays is not split among workers: give 1, or bound preemptions",

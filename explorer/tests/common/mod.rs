@@ -6,6 +6,8 @@ use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Report, thread};
 use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarOp};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 /// The interleavings seen: for each execution, whose visible steps came in which order.
@@ -80,4 +82,28 @@ pub(crate) fn counter() {
         }
     });
     assert_eq!(n.into_inner(), 6);
+}
+
+/// A directory that is gone at the end.
+pub(crate) struct Directory(pub(crate) PathBuf);
+
+impl Directory {
+    /// One of its own for whoever asks: tests run beside each other, some with the same name for theirs.
+    pub(crate) fn new(name: &str) -> Directory {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let (process, made) = (std::process::id(), MADE.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(format!("intermezzo-checkpoints-{name}-{process}-{made}"));
+        std::fs::create_dir_all(&path).unwrap();
+        Directory(path)
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.0.join("search")
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }

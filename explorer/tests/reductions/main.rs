@@ -15,6 +15,7 @@ mod interleavings;
 mod model;
 mod program;
 mod ranked;
+mod resumed;
 mod run;
 mod several;
 mod trace;
@@ -309,10 +310,25 @@ fn same_outcomes(report: &Report, found: &Outcomes, wanted: &Outcomes) -> Result
 
 /// Compares one search of a program, by so many workers, with what the model says.
 fn compare(program: &Program, expected: &Expected, case: Case, jobs: usize) -> Result<Tally, String> {
-    let (reduction, bound) = case;
     let explorer = explorer(case, Environment::calm());
     let (report, outcomes, workers) = explore_by(jobs, program, explorer, false);
-    same_outcomes(&report, &outcomes, &expected.outcomes(bound))?;
+    let tally = judge(program, expected, case, &report, &outcomes)?;
+    Ok(Tally {
+        by_several: u64::from(workers > 1),
+        ..tally
+    })
+}
+
+/// Compares what one search of a program came to with what the model says.
+fn judge(
+    program: &Program,
+    expected: &Expected,
+    case: Case,
+    report: &Report,
+    outcomes: &Outcomes,
+) -> Result<Tally, String> {
+    let (reduction, bound) = case;
+    same_outcomes(report, outcomes, &expected.outcomes(bound))?;
     let same = |what: &str, found: u64, expected: u64| {
         if found == expected {
             Ok(())
@@ -365,7 +381,7 @@ fn compare(program: &Program, expected: &Expected, case: Case, jobs: usize) -> R
         traces,
         with_redundant: u64::from(report.redundant() > 0),
         redundant: report.redundant(),
-        by_several: u64::from(workers > 1),
+        by_several: 0,
         is_weaker: instead,
     })
 }

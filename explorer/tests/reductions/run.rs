@@ -26,6 +26,14 @@ pub(crate) struct Outcomes {
     pub(crate) stuck: BTreeSet<Records>,
 }
 
+impl Outcomes {
+    /// Adds those of other executions.
+    pub(crate) fn append(&mut self, mut others: Outcomes) {
+        self.complete.append(&mut others.complete);
+        self.stuck.append(&mut others.stuck);
+    }
+}
+
 /// What the execution that runs has read so far, and what those before it read.
 #[derive(Default)]
 struct Journal {
@@ -98,8 +106,7 @@ pub(crate) fn explore_by(
     for journal in journals.journals {
         let mut journal = journal.into_inner().unwrap();
         journal.give_up();
-        outcomes.complete.append(&mut journal.outcomes.complete);
-        outcomes.stuck.append(&mut journal.outcomes.stuck);
+        outcomes.append(journal.outcomes);
     }
     (report, outcomes, workers)
 }

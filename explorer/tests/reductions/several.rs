@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 const PROGRAMS: u64 = 2_000;
 
 /// The searches.
-const SEARCHES: [Case; 4] = [
+pub(crate) const SEARCHES: [Case; 4] = [
     (Reduction::Dpor, None),
     (Reduction::SourceDpor, None),
     (Reduction::Bpor, Some(1)),

@@ -6,7 +6,7 @@ use intermezzo::refinement::{ObservationSet, refine};
 use intermezzo::settings::Config;
 use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo::{Explorer, Schedule, Strategy, foreign, thread};
+use intermezzo::{Explorer, Reduction, Schedule, Strategy, foreign, thread};
 use std::fs;
 use std::path::Path;
 
@@ -114,6 +114,15 @@ pub(super) fn all() -> Vec<Format> {
         },
         Format {
             seal: Some(sealed),
+            ..checked(
+                "checkpoint of a reduction",
+                "search",
+                vec![checkpoint_of_reduction(1), checkpoint_of_reduction(3)],
+                read_checkpoint_of_reduction,
+            )
+        },
+        Format {
+            seal: Some(sealed),
             ..checked("memo", "memo", vec![memo()], read_memo)
         },
         Format {
@@ -204,8 +213,12 @@ fn read_observations(path: &Path) -> Result<String, Problem> {
 }
 
 fn searched(checkpoint: &Path, executions: u64) -> Result<String, Problem> {
+    searched_by(Explorer::new(), checkpoint, executions)
+}
+
+fn searched_by(explorer: Explorer, checkpoint: &Path, executions: u64) -> Result<String, Problem> {
     let there = foreign::read(checkpoint).unwrap_or_default();
-    let explorer = Explorer::new().program("counts::counted").executions(executions);
+    let explorer = explorer.program("counts::counted").executions(executions);
     let explored = explorer.checkpoint(checkpoint).try_explore(count as fn());
     explored.map_err(|error| error.to_string())?;
     Ok(String::from_utf8_lossy(&there).into_owned())
@@ -221,6 +234,20 @@ fn checkpoint() -> Vec<u8> {
 
 fn read_checkpoint(path: &Path) -> Result<String, Problem> {
     searched(path, 5)
+}
+
+/// Of a search by so many workers with a reduction, which is half done.
+fn checkpoint_of_reduction(jobs: usize) -> Vec<u8> {
+    let directory = super::directory();
+    let path = directory.path().join("search");
+    let explorer = Explorer::new().reduction(Reduction::Dpor).jobs(jobs);
+    searched_by(explorer, &path, 2).expect("a new one");
+    fs::read(path).unwrap()
+}
+
+fn read_checkpoint_of_reduction(path: &Path) -> Result<String, Problem> {
+    let explorer = Explorer::new().reduction(Reduction::Dpor).jobs(2);
+    searched_by(explorer, path, 4)
 }
 
 fn remembered(memo: &Path) -> Result<String, Problem> {

@@ -228,6 +228,8 @@ pub(in super::super) struct Contents {
     pub(in super::super) elapsed: Duration,
     /// Whether what is left is in the order of the search: only one worker was ever at it.
     pub(in super::super) alone: bool,
+    /// Whether several workers were at it.
+    pub(in super::super) several: bool,
     /// If it is over: nothing is left to do.
     pub(in super::super) ending: Option<Ending>,
     /// What a program may do for the reduction at work to suit it: a weaker one than was asked for may be.
@@ -313,7 +315,8 @@ impl Contents {
     pub(in super::super) fn new(
         identity: &Identity,
         elapsed: Duration,
-        (alone, ending): (bool, Option<Ending>),
+        [alone, several]: [bool; 2],
+        ending: Option<Ending>,
         books: &Books,
         traces: &Fingerprints<()>,
     ) -> Contents {
@@ -324,6 +327,7 @@ impl Contents {
             identity: identity.clone(),
             elapsed,
             alone,
+            several,
             ending,
             planned: books.planned,
             redundant: books.redundant(),

@@ -1,7 +1,7 @@
 //! The file of a checkpoint: whole or not there, and never over somebody else's.
 //!
 //! ```text
-//! intermezzo-checkpoint/2
+//! intermezzo-checkpoint/4
 //! 9ae0daaf 1234
 //! ..
 //! ```
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 const FORMAT_NAME: &str = "intermezzo-checkpoint/";
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 fn io_problem(doing: &'static str) -> impl Fn(io::Error) -> CheckpointProblem {
     move |error| CheckpointProblem::Io {

@@ -1,7 +1,8 @@
 //! The hands of one search: where there is work for those who have none, and when the search is over.
 
 use super::bound::Bound;
-use super::place::{Branch, Place, Places};
+use super::place::{Branch, Line, Place, Places};
+use super::saved::SavedHand;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -16,6 +17,10 @@ pub(super) struct Crew {
 struct State {
     /// Places with something to try, the shallowest first. No place's lock is held when this one is taken.
     open: Vec<Open>,
+    /// What hands had at hand when the search was saved that goes on here, until it is taken up.
+    left: Vec<Left>,
+    /// What each hand had at hand when it last rested, by number; before, what it began with.
+    rested: Vec<Option<Left>>,
     /// Hands there are, and those of them that wait.
     hands: usize,
     waiting: usize,
@@ -30,12 +35,50 @@ pub(super) struct Open {
     pub(super) above: Places,
 }
 
+/// What a hand has at hand between two executions.
+#[derive(Clone)]
+pub(super) struct Left {
+    pub(super) hand: SavedHand,
+    /// The places along its path, and those of the sequence that the next execution follows from the last of them.
+    pub(super) places: Places,
+    pub(super) line: Line,
+    /// Whether others know what the step from the last place touches.
+    pub(super) told: bool,
+}
+
+/// What a hand without work takes.
+pub(super) enum Work {
+    /// What another had at hand when the search was saved.
+    Left(Box<Left>),
+    /// A branch of a place.
+    Branch(Open, Branch),
+}
+
+/// What is left to do, for those who write it down: all hands rest meanwhile.
+pub(super) struct AllLeft<'a> {
+    pub(super) open: &'a [Open],
+    pub(super) hands: Vec<&'a Left>,
+}
+
 impl Crew {
-    /// One hand.
-    pub(super) fn new() -> Crew {
+    /// One hand, which begins with this.
+    pub(super) fn new(first: Option<Left>) -> Crew {
+        Crew::of(first, Vec::new())
+    }
+
+    /// One hand with nothing at hand, where all this is left.
+    pub(super) fn going_on(left: Vec<Left>, open: Vec<Open>) -> Crew {
+        let crew = Crew::of(None, left);
+        crew.list(open);
+        crew
+    }
+
+    fn of(first: Option<Left>, left: Vec<Left>) -> Crew {
         Crew {
             state: Mutex::new(State {
                 open: Vec::new(),
+                left,
+                rested: vec![first],
                 hands: 1,
                 waiting: 0,
                 over: false,
@@ -49,9 +92,26 @@ impl Crew {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more hand, without work.
-    pub(super) fn add_hand(&self) {
-        self.lock().hands += 1;
+    /// One more hand, without work. Its number.
+    pub(super) fn add_hand(&self) -> usize {
+        let mut state = self.lock();
+        state.hands += 1;
+        state.rested.push(None);
+        state.rested.len() - 1
+    }
+
+    /// A hand rests, with this at hand.
+    pub(super) fn rest(&self, hand: usize, left: Option<Left>) {
+        self.lock().rested[hand] = left;
+    }
+
+    /// Looks at all that is left to do.
+    pub(super) fn look<R>(&self, look: impl FnOnce(AllLeft<'_>) -> R) -> R {
+        let state = self.lock();
+        look(AllLeft {
+            open: &state.open,
+            hands: state.left.iter().chain(state.rested.iter().flatten()).collect(),
+        })
     }
 
     /// A hand leaves. What it had at hand, if it did, would be missing: nothing is claimed then.
@@ -93,14 +153,18 @@ impl Crew {
         }
     }
 
-    /// Takes a branch within the bound of the shallowest place that has one: there is most below it, as far as anybody can
-    /// tell.
-    pub(super) fn take(&self, bound: &Bound) -> Option<(Open, Branch)> {
+    /// A hand that has nothing at hand takes what another left; or else a branch within the bound of the shallowest place that
+    /// has one: there is most below it, as far as anybody can tell.
+    pub(super) fn take(&self, hand: usize, bound: &Bound) -> Option<Work> {
         let mut state = self.lock();
+        state.rested[hand] = None;
         if state.over {
             return None;
         }
-        let take = |open: &Open| open.place.take(bound).map(|branch| (open.clone(), branch));
+        if let Some(left) = state.left.pop() {
+            return Some(Work::Left(Box::new(left)));
+        }
+        let take = |open: &Open| Some(Work::Branch(open.clone(), open.place.take(bound)?));
         let taken = state.open.iter().find_map(take);
         state.open.retain(|open| open.place.list());
         taken
@@ -111,7 +175,7 @@ impl Crew {
         let mut state = self.lock();
         state.waiting += 1;
         loop {
-            if state.over || state.open.iter().any(|open| open.place.is_ready()) {
+            if state.over || !state.left.is_empty() || state.open.iter().any(|open| open.place.is_ready()) {
                 break;
             }
             if state.waiting == state.hands {
@@ -135,12 +199,12 @@ impl Crew {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Insertion;
+    use super::super::{Dpor, Insertion};
     use super::*;
 
     /// Two hands; what they are told when the second one waits, and the first does this.
     fn waits(first: impl FnOnce(&Crew)) -> bool {
-        let crew = Crew::new();
+        let crew = Crew::new(None);
         crew.add_hand();
         std::thread::scope(|scope| {
             let second = scope.spawn(|| crew.wait());
@@ -157,6 +221,28 @@ mod tests {
         assert!(!waits(Crew::stop));
     }
 
+    /// What is left of a search is taken up before that is over, and is what its hand has at hand until it rests.
+    #[test]
+    fn what_is_left_is_taken_up() {
+        let first = Dpor::new(Insertion::Whole).saved(&[]);
+        let left = Left {
+            hand: first,
+            places: Vec::new(),
+            line: Vec::new(),
+            told: false,
+        };
+        let crew = Crew::going_on(vec![left.clone()], Vec::new());
+        let hands = |crew: &Crew| crew.look(|all| all.hands.len());
+        assert_eq!((crew.wait(), hands(&crew)), (true, 1));
+        let bound = Bound::new(Insertion::Whole);
+        assert!(matches!(crew.take(0, &bound), Some(Work::Left(_))));
+        assert_eq!(hands(&crew), 0);
+        crew.rest(0, Some(left));
+        assert_eq!(hands(&crew), 1);
+        assert!(crew.take(0, &bound).is_none());
+        assert_eq!((crew.wait(), hands(&crew)), (false, 0));
+    }
+
     #[test]
     fn who_waits_is_seen_to() {
         assert!(!waits(|crew| {
@@ -164,7 +250,7 @@ mod tests {
                 std::thread::yield_now();
             }
             crew.list([]);
-            assert!(crew.take(&Bound::new(Insertion::Whole)).is_none());
+            assert!(crew.take(0, &Bound::new(Insertion::Whole)).is_none());
             crew.stop();
         }));
     }

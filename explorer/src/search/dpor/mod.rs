@@ -22,6 +22,7 @@
 //! Misses: nothing; but tasks that fair scheduling holds back cannot be tried, and then every other is.
 //! Memory: the path, its sleep sets, and the sequences still to be tried.
 
+mod all_saved;
 mod backtrack;
 mod bound;
 mod bounded;
@@ -106,8 +107,6 @@ pub(crate) struct Dpor {
     planned: Planned,
     redundant: u64,
     blocked: u64,
-    /// Whether what the trees hold cannot be relied on: see [`Tree::insert`].
-    unsure: bool,
     bound: Bound,
     sequences: Sequences,
     /// What it has to do with other hands on the search.
@@ -133,7 +132,6 @@ impl Dpor {
             planned: Planned::default(),
             redundant: 0,
             blocked: 0,
-            unsure: false,
             bound: Bound::new(insertion),
             sequences: Sequences::default(),
             part: Part::default(),
@@ -322,6 +320,15 @@ impl Dpor {
         }
     }
 
+    /// Prepares the first execution.
+    fn begin(&mut self) {
+        self.begun = true;
+        self.executions = 1;
+        self.nodes.push();
+        self.note_planned();
+        self.prepared = Some(Vec::new());
+    }
+
     /// Notes what there is, to begin the execution again that is prepared.
     fn note_planned(&mut self) {
         self.planned.nodes = self.nodes.len();
@@ -355,6 +362,9 @@ impl Strategy for Dpor {
         if self.is_over {
             return false;
         }
+        if !self.begun {
+            self.begin();
+        }
         if let Some(choices) = self.prepared.take() {
             plan.replace(&choices);
             return true;
@@ -364,14 +374,8 @@ impl Strategy for Dpor {
             self.note_planned();
             return more;
         }
-        if !self.begun {
-            self.begun = true;
-            self.executions = 1;
-            plan.truncate(0);
-            self.nodes.push();
-            self.planned.nodes = 1;
-            self.fresh = 0;
-            return true;
+        if self.part.unproved && !self.is_proved(plan.choices(), trace) {
+            return false;
         }
         self.settle_line(plan, trace);
         if self.cut.is_none() {
@@ -459,11 +463,16 @@ impl Strategy for Dpor {
             }
             return Some(0);
         }
-        if point.trace().steps().len() < self.nodes.len() {
+        let steps = point.trace().steps().len();
+        if steps < self.nodes.len() {
             // The step before a value that was changed: it is taken again as it was.
-            let node = &self.nodes[point.trace().steps().len()];
+            let node = &self.nodes[steps];
             return (0..point.alternatives)
                 .find(|&at| point.task(at).is_some_and(|task| task.0 == node.task));
+        }
+        if steps > self.nodes.len() {
+            self.leave_unproved(point);
+            return Some(0);
         }
         match point.candidates.only_enabled() {
             Some(task) if self.is_plain(point.trace()) => self.enter_only(task, point.fair),
@@ -485,7 +494,7 @@ impl Strategy for Dpor {
     }
 
     fn is_unsure(&self) -> bool {
-        self.unsure
+        self.bound.doubted()
     }
 
     fn reduction(&self) -> &'static str {
@@ -498,6 +507,7 @@ impl Strategy for Dpor {
 
     fn coverage(&self, finished: bool) -> Coverage {
         match (finished, self.insertion) {
+            _ if self.bound.has_lost() => Coverage::unbounded(bound::LOST),
             (true, _) if self.bound.left_out() => Coverage::within_preemptions(self.bound.most, None),
             (true, _) => Coverage::Exhaustive,
             (false, _) => Coverage::stopped(),
@@ -518,7 +528,7 @@ impl Strategy for Dpor {
         Some(Box::new(Dpor {
             begun: true,
             bound: self.bound.clone(),
-            part: self.part.fork(),
+            part: self.fork_part(),
             ..Dpor::new(self.insertion)
         }))
     }
@@ -546,21 +556,22 @@ impl Strategy for Dpor {
     }
 
     fn save(&self, plan: &Plan) -> Option<String> {
-        Some(self.saved(plan.choices()))
+        self.save_hand(plan.choices())
     }
 
     fn save_shared(&self) -> Option<String> {
-        Some(String::new())
+        self.save_all()
     }
 
     fn restore(&mut self, state: &SearchState) -> bool {
         match &state.hands[..] {
+            [] if !state.shared.is_empty() => self.restored_all(&state.shared).is_some(),
             // Its hand left when there was nothing left to do.
             [] => {
                 self.is_over = true;
                 true
             }
-            [hand] => self.restored(hand).is_some(),
+            [hand] if state.shared.is_empty() => self.restored(hand).is_some(),
             _ => false,
         }
     }

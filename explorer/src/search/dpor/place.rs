@@ -14,10 +14,11 @@ use super::Candidate;
 use super::bound::Bound;
 use super::node::Node;
 use super::sequence::{Sequence, Values};
-use super::sleep::{Sleeper, Touches};
-use super::tree::{Before, Leads, Tree};
+use super::sleep::{SavedTouches, Sleeper, Touches, restored_touches, saved_touches};
+use super::tree::{Before, Leads, SavedBranch, Tree};
 use crate::schedule::Choice;
 use crate::trace::Trace;
+use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The path of the hand that came to places first, down to the deepest of them.
@@ -102,19 +103,22 @@ pub(super) struct At {
 /// The places along a path, by step; `None` where nobody but one can go on.
 pub(super) type Places = Vec<Option<At>>;
 
+/// The tasks of the further steps of a sequence, and their places.
+pub(super) type Line = Vec<(u32, Arc<Place>)>;
+
 /// A branch that a hand has taken.
 pub(super) struct Branch {
     pub(super) number: usize,
     pub(super) task: u32,
     pub(super) alternative: u32,
-    /// The sequence that it begins: the tasks of its further steps, and their places.
-    pub(super) line: Vec<(u32, Arc<Place>)>,
+    /// The sequence that it begins.
+    pub(super) line: Line,
     /// The branches that were taken before.
     pub(super) sleepers: Vec<Sleeper>,
 }
 
 /// Places for the first sequence of a tree; what else is in the tree is to be tried at them.
-fn line(mut tree: Tree) -> Vec<(u32, Arc<Place>)> {
+fn line(mut tree: Tree) -> Line {
     let mut steps = Vec::new();
     let mut own = Tree::default();
     while let Some(task) = tree.take_first(&mut own) {
@@ -266,6 +270,107 @@ impl Place {
         let branches = self.branches.get_mut().unwrap_or_else(PoisonError::into_inner);
         let below = branches.taken.iter_mut().filter_map(|taken| taken.below.take());
         below.collect()
+    }
+}
+
+/// A place, to be saved: what it has to do with others by their numbers.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SavedPlace {
+    /// The way, and the step of it.
+    found: Option<(usize, usize)>,
+    taken: Vec<SavedTaken>,
+    pending: Vec<SavedBranch>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedTaken {
+    task: u32,
+    touches: Option<SavedTouches>,
+    tried: Vec<SavedBranch>,
+    below: Option<usize>,
+}
+
+impl Place {
+    /// The place, to be saved, where ways and places have these numbers.
+    pub(super) fn saved(
+        &self,
+        mut number_of_way: impl FnMut(&Arc<Way>) -> usize,
+        mut number_of_place: impl FnMut(&Arc<Place>) -> usize,
+    ) -> SavedPlace {
+        let branches = self.lock();
+        let taken = branches.taken.iter().map(|taken| SavedTaken {
+            task: taken.task,
+            touches: taken.touches.as_deref().map(saved_touches),
+            tried: taken.tried.saved(),
+            below: taken.below.as_ref().map(&mut number_of_place),
+        });
+        SavedPlace {
+            found: self.way().map(|(way, depth)| (number_of_way(way), *depth)),
+            taken: taken.collect(),
+            pending: branches.pending.saved(),
+        }
+    }
+
+    /// The place that was saved, by these ways and places of numbers; `None` if that cannot be.
+    pub(super) fn restored(
+        saved: &SavedPlace,
+        ways: &[Arc<Way>],
+        place: impl Fn(usize) -> Option<Arc<Place>>,
+    ) -> Option<Place> {
+        let taken = |saved: &SavedTaken| {
+            let touches = saved.touches.as_ref().map(restored_touches);
+            Some(Taken {
+                task: saved.task,
+                touches: match touches {
+                    Some(touches) => Some(touches?),
+                    None => None,
+                },
+                tried: Tree::restored(&saved.tried)?,
+                below: match saved.below {
+                    Some(number) => Some(place(number)?),
+                    None => None,
+                },
+            })
+        };
+        let found = match saved.found {
+            Some((way, depth)) => {
+                let way = ways.get(way)?.clone();
+                way.nodes.get(depth)?;
+                OnceLock::from((way, depth))
+            }
+            None => OnceLock::new(),
+        };
+        let taken: Vec<Taken> = saved.taken.iter().map(taken).collect::<Option<_>>()?;
+        let pending = Tree::restored(&saved.pending)?;
+        let branches = Branches {
+            taken,
+            pending,
+            listed: false,
+        };
+        // Somebody took the first branch of each.
+        (!branches.taken.is_empty()).then(|| Place {
+            found,
+            branches: Mutex::new(branches),
+        })
+    }
+
+    /// Whether the place is this step of the way, as far as it matters to who goes on from it: the same candidates, at the
+    /// same choice.
+    pub(super) fn is_on(&self, way: &Way, step: usize) -> bool {
+        let (Some((own, depth)), Some(there)) = (self.way(), way.nodes.get(step)) else {
+            return false;
+        };
+        let tasks = |way: &Way, node: &Node| -> Vec<u32> {
+            let candidates = &way.candidates[node.candidates.clone()];
+            candidates.iter().map(|candidate| candidate.task).collect()
+        };
+        let here = &own.nodes[*depth];
+        *depth == step && here.choice == there.choice && tasks(own, here) == tasks(way, there)
+    }
+
+    /// Whether so many branches were taken, and one more.
+    pub(super) fn has_branch(&self, number: usize) -> bool {
+        number < self.lock().taken.len()
     }
 }
 

@@ -130,10 +130,13 @@ impl Dpor {
                     Some((_, Some(place))) if sequence.precedes_reversed(place) => return Seen::Begun,
                     Some(_) => {}
                     None => {
-                        self.unsure |= match at {
+                        let unsure = match at {
                             None => node.pending.insert(trace, choices, sequence),
                             Some(_) => self.part.insert(depth, trace, choices, sequence),
                         };
+                        if unsure {
+                            self.bound.doubt();
+                        }
                     }
                 }
             }

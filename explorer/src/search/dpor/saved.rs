@@ -1,33 +1,44 @@
-//! What is left of the search, as text: the path to the execution that was prepared, and all that is to be tried along it.
+//! What a hand has left of the search, as text: the path to the execution that was prepared, and all that is to be tried along
+//! it.
 //!
 //! What the last execution showed is in it by then, so no trace is needed to go on. Rounds of loops in vain are not in
 //! it: where they count as not having happened, no search is kept.
 
-use super::node::Candidate;
+use super::node::{Candidate, Node};
+use super::place::Way;
 use super::sequence::Values;
 use super::sleep::{SavedTouches, Sleeper, restored_touches, saved_touches};
 use super::tree::{SavedBranch, Tree};
-use super::{Dpor, Planned};
+use super::{Dpor, Insertion, Planned};
 use crate::schedule::{Choice, ChoiceKind, pack, unpack};
-use crate::trace::Key;
+use crate::search::{ChoicePoint, Strategy};
+use crate::trace::{Key, Step, Trace};
 use serde::{Deserialize, Serialize};
 
-/// A search between two executions.
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    /// How many executions were prepared.
+/// Most executions that a search can have prepared: none comes near.
+const EXECUTIONS_MAX: u64 = u64::MAX / 2;
+
+/// A hand between two executions.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct SavedHand {
+    /// How many executions it prepared.
     executions: u64,
     left_out: bool,
-    unsure: bool,
-    /// Those prescribed for the next execution.
-    choices: String,
+    doubted: bool,
+    /// The choices prescribed for the next execution. No steps, if the search is over.
+    path: SavedPath,
     values: Vec<u32>,
     fresh: usize,
-    /// None, if the search is over.
+}
+
+/// A path, and the choices along it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct SavedPath {
+    choices: String,
     nodes: Vec<SavedNode>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct SavedNode {
     task: u32,
     candidates: Vec<(u32, Option<Key>)>,
@@ -44,32 +55,127 @@ struct SavedNode {
 }
 
 impl Dpor {
-    /// What is left to do, once an execution with these choices is prepared.
-    pub(super) fn saved(&self, choices: &[Choice]) -> String {
-        let over = self.is_over;
-        let nodes = if over { 0 } else { self.nodes.len() };
-        let saved = Saved {
-            executions: self.executions,
-            left_out: self.bound.left_out(),
-            unsure: self.unsure,
-            choices: pack(if over { &[] } else { choices }),
-            values: self.values.to_vec(),
-            fresh: if over { 0 } else { self.fresh },
-            nodes: (0..nodes).map(|depth| self.saved_node(depth)).collect(),
-        };
-        serde_json::to_string(&saved).expect("numbers and texts can be written")
+    /// What the hand has left to do, as text. What it has of a search that several share goes to the crew, for others change
+    /// the places in it.
+    pub(super) fn save_hand(&self, choices: &[Choice]) -> Option<String> {
+        if self.part.is_shared() {
+            self.part.rest(|| self.saved(choices));
+            return None;
+        }
+        Some(serde_json::to_string(&self.saved(choices)).expect("numbers and texts can be written"))
     }
 
-    fn saved_node(&self, depth: usize) -> SavedNode {
-        let node = &self.nodes[depth];
-        let candidates = &self.candidates[node.candidates.clone()];
-        SavedNode {
+    /// What is left to do, once an execution with these choices is prepared.
+    pub(super) fn saved(&self, choices: &[Choice]) -> SavedHand {
+        let path = match self.is_over {
+            true => SavedPath::of(&[], &[], &[], &[]),
+            false => SavedPath::of(choices, &self.nodes, &self.candidates, &self.sleepers),
+        };
+        SavedHand {
+            executions: self.executions,
+            left_out: self.bound.left_out(),
+            doubted: self.bound.doubted(),
+            values: self.values.to_vec(),
+            fresh: self.fresh.min(path.nodes.len()),
+            path,
+        }
+    }
+
+    /// Goes on where `saved` was called, in a search that has not begun. `None` if the text is not from there.
+    pub(super) fn restored(&mut self, text: &str) -> Option<()> {
+        let hand: SavedHand = serde_json::from_str(text).ok()?;
+        hand.check()?;
+        self.begun = true;
+        self.is_over = hand.path.nodes.is_empty();
+        self.executions = hand.executions;
+        self.prepared = Some(self.resume(&hand)?);
+        self.part.unproved = true;
+        self.planned = Planned::default();
+        self.note_planned();
+        Some(())
+    }
+
+    /// The execution has taken more steps than the path has that was loaded: whatever it comes to, that is none of it.
+    #[cold]
+    pub(super) fn leave_unproved(&mut self, point: &ChoicePoint<'_>) {
+        debug_assert!(self.part.unproved, "one node for each step");
+        self.cut(point, false);
+    }
+
+    /// Whether the path that was loaded is that of the execution: each choice of a task was made at a step of its own, which
+    /// that task took. If not, the file was of a search of something else, and nothing is claimed.
+    #[cold]
+    pub(super) fn is_proved(&mut self, choices: &[Choice], trace: &Trace) -> bool {
+        self.part.unproved = false;
+        let own = self.cut.as_ref().map_or(choices.len(), |cut| cut.choices);
+        let of_tasks = |&(_, choice): &(usize, &Choice)| choice.kind == ChoiceKind::Task;
+        let made = choices.iter().take(own).enumerate().filter(of_tasks);
+        let steps = trace.steps();
+        let begins = [0].into_iter().chain(steps.iter().map(|step| step.choices_end));
+        let is_there = |((node, step), begin): ((&Node, &Step), usize)| {
+            let is_its_own = |choice| (begin..step.choices_end).contains(&choice);
+            node.task == step.task && node.choice.is_none_or(is_its_own)
+        };
+        let proved = self.nodes.len() <= steps.len() + 1
+            && made
+                .map(|(at, _)| at)
+                .eq(self.nodes.iter().filter_map(|node| node.choice))
+            && self.nodes.iter().zip(steps).zip(begins).all(is_there);
+        if !proved {
+            self.bound.lose();
+            self.skip();
+        }
+        proved
+    }
+
+    /// Takes the path of a hand instead of none. The choices prescribed for the next execution; `None` if there is no such
+    /// path.
+    pub(super) fn resume(&mut self, hand: &SavedHand) -> Option<Vec<Choice>> {
+        let way = hand.path.way()?;
+        if hand.left_out {
+            self.bound.leave_out();
+        }
+        if hand.doubted {
+            self.bound.doubt();
+        }
+        self.examined.clear();
+        // Several hands take each step of a sequence to be one, not one for each value.
+        self.part.keeps = self.insertion == Insertion::Whole && hand.path.has_values(&way.choices);
+        for node in way.nodes {
+            *self.nodes.push() = node;
+        }
+        (self.candidates, self.sleepers) = (way.candidates, way.sleepers);
+        self.values = Values::from_slice(&hand.values);
+        self.fresh = hand.fresh;
+        Some(way.choices)
+    }
+}
+
+impl SavedHand {
+    /// Checks what can be without the test: `None` if no search comes to it.
+    pub(super) fn check(&self) -> Option<Way> {
+        let way = self.path.way()?;
+        (self.fresh <= way.nodes.len() && self.executions < EXECUTIONS_MAX).then_some(way)
+    }
+}
+
+impl SavedPath {
+    /// The path of these nodes, with what there is at them.
+    pub(super) fn of(
+        choices: &[Choice],
+        nodes: &[Node],
+        candidates: &[Candidate],
+        sleepers: &[Sleeper],
+    ) -> SavedPath {
+        let ends = nodes.iter().skip(1).map(|node| node.sleepers);
+        let ends = ends.chain([sleepers.len()]);
+        let saved = nodes.iter().zip(ends).map(|(node, end)| SavedNode {
             task: node.task,
-            candidates: candidates
+            candidates: candidates[node.candidates.clone()]
                 .iter()
                 .map(|candidate| (candidate.task, candidate.waits_for))
                 .collect(),
-            sleepers: self.sleepers[node.sleepers..self.sleepers_end(depth)]
+            sleepers: sleepers[node.sleepers..end]
                 .iter()
                 .map(|sleeper| (sleeper.task, saved_touches(&sleeper.touches)))
                 .collect(),
@@ -82,55 +188,73 @@ impl Dpor {
             sequences: node.sequences.saved(),
             tried: node.tried,
             pending: node.pending.saved(),
+        });
+        SavedPath {
+            choices: pack(choices),
+            nodes: saved.collect(),
         }
     }
 
-    /// Goes on where `saved` was called, in a search that has not begun. `None` if the text is not from there.
-    pub(super) fn restored(&mut self, text: &str) -> Option<()> {
-        let saved: Saved = serde_json::from_str(text).ok()?;
-        let choices = unpack(&saved.choices)?;
-        if !is_path(&saved.nodes, &choices) || saved.fresh > saved.nodes.len() {
+    /// The path again, with all that there is at its nodes; `None` if that cannot be.
+    pub(super) fn way(&self) -> Option<Way> {
+        let mut way = Way {
+            choices: unpack(&self.choices)?,
+            nodes: Vec::with_capacity(self.nodes.len()),
+            candidates: Vec::new(),
+            sleepers: Vec::new(),
+        };
+        if !is_path(&self.nodes, &way.choices) {
             return None;
         }
-        self.begun = true;
-        self.is_over = saved.nodes.is_empty();
-        self.executions = saved.executions;
-        if saved.left_out {
-            self.bound.leave_out();
+        for saved in &self.nodes {
+            saved.add_to(&mut way)?;
         }
-        self.unsure = saved.unsure;
-        self.values = Values::from_vec(saved.values);
-        self.fresh = saved.fresh;
-        for node in saved.nodes {
-            self.push_saved(node)?;
-        }
-        self.prepared = Some(choices);
-        self.planned = Planned::default();
-        self.note_planned();
-        Some(())
+        Some(way)
     }
 
-    fn push_saved(&mut self, saved: SavedNode) -> Option<()> {
-        let (candidates, sleepers) = (self.candidates.len(), self.sleepers.len());
-        for (task, waits_for) in saved.candidates {
-            self.candidates.push(Candidate { task, waits_for });
+    /// Whether values are chosen along it, or in what is to be tried.
+    fn has_values(&self, choices: &[Choice]) -> bool {
+        let chosen = |choice: &Choice| choice.kind != ChoiceKind::Task;
+        let in_tree = |tree: &[SavedBranch]| tree.iter().any(SavedBranch::has_values);
+        let at_node = |node: &SavedNode| in_tree(&node.sequences) || in_tree(&node.pending);
+        choices.iter().any(chosen) || self.nodes.iter().any(at_node)
+    }
+}
+
+impl SavedNode {
+    /// Adds the node to a path.
+    fn add_to(&self, way: &mut Way) -> Option<()> {
+        let (candidates, sleepers) = (way.candidates.len(), way.sleepers.len());
+        for &(task, waits_for) in &self.candidates {
+            way.candidates.push(Candidate { task, waits_for });
         }
-        for (task, touches) in saved.sleepers {
-            self.sleepers.push(Sleeper {
-                task,
-                touches: restored_touches(&touches)?,
+        for (task, touches) in &self.sleepers {
+            way.sleepers.push(Sleeper {
+                task: *task,
+                touches: restored_touches(touches)?,
                 over_void: false,
             });
         }
-        let node = self.nodes.push();
-        node.task = saved.task;
-        (node.candidates, node.sleepers) = (candidates..self.candidates.len(), sleepers);
-        (node.unasked, node.fair, node.choice) = (saved.unasked, saved.fair, saved.choice);
-        (node.preempts, node.preemptions) = (saved.preempts, saved.preemptions);
-        node.touches = restored_touches(&saved.touches)?;
-        node.sequences = Tree::restored(saved.sequences)?;
-        node.tried = saved.tried;
-        node.pending = Tree::restored(saved.pending)?;
+        // A step costs one preemption at most, and tries each candidate once.
+        let before = way.nodes.len();
+        if self.preemptions as usize > before || self.tried as usize > self.candidates.len() {
+            return None;
+        }
+        way.nodes.push(Node {
+            task: self.task,
+            candidates: candidates..way.candidates.len(),
+            sleepers,
+            unasked: self.unasked,
+            fair: self.fair,
+            choice: self.choice,
+            preempts: self.preempts,
+            preemptions: self.preemptions,
+            went_on: None,
+            touches: restored_touches(&self.touches)?,
+            sequences: Tree::restored(&self.sequences)?,
+            tried: self.tried,
+            pending: Tree::restored(&self.pending)?,
+        });
         Some(())
     }
 }

@@ -8,9 +8,10 @@
 //! nothing is given away that lies below a choice of a value with one still to be tried. And with wakeup trees nobody chooses
 //! values at all: the exploration goes on with source sets instead.
 
-use super::crew::{Crew, Open};
+use super::crew::{Crew, Left, Open, Work};
 use super::node::Node;
-use super::place::{At, Branch, Place, Places, Way};
+use super::place::{At, Branch, Line, Place, Places, Way};
+use super::saved::SavedHand;
 use super::sleep::Touches;
 use super::{Dpor, Sequence, Tree};
 use crate::schedule::{Choice, ChoiceKind};
@@ -21,36 +22,80 @@ use std::sync::Arc;
 /// A hand's part in a search that several share.
 #[derive(Default)]
 pub(super) struct Part {
-    /// The others; `None` if there are none.
+    /// The others; `None` if there are none, and never were.
     crew: Option<Arc<Crew>>,
+    /// Which of them it is.
+    number: usize,
     /// The places along the path, by step; `None` where nobody but one could go on. The last step is one.
     places: Places,
     /// The next steps of the sequence that the running execution follows from the last place: their tasks and places.
-    line: Vec<(u32, Arc<Place>)>,
+    line: Line,
     /// How many choices lead to and from the last of them: those are not the hand's own to change.
     pub(super) fixed: usize,
     /// Whether it is known what the step from there touches.
     told: bool,
     /// Whether there is work at hand.
     pub(super) busy: bool,
+    /// Whether nothing of it is given away.
+    pub(super) keeps: bool,
+    /// Whether the path is from a file or another hand, and no execution along it was seen to be over.
+    pub(super) unproved: bool,
 }
 
 impl Part {
-    /// Another part in the same search, of one that has not begun.
-    pub(super) fn fork(&mut self) -> Part {
-        let crew = self.crew.get_or_insert_with(|| {
-            self.busy = true;
-            Arc::new(Crew::new())
-        });
-        crew.add_hand();
+    /// A hand of these, with nothing at hand.
+    fn idle(crew: Arc<Crew>, number: usize) -> Part {
         Part {
-            crew: Some(crew.clone()),
+            crew: Some(crew),
+            number,
             places: Vec::new(),
             line: Vec::new(),
             fixed: 0,
             told: false,
             busy: false,
+            keeps: false,
+            unproved: false,
         }
+    }
+
+    /// The only hand of a search that several shared, and that goes on.
+    pub(super) fn going_on(crew: Crew) -> Part {
+        Part::idle(Arc::new(crew), 0)
+    }
+
+    /// Another part in the same search, of a hand that begins with nothing; this one begins with what `first` says, unless
+    /// others are there already.
+    pub(super) fn fork(&mut self, first: impl FnOnce() -> Option<SavedHand>) -> Part {
+        let crew = self.crew.get_or_insert_with(|| {
+            let first = first().map(|hand| Left {
+                hand,
+                places: Vec::new(),
+                line: Vec::new(),
+                told: false,
+            });
+            self.busy = first.is_some();
+            Arc::new(Crew::new(first))
+        });
+        Part::idle(crew.clone(), crew.add_hand())
+    }
+
+    /// The hand rests; if it has work at hand, `hand` says which. What it has to do with others goes with that.
+    pub(super) fn rest(&self, hand: impl FnOnce() -> SavedHand) {
+        let Some(crew) = &self.crew else {
+            return;
+        };
+        let left = self.busy.then(|| Left {
+            hand: hand(),
+            places: self.places.clone(),
+            line: self.line.clone(),
+            told: self.told,
+        });
+        crew.rest(self.number, left);
+    }
+
+    /// The others, if there are any.
+    pub(super) fn crew(&self) -> Option<&Crew> {
+        self.crew.as_deref()
     }
 
     /// Whether there are others.
@@ -168,6 +213,20 @@ fn settled(choices: &[Choice]) -> usize {
 }
 
 impl Dpor {
+    /// The part of another hand on the search, which begins with nothing.
+    pub(super) fn fork_part(&mut self) -> Part {
+        if !self.begun && !self.is_over {
+            self.begin();
+        }
+        let mut part = std::mem::take(&mut self.part);
+        let other = part.fork(|| {
+            let first = || self.saved(self.prepared.as_deref().unwrap_or_default());
+            (!self.is_over).then(first)
+        });
+        self.part = part;
+        other
+    }
+
     /// All that the last execution showed is noted. Tells others what the step from the last place touches, once that is
     /// known; and gives work away, if some hand has none.
     #[inline]
@@ -178,7 +237,7 @@ impl Dpor {
                 self.tell(trace);
             }
         }
-        if self.part.hungry() {
+        if self.part.hungry() && !self.part.keeps {
             self.give(plan, trace);
         }
     }
@@ -273,10 +332,15 @@ impl Dpor {
                 break;
             }
         }
-        let last = self.part.places.len() - 1;
-        let decided = self.nodes[..=last].iter().rev().find_map(|node| node.choice);
-        self.part.fixed = decided.map_or(0, |choice| choice + 1);
+        self.part.fixed = self.fixed();
         self.part.list_from(from);
+    }
+
+    /// How many choices lead to and from the last place.
+    fn fixed(&self) -> usize {
+        let passed = &self.nodes[..self.part.places.len()];
+        let decided = passed.iter().rev().find_map(|node| node.choice);
+        decided.map_or(0, |choice| choice + 1)
     }
 
     /// All below the last place is done. Turns to what is left to try at the places of the path, or else at others'.
@@ -305,17 +369,35 @@ impl Dpor {
         }
     }
 
-    /// Takes up work that another hand has given away; false if there is none at the moment.
+    /// Takes up work that another hand has given away, or left; false if there is none at the moment.
     pub(super) fn take_up(&mut self, plan: &mut Plan) -> bool {
-        let Some((Open { place, above }, branch)) =
-            self.part.crew.as_ref().and_then(|crew| crew.take(&self.bound))
-        else {
-            return false;
-        };
+        let crew = self.part.crew.as_ref();
+        match crew.and_then(|crew| crew.take(self.part.number, &self.bound)) {
+            None => false,
+            Some(Work::Left(left)) => self.take_over(*left, plan),
+            Some(Work::Branch(open, branch)) => self.take_branch(open, branch, plan),
+        }
+    }
+
+    /// Goes on with what another hand left.
+    fn take_over(&mut self, left: Left, plan: &mut Plan) -> bool {
+        let path = self
+            .resume(&left.hand)
+            .expect("what is left was looked at when it was loaded");
+        (self.part.busy, self.part.unproved) = (true, true);
+        (self.part.places, self.part.line, self.part.told) = (left.places, left.line, left.told);
+        self.part.fixed = self.fixed();
+        plan.replace(&path);
+        true
+    }
+
+    /// Goes on with a branch that was taken at a place.
+    fn take_branch(&mut self, open: Open, branch: Branch, plan: &mut Plan) -> bool {
+        let Open { place, above } = open;
         let Some((way, depth)) = place.way().cloned() else {
             return false;
         };
-        self.part.busy = true;
+        (self.part.busy, self.part.unproved) = (true, true);
         self.part.places = above;
         for node in &way.nodes[..=depth] {
             self.nodes.push_passed(node);

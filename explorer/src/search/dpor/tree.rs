@@ -315,12 +315,19 @@ impl Tree {
 }
 
 /// A branch, to be saved.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct SavedBranch {
     task: u32,
     size: u32,
     values: Vec<u32>,
     touches: SavedTouches,
+}
+
+impl SavedBranch {
+    /// Whether its step chose values.
+    pub(super) fn has_values(&self) -> bool {
+        !self.values.is_empty()
+    }
 }
 
 impl Tree {
@@ -336,7 +343,7 @@ impl Tree {
     }
 
     /// The tree that was saved; `None` if that is none.
-    pub(super) fn restored(saved: Vec<SavedBranch>) -> Option<Tree> {
+    pub(super) fn restored(saved: &[SavedBranch]) -> Option<Tree> {
         // Where the branches end that the next one is within.
         let mut ends = vec![saved.len()];
         for (at, branch) in saved.iter().enumerate() {

@@ -169,20 +169,11 @@ fn combinations() {
         ("jobs=2 checkpoint=a strategy=random", None),
         ("jobs=2 checkpoint=a reduction=caching preemptions=2", None),
         ("jobs=2 reduction=dpor", None),
-        (
-            "jobs=2 reduction=dpor checkpoint=a",
-            Some(("checkpoint", "leave to each other")),
-        ),
+        ("jobs=2 reduction=dpor checkpoint=a", None),
         ("jobs=2 reduction=source-dpor", None),
-        (
-            "jobs=2 reduction=source-dpor checkpoint=a",
-            Some(("checkpoint", "leave to each other")),
-        ),
+        ("jobs=2 reduction=source-dpor checkpoint=a", None),
         ("jobs=2 reduction=bpor preemptions=2", None),
-        (
-            "jobs=2 reduction=bpor preemptions=2 checkpoint=a",
-            Some(("checkpoint", "leave to each other")),
-        ),
+        ("jobs=2 reduction=bpor preemptions=2 checkpoint=a", None),
         ("checkpoint=a reduction=dpor", None),
         ("checkpoint=a reduction=bpor preemptions=1", None),
         ("jobs=2 delays=1", Some(("jobs", "in order of delays"))),

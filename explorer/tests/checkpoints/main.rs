@@ -1,43 +1,21 @@
 //! Searches that are stopped and go on: what comes of them is what comes of one that was never stopped; and what is no
 //! checkpoint of theirs is refused, and left alone.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod damaged;
+mod reductions;
 
-use common::{counter, told};
-use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::sync::{Condvar, Mutex, RwLock};
+use common::{Directory, counter, told};
+use intermezzo_explorer::sync::Mutex;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{
-    CheckpointProblem, Environment, ExploreError, Explorer, Reduction, Report, Strategy, choose, thread,
+    CheckpointProblem, Environment, ExploreError, Explorer, Reduction, Report, Strategy, thread,
 };
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
-
-/// A directory that is gone at the end.
-struct Directory(PathBuf);
-
-impl Directory {
-    /// One of its own for whoever asks: tests run beside each other, some with the same name for theirs.
-    fn new(name: &str) -> Directory {
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        let (process, made) = (std::process::id(), MADE.fetch_add(1, Relaxed));
-        let path = std::env::temp_dir().join(format!("intermezzo-checkpoints-{name}-{process}-{made}"));
-        fs::create_dir_all(&path).unwrap();
-        Directory(path)
-    }
-
-    fn file(&self) -> PathBuf {
-        self.0.join("search")
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Loses updates; and its lock makes tasks wait, which costs nothing under a bound.
 fn lost_updates() {
@@ -106,97 +84,6 @@ fn caching_in_parts_comes_to_the_same() {
                 whole.traces(),
                 "bound {bound:?}, {executions} at a time"
             );
-        }
-    }
-}
-
-/// Chooses, waits, gets stuck and panics, by turns.
-fn eventful() {
-    let n = AtomicUsize::new(0);
-    let (lock, ready) = (Mutex::new(false), Condvar::new());
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            n.fetch_add(choose(3), SeqCst);
-            if n.load(SeqCst) > 0 {
-                *lock.lock().unwrap() = true;
-            }
-            ready.notify_one();
-        });
-        scope.spawn(|| {
-            let held = lock.lock().unwrap();
-            if !*held {
-                drop(ready.wait(held).unwrap());
-            }
-        });
-        assert_ne!(n.fetch_add(1, SeqCst), 2);
-    });
-}
-
-/// Is parked while it waits, so that source sets take over from wakeup trees.
-fn spinning() {
-    let (n, flag) = (AtomicUsize::new(0), AtomicBool::new(false));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            n.fetch_add(1, SeqCst);
-            while !flag.load(SeqCst) {
-                thread::yield_now();
-            }
-        });
-        n.fetch_add(2, SeqCst);
-        flag.store(true, SeqCst);
-    });
-}
-
-/// Shares a lock, so that caching takes over from all others.
-fn sharing() {
-    let lock = RwLock::new(0);
-    thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                let seen = *lock.read().unwrap();
-                *lock.write().unwrap() += seen + 1;
-            });
-        }
-    });
-}
-
-/// The programs and partial-order reductions that are kept.
-fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, Option<u32>)> {
-    let programs = [
-        ("counter", counter as fn()),
-        ("lost_updates", lost_updates),
-        ("eventful", eventful),
-        ("spinning", spinning),
-        ("sharing", sharing),
-    ];
-    let reductions = [
-        (Reduction::Dpor, None),
-        (Reduction::SourceDpor, None),
-        (Reduction::Bpor, Some(1)),
-    ];
-    let with = move |(name, test)| reductions.map(|(reduction, bound)| (name, test, reduction, bound));
-    programs.into_iter().flat_map(with)
-}
-
-/// What a partial-order reduction has learned is kept, and so is which one is at work.
-#[test]
-fn partial_order_reductions_in_parts_come_to_the_same() {
-    for (program, test, reduction, bound) in reduced() {
-        for keep_going in [false, true] {
-            let explorer = || {
-                let explorer = explorer(program, bound);
-                explorer.keep_going(keep_going).reduction(reduction)
-            };
-            let whole = explorer().explore(test);
-            for executions in [1, 7] {
-                let executions = executions.max(whole.executions() / 50);
-                let parts = in_parts(explorer, test, executions, &[1, 1]);
-                assert_eq!(
-                    told(&parts),
-                    told(&whole),
-                    "{program}, {reduction:?}, {executions} at a time"
-                );
-            }
         }
     }
 }
@@ -286,59 +173,6 @@ fn a_search_that_was_over_is_not_run_again() {
     assert_eq!(told(&explore(1)), told(&first));
 }
 
-/// Whoever is killed goes on from the last checkpoint: from each that was there while the search ran, the rest comes to
-/// the same.
-#[test]
-fn checkpoints_are_written_while_the_search_runs() {
-    fn long() {
-        let n = AtomicUsize::new(0);
-        thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    for _ in 0..2 {
-                        n.store(n.load(SeqCst) + 1, SeqCst);
-                    }
-                });
-            }
-        });
-        assert!(n.load(SeqCst) > 1);
-    }
-    for (jobs, reduction) in [
-        (1, Reduction::None),
-        (3, Reduction::None),
-        (1, Reduction::Dpor),
-        (1, Reduction::SourceDpor),
-    ] {
-        let explorer = |jobs| {
-            let explorer = explorer("long", None).jobs(jobs);
-            explorer.reduction(reduction).keep_going(true)
-        };
-        let whole = explorer(1).explore(long as fn());
-        let most = if reduction == Reduction::None { 3 } else { 1 };
-        let directory = Directory::new("often");
-        let file = directory.file();
-        let there = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let (seen, path) = (there.clone(), file.clone());
-        let report = explorer(jobs)
-            .checkpoint(&file)
-            .checkpoint_every(Duration::ZERO)
-            .on_progress(move |_| seen.lock().unwrap().extend(fs::read(&path).ok()))
-            .explore(long as fn());
-        assert_eq!(told(&report), told(&whole));
-        let names = fs::read_dir(&directory.0).unwrap();
-        assert_eq!(names.count(), 1, "only the checkpoint is left");
-        let mut there = std::mem::take(&mut *there.lock().unwrap());
-        there.dedup();
-        assert!(!there.is_empty(), "written now and then");
-        let step = there.len().div_ceil(5);
-        for (at, contents) in there.iter().enumerate().step_by(step) {
-            fs::write(&file, contents).unwrap();
-            let report = explorer(1 + at % most).checkpoint(&file).explore(long as fn());
-            assert_eq!(told(&report), told(&whole));
-        }
-    }
-}
-
 /// Explores with the file as it is; it must be refused, and left as it is. Returns why.
 #[track_caller]
 fn refused(explorer: Explorer, file: &Path) -> CheckpointProblem {
@@ -369,89 +203,13 @@ fn checkpoint(directory: &Directory) -> Vec<u8> {
     fs::read(directory.file()).unwrap()
 }
 
-#[test]
-fn a_damaged_checkpoint_is_refused() {
-    let directory = Directory::new("damaged");
-    let file = directory.file();
-    let whole = checkpoint(&directory);
-    for length in 0..whole.len() {
-        fs::write(&file, &whole[..length]).unwrap();
-        let problem = refused(explorer("counter", None), &file);
-        let right = match length {
-            0..23 => problem == CheckpointProblem::NotACheckpoint || length == 22,
-            _ => !matches!(problem, CheckpointProblem::Unintelligible { .. }),
-        };
-        assert!(right, "{length} bytes: {problem:?}");
-    }
-    // A prime step: other bits of other bytes each time.
-    for bit in (0..whole.len() * 8).step_by(7) {
-        let mut damaged = whole.clone();
-        damaged[bit / 8] ^= 1 << (bit % 8);
-        fs::write(&file, &damaged).unwrap();
-        let problem = refused(explorer("counter", None), &file);
-        assert!(
-            !matches!(problem, CheckpointProblem::Unintelligible { .. }),
-            "bit {bit}: {problem:?}"
-        );
-    }
-    fs::write(&file, &whole).unwrap();
-    let report = explorer("counter", None)
-        .checkpoint(&file)
-        .explore(counter as fn());
-    assert_eq!(report.executions(), 90);
-}
-
 /// The file with these contents and the right checksum.
 fn sealed(contents: &str) -> String {
     let checksum = crc32fast::hash(contents.as_bytes());
     format!(
-        "intermezzo-checkpoint/3\n{checksum:08x} {}\n{contents}",
+        "intermezzo-checkpoint/4\n{checksum:08x} {}\n{contents}",
         contents.len()
     )
-}
-
-#[test]
-fn nonsense_with_the_right_checksum_is_refused() {
-    let directory = Directory::new("nonsense");
-    let file = directory.file();
-    let whole = String::from_utf8(checkpoint(&directory)).unwrap();
-    let contents = whole.splitn(3, '\n').nth(2).unwrap();
-    let lines: Vec<&str> = contents.split('\n').collect();
-    assert!(
-        lines.len() >= 3,
-        "the contents, what hands share, and a hand: {contents}"
-    );
-    let with = |at: usize, line: &str| {
-        let mut lines = lines.clone();
-        lines[at] = line;
-        lines.join("\n")
-    };
-    for nonsense in [
-        String::new(),
-        lines[0].to_owned(),
-        with(0, "{}"),
-        with(1, "{}"),
-        with(1, r#"{"round":0,"runs":[["9.9.gA"]],"later":[],"cut":false}"#),
-        with(2, "[]"),
-        with(2, r#"{"items":["0.5.gA"],"later":[]}"#),
-        with(2, r#"{"items":["0.0.____"],"later":[]}"#),
-    ] {
-        fs::write(&file, sealed(&nonsense)).unwrap();
-        let problem = refused(explorer("counter", None), &file);
-        assert!(
-            matches!(problem, CheckpointProblem::Unintelligible { .. }),
-            "{nonsense}: {problem:?}"
-        );
-    }
-    let whole = sealed(contents);
-    fs::write(&file, whole.replace("checkpoint/3", "checkpoint/4")).unwrap();
-    assert_eq!(
-        refused(explorer("counter", None), &file),
-        CheckpointProblem::OtherVersion {
-            found: "4".into(),
-            needed: 3
-        }
-    );
 }
 
 #[test]

@@ -1,0 +1,234 @@
+//! What is left of a search that several hands share, as text: what each has at hand, and the places they share with all that
+//! was tried and is to be tried there.
+//!
+//! It is taken down while all hands rest, each after it has taken in what its last execution showed. So nothing is half done:
+//! what was to be tried is at a place or at hand. Places are numbered as they are come to along paths, each before those below.
+
+use super::Dpor;
+use super::bound::Bound;
+use super::crew::{AllLeft, Crew, Left, Open};
+use super::place::{At, Line, Place, Places, SavedPlace, Way};
+use super::saved::{SavedHand, SavedPath};
+use super::split::Part;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+#[derive(Serialize, Deserialize)]
+struct SavedCrew {
+    left_out: bool,
+    doubted: bool,
+    ways: Vec<SavedPath>,
+    places: Vec<SavedPlace>,
+    open: Vec<SavedOpen>,
+    hands: Vec<SavedLeft>,
+}
+
+/// A step of a path that is a place: which one, and which of its branches the path goes through.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct SavedAt {
+    step: usize,
+    place: usize,
+    branch: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedOpen {
+    place: usize,
+    above: Vec<SavedAt>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedLeft {
+    hand: SavedHand,
+    places: Vec<SavedAt>,
+    /// Tasks and places.
+    line: Vec<(u32, usize)>,
+    told: bool,
+}
+
+impl Dpor {
+    /// What all hands have left to do, if there are others: else nothing that the hand itself does not save. `None` if some of
+    /// it is missing: a checkpoint that was altered stays as it is.
+    pub(super) fn save_all(&self) -> Option<String> {
+        let saved = |crew: &Crew| text(crew, &self.bound);
+        (!self.bound.has_lost()).then(|| self.part.crew().map_or_else(String::new, saved))
+    }
+
+    /// Goes on where several hands were, as the first of them, in a search that has not begun. `None` if the text is not from
+    /// there.
+    pub(super) fn restored_all(&mut self, text: &str) -> Option<()> {
+        self.part = Part::going_on(crew(text, &self.bound)?);
+        self.begun = true;
+        Some(())
+    }
+}
+
+/// All that these hands have left to do.
+fn text(crew: &Crew, bound: &Bound) -> String {
+    let saved = crew.look(|left| saved(&left, bound));
+    serde_json::to_string(&saved).expect("numbers and texts can be written")
+}
+
+fn saved(left: &AllLeft<'_>, bound: &Bound) -> SavedCrew {
+    let mut places = Numbered::default();
+    let mut open = Vec::new();
+    for Open { place, above } in left.open {
+        let above = saved_path(above, &mut places);
+        let place = places.number(place);
+        open.push(SavedOpen { place, above });
+    }
+    let mut hands = Vec::new();
+    for left in &left.hands {
+        hands.push(SavedLeft {
+            hand: left.hand.clone(),
+            places: saved_path(&left.places, &mut places),
+            line: left
+                .line
+                .iter()
+                .map(|(task, place)| (*task, places.number(place)))
+                .collect(),
+            told: left.told,
+        });
+    }
+    let mut ways = Numbered::default();
+    let mut saved = Vec::new();
+    // More come to be numbered on the way: those below.
+    while let Some(place) = places.all.get(saved.len()).cloned() {
+        saved.push(place.saved(|way| ways.number(way), |below| places.number(below)));
+    }
+    let way = |way: &Arc<Way>| SavedPath::of(&way.choices, &way.nodes, &way.candidates, &way.sleepers);
+    SavedCrew {
+        left_out: bound.left_out(),
+        doubted: bound.doubted(),
+        ways: ways.all.iter().map(way).collect(),
+        places: saved,
+        open,
+        hands,
+    }
+}
+
+fn saved_path(path: &[Option<At>], places: &mut Numbered<Place>) -> Vec<SavedAt> {
+    let at = |(step, at): (usize, &Option<At>)| {
+        let At { place, branch } = at.as_ref()?;
+        Some(SavedAt {
+            step,
+            place: places.number(place),
+            branch: *branch,
+        })
+    };
+    path.iter().enumerate().filter_map(at).collect()
+}
+
+/// Things that are shared, by number.
+struct Numbered<T> {
+    all: Vec<Arc<T>>,
+    numbers: HashMap<*const T, usize>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Numbered<T> {
+        Numbered {
+            all: Vec::new(),
+            numbers: HashMap::new(),
+        }
+    }
+}
+
+impl<T> Numbered<T> {
+    fn number(&mut self, one: &Arc<T>) -> usize {
+        let all = &mut self.all;
+        *self.numbers.entry(Arc::as_ptr(one)).or_insert_with(|| {
+            all.push(one.clone());
+            all.len() - 1
+        })
+    }
+}
+
+/// The hands again that this is left of, the first of them, with nothing at hand; `None` if no search comes to that.
+fn crew(text: &str, bound: &Bound) -> Option<Crew> {
+    let saved: SavedCrew = serde_json::from_str(text).ok()?;
+    let ways = saved.ways.iter().map(|way| way.way().map(Arc::new));
+    let ways: Vec<Arc<Way>> = ways.collect::<Option<_>>()?;
+    let mut loaded = Loaded::new(&saved.places, &ways)?;
+    let left = saved.hands.into_iter().map(|left| loaded.left(left));
+    let left: Vec<Left> = left.collect::<Option<_>>()?;
+    let open = saved.open.iter().map(|open| loaded.open(open));
+    let open: Vec<Open> = open.collect::<Option<_>>()?;
+    if saved.left_out {
+        bound.leave_out();
+    }
+    if saved.doubted {
+        bound.doubt();
+    }
+    Some(Crew::going_on(left, open))
+}
+
+/// Places that are loaded.
+struct Loaded {
+    places: Vec<Arc<Place>>,
+    /// Whether some hand is about to come there for the first time.
+    in_line: Vec<bool>,
+}
+
+impl Loaded {
+    fn new(saved: &[SavedPlace], ways: &[Arc<Way>]) -> Option<Loaded> {
+        let mut places: Vec<Option<Arc<Place>>> = vec![None; saved.len()];
+        // From below, so that what is below a place is there.
+        for (number, saved) in saved.iter().enumerate().rev() {
+            let below = |at: usize| (at > number).then(|| places.get(at)?.clone()).flatten();
+            let place = Place::restored(saved, ways, below)?;
+            places[number] = Some(Arc::new(place));
+        }
+        Some(Loaded {
+            in_line: vec![false; places.len()],
+            places: places.into_iter().collect::<Option<_>>()?,
+        })
+    }
+
+    fn left(&mut self, saved: SavedLeft) -> Option<Left> {
+        let way = saved.hand.check().filter(|way| !way.nodes.is_empty())?;
+        let last = saved.places.last();
+        let length = last.map_or(Some(0), |last| last.step.checked_add(1))?;
+        let mut line = Line::new();
+        for (task, number) in saved.line {
+            let place = self.places.get(number)?;
+            if place.way().is_some() || std::mem::replace(&mut self.in_line[number], true) {
+                return None;
+            }
+            line.push((task, place.clone()));
+        }
+        Some(Left {
+            places: self.path(&saved.places, length, &way)?,
+            line,
+            told: saved.told,
+            hand: saved.hand,
+        })
+    }
+
+    fn open(&self, saved: &SavedOpen) -> Option<Open> {
+        let place = self.places.get(saved.place)?.clone();
+        let (way, depth) = place.way()?.clone();
+        Some(Open {
+            above: self.path(&saved.above, depth, &way)?,
+            place,
+        })
+    }
+
+    /// The places along a way of so many steps.
+    fn path(&self, saved: &[SavedAt], steps: usize, way: &Way) -> Option<Places> {
+        if steps > way.nodes.len() {
+            return None;
+        }
+        let mut path: Places = vec![None; steps];
+        for at in saved {
+            let place = self.places.get(at.place)?.clone();
+            if !place.is_on(way, at.step) || !place.has_branch(at.branch) {
+                return None;
+            }
+            let branch = at.branch;
+            *path.get_mut(at.step)? = Some(At { place, branch });
+        }
+        Some(path)
+    }
+}

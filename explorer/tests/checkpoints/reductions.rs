@@ -1,0 +1,310 @@
+//! Partial-order reductions in parts, by one worker and by several; and from checkpoints written while they run.
+
+use crate::common::{Directory, counter, told};
+use crate::{explorer, in_parts, lost_updates};
+use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Condvar, Mutex, RwLock};
+use intermezzo_explorer::{Coverage, Explorer, Finding, Reduction, Report, Strategy, choose, thread};
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// Chooses, waits, gets stuck and panics, by turns.
+fn eventful() {
+    let n = AtomicUsize::new(0);
+    let (lock, ready) = (Mutex::new(false), Condvar::new());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            n.fetch_add(choose(3), SeqCst);
+            if n.load(SeqCst) > 0 {
+                *lock.lock().unwrap() = true;
+            }
+            ready.notify_one();
+        });
+        scope.spawn(|| {
+            let held = lock.lock().unwrap();
+            if !*held {
+                drop(ready.wait(held).unwrap());
+            }
+        });
+        assert_ne!(n.fetch_add(1, SeqCst), 2);
+    });
+}
+
+/// Is parked while it waits, so that source sets take over from wakeup trees.
+fn spinning() {
+    let (n, flag) = (AtomicUsize::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            n.fetch_add(1, SeqCst);
+            while !flag.load(SeqCst) {
+                thread::yield_now();
+            }
+        });
+        n.fetch_add(2, SeqCst);
+        flag.store(true, SeqCst);
+    });
+}
+
+/// Shares a lock, so that caching takes over from all others.
+fn sharing() {
+    let lock = RwLock::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let seen = *lock.read().unwrap();
+                *lock.write().unwrap() += seen + 1;
+            });
+        }
+    });
+}
+
+/// The programs and partial-order reductions that are kept.
+pub(crate) fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, Option<u32>)> {
+    let programs = [
+        ("counter", counter as fn()),
+        ("lost_updates", lost_updates),
+        ("eventful", eventful),
+        ("spinning", spinning),
+        ("sharing", sharing),
+    ];
+    let reductions = [
+        (Reduction::Dpor, None),
+        (Reduction::SourceDpor, None),
+        (Reduction::Bpor, Some(1)),
+    ];
+    let with = move |(name, test)| reductions.map(|(reduction, bound)| (name, test, reduction, bound));
+    programs.into_iter().flat_map(with)
+}
+
+/// What several workers come to by a partial-order reduction, whatever their pace.
+#[derive(Debug, PartialEq)]
+struct Shown {
+    traces: Option<u64>,
+    coverage: Coverage,
+    /// Kinds and words, and how often. Where a weaker reduction took over, how many executions there were before that depends
+    /// on the pace, and so does this.
+    findings: Vec<(String, String, Option<u64>)>,
+    /// Those that were not redundant; likewise.
+    executions: Option<u64>,
+}
+
+fn shown(report: &Report) -> Shown {
+    let weaker = report
+        .notes()
+        .iter()
+        .any(|note| note.contains("with a weaker one"));
+    let counted = |count| (!weaker).then_some(count);
+    let found = |finding: &Finding| {
+        let count = counted(finding.count);
+        (finding.kind.to_string(), finding.message.clone(), count)
+    };
+    let mut findings: Vec<_> = report.findings().iter().map(found).collect();
+    findings.sort();
+    Shown {
+        traces: report.traces(),
+        coverage: report.coverage().clone(),
+        findings,
+        executions: counted(report.executions() - report.redundant()),
+    }
+}
+
+/// Where several workers are at it, now and then or always, and one is at times.
+#[test]
+fn partial_order_reductions_by_several_in_parts_come_to_the_same() {
+    for (program, test, reduction, bound) in reduced() {
+        let explorer = || explorer(program, bound).reduction(reduction);
+        let whole = explorer().keep_going(true).explore(test);
+        // One worker does without a weaker reduction where values are chosen.
+        let several = explorer().keep_going(true).jobs(2).explore(test);
+        assert_eq!(several.traces(), whole.traces());
+        for (executions, jobs) in [(1, [2, 3]), (3, [1, 3]), (7, [2, 2]), (7, [3, 1]), (7, [1, 2])] {
+            let executions = executions.max(whole.executions() / 50);
+            let what = format!("{program}, {reduction:?}, {executions} at a time, workers {jobs:?}");
+            let parts = in_parts(|| explorer().keep_going(true), test, executions, &jobs);
+            if parts.reduction() == whole.reduction() {
+                assert_eq!(shown(&parts), shown(&whole), "{what}");
+            } else {
+                assert_eq!(shown(&parts), shown(&several), "{what}");
+            }
+            let first = in_parts(explorer, test, executions, &jobs);
+            assert_eq!(first.verdict(), explorer().explore(test).verdict(), "{what}");
+            assert!(
+                first.verdict().is_fail() || shown(&first) == shown(&parts),
+                "{what}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_that_was_over_is_not_run_again() {
+    for first in [1, 3] {
+        let directory = Directory::new("over");
+        let run = AtomicU64::new(0);
+        let explore = |jobs| {
+            let explorer = explorer("counter", None).jobs(jobs).checkpoint(directory.file());
+            explorer.reduction(Reduction::Dpor).explore(|| {
+                run.fetch_add(1, Relaxed);
+                counter();
+            })
+        };
+        let whole = shown(&explore(first));
+        for jobs in [2, 1, 3] {
+            assert_eq!(shown(&explore(jobs)), whole, "{jobs} workers after {first}");
+        }
+        assert_eq!((whole.executions, run.load(Relaxed)), (Some(90), 90));
+    }
+}
+
+/// What a partial-order reduction has learned is kept, and so is which one is at work.
+#[test]
+fn partial_order_reductions_in_parts_come_to_the_same() {
+    for (program, test, reduction, bound) in reduced() {
+        for keep_going in [false, true] {
+            let explorer = || {
+                let explorer = explorer(program, bound);
+                explorer.keep_going(keep_going).reduction(reduction)
+            };
+            let whole = explorer().explore(test);
+            for executions in [1, 7] {
+                let executions = executions.max(whole.executions() / 50);
+                let parts = in_parts(explorer, test, executions, &[1, 1]);
+                assert_eq!(
+                    told(&parts),
+                    told(&whole),
+                    "{program}, {reduction:?}, {executions} at a time"
+                );
+            }
+        }
+    }
+}
+
+/// Long enough for a checkpoint now and then.
+fn long() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..2 {
+                    n.store(n.load(SeqCst) + 1, SeqCst);
+                }
+            });
+        }
+    });
+    assert!(n.load(SeqCst) > 1);
+}
+
+/// Shares a lock where an update was lost twice: another reduction takes over in the middle of the search.
+fn long_and_sharing() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..2 {
+                    n.store(n.load(SeqCst) + 1, SeqCst);
+                }
+            });
+        }
+    });
+    if n.load(SeqCst) == 4 {
+        sharing();
+    }
+}
+
+/// What a search of `test` comes to that is never stopped, and what it comes to from some of the checkpoints that it has written
+/// meanwhile, by 1 to `most` workers. `explorer` makes it, for so many workers; `jobs` write the checkpoints.
+fn from_checkpoints(
+    test: fn(),
+    explorer: impl Fn(usize) -> Explorer,
+    jobs: usize,
+    most: usize,
+    told: impl Fn(&Report) -> String,
+) {
+    let whole = told(&explorer(1).explore(test));
+    let directory = Directory::new("often");
+    let file = directory.file();
+    let there = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (seen, path) = (there.clone(), file.clone());
+    let report = explorer(jobs)
+        .checkpoint(&file)
+        .checkpoint_every(Duration::ZERO)
+        .on_progress(move |_| seen.lock().unwrap().extend(fs::read(&path).ok()))
+        .explore(test);
+    assert_eq!(told(&report), whole);
+    let names = fs::read_dir(&directory.0).unwrap();
+    assert_eq!(names.count(), 1, "only the checkpoint is left");
+    let mut there = std::mem::take(&mut *there.lock().unwrap());
+    there.dedup();
+    assert!(!there.is_empty(), "written now and then");
+    let step = there.len().div_ceil(6);
+    for (at, contents) in there.iter().enumerate().step_by(step) {
+        fs::write(&file, contents).unwrap();
+        let report = explorer(1 + at % most).checkpoint(&file).explore(test);
+        assert_eq!(told(&report), whole);
+    }
+}
+
+/// Whoever is killed goes on from the last checkpoint: from each that was there while the search ran, the rest comes to
+/// the same.
+#[test]
+fn checkpoints_are_written_while_the_search_runs() {
+    for (jobs, reduction) in [
+        (1, Reduction::None),
+        (3, Reduction::None),
+        (1, Reduction::Dpor),
+        (3, Reduction::Dpor),
+        (1, Reduction::SourceDpor),
+        (2, Reduction::SourceDpor),
+    ] {
+        let explorer = |jobs| {
+            let explorer = explorer("long", None).jobs(jobs);
+            explorer.reduction(reduction).keep_going(true)
+        };
+        from_checkpoints(long, explorer, jobs, 3, |report| match reduction {
+            Reduction::None => told(report),
+            _ => format!("{:?}", shown(report)),
+        });
+    }
+}
+
+/// Where another reduction takes over while some rest and others run, what is left is of the one that is at work.
+#[test]
+fn so_they_are_while_another_reduction_takes_over() {
+    for reduction in [Reduction::Dpor, Reduction::SourceDpor] {
+        for jobs in [2, 3, 4] {
+            let explorer = |jobs| {
+                let explorer = explorer("long_and_sharing", None).jobs(jobs);
+                explorer.reduction(reduction).keep_going(true)
+            };
+            from_checkpoints(long_and_sharing, explorer, jobs, 3, |report| {
+                assert_eq!(report.reduction(), "caching");
+                format!("{:?}", shown(report))
+            });
+        }
+    }
+}
+
+/// The default search begins with the reduction, and draws then. Between the two, one execution is prepared when the
+/// checkpoint is written: it is run once.
+#[test]
+fn so_are_those_of_the_default_search() {
+    // It is left after half of them; and where it ends before that.
+    for (executions, reduction) in [
+        (300, Reduction::Dpor),
+        (256, Reduction::SourceDpor),
+        (100_000, Reduction::SourceDpor),
+    ] {
+        let explorer = |jobs| {
+            let explorer = explorer("long", None).jobs(jobs).strategy(Strategy::auto());
+            explorer
+                .reduction(reduction)
+                .keep_going(true)
+                .executions(executions)
+        };
+        from_checkpoints(long, explorer, 1, 1, told);
+        let several = |report: &Report| format!("{:?}", report.executions());
+        from_checkpoints(long, explorer, 3, 3, several);
+    }
+}

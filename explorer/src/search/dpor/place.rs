@@ -386,16 +386,18 @@ impl Drop for Place {
     }
 }
 
+/// Where a sequence was added: the places that it was added below, and the one that it was added to.
+type Added = (Vec<At>, Arc<Place>);
+
 impl At {
     /// Adds a sequence found below this branch: to the place, or below a branch taken later with which it may as well begin.
-    /// The places that it was added below, and the one that it was added to; `None` if it is come to anyway. And whether that
-    /// cannot be relied on, as with [`Tree::insert`].
+    /// Where; `None` if it is come to anyway. And whether that cannot be relied on, as with [`Tree::insert`].
     pub(super) fn insert(
         &self,
         trace: &Trace,
         choices: &[Choice],
         sequence: &mut Sequence,
-    ) -> (Option<(Vec<At>, Arc<Place>)>, bool) {
+    ) -> (Option<Added>, bool) {
         let (mut done, mut unsure) = (Before::new(), false);
         let mut above = Vec::new();
         let (mut place, mut from) = (self.place.clone(), self.branch + 1);

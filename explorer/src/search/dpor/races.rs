@@ -49,8 +49,8 @@ impl Dpor {
         self.examined.truncate(known);
         self.examined.resize(races.len(), NEVER);
         // With source sets what follows does not matter.
-        for at in if whole { 0 } else { known }..races.len() {
-            let Race { earlier, later } = races[at];
+        let from = if whole { 0 } else { known };
+        for (at, &Race { earlier, later }) in races.iter().enumerate().skip(from) {
             let (earlier, later) = (earlier as usize, later as usize);
             if later >= steps || earlier == 0 || at < known && !self.has_news(trace, at, earlier, steps) {
                 continue;

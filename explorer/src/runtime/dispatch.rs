@@ -378,7 +378,7 @@ impl Runtime {
             self.differed();
             return false;
         }
-        self.trace.add(&StepEnd {
+        let end = || StepEnd {
             task: self.last,
             events: &events[begin..],
             events_end: events.len(),
@@ -390,7 +390,13 @@ impl Runtime {
             counts: self.environment.arc_counts,
             vars: &self.vars,
             tasks: &self.tasks,
-        });
+        };
+        match &events[begin..] {
+            [event] if self.also.is_empty() && !self.after_all && self.trace.is_plain(self.last, event) => {
+                self.trace.add_plain(&end());
+            }
+            _ => self.trace.add(&end()),
+        }
         self.also.clear();
         (self.waited, self.after_all) = (None, false);
         while let Some((task, first_event)) = self.spins.next_void_round() {

@@ -42,6 +42,18 @@ impl Facts {
         self.traits & traits != 0
     }
 
+    /// Whether nothing of this holds, and it touches its variable.
+    #[inline(always)]
+    pub(super) fn are_plain(self) -> bool {
+        self.traits == 0 && self.class.is_some()
+    }
+
+    /// The same where nothing of this is known to hold: so that the compiler knows it, too.
+    #[inline(always)]
+    pub(super) fn plain(self) -> Facts {
+        Facts { traits: 0, ..self }
+    }
+
     /// The same operation, where it happened although nobody had asked for it.
     #[cold]
     pub(super) fn unasked(self, op: SyncVarOp) -> Facts {

@@ -333,10 +333,34 @@ impl Trace {
         self.races.truncate(step.races as usize);
     }
 
-    /// A step is over: adds it. Inlined, so that the step's parts are not put into memory to be read again.
-    #[inline(always)]
+    /// A step is over: adds it.
+    #[inline(never)]
     pub(crate) fn add(&mut self, end: &StepEnd<'_>) {
-        self.add_step(end);
+        self.add_step::<false>(end);
+        self.take_over(end);
+    }
+
+    /// Whether a step is just this one event of its task, which touches its variable and has nothing particular about it.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self, task: u32, event: &Event) -> bool {
+        Facts::of(event.op).are_plain()
+            && event.var != SyncVar::NONE.0
+            && event.task == task
+            && !event.void
+            && self.voids.is_none()
+    }
+
+    /// The same as `add` of a plain step that touched nothing else: most are. Inlined, so that the step's parts are not put
+    /// into memory to be read again.
+    #[inline(always)]
+    pub(crate) fn add_plain(&mut self, end: &StepEnd<'_>) {
+        self.add_step::<true>(end);
+        self.take_over(end);
+    }
+
+    /// Takes over which gates are open after the last step.
+    #[inline(always)]
+    fn take_over(&mut self, end: &StepEnd<'_>) {
         for touch in &self.touches[self.steps.last().map_or(0, |step| step.touches as usize)..] {
             if let Some(var) = touch.key.var() {
                 self.gates[var as usize] = end.vars[var].gates;
@@ -347,9 +371,9 @@ impl Trace {
         }
     }
 
-    /// Adds a step; what it did to gates is not known then.
+    /// Adds a step, which may be `PLAIN`; what it did to gates is not known then.
     #[inline(always)]
-    fn add_step(&mut self, end: &StepEnd<'_>) {
+    fn add_step<const PLAIN: bool>(&mut self, end: &StepEnd<'_>) {
         let mut step = Step {
             task: end.task,
             entries: self.entries.len() as u32,
@@ -362,7 +386,9 @@ impl Trace {
             stands: self.head(end.task),
             fingerprint: self.fingerprint(),
         };
-        if end.also.is_empty() {
+        if PLAIN {
+            self.add_event::<true>(&mut step, &end.events[0], &[], end);
+        } else if end.also.is_empty() {
             let mut events = end.events;
             if end.is_last && self.detail < Detail::Waits {
                 // Nobody asks for the order of ends and joins that nothing comes after.
@@ -373,13 +399,13 @@ impl Trace {
                 }
             }
             for event in events {
-                self.add_event(&mut step, event, &[], end);
+                self.add_event::<false>(&mut step, event, &[], end);
             }
         } else {
             step = self.add_with_more(step, end);
         }
         self.steps.push(step);
-        if std::mem::take(&mut self.joined_late) {
+        if !PLAIN && std::mem::take(&mut self.joined_late) {
             self.make_whole(self.steps.len() - 1);
         }
     }
@@ -417,19 +443,24 @@ impl Trace {
             };
             let (mine, rest) = also.split_at(mine);
             also = rest;
-            self.add_event(&mut step, event, mine, end);
+            self.add_event::<false>(&mut step, event, mine, end);
         }
         step
     }
 
     #[inline(always)]
-    fn add_event(&mut self, step: &mut Step, event: &Event, also: &[(usize, Touch)], end: &StepEnd<'_>) {
-        if event.void {
-            return;
-        }
-        let Event { task, op, .. } = *event;
+    fn add_event<const PLAIN: bool>(
+        &mut self,
+        step: &mut Step,
+        event: &Event,
+        also: &[(usize, Touch)],
+        end: &StepEnd<'_>,
+    ) {
+        let Event { task, op, void, .. } = *event;
         let mut facts = Facts::of(op);
-        if op == SyncVarOp::TaskEnd && self.detail < Detail::Waits {
+        if PLAIN {
+            facts = facts.plain();
+        } else if void || op == SyncVarOp::TaskEnd && self.detail < Detail::Waits {
             return;
         }
         let shown = if facts.any(SHOWS) { event.read } else { 0 };
@@ -437,8 +468,9 @@ impl Trace {
             facts = facts.unasked(op);
         }
         let uncounted = facts.any(COUNTS) && !end.counts;
-        let class = facts.class.filter(|_| event.var != SyncVar::NONE.0 && !uncounted);
-        if class.is_none() && also.is_empty() && op != SyncVarOp::Choice {
+        let touches = PLAIN || event.var != SyncVar::NONE.0 && !uncounted;
+        let class = facts.class.filter(|_| touches);
+        if !PLAIN && class.is_none() && also.is_empty() && op != SyncVarOp::Choice {
             return;
         }
         let entry = self.entries.len() as u32;
@@ -463,12 +495,12 @@ impl Trace {
             key,
         });
         self.suits = self.suits.max(facts.suits);
-        let first = step.entries == entry;
+        let first = PLAIN || step.entries == entry;
         let so_far = step.fingerprint;
-        if first && task == step.task {
+        if PLAIN || first && task == step.task {
             step.stands = entry;
         }
-        let waited_for_all = end.after_all && first;
+        let waited_for_all = !PLAIN && end.after_all && first;
         if self.detail >= Detail::Races {
             self.clocks.add_after(entry, before, task, local);
             if waited_for_all {
@@ -482,7 +514,7 @@ impl Trace {
             Some(class) => self.touch(step, &by, Touch { key, class }, end),
             None => 0,
         };
-        if op == SyncVarOp::TaskJoin && self.detail == Detail::Races {
+        if !PLAIN && op == SyncVarOp::TaskJoin && self.detail == Detail::Races {
             self.clocks.join(entry, self.head(event.read as u32));
         }
         // A task ends, and is joined, with whichever step was the last that this waited for: neither tells anything new.
@@ -521,7 +553,7 @@ impl Trace {
                 // From the last on: what is not known is mostly there.
                 let mut before = list[last.group as usize..group as usize].iter().rev();
                 if !before.all(|touched| self.clocks.of(by.entry, touched.task) >= touched.local) {
-                    self.order_anew(step.begun(), by, touch, group, end);
+                    self.order_anew(step.begun(), by, touch, group, end.waited);
                 }
             }
         }

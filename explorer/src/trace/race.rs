@@ -3,7 +3,7 @@
 use super::facts::FOLLOWS;
 use super::step::Begun;
 use super::{Class, Key, NONE, Touch, Toucher, Trace};
-use crate::runtime::{Gates, StepEnd};
+use crate::runtime::Gates;
 use intermezzo_sdk::SyncVarOp;
 
 /// Two steps whose order matters, and which nothing but that orders.
@@ -27,7 +27,7 @@ impl Trace {
 
     /// The entry, of the step that is being added, touches a key, after the touches of its list that begin a new group at
     /// `group`, and not all of the group before is known to come before it: it now does, and races with those of them that
-    /// it could have come before. Apart, to keep the common path short.
+    /// it could have come before. `waited` says which gates let the step begin, if any did. Apart, to keep the common path short.
     #[inline(never)]
     pub(super) fn order_anew(
         &mut self,
@@ -35,10 +35,10 @@ impl Trace {
         by: &Toucher,
         touch: Touch,
         group: u32,
-        end: &StepEnd<'_>,
+        waited: Option<(u32, Gates)>,
     ) {
         if !by.facts.any(FOLLOWS) {
-            let gates = match end.waited {
+            let gates = match waited {
                 Some((var, gates)) if touch.key.var() == Some(var) && step.stands == by.entry => gates,
                 _ => 0,
             };

@@ -135,7 +135,7 @@ impl Trace {
         let again: Vec<Record> = voids.records.drain(from.min(voids.records.len())..).collect();
         self.take_back_steps(from);
         for record in again {
-            self.add_step(&StepEnd {
+            self.add_step::<false>(&StepEnd {
                 task: record.task,
                 events: &record.events,
                 events_end: record.events_end,

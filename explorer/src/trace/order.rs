@@ -1,6 +1,7 @@
 //! The order itself: clocks, and questions about steps.
 
 use super::{NONE, Trace, conflict};
+use intermezzo_sdk::SyncVarOp;
 
 /// Vector clocks, one row per entry, in one piece. A row is overwritten when its entry is taken back and another comes in
 /// its place.
@@ -125,6 +126,15 @@ impl Trace {
         // A step that begins with nothing that others may notice orders nothing.
         let begins = a.stands != NONE && a.stands >= a.entries;
         begins && b.stands != NONE && self.known(a.stands, b.stands)
+    }
+
+    /// Whether a step just stored a value, and touched nothing else: its task knows no more than before.
+    pub(crate) fn is_store(&self, step: usize) -> bool {
+        let from = self.steps[step].entries as usize;
+        let next = self.steps.get(step + 1);
+        let end = next.map_or(self.entries.len(), |next| next.entries as usize);
+        let stores = matches!(&self.entries[from..end], [entry] if entry.op == SyncVarOp::AtomicStore);
+        stores && self.touches(step).len() == 1
     }
 
     /// Goes through the steps after `earlier`, from `from` on and of the first `steps` steps, that it need not come before,

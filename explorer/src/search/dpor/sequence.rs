@@ -246,6 +246,13 @@ impl Sequence {
         steps.any(|planned| self.with_touches(trace, planned, |touches| touches.iter().any(is_such)))
     }
 
+    /// The step of the last execution that a task took as its `number`-th, from 0, since the sequence begins.
+    fn step_of(&self, trace: &Trace, task: u32, number: usize) -> Option<usize> {
+        (self.depth..trace.steps().len())
+            .filter(|&step| trace.steps()[step].task == task)
+            .nth(number)
+    }
+
     /// What the next step of a task, which has none in the sequence, touched in the last execution: that is how
     /// variables are numbered there. `done` is how many steps it has taken since the sequence begins.
     pub(super) fn next_touches<'a>(
@@ -254,10 +261,14 @@ impl Sequence {
         task: u32,
         done: usize,
     ) -> Option<Cow<'a, [Touch]>> {
-        (self.depth..trace.steps().len())
-            .filter(|&step| trace.steps()[step].task == task)
-            .nth(done)
+        self.step_of(trace, task, done)
             .map(|step| trace.could_touch(step))
+    }
+
+    /// Whether a task's `number`-th step since the sequence begins told it nothing, whatever came before it.
+    pub(super) fn told_nothing(&self, trace: &Trace, task: u32, number: usize) -> bool {
+        self.step_of(trace, task, number)
+            .is_some_and(|step| trace.is_store(step))
     }
 
     /// The last step of the last execution in it, but for the one that the race is reversed for.

@@ -405,10 +405,14 @@ impl Branch {
         let Some(first) = touches.iter().find_map(|touch| touch.key.unknown_from()) else {
             return Some(touches);
         };
-        // After the steps that its task took in the last execution, it does next what it did there.
-        let own = done.iter().filter(|step| step.task == self.task);
-        if let ([touch], true) = (&mut touches[..], own.clone().all(|step| step.along))
-            && let Some(here) = sequence.next_touches(trace, self.task, own.clone().count())
+        // After the steps that its task took in the last execution, it does next what it did there; so it does where they may
+        // be others, if they told it nothing.
+        let mut own = done.iter().filter(|step| step.task == self.task).enumerate();
+        let as_there =
+            own.all(|(number, step)| step.along || sequence.told_nothing(trace, self.task, number));
+        let count = done.iter().filter(|step| step.task == self.task).count();
+        if let ([touch], true) = (&mut touches[..], as_there)
+            && let Some(here) = sequence.next_touches(trace, self.task, count)
             && let Some(here) = here.first()
         {
             touch.key = here.key;

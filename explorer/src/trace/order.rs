@@ -128,6 +128,14 @@ impl Trace {
         begins && b.stands != NONE && self.known(a.stands, b.stands)
     }
 
+    /// The tasks that did anything, each with what tells it from all others: who created it, as the how-manieth.
+    pub(crate) fn lineages(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let tasks = self.tasks.iter().enumerate();
+        tasks
+            .filter(|(_, task)| task.head != NONE)
+            .map(|(number, task)| (number, task.lineage))
+    }
+
     /// Whether a step just stored a value, and touched nothing else: its task knows no more than before.
     pub(crate) fn is_store(&self, step: usize) -> bool {
         let from = self.steps[step].entries as usize;

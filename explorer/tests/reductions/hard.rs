@@ -270,3 +270,13 @@ fn waits_end_unasked() {
         &[&[Spawn(1), Send(0, 1)], &[Load(0), Receive(0), TryReceive(0)]],
     ]);
 }
+
+#[test]
+fn tasks_are_created_in_an_order_that_depends_on_the_schedule() {
+    check(&[&[
+        &[Spawn(1), Load(5), Spawn(3)],
+        &[Store(2, 1), Spawn(2), Claim(2)],
+        &[Claim(0), Claim(0)],
+        &[],
+    ]]);
+}

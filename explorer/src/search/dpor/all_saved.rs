@@ -18,6 +18,7 @@ use std::sync::Arc;
 struct SavedCrew {
     left_out: bool,
     doubted: bool,
+    lineages: Vec<Option<u64>>,
     ways: Vec<SavedPath>,
     places: Vec<SavedPlace>,
     open: Vec<SavedOpen>,
@@ -101,6 +102,7 @@ fn saved(left: &AllLeft<'_>, bound: &Bound) -> SavedCrew {
     SavedCrew {
         left_out: bound.left_out(),
         doubted: bound.doubted(),
+        lineages: bound.lineages(),
         ways: ways.all.iter().map(way).collect(),
         places: saved,
         open,
@@ -161,6 +163,7 @@ fn crew(text: &str, bound: &Bound) -> Option<Crew> {
     if saved.doubted {
         bound.doubt();
     }
+    bound.know_numbers(saved.lineages);
     Some(Crew::going_on(left, open))
 }
 

@@ -2,8 +2,8 @@
 
 use super::Insertion;
 use super::node::Node;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a report says where some of the search is missing.
 pub(super) const LOST: &str =
@@ -18,6 +18,9 @@ pub(super) struct Bound {
     lost: Arc<AtomicBool>,
     /// Whether what some tree holds cannot be relied on: see [`Tree::insert`](super::tree::Tree::insert).
     doubted: Arc<AtomicBool>,
+    /// Which task each number stands for, as far as they were seen; and what this hand has made sure of.
+    lineages: Arc<Mutex<Vec<Option<u64>>>>,
+    sure_of: Vec<Option<u64>>,
 }
 
 impl Bound {
@@ -31,6 +34,8 @@ impl Bound {
             left_out: Arc::default(),
             lost: Arc::default(),
             doubted: Arc::default(),
+            lineages: Arc::default(),
+            sure_of: Vec::new(),
         }
     }
 
@@ -57,6 +62,42 @@ impl Bound {
     /// Whether some of the search is missing.
     pub(super) fn has_lost(&self) -> bool {
         self.lost.load(Relaxed)
+    }
+
+    /// A task has this number in an execution, and this lineage. Where others have the number in other executions, trees
+    /// cannot be relied on: they tell tasks by their numbers.
+    #[inline]
+    pub(super) fn number_is_of(&mut self, number: usize, lineage: u64) {
+        if self.sure_of.get(number) != Some(&Some(lineage)) {
+            self.make_sure(number, lineage);
+        }
+    }
+
+    #[cold]
+    fn make_sure(&mut self, number: usize, lineage: u64) {
+        let mut all = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.len().max(number + 1);
+        all.resize(known, None);
+        if *all[number].get_or_insert(lineage) != lineage {
+            self.doubted.store(true, Relaxed);
+        }
+        self.sure_of.clone_from(&all);
+    }
+
+    /// Which task each number stands for, as far as they were seen.
+    pub(super) fn lineages(&self) -> Vec<Option<u64>> {
+        self.lineages
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// These were seen before.
+    pub(super) fn know_numbers(&self, lineages: Vec<Option<u64>>) {
+        let mut all = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.is_empty() {
+            *all = lineages;
+        }
     }
 
     /// What some tree holds cannot be relied on.

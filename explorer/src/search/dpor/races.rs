@@ -45,6 +45,11 @@ impl Dpor {
         let mut sequences = std::mem::take(&mut self.sequences);
         let races = trace.races_from(0);
         let whole = self.insertion == Insertion::Whole;
+        if whole {
+            for (number, lineage) in trace.lineages() {
+                self.bound.number_is_of(number, lineage);
+            }
+        }
         let known = races.len() - trace.races_from(self.fresh).len();
         self.examined.truncate(known);
         self.examined.resize(races.len(), NEVER);

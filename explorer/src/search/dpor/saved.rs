@@ -25,6 +25,7 @@ pub(super) struct SavedHand {
     executions: u64,
     left_out: bool,
     doubted: bool,
+    lineages: Vec<Option<u64>>,
     /// The choices prescribed for the next execution. No steps, if the search is over.
     path: SavedPath,
     values: Vec<u32>,
@@ -75,6 +76,7 @@ impl Dpor {
             executions: self.executions,
             left_out: self.bound.left_out(),
             doubted: self.bound.doubted(),
+            lineages: self.bound.lineages(),
             values: self.values.to_vec(),
             fresh: self.fresh.min(path.nodes.len()),
             path,
@@ -138,6 +140,7 @@ impl Dpor {
         if hand.doubted {
             self.bound.doubt();
         }
+        self.bound.know_numbers(hand.lineages.clone());
         self.examined.clear();
         // Several hands take each step of a sequence to be one, not one for each value.
         self.part.keeps = self.insertion == Insertion::Whole && hand.path.has_values(&way.choices);

@@ -224,6 +224,10 @@ impl Strategy for Auto {
         self.active().goes_past_departures()
     }
 
+    fn is_unsure(&self) -> bool {
+        self.bounded.is_unsure()
+    }
+
     fn over(&mut self, past: &Past<'_>) {
         if self.prepared {
             self.prepared_begins();

@@ -134,6 +134,10 @@ impl Strategy for DepthBounded {
         self.inner.asks_always()
     }
 
+    fn is_unsure(&self) -> bool {
+        self.inner.is_unsure()
+    }
+
     fn redundant(&self) -> u64 {
         self.redundant + self.inner.redundant()
     }

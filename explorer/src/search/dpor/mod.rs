@@ -494,7 +494,8 @@ impl Strategy for Dpor {
     }
 
     fn is_unsure(&self) -> bool {
-        self.bound.doubted()
+        // Others hold no sequences.
+        self.insertion == Insertion::Whole && self.bound.doubted()
     }
 
     fn reduction(&self) -> &'static str {

@@ -444,15 +444,22 @@ fn check<const FAMILY: usize>(family: Family, programs: u64, agrees: fn(Sample<F
         .quickcheck(agrees);
 }
 
+/// Compares a family's share of so many random programs, or of as many as the variable says: how many those are of all
+/// families.
+fn check_share<const FAMILY: usize>(
+    family: Family,
+    programs: u64,
+    agrees: fn(Sample<FAMILY>) -> TestResult,
+) -> u64 {
+    let programs = variable("EXPLORED_PROGRAMS").unwrap_or(programs);
+    check(family, programs.div_ceil(Family::ALL.len() as u64), agrees);
+    programs
+}
+
 /// Compares all searches of random programs of a family with the model.
 #[allow(clippy::print_stdout, reason = "figures for whoever runs the test by hand")]
 fn suite<const FAMILY: usize>(family: Family) {
-    let programs = variable("EXPLORED_PROGRAMS").unwrap_or(PROGRAMS);
-    check(
-        family,
-        programs.div_ceil(Family::ALL.len() as u64),
-        agrees::<FAMILY>,
-    );
+    check_share(family, PROGRAMS, agrees::<FAMILY>);
     let tallies = TALLIES[FAMILY].lock().unwrap_or_else(PoisonError::into_inner);
     println!("{family:?}: {}", tallies.lines());
 }

@@ -6,7 +6,7 @@ use crate::common::Collect;
 use crate::model::{Leaf, executions};
 use crate::program::{Family, Program, Sample};
 use crate::run::{Outcomes, Records, explore};
-use crate::{check, same_outcomes, variable};
+use crate::{check, check_share, same_outcomes, variable};
 use intermezzo_explorer::{
     Arrays, Coverage, Environment, Explorer, RankBound, Reduction, Report, Strategy, VariableSets,
 };
@@ -181,12 +181,7 @@ fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
 }
 
 fn suite<const FAMILY: usize>(family: Family) {
-    let programs = variable("EXPLORED_PROGRAMS").unwrap_or(PROGRAMS);
-    check(
-        family,
-        programs.div_ceil(Family::ALL.len() as u64),
-        agrees::<FAMILY>,
-    );
+    check_share(family, PROGRAMS, agrees::<FAMILY>);
 }
 
 #[test]

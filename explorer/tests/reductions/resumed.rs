@@ -4,7 +4,7 @@
 use crate::common::Directory;
 use crate::program::{Family, Program, Sample};
 use crate::several::SEARCHES;
-use crate::{Case, Expected, Tally, check, compare, explorer, is_offered, judge, name, variable};
+use crate::{Case, Expected, Tally, check_share, compare, explorer, is_offered, judge, name, variable};
 use intermezzo_explorer::Environment;
 use quickcheck::TestResult;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -218,12 +218,7 @@ fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
 /// Compares random programs of a family.
 #[allow(clippy::print_stdout, reason = "figures for whoever runs the test by hand")]
 fn suite<const FAMILY: usize>(family: Family) {
-    let programs = variable("EXPLORED_PROGRAMS").unwrap_or(PROGRAMS);
-    check(
-        family,
-        programs.div_ceil(Family::ALL.len() as u64),
-        agrees::<FAMILY>,
-    );
+    let programs = check_share(family, PROGRAMS, agrees::<FAMILY>);
     let all = TALLIES[FAMILY].lock().unwrap_or_else(PoisonError::into_inner);
     for (search, parts) in SEARCHES.into_iter().zip(&*all) {
         println!(

@@ -4,7 +4,7 @@
 //! once more.
 
 use crate::program::{Family, Program, Sample};
-use crate::{Case, Expected, Tally, check, compare, explorer, interleavings_max, is_offered, name, variable};
+use crate::{Case, Expected, Tally, check_share, compare, explorer, interleavings_max, is_offered, name};
 use intermezzo_explorer::{Environment, Reduction};
 use quickcheck::TestResult;
 use std::sync::{Mutex, PoisonError};
@@ -89,12 +89,7 @@ fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
 /// Compares random programs of a family.
 #[allow(clippy::print_stdout, reason = "figures for whoever runs the test by hand")]
 fn suite<const FAMILY: usize>(family: Family) {
-    let programs = variable("EXPLORED_PROGRAMS").unwrap_or(PROGRAMS);
-    check(
-        family,
-        programs.div_ceil(Family::ALL.len() as u64),
-        agrees::<FAMILY>,
-    );
+    check_share(family, PROGRAMS, agrees::<FAMILY>);
     let all = TALLIES[FAMILY].lock().unwrap_or_else(PoisonError::into_inner);
     for (search, tallies) in SEARCHES.iter().zip(&*all) {
         for (jobs, tally) in [1].iter().chain(&JOBS).zip(tallies) {

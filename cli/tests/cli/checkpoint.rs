@@ -67,23 +67,40 @@ fn a_search_that_is_killed_again_and_again_comes_to_the_same() {
     assert_eq!(killed_and_resumed(0, &long, 20, 1), whole);
 }
 
-#[test]
-fn so_does_one_that_leaves_out_what_shows_nothing_new() {
-    let reduced = [
-        "corpus",
-        "run",
-        "big0",
-        "--preemptions",
-        "none",
-        "--reduction",
-        "dpor",
-    ];
+/// Kills a search that leaves out what shows nothing new, of a program with so many traces, and lets it come to its end.
+#[track_caller]
+fn reduced_and_killed(program: &[&str], traces: u64) -> (Value, Value) {
+    let limits = ["--preemptions", "none", "--reduction", "dpor"];
+    let reduced = [&["corpus", "run"], program, &limits].concat();
     let whole = told(0, &reduced);
     assert_eq!(
         (&whole["executions"], &whole["traces"]),
-        (&69_112.into(), &69_112.into())
+        (&traces.into(), &traces.into())
     );
-    assert_eq!(killed_and_resumed(0, &reduced, 20, 3), whole);
+    (killed_and_resumed(0, &reduced, 20, 3), whole)
+}
+
+#[test]
+fn so_does_one_that_leaves_out_what_shows_nothing_new() {
+    let program = ["counter", "--set", "tasks=4", "--set", "increments=3"];
+    let (resumed, whole) = reduced_and_killed(&program, 369_600);
+    assert_eq!(resumed, whole);
+}
+
+/// The same where variables come into use in an order that depends on the schedule. How often it cannot be told which of them
+/// is which depends on who runs what when: source sets take over then, which may run more executions, but show the same.
+#[test]
+fn so_does_one_that_meets_variables_in_any_order() {
+    let (mut resumed, mut whole) = reduced_and_killed(&["big0"], 69_112);
+    if resumed["reduction"] != whole["reduction"] {
+        assert_eq!(resumed["reduction"], "source-dpor");
+        for of_the_search in ["reduction", "executions", "redundant", "steps", "notes"] {
+            for report in [&mut resumed, &mut whole] {
+                report.as_object_mut().unwrap().remove(of_the_search);
+            }
+        }
+    }
+    assert_eq!(resumed, whole);
 }
 
 #[test]

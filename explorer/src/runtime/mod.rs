@@ -58,7 +58,7 @@ pub use glance::Glance;
 pub(crate) use glance::Glancing;
 pub(crate) use listen::{DataAccess, Does, Listeners, Owner, Reported};
 pub(crate) use naming::{site_name, var_identity};
-pub(crate) use object::{Body, Identity, Object};
+pub(crate) use object::{Body, Identity, Object, VARS_MAX};
 pub(crate) use scope::Scoping;
 pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};

@@ -27,7 +27,7 @@ use std::sync::{Mutex, PoisonError};
 const VAR_BITS: u32 = 22;
 
 /// Most variables of one execution: more would not fit an identity.
-pub(super) const VARS_MAX: usize = 1 << VAR_BITS;
+pub(crate) const VARS_MAX: usize = 1 << VAR_BITS;
 
 /// Identity of an object never used. (All bits zero, so that zeroed memory is a fresh object.)
 const UNUSED: u64 = 0;

@@ -1,5 +1,6 @@
 //! What an event touches, and which touches commute.
 
+use crate::runtime::VARS_MAX;
 pub(crate) use intermezzo_sdk::Class;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,10 @@ impl Key {
     pub(crate) const TRY_LOCK_FAILURES: Key = Key(4);
     /// How many keys belong to no variable.
     const SHARED: u32 = 5;
-    /// Set in keys of which it is not known which one they are.
+    /// Set in keys of which it is not known which one they are. Such a key has the lowest number that the variable may have,
+    /// and above that how many steps before another touched it.
     const UNKNOWN: u32 = 1 << 31;
+    const FIRST: u32 = VARS_MAX as u32 - 1;
 
     /// What an operation on a variable touches. The park token of a task is apart from its life: somebody who
     /// leaves the token does not care whether the task has ended.
@@ -29,15 +32,23 @@ impl Key {
         Key(Key::SHARED + 2 * var + u32::from(token))
     }
 
-    /// A key of some variable with this number or a higher one, for it came into use later than those before.
-    pub(crate) fn unknown(first: u32) -> Key {
-        Key(Key::UNKNOWN | first)
+    /// A key of some variable with this number or a higher one, for it came into use later than those before. It is the one
+    /// that the step `back` steps before touched, if that is said.
+    pub(crate) fn unknown(first: u32, back: Option<usize>) -> Key {
+        let back = back.filter(|&back| back < (Key::UNKNOWN / VARS_MAX as u32) as usize);
+        Key(Key::UNKNOWN | first.min(Key::FIRST) | back.unwrap_or(0) as u32 * VARS_MAX as u32)
     }
 
     /// If it is not known which key it is: the lowest number that the variable may have.
     #[inline(always)]
     pub(crate) fn unknown_from(self) -> Option<u32> {
-        (self.0 & Key::UNKNOWN != 0).then_some(self.0 & !Key::UNKNOWN)
+        (self.0 & Key::UNKNOWN != 0).then_some(self.0 & Key::FIRST)
+    }
+
+    /// If it is not known which key it is: how many steps before another touched it, if that is known.
+    pub(crate) fn back(self) -> Option<usize> {
+        let back = (self.0 & !Key::UNKNOWN) / VARS_MAX as u32;
+        (self.0 & Key::UNKNOWN != 0 && back > 0).then_some(back as usize)
     }
 
     /// The place of the key in a table.
@@ -81,4 +92,26 @@ impl Touch {
 #[inline(always)]
 pub(crate) fn conflict(a: &[Touch], b: &[Touch]) -> bool {
     a.iter().any(|x| b.iter().any(|y| x.conflicts(*y)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_keys_hold_what_is_known_of_them() {
+        let known = Key::of(SyncVarOp::AtomicLoad, VARS_MAX as u32 - 1);
+        assert_eq!((known.unknown_from(), known.back()), (None, None));
+        for first in [0, 1, 77, VARS_MAX as u32 - 1] {
+            for back in [None, Some(1), Some(511)] {
+                let key = Key::unknown(first, back);
+                assert_eq!((key.unknown_from(), key.back()), (Some(first), back));
+            }
+            assert_eq!(Key::unknown(first, Some(512)), Key::unknown(first, None));
+        }
+        assert_eq!(
+            Key::unknown(VARS_MAX as u32, None).unknown_from(),
+            Some(VARS_MAX as u32 - 1)
+        );
+    }
 }

@@ -1,8 +1,9 @@
 //! Sequences of steps that reverse a race, and who can begin them.
 
 use super::sleep::Touches;
+use super::tree::only_key;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::trace::{Blocked, Touch, Trace, conflict};
+use crate::trace::{Blocked, Key, Touch, Trace, conflict};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -237,6 +238,17 @@ impl Sequence {
     /// How many variables tasks had come to where the sequence begins.
     pub(super) fn vars_before(&self, trace: &Trace) -> u32 {
         trace.vars_before(self.depth)
+    }
+
+    /// What the step at a place touches, if that is one key.
+    #[inline(always)]
+    pub(super) fn key(&self, trace: &Trace, place: usize) -> Option<Key> {
+        self.with_touches(trace, &self.planned[place], only_key)
+    }
+
+    /// What the step `back` steps before where the sequence begins touched, if that is one key.
+    pub(super) fn key_before(&self, trace: &Trace, back: usize) -> Option<Key> {
+        only_key(trace.touches(self.depth.checked_sub(back)?))
     }
 
     /// Whether any of the steps touches a variable with this number or a higher one.

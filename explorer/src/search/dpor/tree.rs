@@ -16,7 +16,8 @@ struct Branch {
     /// How many branches it is, with all that are to be tried after it. They follow it in the tree's list.
     size: u32,
     /// What the step touched in the execution that it was seen in, if that is one key at most and it chose no values.
-    /// Variables that came into use after the branching are unknown: elsewhere they have other numbers.
+    /// Variables that came into use after the branching are unknown: elsewhere they have other numbers. But it is noted which
+    /// step before this one touched the same.
     touch: Option<Touch>,
     /// Else what there is to say.
     more: Option<Box<More>>,
@@ -39,6 +40,8 @@ pub(super) struct Done {
     /// Whether it is a step of the sequence, and does what it did in the last execution. Else it merely commutes with the
     /// sequence, and may be another than that execution's; or it comes before the race now, and may do something else.
     along: bool,
+    /// What it touches in the last execution, if that is known and one key.
+    key: Option<Key>,
 }
 
 /// Such steps, in order.
@@ -71,16 +74,18 @@ impl Branch {
         }
     }
 
-    /// Forgets which variables it touches of those with this number or a higher one.
+    /// Forgets which variables it touches of those with this number or a higher one, but for those that steps `before` it
+    /// touch.
     #[inline(always)]
-    fn forget_from(&mut self, first: u32) {
+    fn forget_from(&mut self, first: u32, before: &[Done]) {
         let touches = match &mut self.more {
             Some(more) => &mut more.touches[..],
             None => self.touch.as_mut_slice(),
         };
         for touch in touches {
             if touch.key.var().is_some_and(|var| var >= first) {
-                touch.key = Key::unknown(first);
+                let same = before.iter().rev().position(|step| step.key == Some(touch.key));
+                touch.key = Key::unknown(first, same.map(|steps| steps + 1));
             }
         }
     }
@@ -303,8 +308,13 @@ impl Tree {
         let (mut size, known) = (added, sequence.vars_before(trace));
         sequence.for_each_step(trace, choices, |task, values, touches| {
             let mut branch = Branch::new(task, size, values, touches);
-            branch.forget_from(known);
+            branch.forget_from(known, &done);
             self.branches.push(branch);
+            done.push(Done {
+                task,
+                along: true,
+                key: only_key(touches),
+            });
             size -= 1;
         });
         if end < before {
@@ -370,16 +380,19 @@ impl Branch {
     /// step is taken out of it.
     #[inline(always)]
     fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence, done: &[Done]) -> Leads {
-        let place = match sequence.place_of_step(self.task) {
+        let (place, key) = match sequence.place_of_step(self.task) {
             // What it touches does not matter: it is a step of the sequence.
-            Some(place) => sequence.can_be_first(trace, place).then_some(Some(place)),
-            None => match self.touches_in(trace, sequence, done) {
-                Some(touches) => sequence.may_begin(trace, self.task, &touches),
-                None => return Leads::Unsure,
-            },
-        };
-        let Some(place) = place else {
-            return Leads::Elsewhere;
+            Some(place) if sequence.can_be_first(trace, place) => (Some(place), sequence.key(trace, place)),
+            Some(_) => return Leads::Elsewhere,
+            None => {
+                let Some(touches) = self.touches_in(trace, sequence, done) else {
+                    return Leads::Unsure;
+                };
+                let Some(place) = sequence.may_begin(trace, self.task, &touches) else {
+                    return Leads::Elsewhere;
+                };
+                (place, only_key(&touches))
+            }
         };
         if let Some(place) = place {
             // With other values it is another step.
@@ -395,6 +408,7 @@ impl Branch {
         Leads::By(Done {
             task: self.task,
             along,
+            key,
         })
     }
 
@@ -405,6 +419,18 @@ impl Branch {
         let Some(first) = touches.iter().find_map(|touch| touch.key.unknown_from()) else {
             return Some(touches);
         };
+        if let [touch] = &mut touches[..]
+            && let Some(back) = touch.key.back()
+        {
+            let key = match done.len().checked_sub(back) {
+                Some(before) => done[before].key,
+                None => sequence.key_before(trace, back - done.len()),
+            };
+            if let Some(key) = key {
+                touch.key = key;
+                return Some(touches);
+            }
+        }
         // After the steps that its task took in the last execution, it does next what it did there; so it does where they may
         // be others, if they told it nothing.
         let mut own = done.iter().filter(|step| step.task == self.task).enumerate();
@@ -421,5 +447,14 @@ impl Branch {
         // Else nothing is known of variables that came into use later, but that they did.
         touches.retain(|touch| touch.key.unknown_from().is_none());
         (!sequence.touches_from(trace, first)).then_some(touches)
+    }
+}
+
+/// The key of what is touched, if that is one.
+#[inline(always)]
+pub(super) fn only_key(touches: &[Touch]) -> Option<Key> {
+    match touches {
+        [touch] if touch.key.unknown_from().is_none() => Some(touch.key),
+        _ => None,
     }
 }

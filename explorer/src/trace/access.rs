@@ -36,7 +36,8 @@ impl Key {
     /// that the step `back` steps before touched, if that is said.
     pub(crate) fn unknown(first: u32, back: Option<usize>) -> Key {
         let back = back.filter(|&back| back < (Key::UNKNOWN / VARS_MAX as u32) as usize);
-        Key(Key::UNKNOWN | first.min(Key::FIRST) | back.unwrap_or(0) as u32 * VARS_MAX as u32)
+        let above = back.unwrap_or(0) as u32 * VARS_MAX as u32;
+        Key(Key::UNKNOWN | first.min(Key::FIRST) | above)
     }
 
     /// If it is not known which key it is: the lowest number that the variable may have.

@@ -391,11 +391,11 @@ impl Runtime {
             vars: &self.vars,
             tasks: &self.tasks,
         };
-        match &events[begin..] {
-            [event] if self.also.is_empty() && !self.after_all && self.trace.is_plain(self.last, event) => {
-                self.trace.add_plain(&end());
-            }
-            _ => self.trace.add(&end()),
+        let is_plain = |(event, others)| self.trace.is_plain(self.last, event, others, self.live == 0);
+        if self.also.is_empty() && !self.after_all && events[begin..].split_first().is_some_and(is_plain) {
+            self.trace.add_plain(&end());
+        } else {
+            self.trace.add(&end());
         }
         self.also.clear();
         (self.waited, self.after_all) = (None, false);

@@ -116,7 +116,13 @@ impl Events {
     pub(super) fn record(&mut self, event: Event) {
         // Nobody takes the event's address, so its fields go from registers to their places: put together
         // elsewhere first, and copied in larger pieces, each copy would wait for the stores before it.
-        self.entries[self.used] = event;
+        let entry = &mut self.entries[self.used];
+        if self.used < self.known {
+            // What else there is to it was compared.
+            (entry.read, entry.written, entry.void) = (event.read, event.written, event.void);
+        } else {
+            *entry = event;
+        }
         self.used += 1;
     }
 

@@ -32,7 +32,7 @@ pub(crate) use accesses::is_access;
 pub(crate) use blocked::{Blocked, Ending};
 pub(crate) use race::Race;
 pub(crate) use set::{Fingerprints, Saved};
-pub(crate) use step::Step;
+pub(crate) use step::{NOTHING, Step};
 pub(crate) use suits::Suits;
 pub(crate) use uncounted::Uncounted;
 use voids::Voids;
@@ -247,20 +247,35 @@ impl Trace {
         }
     }
 
-    /// What a step touched, or would have had it not failed: at another time it may not.
-    pub(crate) fn might_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
-        let stands = self.steps[step].stands;
-        let fails = stands != NONE
-            && stands >= self.steps[step].entries
+    /// Tells what a step touched, or would have had it not failed: at another time it may not.
+    #[inline(always)]
+    pub(crate) fn with_might_touch<R>(&self, step: usize, tell: impl FnOnce(&[Touch]) -> R) -> R {
+        if self.suits != Suits::Caching && self.voids.is_none() && !self.fails(step) {
+            return tell(self.touches(step));
+        }
+        tell(&self.might_touch(step))
+    }
+
+    /// Whether the step began with an operation that failed.
+    #[inline(always)]
+    fn fails(&self, step: usize) -> bool {
+        let Step { stands, entries, .. } = self.steps[step];
+        stands != NONE
+            && stands >= entries
             && matches!(
                 self.entries[stands as usize].op,
                 SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
-            );
+            )
+    }
+
+    /// What it tells.
+    #[inline(never)]
+    pub(crate) fn might_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let mut touches = SmallVec::from_slice(self.touches(step));
         if self.suits == Suits::Caching {
             self.add_ends(step, &mut touches);
         }
-        if fails {
+        if self.fails(step) {
             touches
                 .iter_mut()
                 .take(1)
@@ -337,13 +352,29 @@ impl Trace {
     #[inline(never)]
     pub(crate) fn add(&mut self, end: &StepEnd<'_>) {
         self.add_step::<false>(end);
-        self.take_over(end);
+        for at in self.steps.last().map_or(0, |step| step.touches as usize)..self.touches.len() {
+            self.take_over(at, end);
+        }
+        if self.voids.is_some() {
+            self.record(end);
+        }
     }
 
-    /// Whether a step is just this one event of its task, which touches its variable and has nothing particular about it.
+    /// Whether this event at the end of a step tells nothing: the end of a task, which nobody asks for the order of; or, if the
+    /// step is the last, a join, since nothing comes after it.
     #[inline(always)]
-    pub(crate) fn is_plain(&self, task: u32, event: &Event) -> bool {
-        Facts::of(event.op).are_plain()
+    fn tells_nothing(&self, event: &Event, is_last: bool) -> bool {
+        Facts::of(event.op).any(ENDS)
+            && self.detail < Detail::Waits
+            && (is_last || event.op == SyncVarOp::TaskEnd)
+    }
+
+    /// Whether a step is just this one event of its task, which touches its variable and has nothing particular about it, and
+    /// then `others` that tell nothing.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self, task: u32, event: &Event, others: &[Event], is_last: bool) -> bool {
+        others.iter().all(|event| self.tells_nothing(event, is_last))
+            && Facts::of(event.op).are_plain()
             && event.var != SyncVar::NONE.0
             && event.task == task
             && !event.void
@@ -355,19 +386,14 @@ impl Trace {
     #[inline(always)]
     pub(crate) fn add_plain(&mut self, end: &StepEnd<'_>) {
         self.add_step::<true>(end);
-        self.take_over(end);
+        self.take_over(self.touches.len() - 1, end);
     }
 
-    /// Takes over which gates are open after the last step.
+    /// Takes over which gates of a variable that was touched are open after the last step.
     #[inline(always)]
-    fn take_over(&mut self, end: &StepEnd<'_>) {
-        for touch in &self.touches[self.steps.last().map_or(0, |step| step.touches as usize)..] {
-            if let Some(var) = touch.key.var() {
-                self.gates[var as usize] = end.vars[var].gates;
-            }
-        }
-        if self.voids.is_some() {
-            self.record(end);
+    fn take_over(&mut self, touch: usize, end: &StepEnd<'_>) {
+        if let Some(var) = self.touches[touch].key.var() {
+            self.gates[var as usize] = end.vars[var].gates;
         }
     }
 
@@ -380,6 +406,7 @@ impl Trace {
             touches: self.touches.len() as u32,
             followed: self.followed.len() as u32,
             vars: end.vars.count() as u32,
+            local: NOTHING,
             events_end: end.events_end,
             choices_end: end.choices,
             races: self.races.len() as u32,
@@ -389,16 +416,9 @@ impl Trace {
         if PLAIN {
             self.add_event::<true>(&mut step, &end.events[0], &[], end);
         } else if end.also.is_empty() {
-            let mut events = end.events;
-            if end.is_last && self.detail < Detail::Waits {
-                // Nobody asks for the order of ends and joins that nothing comes after.
-                while let [before @ .., last] = events
-                    && Facts::of(last.op).any(ENDS)
-                {
-                    events = before;
-                }
-            }
-            for event in events {
+            let tells = |event: &Event| !self.tells_nothing(event, end.is_last);
+            let telling = end.events.iter().rposition(tells).map_or(0, |last| last + 1);
+            for event in &end.events[..telling] {
                 self.add_event::<false>(&mut step, event, &[], end);
             }
         } else {
@@ -498,7 +518,7 @@ impl Trace {
         let first = PLAIN || step.entries == entry;
         let so_far = step.fingerprint;
         if PLAIN || first && task == step.task {
-            step.stands = entry;
+            (step.stands, step.local) = (entry, local);
         }
         let waited_for_all = !PLAIN && end.after_all && first;
         if self.detail >= Detail::Races {
@@ -550,9 +570,10 @@ impl Trace {
         if let Some(last) = list[..group as usize].last() {
             seen = last.sum;
             if self.detail >= Detail::Races {
-                // From the last on: what is not known is mostly there.
-                let mut before = list[last.group as usize..group as usize].iter().rev();
-                if !before.all(|touched| self.clocks.of(by.entry, touched.task) >= touched.local) {
+                // From the last on: what is not known is mostly there; and mostly it is all there is.
+                let is_known = |touched: &Touched| self.clocks.of(by.entry, touched.task) >= touched.local;
+                let others = &list[last.group as usize..group as usize - 1];
+                if !is_known(last) || !others.is_empty() && !others.iter().rev().all(is_known) {
                     self.order_anew(step.begun(), by, touch, group, end.waited);
                 }
             }

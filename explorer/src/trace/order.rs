@@ -1,6 +1,6 @@
 //! The order itself: clocks, and questions about steps.
 
-use super::{NONE, Trace, conflict};
+use super::{NONE, NOTHING, Step, Trace, conflict};
 use intermezzo_sdk::SyncVarOp;
 
 /// Vector clocks, one row per entry, in one piece. A row is overwritten when its entry is taken back and another comes in
@@ -68,6 +68,21 @@ impl Clocks {
         self.rows.as_flattened()[4 * self.width * entry as usize + task as usize]
     }
 
+    /// How many entries of each task are before an entry, or are it; nothing for no entry.
+    #[inline(always)]
+    fn row(&self, entry: u32) -> &[[u32; 4]] {
+        if entry == NONE {
+            return &[];
+        }
+        &self.rows[entry as usize * self.width..][..self.width]
+    }
+
+    /// Whether what a step begins with is before an entry, or is it; not if either is none.
+    #[inline(always)]
+    fn has(&self, entry: u32, step: &Step) -> bool {
+        entry != NONE && self.of(entry, step.task) >= step.local
+    }
+
     /// Makes the rows of the first so many entries long enough for so many tasks.
     pub(super) fn widen(&mut self, tasks: usize, entries: usize) {
         let width = tasks.next_power_of_two().div_ceil(4);
@@ -104,15 +119,31 @@ impl Trace {
     /// Whether a step would still have to come before a later one that is done without waiting for whatever it came after
     /// in the meantime: it belongs to the same task, or that knew of it, or it touches the same.
     pub(crate) fn precedes_anew(&self, earlier: usize, later: usize) -> bool {
-        let (a, b) = (&self.steps[earlier], &self.steps[later]);
-        let begins = a.stands != NONE && a.stands >= a.entries;
-        let knew = match self.entries.get(b.stands as usize) {
-            Some(entry) if b.stands >= b.entries => entry.before,
-            _ => b.stands,
+        let a = &self.steps[earlier];
+        let known = self.known_before(later).get(a.task as usize);
+        a.task == self.steps[later].task
+            || known.is_some_and(|&entries| entries >= a.local)
+            || self.could_conflict(earlier, later)
+    }
+
+    /// How many entries of each task the task of a step knew of before it; nothing if it had done nothing.
+    #[inline(always)]
+    pub(crate) fn known_before(&self, step: usize) -> &[u32] {
+        let step = &self.steps[step];
+        let knew = match self.entries.get(step.stands as usize) {
+            Some(entry) if step.local != NOTHING => entry.before,
+            _ => step.stands,
         };
-        a.task == b.task
-            || begins && self.known(a.stands, knew)
-            || conflict(&self.could_touch(earlier), &self.could_touch(later))
+        self.clocks.row(knew).as_flattened()
+    }
+
+    /// Whether two steps touch the same, and their order makes a difference.
+    #[inline(always)]
+    pub(crate) fn could_conflict(&self, one: usize, other: usize) -> bool {
+        if self.voids.is_none() {
+            return conflict(self.touches(one), self.touches(other));
+        }
+        conflict(&self.could_touch(one), &self.could_touch(other))
     }
 
     /// Whether a step has to come before a later one, in every execution of the trace: it belongs to the same task, or
@@ -120,12 +151,13 @@ impl Trace {
     #[inline(always)]
     pub(crate) fn precedes(&self, earlier: usize, later: usize) -> bool {
         let (a, b) = (&self.steps[earlier], &self.steps[later]);
-        if a.task == b.task {
-            return true;
-        }
-        // A step that begins with nothing that others may notice orders nothing.
-        let begins = a.stands != NONE && a.stands >= a.entries;
-        begins && b.stands != NONE && self.known(a.stands, b.stands)
+        a.task == b.task || self.clocks.has(b.stands, a)
+    }
+
+    /// How many entries of each task come before a step or are what stands for it; nothing if nothing does.
+    #[inline(always)]
+    pub(crate) fn known_by(&self, step: usize) -> &[u32] {
+        self.clocks.row(self.steps[step].stands).as_flattened()
     }
 
     /// The tasks that did anything, each with what tells it from all others: who created it, as the how-manieth.
@@ -145,28 +177,52 @@ impl Trace {
         stores && self.touches(step).len() == 1
     }
 
+    /// How many entries of each task come before any of the steps from `from` on, of the first `steps` steps, at least.
+    pub(crate) fn known_to_all(&self, from: usize, steps: usize, least: &mut Vec<[u32; 4]>) {
+        least.clear();
+        least.resize(self.clocks.width, [u32::MAX; 4]);
+        let mut seen = 0_u64;
+        for step in &self.steps[from..steps.max(from)] {
+            // What a task does later knows no less.
+            let bit = 1_u64.checked_shl(step.task).unwrap_or(0);
+            if seen & bit != 0 {
+                continue;
+            }
+            seen |= bit;
+            let row = self.clocks.row(step.stands);
+            if row.is_empty() {
+                least.fill([0; 4]);
+                return;
+            }
+            for (least, known) in least.iter_mut().zip(row) {
+                *least = std::array::from_fn(|task| least[task].min(known[task]));
+            }
+        }
+    }
+
+    /// Whether each of the steps that know so much, and are later, has to come after this one; `None` if that cannot be told by
+    /// what they know.
+    #[inline(always)]
+    pub(crate) fn is_known_to_all(&self, step: usize, least: &[[u32; 4]]) -> Option<bool> {
+        let Step { task, local, .. } = self.steps[step];
+        (local != NOTHING).then(|| least.as_flattened()[task as usize] >= local)
+    }
+
     /// Goes through the steps after `earlier`, from `from` on and of the first `steps` steps, that it need not come before,
-    /// each with its task: those which it does not [precede](Self::precedes).
+    /// each as it is: those which it does not [precede](Self::precedes).
     #[inline(always)]
     pub(crate) fn for_each_independent(
         &self,
         earlier: usize,
         from: usize,
         steps: usize,
-        mut each: impl FnMut(usize, u32),
+        mut each: impl FnMut(usize, &Step),
     ) {
         let a = &self.steps[earlier];
-        // Its own first entry, if it has one.
-        let begins = self
-            .entries
-            .get(a.stands as usize)
-            .filter(|_| a.stands >= a.entries);
         for (number, b) in (from..).zip(&self.steps[from..steps.max(from)]) {
-            let precedes = a.task == b.task
-                || b.stands != NONE
-                    && begins.is_some_and(|begins| self.clocks.of(b.stands, begins.task) >= begins.local);
+            let precedes = a.task == b.task || self.clocks.has(b.stands, a);
             if !precedes {
-                each(number, b.task);
+                each(number, b);
             }
         }
     }

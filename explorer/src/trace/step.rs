@@ -11,6 +11,8 @@ pub(crate) struct Step {
     pub(super) followed: u32,
     /// How many variables there were at its end.
     pub(super) vars: u32,
+    /// The how-manieth entry of its task it begins with, if that is its own; else [`NOTHING`].
+    pub(crate) local: u32,
     /// How many events and choices there had been at its end.
     pub(crate) events_end: usize,
     pub(crate) choices_end: usize,
@@ -21,6 +23,9 @@ pub(crate) struct Step {
     /// The sum of all entries up to its end.
     pub(super) fingerprint: u128,
 }
+
+/// The place of an entry that a step does not begin with: it orders nothing.
+pub(crate) const NOTHING: u32 = u32::MAX;
 
 /// A step that is being added, as far as its races go.
 #[derive(Clone, Copy)]

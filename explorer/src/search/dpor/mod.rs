@@ -103,6 +103,8 @@ pub(crate) struct Dpor {
     fresh: usize,
     /// What is known of the races of the path.
     examined: Vec<Examined>,
+    /// How much all steps know that were not in the execution before: see [`Trace::known_to_all`].
+    known_to_all: Vec<[u32; 4]>,
     cut: Option<Cut>,
     planned: Planned,
     redundant: u64,
@@ -128,6 +130,7 @@ impl Dpor {
             values: Values::new(),
             fresh: 0,
             examined: Vec::new(),
+            known_to_all: Vec::new(),
             cut: None,
             planned: Planned::default(),
             redundant: 0,

@@ -55,6 +55,9 @@ impl Dpor {
         self.examined.resize(races.len(), NEVER);
         // With source sets what follows does not matter.
         let from = if whole { 0 } else { known };
+        if from < known {
+            trace.known_to_all(self.fresh, steps, &mut self.known_to_all);
+        }
         for (at, &Race { earlier, later }) in races.iter().enumerate().skip(from) {
             let (earlier, later) = (earlier as usize, later as usize);
             if later >= steps || earlier == 0 || at < known && !self.has_news(trace, at, earlier, steps) {
@@ -85,16 +88,26 @@ impl Dpor {
         let Examined { seen, last } = self.examined[race];
         let sleeper = match seen {
             Seen::Begun => return false,
-            Seen::Commutes(sleeper) => Some(&self.sleepers[sleeper]),
             Seen::Maybe if last >= self.fresh => return true,
             Seen::Maybe => None,
+            Seen::Commutes(sleeper) => Some(sleeper),
         };
+        match trace.is_known_to_all(earlier, &self.known_to_all) {
+            Some(true) => false,
+            Some(false) if sleeper.is_none() && !trace.has_voids() => true,
+            _ => self.has_news_for(trace, sleeper.map(|at| &self.sleepers[at]), earlier, steps),
+        }
+    }
+
+    /// Whether any step that follows now, and need not come after `earlier`, is news for who sleeps; or at all.
+    #[inline(never)]
+    fn has_news_for(&self, trace: &Trace, sleeper: Option<&Sleeper>, earlier: usize, steps: usize) -> bool {
         let (mut begins, mut news) = (false, false);
-        trace.for_each_independent(earlier, self.fresh, steps, |step, task| match sleeper {
-            None => news |= !trace.is_void(step),
-            Some(sleeper) if !begins && !news && !trace.is_void(step) => {
-                begins = task == sleeper.task;
-                news = !begins && conflict(&sleeper.touches, &trace.could_touch(step));
+        trace.for_each_independent(earlier, self.fresh, steps, |number, step| match sleeper {
+            None => news |= !trace.is_void(number),
+            Some(sleeper) if !begins && !news && !trace.is_void(number) => {
+                begins = step.task == sleeper.task;
+                news = !begins && conflict(&sleeper.touches, &trace.could_touch(number));
             }
             Some(_) => {}
         });

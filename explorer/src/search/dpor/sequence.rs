@@ -3,7 +3,7 @@
 use super::sleep::Touches;
 use super::tree::only_key;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::trace::{Blocked, Key, Touch, Trace, conflict};
+use crate::trace::{Blocked, Key, NOTHING, Step, Touch, Trace, conflict};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,7 +12,18 @@ use std::ops::Range;
 pub(super) type Values = SmallVec<[u32; 2]>;
 
 /// The values among these choices.
+#[inline(always)]
 pub(super) fn values(choices: &[Choice], range: Range<usize>) -> Values {
+    match choices.get(range.clone()) {
+        // Who takes the step is all there is to choose, mostly.
+        Some([]) => Values::new(),
+        Some([only]) if only.kind == ChoiceKind::Task => Values::new(),
+        _ => values_among(choices, range),
+    }
+}
+
+#[inline(never)]
+fn values_among(choices: &[Choice], range: Range<usize>) -> Values {
     let mut values = Values::new();
     for choice in choices.get(range).unwrap_or_default() {
         if !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue) {
@@ -26,8 +37,36 @@ pub(super) fn values(choices: &[Choice], range: Range<usize>) -> Values {
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     pub(super) task: u32,
+    /// The step of the last execution that it is; `NOTHING` for the operation that could never happen there.
+    step: u32,
+    /// What it begins with: see [`Step::local`](crate::trace::Step::local).
+    local: u32,
+}
+
+impl Planned {
+    /// The operation of a task that could never happen.
+    fn blocked(task: u32) -> Planned {
+        Planned {
+            task,
+            step: NOTHING,
+            local: NOTHING,
+        }
+    }
+
+    #[inline(always)]
+    fn of(number: usize, step: &Step) -> Planned {
+        Planned {
+            task: step.task,
+            step: number as u32,
+            local: step.local,
+        }
+    }
+
     /// The step of the last execution that it is; `None` for the operation that could never happen there.
-    step: Option<usize>,
+    #[inline(always)]
+    fn step(&self) -> Option<usize> {
+        (self.step != NOTHING).then_some(self.step as usize)
+    }
 }
 
 /// Steps of the last execution in their order, without some that are to come later.
@@ -58,10 +97,9 @@ impl Sequences {
         steps: usize,
     ) -> &mut Sequence {
         self.without(trace, earlier, steps, Some(later));
-        self.sequence.planned.push(Planned {
-            task: trace.steps()[later].task,
-            step: Some(later),
-        });
+        self.sequence
+            .planned
+            .push(Planned::of(later, &trace.steps()[later]));
         self.sequence.reversed = Some(later);
         &mut self.sequence
     }
@@ -78,7 +116,7 @@ impl Sequences {
         // What else stands in its way comes later, and what comes after that.
         let mut later: Vec<usize> = Vec::new();
         self.sequence.planned.retain(|planned| {
-            let Some(step) = planned.step else {
+            let Some(step) = planned.step() else {
                 return true;
             };
             let in_the_way =
@@ -89,10 +127,7 @@ impl Sequences {
             }
             !comes_later
         });
-        self.sequence.planned.push(Planned {
-            task: blocked.task,
-            step: None,
-        });
+        self.sequence.planned.push(Planned::blocked(blocked.task));
         self.sequence.blocked = Some(*blocked);
         &mut self.sequence
     }
@@ -102,13 +137,11 @@ impl Sequences {
         self.sequence.depth = earlier;
         (self.sequence.blocked, self.sequence.reversed) = (None, None);
         self.sequence.planned.clear();
-        trace.for_each_independent(earlier, earlier + 1, steps, |step, task| {
+        let later = later.unwrap_or(usize::MAX);
+        trace.for_each_independent(earlier, earlier + 1, steps, |number, step| {
             // A round in vain leads to nothing.
-            if later != Some(step) && !trace.is_void(step) {
-                self.sequence.planned.push(Planned {
-                    task,
-                    step: Some(step),
-                });
+            if later != number && !trace.is_void(number) {
+                self.sequence.planned.push(Planned::of(number, step));
             }
         });
     }
@@ -120,7 +153,7 @@ impl Sequence {
         if let Some(last) = self.planned.pop() {
             let blocked = self.blocked;
             self.planned
-                .retain(|planned| match (planned.step, last.step, blocked) {
+                .retain(|planned| match (planned.step(), last.step(), blocked) {
                     (Some(step), Some(later), _) => trace.precedes(step, later),
                     (Some(step), None, Some(blocked)) => trace.precedes_blocked(step, &blocked),
                     _ => true,
@@ -156,9 +189,10 @@ impl Sequence {
     }
 
     /// The values that the step at a place chose. `None` for the last: it may choose others once the race is reversed.
+    #[inline(always)]
     pub(super) fn values(&self, trace: &Trace, choices: &[Choice], place: usize) -> Option<Values> {
         let step = self.planned[place]
-            .step
+            .step()
             .filter(|&step| self.reversed != Some(step))?;
         Some(values(
             choices,
@@ -169,9 +203,10 @@ impl Sequence {
     /// Tells what a step of the sequence touches.
     #[inline(always)]
     fn with_touches<R>(&self, trace: &Trace, planned: &Planned, tell: impl FnOnce(&[Touch]) -> R) -> R {
-        match (planned.step, self.blocked) {
+        match (planned.step(), self.blocked) {
             // What failed in it may succeed before the race.
-            (Some(step), _) if self.reversed == Some(step) => tell(&trace.might_touch(step)),
+            (Some(step), _) if self.reversed == Some(step) => trace.with_might_touch(step, tell),
+            (Some(step), _) if !trace.has_voids() => tell(trace.touches(step)),
             (Some(step), _) => tell(&trace.could_touch(step)),
             (None, Some(blocked)) => tell(&[blocked.touch]),
             (None, None) => tell(&[]),
@@ -180,7 +215,7 @@ impl Sequence {
 
     /// Whether one step of the sequence has to come before another.
     fn precedes(&self, trace: &Trace, earlier: &Planned, later: &Planned) -> bool {
-        match (earlier.step, later.step) {
+        match (earlier.step(), later.step()) {
             (Some(earlier), Some(later)) if self.reversed == Some(later) => {
                 trace.precedes_anew(earlier, later)
             }
@@ -194,11 +229,34 @@ impl Sequence {
     }
 
     /// Whether the step at a place can come first.
+    #[inline(always)]
     pub(super) fn can_be_first(&self, trace: &Trace, place: usize) -> bool {
-        let step = &self.planned[place];
-        self.planned[..place]
-            .iter()
-            .all(|earlier| !self.precedes(trace, earlier, step))
+        place == 0 || self.comes_after_none(trace, place)
+    }
+
+    #[inline(never)]
+    fn comes_after_none(&self, trace: &Trace, place: usize) -> bool {
+        let (before, step) = (&self.planned[..place], &self.planned[place]);
+        let Some(number) = step.step() else {
+            return !before
+                .iter()
+                .any(|earlier| self.precedes(trace, earlier, step));
+        };
+        // As `precedes` says, of many at a time.
+        let anew = self.reversed == Some(number);
+        let known = if anew {
+            trace.known_before(number)
+        } else {
+            trace.known_by(number)
+        };
+        let precedes = |earlier: &Planned| {
+            earlier.task == step.task
+                || known
+                    .get(earlier.task as usize)
+                    .is_some_and(|&entries| entries >= earlier.local)
+                || anew && trace.could_conflict(earlier.step as usize, number)
+        };
+        !before.iter().any(precedes)
     }
 
     /// The tasks whose steps can come first.
@@ -225,13 +283,13 @@ impl Sequence {
 
     /// Whether the step at a place is the one that the race is reversed for, or came before it in the last execution.
     pub(super) fn precedes_reversed(&self, place: usize) -> bool {
-        let step = self.planned[place].step;
+        let step = self.planned[place].step();
         step.is_some() && step <= self.reversed
     }
 
     /// Takes out the step at a place, which was done. Whether it does what it did in the last execution.
     pub(super) fn remove(&mut self, place: usize) -> bool {
-        let step = self.planned.remove(place).step;
+        let step = self.planned.remove(place).step();
         step.is_some() && step != self.reversed
     }
 
@@ -285,7 +343,7 @@ impl Sequence {
 
     /// The last step of the last execution in it, but for the one that the race is reversed for.
     pub(super) fn last_step(&self) -> usize {
-        let mut others = self.planned.iter().rev().filter_map(|planned| planned.step);
+        let mut others = self.planned.iter().rev().filter_map(Planned::step);
         others.find(|&step| self.reversed != Some(step)).unwrap_or(0)
     }
 
@@ -297,6 +355,6 @@ impl Sequence {
     /// The place of the next step of a task, if that was taken in the last execution.
     pub(super) fn place_of_step(&self, task: u32) -> Option<usize> {
         let place = self.planned.iter().position(|planned| planned.task == task)?;
-        self.planned[place].step.map(|_| place)
+        self.planned[place].step().map(|_| place)
     }
 }

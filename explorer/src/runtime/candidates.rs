@@ -62,6 +62,12 @@ impl Candidates<'_> {
         }
     }
 
+    /// Whether all of them are enabled, and their time is not up.
+    #[inline(always)]
+    pub(crate) fn are_enabled(self) -> bool {
+        matches!(self, Candidates::Word { .. })
+    }
+
     /// Goes through the tasks behind all alternatives, in order.
     #[inline(always)]
     pub(crate) fn for_each(self, mut each: impl FnMut(TaskId)) {

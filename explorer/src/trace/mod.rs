@@ -329,16 +329,17 @@ impl Trace {
         let Some(&step) = self.steps.get(steps) else {
             return;
         };
+        let mut take_back = |touch| take_back_touch(&mut self.keys, &mut self.gates, touch);
         // From the end, since a variable has several keys, and the first touch of any has its gates.
         for number in (steps..self.steps.len()).rev() {
+            if self.followed.len() == step.followed as usize {
+                break;
+            }
             let (followed, touches) = (self.steps[number].followed, self.steps[number].touches);
-            for touch in self.followed.drain(followed as usize..).rev() {
-                take_back_touch(&mut self.keys, &mut self.gates, touch);
-            }
-            for touch in self.touches.drain(touches as usize..).rev() {
-                take_back_touch(&mut self.keys, &mut self.gates, touch);
-            }
+            self.followed.drain(followed as usize..).rev().for_each(&mut take_back);
+            self.touches.drain(touches as usize..).rev().for_each(&mut take_back);
         }
+        self.touches.drain(step.touches as usize..).rev().for_each(take_back);
         self.steps.truncate(steps);
         for entry in self.entries[step.entries as usize..].iter().rev() {
             let task = &mut self.tasks[entry.task as usize];

@@ -196,8 +196,9 @@ impl Dpor {
             }
             self.wake_unasked(depth - 1, trace);
         }
+        let all_enabled = point.candidates.are_enabled();
         point.for_each_task(|TaskId(task)| {
-            let waits_for = point.waits_for(task);
+            let waits_for = if all_enabled { None } else { point.waits_for(task) };
             unasked |= waits_for.is_some();
             self.candidates.push(Candidate { task, waits_for });
         });
@@ -225,7 +226,7 @@ impl Dpor {
         // only unasked comes last.
         let awake = |unasked: bool| {
             listed.iter().position(|candidate| {
-                let asked = candidate.waits_for.is_none() || point.is_enabled(candidate.task);
+                let asked = all_enabled || candidate.waits_for.is_none() || point.is_enabled(candidate.task);
                 !asleep(candidate.task) && asked != unasked
             })
         };

@@ -42,20 +42,19 @@ impl Trace {
                 Some((var, gates)) if touch.key.var() == Some(var) && step.stands == by.entry => gates,
                 _ => 0,
             };
-            let mut found = std::mem::take(&mut self.found);
-            let later = self.steps.len() as u32;
-            self.could_precede(touch.key, group, gates, later, by.entry, &mut found);
-            for &earlier in &found {
-                let race = Race {
-                    earlier: earlier as u32,
-                    later,
-                };
-                if !self.races[step.races as usize..].contains(&race) {
-                    self.races.push(race);
+            if gates == 0
+                && let Some(earlier) = self.only_step(touch.key, group)
+            {
+                self.add_race(step, earlier);
+            } else {
+                let mut found = std::mem::take(&mut self.found);
+                let later = self.steps.len() as u32;
+                self.could_precede(touch.key, group, gates, later, by.entry, &mut found);
+                for earlier in found.drain(..) {
+                    self.add_race(step, earlier as u32);
                 }
+                self.found = found;
             }
-            found.clear();
-            self.found = found;
         }
         let first = self.keys[touch.key.index()][group as usize - 1].group;
         for at in (first..group).rev() {
@@ -65,6 +64,27 @@ impl Trace {
                     by.entry > step.entries && by.task == step.task && by.op != SyncVarOp::TaskJoin;
                 self.clocks.join(by.entry, earlier);
             }
+        }
+    }
+
+    /// The step that made all touches of a key right before `group` in its list, if that is one: its task's own, and over. (That
+    /// of a task's end may be another's.)
+    #[inline(always)]
+    fn only_step(&self, key: Key, group: u32) -> Option<u32> {
+        let touched = &self.keys[key.index()][group as usize - 1];
+        let entry = &self.entries[touched.entry as usize];
+        let step = self.steps.get(entry.step as usize)?;
+        let is_its_own = step.task == entry.task && entry.op != SyncVarOp::TaskEnd;
+        (touched.group + 1 == group && is_its_own).then_some(entry.step)
+    }
+
+    /// The step that is being added races with an earlier one, if that was not noted.
+    #[inline(always)]
+    fn add_race(&mut self, step: Begun, earlier: u32) {
+        let later = self.steps.len() as u32;
+        let race = Race { earlier, later };
+        if !self.races[step.races as usize..].contains(&race) {
+            self.races.push(race);
         }
     }
 

@@ -38,7 +38,7 @@ impl Dpor {
                     let begin = depth
                         .checked_sub(1)
                         .map_or(0, |before| trace.steps()[before].choices_end);
-                    self.values = values(plan.choices(), begin..at + 1);
+                    self.values = values(plan.choices().get(begin..=at).unwrap_or_default());
                     self.fresh = depth;
                     return true;
                 }

@@ -63,8 +63,15 @@ impl Dpor {
             if later >= steps || earlier == 0 || at < known && !self.has_news(trace, at, earlier, steps) {
                 continue;
             }
+            let sequence = sequences.reversing_up_to(trace, earlier, later);
+            // What comes later matters nothing to a sleeper who begins it.
+            if whole && !self.nodes[earlier].fair && self.begins_asleep(trace, earlier, sequence) {
+                let (seen, last) = (Seen::Begun, later);
+                self.examined[at] = Examined { seen, last };
+                continue;
+            }
             let until = if whole { steps } else { later + 1 };
-            let sequence = sequences.reversing(trace, earlier, later, until);
+            let sequence = sequences.and_later(trace, until);
             let last = sequence.last_step();
             let seen = self.insert(trace, choices, earlier, sequence);
             self.examined[at] = Examined { seen, last };
@@ -114,6 +121,14 @@ impl Dpor {
         news
     }
 
+    /// Whether a sequence that is to be tried before the step at `depth` begins with a step that was tried there.
+    #[inline(always)]
+    fn begins_asleep(&self, trace: &Trace, depth: usize, sequence: &Sequence) -> bool {
+        let asleep = &self.sleepers[self.nodes[depth].sleepers..self.sleepers_end(depth)];
+        let mut tasks = asleep.iter().map(|sleeper| sleeper.task);
+        tasks.any(|task| sequence.begins_with(trace, task))
+    }
+
     /// A sequence of steps is to be tried before the step at `depth`, unless what it leads to is seen anyway. Whether
     /// the race that it reverses is seen, whatever comes after it.
     pub(super) fn insert(
@@ -145,8 +160,7 @@ impl Dpor {
                 };
                 match asleep.iter().enumerate().find_map(seen) {
                     Some((sleeper, None)) => return Seen::Commutes(sleeper),
-                    Some((_, Some(place))) if sequence.precedes_reversed(place) => return Seen::Begun,
-                    Some(_) => {}
+                    Some((_, Some(_))) => {}
                     None => {
                         let unsure = match at {
                             None => node.pending.insert(trace, choices, sequence),

@@ -6,31 +6,18 @@ use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Blocked, Key, NOTHING, Step, Touch, Trace, conflict};
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// The values that a step chose, in order: mostly none.
 pub(super) type Values = SmallVec<[u32; 2]>;
 
 /// The values among these choices.
-#[inline(always)]
-pub(super) fn values(choices: &[Choice], range: Range<usize>) -> Values {
-    match choices.get(range.clone()) {
-        // Who takes the step is all there is to choose, mostly.
-        Some([]) => Values::new(),
-        Some([only]) if only.kind == ChoiceKind::Task => Values::new(),
-        _ => values_among(choices, range),
-    }
-}
-
-#[inline(never)]
-fn values_among(choices: &[Choice], range: Range<usize>) -> Values {
-    let mut values = Values::new();
-    for choice in choices.get(range).unwrap_or_default() {
-        if !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue) {
-            values.push(choice.taken);
-        }
-    }
-    values
+pub(super) fn values(choices: &[Choice]) -> Values {
+    let is_value = |choice: &&Choice| !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue);
+    choices
+        .iter()
+        .filter(is_value)
+        .map(|choice| choice.taken)
+        .collect()
 }
 
 /// One step of a sequence.
@@ -96,11 +83,28 @@ impl Sequences {
         later: usize,
         steps: usize,
     ) -> &mut Sequence {
-        self.without(trace, earlier, steps, Some(later));
-        self.sequence
-            .planned
-            .push(Planned::of(later, &trace.steps()[later]));
+        self.reversing_up_to(trace, earlier, later);
+        self.and_later(trace, steps)
+    }
+
+    /// The same without the steps after `later`.
+    #[inline(always)]
+    pub(super) fn reversing_up_to(&mut self, trace: &Trace, earlier: usize, later: usize) -> &mut Sequence {
+        self.begin(earlier);
+        self.add_independent(trace, earlier + 1, later);
+        let last = Planned::of(later, &trace.steps()[later]);
+        self.sequence.planned.push(last);
         self.sequence.reversed = Some(later);
+        &mut self.sequence
+    }
+
+    /// And with those, of the first `steps` steps: `later` stays the last.
+    #[inline(always)]
+    pub(super) fn and_later(&mut self, trace: &Trace, steps: usize) -> &mut Sequence {
+        if let (Some(last), Some(later)) = (self.sequence.planned.pop(), self.sequence.reversed) {
+            self.add_independent(trace, later + 1, steps);
+            self.sequence.planned.push(last);
+        }
         &mut self.sequence
     }
 
@@ -112,7 +116,8 @@ impl Sequences {
         blocked: &Blocked,
         steps: usize,
     ) -> &mut Sequence {
-        self.without(trace, earlier, steps, None);
+        self.begin(earlier);
+        self.add_independent(trace, earlier + 1, steps);
         // What else stands in its way comes later, and what comes after that.
         let mut later: Vec<usize> = Vec::new();
         self.sequence.planned.retain(|planned| {
@@ -132,16 +137,21 @@ impl Sequences {
         &mut self.sequence
     }
 
-    /// Begins with the steps after `earlier` that need not come after it, but for `later`.
-    fn without(&mut self, trace: &Trace, earlier: usize, steps: usize, later: Option<usize>) {
+    /// Begins anew, before the step `earlier`.
+    #[inline(always)]
+    fn begin(&mut self, earlier: usize) {
         self.sequence.depth = earlier;
         (self.sequence.blocked, self.sequence.reversed) = (None, None);
         self.sequence.planned.clear();
-        let later = later.unwrap_or(usize::MAX);
-        trace.for_each_independent(earlier, earlier + 1, steps, |number, step| {
+    }
+
+    /// Adds the steps from `from` on, of the first `steps` steps, that need not come after the one that it begins before.
+    fn add_independent(&mut self, trace: &Trace, from: usize, steps: usize) {
+        let planned = &mut self.sequence.planned;
+        trace.for_each_independent(self.sequence.depth, from, steps, |number, step| {
             // A round in vain leads to nothing.
-            if later != number && !trace.is_void(number) {
-                self.sequence.planned.push(Planned::of(number, step));
+            if !trace.is_void(number) {
+                planned.push(Planned::of(number, step));
             }
         });
     }
@@ -183,21 +193,31 @@ impl Sequence {
         mut each: impl FnMut(u32, &[u32], &[Touch]),
     ) {
         for (place, planned) in self.planned.iter().enumerate() {
-            let values = self.values(trace, choices, place).unwrap_or_default();
+            let values = match self.made_in(trace, choices, place) {
+                None | Some([]) => Values::new(),
+                Some(made) => values(made),
+            };
             self.with_touches(trace, planned, |touches| each(planned.task, &values, touches));
         }
     }
 
-    /// The values that the step at a place chose. `None` for the last: it may choose others once the race is reversed.
+    /// The choices that the step at a place made, without that of its task. `None` for the last: it may make others once the
+    /// race is reversed.
     #[inline(always)]
-    pub(super) fn values(&self, trace: &Trace, choices: &[Choice], place: usize) -> Option<Values> {
-        let step = self.planned[place]
-            .step()
-            .filter(|&step| self.reversed != Some(step))?;
-        Some(values(
-            choices,
-            trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end,
-        ))
+    pub(super) fn made_in<'a>(
+        &self,
+        trace: &Trace,
+        choices: &'a [Choice],
+        place: usize,
+    ) -> Option<&'a [Choice]> {
+        let step = self.planned[place].step();
+        let step = step.filter(|&step| self.reversed != Some(step))?;
+        let range = trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end;
+        match choices.get(range).unwrap_or_default() {
+            // Who takes the step is all there is to choose, mostly.
+            [of_task, others @ ..] if of_task.kind == ChoiceKind::Task => Some(others),
+            all => Some(all),
+        }
     }
 
     /// Tells what a step of the sequence touches.
@@ -238,9 +258,7 @@ impl Sequence {
     fn comes_after_none(&self, trace: &Trace, place: usize) -> bool {
         let (before, step) = (&self.planned[..place], &self.planned[place]);
         let Some(number) = step.step() else {
-            return !before
-                .iter()
-                .any(|earlier| self.precedes(trace, earlier, step));
+            return !before.iter().any(|earlier| self.precedes(trace, earlier, step));
         };
         // As `precedes` says, of many at a time.
         let anew = self.reversed == Some(number);
@@ -281,10 +299,10 @@ impl Sequence {
         }
     }
 
-    /// Whether the step at a place is the one that the race is reversed for, or came before it in the last execution.
-    pub(super) fn precedes_reversed(&self, place: usize) -> bool {
-        let step = self.planned[place].step();
-        step.is_some() && step <= self.reversed
+    /// Whether a task begins it, by its step that is in it.
+    pub(super) fn begins_with(&self, trace: &Trace, task: u32) -> bool {
+        let place = self.planned.iter().position(|planned| planned.task == task);
+        place.is_some_and(|place| self.can_be_first(trace, place))
     }
 
     /// Takes out the step at a place, which was done. Whether it does what it did in the last execution.

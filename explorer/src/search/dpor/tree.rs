@@ -1,6 +1,6 @@
 //! Wakeup trees: what is to be tried, as sequences that share their beginnings.
 
-use super::sequence::{Sequence, Values};
+use super::sequence::{Sequence, Values, values};
 use super::sleep::{SavedTouches, Touches, restored_touches, saved_touches};
 use crate::schedule::Choice;
 use crate::trace::{Key, Touch, Trace};
@@ -396,11 +396,12 @@ impl Branch {
         };
         if let Some(place) = place {
             // With other values it is another step.
-            let other = !self.is_any()
-                && sequence
-                    .values(trace, choices, place)
-                    .is_some_and(|values| !self.chose(&values));
-            if other {
+            let is_other = |made: &[Choice]| match made {
+                [] => !self.values().is_empty(),
+                made => !self.chose(&values(made)),
+            };
+            let made = sequence.made_in(trace, choices, place);
+            if !self.is_any() && made.is_some_and(is_other) {
                 return Leads::Elsewhere;
             }
         }

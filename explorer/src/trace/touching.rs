@@ -1,0 +1,98 @@
+//! What a step touched, and what it may touch at another time.
+
+use super::{Class, NONE, Step, Suits, Touch, Trace};
+use intermezzo_sdk::SyncVarOp;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+
+impl Trace {
+    /// What a step touched, without what merely follows from another step and needs no order of its own.
+    #[inline(always)]
+    pub(crate) fn touches(&self, step: usize) -> &[Touch] {
+        let end = self
+            .steps
+            .get(step + 1)
+            .map_or(self.touches.len(), |next| next.touches as usize);
+        &self.touches[self.steps[step].touches as usize..end]
+    }
+
+    /// What a step touched, also where that counts as not having happened.
+    #[inline(always)]
+    pub(crate) fn could_touch(&self, step: usize) -> Cow<'_, [Touch]> {
+        let touches = Cow::Borrowed(self.touches(step));
+        if self.voids.is_some() {
+            return self.with_void_touches(step, touches);
+        }
+        touches
+    }
+
+    #[inline(never)]
+    fn with_void_touches<'a>(&'a self, step: usize, mut touches: Cow<'a, [Touch]>) -> Cow<'a, [Touch]> {
+        let mut void = self.void_touches(step, false).peekable();
+        if void.peek().is_some() {
+            touches.to_mut().extend(void);
+        }
+        touches
+    }
+
+    /// Adds the ends of tasks that wait for the step's own: they come with whichever step is the last.
+    #[cold]
+    fn add_ends(&self, step: usize, touches: &mut SmallVec<[Touch; 2]>) {
+        let Step { task, stands, .. } = self.steps[step];
+        let goes_on = self.steps[step + 1..].iter().any(|later| later.task == task);
+        if goes_on || stands == NONE {
+            return;
+        }
+        let ends = (stands..self.entries.len() as u32)
+            .filter(|&entry| self.entries[entry as usize].op == SyncVarOp::TaskEnd);
+        for end in ends.filter(|&end| self.known(stands, end)) {
+            let touch = Touch {
+                key: self.entries[end as usize].key,
+                class: Class::Add,
+            };
+            if !touches.contains(&touch) {
+                touches.push(touch);
+            }
+        }
+    }
+
+    /// Tells what a step touched, or would have had it not failed: at another time it may not.
+    #[inline(always)]
+    pub(crate) fn with_might_touch<R>(&self, step: usize, tell: impl FnOnce(&[Touch]) -> R) -> R {
+        if self.suits != Suits::Caching && self.voids.is_none() && !self.fails(step) {
+            return tell(self.touches(step));
+        }
+        tell(&self.might_touch(step))
+    }
+
+    /// Whether the step began with an operation that failed.
+    #[inline(always)]
+    fn fails(&self, step: usize) -> bool {
+        let Step { stands, entries, .. } = self.steps[step];
+        stands != NONE
+            && stands >= entries
+            && matches!(
+                self.entries[stands as usize].op,
+                SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
+            )
+    }
+
+    /// What it tells.
+    #[inline(never)]
+    pub(crate) fn might_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
+        let mut touches = SmallVec::from_slice(self.touches(step));
+        if self.suits == Suits::Caching {
+            self.add_ends(step, &mut touches);
+        }
+        if self.fails(step) {
+            touches
+                .iter_mut()
+                .take(1)
+                .for_each(|touch: &mut Touch| touch.class = Class::Write);
+        }
+        if self.voids.is_some() {
+            touches.extend(self.void_touches(step, true));
+        }
+        touches
+    }
+}

@@ -413,7 +413,7 @@ impl At {
                 }
             };
             let Some((branch, step)) = (from..branches.taken.len()).find_map(begins) else {
-                unsure |= branches.pending.insert_after(trace, choices, sequence, done);
+                unsure |= branches.pending.insert_after(trace, choices, sequence, &mut done);
                 drop(branches);
                 return (Some((above, place)), unsure);
             };

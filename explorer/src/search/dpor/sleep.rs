@@ -6,6 +6,15 @@ use smallvec::SmallVec;
 /// What a step touches: mostly one variable.
 pub(super) type Touches = SmallVec<[Touch; 2]>;
 
+/// The same touches. Mostly it is one, and no call; and never touch by touch, as a clone would be.
+#[inline(always)]
+pub(super) fn as_touches(touches: &[Touch]) -> Touches {
+    match touches {
+        [only] => Touches::from_buf_and_len([*only; 2], 1),
+        several => Touches::from_slice(several),
+    }
+}
+
 /// A task whose next step was tried, and what that touched.
 #[derive(Debug)]
 pub(super) struct Sleeper {
@@ -18,8 +27,7 @@ pub(super) struct Sleeper {
 impl Clone for Sleeper {
     fn clone(&self) -> Sleeper {
         Sleeper {
-            // One copy: a clone would go touch by touch.
-            touches: Touches::from_slice(&self.touches),
+            touches: as_touches(&self.touches),
             ..*self
         }
     }

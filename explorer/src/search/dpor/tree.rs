@@ -1,7 +1,7 @@
 //! Wakeup trees: what is to be tried, as sequences that share their beginnings.
 
 use super::sequence::{Sequence, Values, values};
-use super::sleep::{SavedTouches, Touches, restored_touches, saved_touches};
+use super::sleep::{SavedTouches, Touches, as_touches, restored_touches, saved_touches};
 use crate::schedule::Choice;
 use crate::trace::{Key, Touch, Trace};
 use serde::{Deserialize, Serialize};
@@ -264,7 +264,7 @@ impl Tree {
     #[inline(always)]
     #[must_use]
     pub(super) fn insert(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> bool {
-        self.insert_after(trace, choices, sequence, Before::new())
+        self.insert_after(trace, choices, sequence, &mut Before::new())
     }
 
     /// The same of a sequence that comes after the steps `done`.
@@ -275,7 +275,7 @@ impl Tree {
         trace: &Trace,
         choices: &[Choice],
         sequence: &mut Sequence,
-        mut done: Before,
+        done: &mut Before,
     ) -> bool {
         // The branches whose steps have been found to begin the sequence.
         let mut before: SmallVec<[usize; 8]> = SmallVec::new();
@@ -284,7 +284,7 @@ impl Tree {
         while at < end {
             let branch = &self.branches[at];
             let after = at + branch.size as usize;
-            match branch.leads(trace, choices, sequence, &done) {
+            match branch.leads(trace, choices, sequence, done) {
                 Leads::By(step) => {
                     if sequence.is_empty() || branch.is_last() {
                         return unsure;
@@ -300,7 +300,7 @@ impl Tree {
             }
         }
         let added = sequence.len() as u32;
-        for at in before {
+        for &at in &before {
             self.branches[at].size += added;
         }
         let before = self.branches.len();
@@ -308,7 +308,7 @@ impl Tree {
         let (mut size, known) = (added, sequence.vars_before(trace));
         sequence.for_each_step(trace, choices, |task, values, touches| {
             let mut branch = Branch::new(task, size, values, touches);
-            branch.forget_from(known, &done);
+            branch.forget_from(known, done);
             self.branches.push(branch);
             done.push(Done {
                 task,
@@ -416,7 +416,7 @@ impl Branch {
     /// What the branch's step would touch in the last execution, as far as it matters to the sequence; `None` if that cannot be
     /// told.
     fn touches_in(&self, trace: &Trace, sequence: &Sequence, done: &[Done]) -> Option<Touches> {
-        let mut touches = Touches::from_slice(self.touches());
+        let mut touches = as_touches(self.touches());
         let Some(first) = touches.iter().find_map(|touch| touch.key.unknown_from()) else {
             return Some(touches);
         };

@@ -460,12 +460,20 @@ impl Trace {
         if !facts.any(ENDS) {
             step.count(mix_wide(by.identity, seen, shown << 8 | op as u64));
         }
-        for (place, &(_, touch)) in also.iter().enumerate() {
-            let seen = self.touch(step, &by, touch, end);
-            step.count(mix_wide(by.identity, seen, !(place as u64)));
+        if !PLAIN && !also.is_empty() {
+            self.touch_also(step, &by, also, end);
         }
         if waited_for_all {
             step.count(mix_wide(by.identity, so_far as u64, (so_far >> 64) as u64));
+        }
+    }
+
+    /// An entry touches something beside its own variable.
+    #[inline(never)]
+    fn touch_also(&mut self, step: &mut Step, by: &Toucher, also: &[(usize, Touch)], end: &StepEnd<'_>) {
+        for (place, &(_, touch)) in also.iter().enumerate() {
+            let seen = self.touch(step, by, touch, end);
+            step.count(mix_wide(by.identity, seen, !(place as u64)));
         }
     }
 

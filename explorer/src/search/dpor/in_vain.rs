@@ -99,7 +99,15 @@ impl Dpor {
 
     /// Sees to what the last execution's rounds in vain could have been. A round's first operation may as well come later,
     /// when the task goes round again; but with that where it is the others could have come later, and shown something else.
+    #[inline(always)]
     pub(super) fn follow_void_rounds(&mut self, trace: &Trace, choices: &[Choice]) {
+        if !trace.void_rounds().is_empty() {
+            self.follow_each_void_round(trace, choices);
+        }
+    }
+
+    #[inline(never)]
+    fn follow_each_void_round(&mut self, trace: &Trace, choices: &[Choice]) {
         let steps = self.nodes.len().min(trace.steps().len());
         let mut sequences = std::mem::take(&mut self.sequences);
         for round in trace.void_rounds() {

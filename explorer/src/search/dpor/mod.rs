@@ -302,6 +302,7 @@ impl Dpor {
     }
 
     /// Every alternative at this step is to be tried.
+    #[cold]
     fn try_all(&mut self, depth: usize) {
         for place in self.nodes[depth].candidates.clone() {
             let task = self.candidates[place].task;
@@ -325,6 +326,7 @@ impl Dpor {
     }
 
     /// Prepares the first execution.
+    #[cold]
     fn begin(&mut self) {
         self.begun = true;
         self.executions = 1;

@@ -76,13 +76,21 @@ impl Dpor {
             let seen = self.insert(trace, choices, earlier, sequence);
             self.examined[at] = Examined { seen, last };
         }
+        self.sequences = sequences;
         if trace.ending() == Ending::Stuck && self.cut.is_none() {
-            for blocked in trace.blocked() {
-                for earlier in trace.races_of_blocked(blocked) {
-                    if earlier > 0 {
-                        let sequence = sequences.reversing_blocked(trace, earlier, blocked, steps);
-                        self.insert(trace, choices, earlier, sequence);
-                    }
+            self.reverse_races_of_blocked(trace, choices, steps);
+        }
+    }
+
+    /// The same of the races with what could never happen.
+    #[inline(never)]
+    fn reverse_races_of_blocked(&mut self, trace: &Trace, choices: &[Choice], steps: usize) {
+        let mut sequences = std::mem::take(&mut self.sequences);
+        for blocked in trace.blocked() {
+            for earlier in trace.races_of_blocked(blocked) {
+                if earlier > 0 {
+                    let sequence = sequences.reversing_blocked(trace, earlier, blocked, steps);
+                    self.insert(trace, choices, earlier, sequence);
                 }
             }
         }
@@ -138,11 +146,8 @@ impl Dpor {
         depth: usize,
         sequence: &mut Sequence,
     ) -> Seen {
-        let end = self.sleepers_end(depth);
-        let node = &mut self.nodes[depth];
-        let asleep = &self.sleepers[node.sleepers..end];
+        let node = &self.nodes[depth];
         let candidates = &self.candidates[node.candidates.clone()];
-        let at = self.part.at(depth);
         let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
         if !sequence.begins(trace).any(can_begin) {
             if node.fair {
@@ -152,48 +157,68 @@ impl Dpor {
             // Else who should go first cannot: the order was not to be reversed.
             return Seen::Maybe;
         }
-        match self.insertion {
-            Insertion::Whole => {
-                let seen = |(at, sleeper): (usize, &Sleeper)| {
-                    let place = sequence.may_begin(trace, sleeper.task, &sleeper.touches)?;
-                    Some((node.sleepers + at, place))
-                };
-                match asleep.iter().enumerate().find_map(seen) {
-                    Some((sleeper, None)) => return Seen::Commutes(sleeper),
-                    Some((_, Some(_))) => {}
-                    None => {
-                        let unsure = match at {
-                            None => node.pending.insert(trace, choices, sequence),
-                            Some(_) => self.part.insert(depth, trace, choices, sequence),
-                        };
-                        if unsure {
-                            self.bound.doubt();
-                        }
-                    }
-                }
-            }
-            // A sleeper that merely commutes with the sequence is no reason here: what it leads to may itself rely on
-            // a task that is tried in this place.
-            Insertion::First | Insertion::Bounded(_) => {
-                let sequence = sequence.keep_needed(trace);
-                let tried = sequence.begins(trace).any(|task| {
-                    task == node.task
-                        || asleep.iter().any(|sleeper| sleeper.task == task)
-                        || match at {
-                            None => node.pending.begins_with(task),
-                            Some(at) => at.place.lock().has(task),
-                        }
-                });
-                if !tried {
-                    let last = sequence.last_task();
-                    let able = || sequence.begins(trace).filter(|&task| can_begin(task));
-                    let first = able().find(|&task| task == last).or_else(|| able().next());
-                    if let Some(first) = first {
-                        self.try_task(depth, first, Touches::new());
-                    }
-                }
+        if self.insertion == Insertion::Whole {
+            return self.insert_whole(trace, choices, depth, sequence);
+        }
+        self.insert_first(trace, depth, sequence);
+        Seen::Maybe
+    }
+
+    /// The same with wakeup trees.
+    #[inline(always)]
+    fn insert_whole(
+        &mut self,
+        trace: &Trace,
+        choices: &[Choice],
+        depth: usize,
+        sequence: &mut Sequence,
+    ) -> Seen {
+        let end = self.sleepers_end(depth);
+        let node = &mut self.nodes[depth];
+        let asleep = &self.sleepers[node.sleepers..end];
+        for (at, sleeper) in asleep.iter().enumerate() {
+            match sequence.may_begin(trace, sleeper.task, &sleeper.touches) {
+                Some(None) => return Seen::Commutes(node.sleepers + at),
+                Some(Some(_)) => return Seen::Maybe,
+                None => {}
             }
         }
+        let unsure = match self.part.at(depth) {
+            None => node.pending.insert(trace, choices, sequence),
+            Some(_) => self.part.insert(depth, trace, choices, sequence),
+        };
+        if unsure {
+            self.bound.doubt();
+        }
         Seen::Maybe
+    }
+
+    /// The same with source sets: the first step of the sequence is.
+    ///
+    /// A sleeper that merely commutes with the sequence is no reason not to: what it leads to may itself rely on a task that is
+    /// tried in this place.
+    #[inline(never)]
+    fn insert_first(&mut self, trace: &Trace, depth: usize, sequence: &mut Sequence) {
+        let node = &self.nodes[depth];
+        let asleep = &self.sleepers[node.sleepers..self.sleepers_end(depth)];
+        let candidates = &self.candidates[node.candidates.clone()];
+        let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
+        let sequence = sequence.keep_needed(trace);
+        let tried = sequence.begins(trace).any(|task| {
+            task == node.task
+                || asleep.iter().any(|sleeper| sleeper.task == task)
+                || match self.part.at(depth) {
+                    None => node.pending.begins_with(task),
+                    Some(at) => at.place.lock().has(task),
+                }
+        });
+        if !tried {
+            let last = sequence.last_task();
+            let able = || sequence.begins(trace).filter(|&task| can_begin(task));
+            let first = able().find(|&task| task == last).or_else(|| able().next());
+            if let Some(first) = first {
+                self.try_task(depth, first, Touches::new());
+            }
+        }
     }
 }

@@ -397,8 +397,8 @@ impl Branch {
         if let Some(place) = place {
             // With other values it is another step.
             let is_other = |made: &[Choice]| match made {
-                [] => !self.values().is_empty(),
-                made => !self.chose(&values(made)),
+                [] => self.more.as_ref().is_some_and(|more| !more.values.is_empty()),
+                made => self.chose_other(made),
             };
             let made = sequence.made_in(trace, choices, place);
             if !self.is_any() && made.is_some_and(is_other) {
@@ -411,6 +411,12 @@ impl Branch {
             along,
             key,
         })
+    }
+
+    /// Whether it chose other values than are among these choices.
+    #[cold]
+    fn chose_other(&self, made: &[Choice]) -> bool {
+        !self.chose(&values(made))
     }
 
     /// What the branch's step would touch in the last execution, as far as it matters to the sequence; `None` if that cannot be

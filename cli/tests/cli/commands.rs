@@ -28,7 +28,10 @@ const CASES: &[Case] = &[
         ends_with: 1,
         prints: "1 explored test: 0 passed, 1 failed",
         // What is no flag of ours is cargo's.
-        wrong: (&["--reduction", "dpro"], &["--reduction", "give one of `none`"]),
+        wrong: (
+            &["--reduction", "dpro"],
+            &["--reduction", "did you mean `dpor`? "],
+        ),
         broken: Some((
             &[],
             &["\"project-test\" is cut or altered", "run the tests again"],

@@ -1,5 +1,6 @@
 //! Searches as settings name them: `dfs`, `pct(3)`, `portfolio(pct(3),2*pos,surw)`.
 
+use super::suggest::give_instead;
 use crate::search::sampling::{self, Interesting};
 use std::fmt;
 
@@ -179,7 +180,10 @@ impl fmt::Display for StrategyKind {
 }
 
 fn none(text: &str) -> String {
-    format!("`{text}` is no strategy: give {VALUES}")
+    let name = text.split('(').next().unwrap_or_default();
+    let known = StrategyKind::ALL.iter().map(|(known, _)| *known);
+    let instead = give_instead(name, known.chain(["portfolio"]), VALUES);
+    format!("`{text}` is no strategy: {instead}")
 }
 
 fn depth(text: &str) -> Result<u32, String> {
@@ -264,7 +268,9 @@ mod tests {
     #[test]
     fn what_is_no_strategy_says_what_would_be() {
         for (text, says) in [
-            ("bfs", "`bfs` is no strategy: give `auto`, `dfs`"),
+            ("deepest", "`deepest` is no strategy: give `auto`, `dfs`"),
+            ("bfs", "did you mean `dfs`? There is `auto`"),
+            ("portfolo(pos)", "did you mean `portfolio`? "),
             ("bfs(3)", "is no strategy"),
             ("pct(0)", "depth `0`: give a number from 1"),
             ("pct(many)", "depth `many`"),

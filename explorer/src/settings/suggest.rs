@@ -16,6 +16,14 @@ pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> S
     }
 }
 
+/// What to give instead of a name that there is not: the names that may be meant, if any are like it, and then all there is.
+pub(super) fn give_instead<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, all: &str) -> String {
+    match did_you_mean(wanted, names) {
+        none if none.is_empty() => format!("give {all}"),
+        near => format!("{near}There is {all}"),
+    }
+}
+
 /// The names nearest to `wanted`, nearest first: those that are a few typing errors away, or contain it; if there are none,
 /// those of which a word is a few typing errors away.
 fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -65,5 +73,10 @@ mod tests {
             "did you mean `counter`? "
         );
         assert_eq!(did_you_mean("zebra", NAMES.into_iter()), "");
+        assert_eq!(
+            give_instead("conter", NAMES.into_iter(), "`counter` or none"),
+            "did you mean `counter`? There is `counter` or none"
+        );
+        assert_eq!(give_instead("zebra", NAMES.into_iter(), "one"), "give one");
     }
 }

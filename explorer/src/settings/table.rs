@@ -1,5 +1,6 @@
 //! Every setting by name: what its value is, and how text becomes it.
 
+use super::suggest::give_instead;
 use super::{Arrays, Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
 use super::{monitors, ranks, strategy};
 use crate::report::Detail;
@@ -396,7 +397,8 @@ fn one_of<T: Copy, const N: usize>(all: &[(&str, T); N], what: &str, name: &str)
     let named = all.iter().find(|(known, _)| *known == name);
     named.map(|&(_, one)| one).ok_or_else(|| {
         let names = all.each_ref().map(|(name, _)| format!("`{name}`")).join(", ");
-        format!("`{name}` is no {what}: give one of {names}")
+        let instead = give_instead(name, all.iter().map(|(known, _)| *known), &names);
+        format!("`{name}` is no {what}: {instead}")
     })
 }
 

@@ -182,7 +182,7 @@ impl Trace {
         least.clear();
         least.resize(self.clocks.width, [u32::MAX; 4]);
         let mut seen = 0_u64;
-        for step in &self.steps[from..steps.max(from)] {
+        for step in self.steps.get(from..steps).unwrap_or_default() {
             // What a task does later knows no less.
             let bit = 1_u64.checked_shl(step.task).unwrap_or(0);
             if seen & bit != 0 {

@@ -116,16 +116,6 @@ impl Trace {
         }
     }
 
-    /// Whether a step would still have to come before a later one that is done without waiting for whatever it came after
-    /// in the meantime: it belongs to the same task, or that knew of it, or it touches the same.
-    pub(crate) fn precedes_anew(&self, earlier: usize, later: usize) -> bool {
-        let a = &self.steps[earlier];
-        let known = self.known_before(later).get(a.task as usize);
-        a.task == self.steps[later].task
-            || known.is_some_and(|&entries| entries >= a.local)
-            || self.could_conflict(earlier, later)
-    }
-
     /// How many entries of each task the task of a step knew of before it; nothing if it had done nothing.
     #[inline(always)]
     pub(crate) fn known_before(&self, step: usize) -> &[u32] {

@@ -1,6 +1,6 @@
 //! What a step touched, and what it may touch at another time.
 
-use super::{Class, NONE, Step, Suits, Touch, Trace};
+use super::{Class, NONE, NOTHING, Step, Suits, Touch, Trace};
 use intermezzo_sdk::SyncVarOp;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -68,16 +68,15 @@ impl Trace {
     /// Whether the step began with an operation that failed.
     #[inline(always)]
     fn fails(&self, step: usize) -> bool {
-        let Step { stands, entries, .. } = self.steps[step];
-        stands != NONE
-            && stands >= entries
+        let Step { stands, local, .. } = self.steps[step];
+        local != NOTHING
             && matches!(
                 self.entries[stands as usize].op,
                 SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
             )
     }
 
-    /// What it tells.
+    /// What [`with_might_touch`](Self::with_might_touch) tells.
     #[inline(never)]
     pub(crate) fn might_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let mut touches = SmallVec::from_slice(self.touches(step));

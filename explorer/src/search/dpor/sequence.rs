@@ -233,21 +233,6 @@ impl Sequence {
         }
     }
 
-    /// Whether one step of the sequence has to come before another.
-    fn precedes(&self, trace: &Trace, earlier: &Planned, later: &Planned) -> bool {
-        match (earlier.step(), later.step()) {
-            (Some(earlier), Some(later)) if self.reversed == Some(later) => {
-                trace.precedes_anew(earlier, later)
-            }
-            (Some(earlier), Some(later)) => trace.precedes(earlier, later),
-            (Some(earlier), None) => self
-                .blocked
-                .is_none_or(|blocked| trace.precedes_blocked(earlier, &blocked)),
-            // It is the last.
-            (None, _) => false,
-        }
-    }
-
     /// Whether the step at a place can come first.
     #[inline(always)]
     pub(super) fn can_be_first(&self, trace: &Trace, place: usize) -> bool {
@@ -258,9 +243,14 @@ impl Sequence {
     fn comes_after_none(&self, trace: &Trace, place: usize) -> bool {
         let (before, step) = (&self.planned[..place], &self.planned[place]);
         let Some(number) = step.step() else {
-            return !before.iter().any(|earlier| self.precedes(trace, earlier, step));
+            let precedes = |earlier: usize| {
+                self.blocked
+                    .is_none_or(|blocked| trace.precedes_blocked(earlier, &blocked))
+            };
+            return !before.iter().filter_map(Planned::step).any(precedes);
         };
-        // As `precedes` says, of many at a time.
+        // The step that the race is reversed for is done without waiting for whatever it came after in the meantime: what its
+        // task knew of still comes before it, and what touches the same.
         let anew = self.reversed == Some(number);
         let known = if anew {
             trace.known_before(number)

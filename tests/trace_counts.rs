@@ -58,10 +58,6 @@ fn failing_executions(report: &Report) -> u64 {
 /// it cannot be told to be the one after it; the tables count as if it had not happened. Only verdicts compare.
 const WAITING: [&str; 5] = ["fairness2", "interlock4", "mretest", "semaphore", "events"];
 
-/// What first uses its variables in an order that depends on the schedule: wakeup trees then do not know any more what
-/// commutes, and source sets take over after some executions. Those run each of these traces once, too.
-const BY_SOURCE_SETS: [&str; 1] = ["indexer,tasks=15"];
-
 #[test]
 fn optimal_reduction_runs_each_trace_once() {
     let mut comparison = Comparison::default();
@@ -74,33 +70,17 @@ fn optimal_reduction_runs_each_trace_once() {
             comparison.note(program, format!("left out: {traces} traces"));
             continue;
         }
-        let explored = |reduction| {
-            row.explored(Settings {
-                reduction,
-                keep_going: true,
-                // An exploration of twice as many is wrong already, and need not come to its end.
-                executions: Some(if row.is("awaits") {
-                    20 * traces + 1000
-                } else {
-                    2 * traces + 100
-                }),
-                ..Settings::default()
-            })
-        };
-        let mut report = explored(Reduction::Dpor);
-        if BY_SOURCE_SETS.contains(&program) {
-            comparison.note(
-                program,
-                format!("{} executions with wakeup trees first", report.executions()),
-            );
-            if report.traces() != Some(traces) {
-                comparison.object(
-                    program,
-                    format!("{:?} traces instead of {traces}", report.traces()),
-                );
-            }
-            report = explored(Reduction::SourceDpor);
-        }
+        let report = row.explored(Settings {
+            reduction: Reduction::Dpor,
+            keep_going: true,
+            // An exploration of twice as many is wrong already, and need not come to its end.
+            executions: Some(if row.is("awaits") {
+                20 * traces + 1000
+            } else {
+                2 * traces + 100
+            }),
+            ..Settings::default()
+        });
         let expected = (traces + failing_executions(&report), Some(traces), 0);
         let told = report.executions() - report.blocked();
         let counted = (told, report.traces(), report.redundant());

@@ -217,7 +217,7 @@ fn wakeup_trees_come_to_all_traces_of_random_tables() {
         compared.len()
     );
     assert!(
-        sure > compared.len() / 2,
+        sure > compared.len() * 9 / 10,
         "it was sure of {sure} of {} only",
         compared.len()
     );
@@ -285,6 +285,18 @@ fn wakeup_trees_come_to_all_traces_of_hard_tables() {
                 &[Claim(0)],
                 &[Free(1)],
                 &[Claim(0), Claim(2)],
+            ],
+        ),
+        // What was taken to be two variables is one: that is noticed, or the trees run some traces twice.
+        program(
+            6,
+            false,
+            &[
+                &[Claim(4), Follow(3, 3)],
+                &[Follow(0, 2)],
+                &[Claim(3)],
+                &[Claim(1)],
+                &[Claim(1), Claim(1)],
             ],
         ),
     ] {

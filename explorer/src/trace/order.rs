@@ -70,7 +70,7 @@ impl Clocks {
 
     /// How many entries of each task are before an entry, or are it; nothing for no entry.
     #[inline(always)]
-    fn row(&self, entry: u32) -> &[[u32; 4]] {
+    pub(super) fn row(&self, entry: u32) -> &[[u32; 4]] {
         if entry == NONE {
             return &[];
         }

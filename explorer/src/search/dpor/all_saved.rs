@@ -5,7 +5,7 @@
 //! what was to be tried is at a place or at hand. Places are numbered as they are come to along paths, each before those below.
 
 use super::Dpor;
-use super::bound::Bound;
+use super::bound::{Bound, SavedBound};
 use super::crew::{AllLeft, Crew, Left, Open};
 use super::place::{At, Line, Place, Places, SavedPlace, Way};
 use super::saved::{SavedHand, SavedPath};
@@ -16,9 +16,7 @@ use std::sync::Arc;
 
 #[derive(Serialize, Deserialize)]
 struct SavedCrew {
-    left_out: bool,
-    doubted: bool,
-    lineages: Vec<Option<u64>>,
+    bound: SavedBound,
     ways: Vec<SavedPath>,
     places: Vec<SavedPlace>,
     open: Vec<SavedOpen>,
@@ -100,9 +98,7 @@ fn saved(left: &AllLeft<'_>, bound: &Bound) -> SavedCrew {
     }
     let way = |way: &Arc<Way>| SavedPath::of(&way.choices, &way.nodes, &way.candidates, &way.sleepers);
     SavedCrew {
-        left_out: bound.left_out(),
-        doubted: bound.doubted(),
-        lineages: bound.lineages(),
+        bound: bound.saved(),
         ways: ways.all.iter().map(way).collect(),
         places: saved,
         open,
@@ -157,13 +153,7 @@ fn crew(text: &str, bound: &Bound) -> Option<Crew> {
     let left: Vec<Left> = left.collect::<Option<_>>()?;
     let open = saved.open.iter().map(|open| loaded.open(open));
     let open: Vec<Open> = open.collect::<Option<_>>()?;
-    if saved.left_out {
-        bound.leave_out();
-    }
-    if saved.doubted {
-        bound.doubt();
-    }
-    bound.know_numbers(saved.lineages);
+    bound.go_on_from(&saved.bound);
     Some(Crew::going_on(left, open))
 }
 

@@ -1,7 +1,10 @@
 //! The bound on preemptions of a search, which all its hands share, and what else all have in common.
 
 use super::Insertion;
+use super::names::{Apart, Names};
 use super::node::Node;
+use crate::trace::Name;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,9 +21,20 @@ pub(super) struct Bound {
     lost: Arc<AtomicBool>,
     /// Whether what some tree holds cannot be relied on: see [`Tree::insert`](super::tree::Tree::insert).
     doubted: Arc<AtomicBool>,
+    /// What is taken for granted of variables that came into use late.
+    pub(super) apart: Arc<Apart>,
     /// Which task each number stands for, as far as they were seen; and what this hand has made sure of.
     lineages: Arc<Mutex<Vec<Option<u64>>>>,
     sure_of: Vec<Option<u64>>,
+}
+
+/// What all hands have in common, to be saved.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct SavedBound {
+    left_out: bool,
+    doubted: bool,
+    lineages: Vec<Option<u64>>,
+    apart: Vec<(Name, Names)>,
 }
 
 impl Bound {
@@ -34,6 +48,7 @@ impl Bound {
             left_out: Arc::default(),
             lost: Arc::default(),
             doubted: Arc::default(),
+            apart: Arc::default(),
             lineages: Arc::default(),
             sure_of: Vec::new(),
         }
@@ -84,19 +99,31 @@ impl Bound {
         self.sure_of.clone_from(&all);
     }
 
-    /// Which task each number stands for, as far as they were seen.
-    pub(super) fn lineages(&self) -> Vec<Option<u64>> {
-        self.lineages
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    /// What all hands have in common, to be saved.
+    pub(super) fn saved(&self) -> SavedBound {
+        let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
+        SavedBound {
+            left_out: self.left_out(),
+            doubted: self.doubted(),
+            lineages: lineages.clone(),
+            apart: self.apart.pairs(),
+        }
     }
 
-    /// These were seen before.
-    pub(super) fn know_numbers(&self, lineages: Vec<Option<u64>>) {
+    /// Goes on where that was saved.
+    pub(super) fn go_on_from(&self, saved: &SavedBound) {
+        if saved.left_out {
+            self.leave_out();
+        }
+        if saved.doubted {
+            self.doubt();
+        }
+        for (one, others) in &saved.apart {
+            self.apart.assume(*one, others);
+        }
         let mut all = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         if all.is_empty() {
-            *all = lineages;
+            all.clone_from(&saved.lineages);
         }
     }
 

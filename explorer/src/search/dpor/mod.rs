@@ -28,6 +28,7 @@ mod bound;
 mod bounded;
 mod crew;
 mod in_vain;
+mod names;
 mod node;
 mod place;
 mod races;
@@ -117,6 +118,10 @@ pub(crate) struct Dpor {
 
 impl Dpor {
     pub(crate) fn new(insertion: Insertion) -> Dpor {
+        Dpor::within(insertion, Bound::new(insertion))
+    }
+
+    fn within(insertion: Insertion, bound: Bound) -> Dpor {
         Dpor {
             insertion,
             begun: false,
@@ -135,8 +140,8 @@ impl Dpor {
             planned: Planned::default(),
             redundant: 0,
             blocked: 0,
-            bound: Bound::new(insertion),
-            sequences: Sequences::default(),
+            sequences: Sequences::new(bound.apart.clone()),
+            bound,
             part: Part::default(),
         }
     }
@@ -392,6 +397,9 @@ impl Strategy for Dpor {
                 (1..self.nodes.len()).for_each(|depth| self.try_all(depth));
             }
         }
+        if !self.sequences.look_at(trace) {
+            self.bound.doubt();
+        }
         self.follow_void_rounds(trace, plan.choices());
         match self.insertion {
             Insertion::Bounded(_) => self.try_conflicting(trace),
@@ -534,9 +542,8 @@ impl Strategy for Dpor {
     fn fork(&mut self) -> Option<Box<dyn Strategy>> {
         Some(Box::new(Dpor {
             begun: true,
-            bound: self.bound.clone(),
             part: self.fork_part(),
-            ..Dpor::new(self.insertion)
+            ..Dpor::within(self.insertion, self.bound.clone())
         }))
     }
 

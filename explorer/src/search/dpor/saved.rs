@@ -4,6 +4,7 @@
 //! What the last execution showed is in it by then, so no trace is needed to go on. Rounds of loops in vain are not in
 //! it: where they count as not having happened, no search is kept.
 
+use super::bound::SavedBound;
 use super::node::{Candidate, Node};
 use super::place::Way;
 use super::sequence::Values;
@@ -23,9 +24,7 @@ const EXECUTIONS_MAX: u64 = u64::MAX / 2;
 pub(super) struct SavedHand {
     /// How many executions it prepared.
     executions: u64,
-    left_out: bool,
-    doubted: bool,
-    lineages: Vec<Option<u64>>,
+    bound: SavedBound,
     /// The choices prescribed for the next execution. No steps, if the search is over.
     path: SavedPath,
     values: Vec<u32>,
@@ -74,9 +73,7 @@ impl Dpor {
         };
         SavedHand {
             executions: self.executions,
-            left_out: self.bound.left_out(),
-            doubted: self.bound.doubted(),
-            lineages: self.bound.lineages(),
+            bound: self.bound.saved(),
             values: self.values.to_vec(),
             fresh: self.fresh.min(path.nodes.len()),
             path,
@@ -134,13 +131,7 @@ impl Dpor {
     /// path.
     pub(super) fn resume(&mut self, hand: &SavedHand) -> Option<Vec<Choice>> {
         let way = hand.path.way()?;
-        if hand.left_out {
-            self.bound.leave_out();
-        }
-        if hand.doubted {
-            self.bound.doubt();
-        }
-        self.bound.know_numbers(hand.lineages.clone());
+        self.bound.go_on_from(&hand.bound);
         self.examined.clear();
         // Several hands take each step of a sequence to be one, not one for each value.
         self.part.keeps = self.insertion == Insertion::Whole && hand.path.has_values(&way.choices);

@@ -1,11 +1,13 @@
 //! Sequences of steps that reverse a race, and who can begin them.
 
+use super::names::{Apart, Named, Names};
 use super::sleep::Touches;
 use super::tree::only_key;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::trace::{Blocked, Key, NOTHING, Step, Touch, Trace, conflict};
+use crate::trace::{Blocked, Class, Key, NOTHING, Name, Step, Touch, Trace, conflict};
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The values that a step chose, in order: mostly none.
 pub(super) type Values = SmallVec<[u32; 2]>;
@@ -51,7 +53,7 @@ impl Planned {
 
     /// The step of the last execution that it is; `None` for the operation that could never happen there.
     #[inline(always)]
-    fn step(&self) -> Option<usize> {
+    pub(super) fn step(&self) -> Option<usize> {
         (self.step != NOTHING).then_some(self.step as usize)
     }
 }
@@ -65,6 +67,10 @@ pub(super) struct Sequence {
     reversed: Option<usize>,
     /// The step before which the sequence is to be tried.
     depth: usize,
+    /// The names of the last execution's steps.
+    named: Named,
+    /// What is taken for granted, by all hands.
+    apart: Option<Arc<Apart>>,
 }
 
 /// Makes sequences, in one place that is used again.
@@ -74,6 +80,23 @@ pub(super) struct Sequences {
 }
 
 impl Sequences {
+    /// For a search that takes this for granted, and more.
+    pub(super) fn new(apart: Arc<Apart>) -> Sequences {
+        let sequence = Sequence {
+            apart: Some(apart),
+            ..Sequence::default()
+        };
+        Sequences { sequence }
+    }
+
+    /// There is another execution. Whether it shows nothing else than was taken for granted.
+    #[inline(always)]
+    pub(super) fn look_at(&mut self, trace: &Trace) -> bool {
+        let Sequence { named, apart, .. } = &mut self.sequence;
+        named.forget();
+        apart.as_ref().is_none_or(|apart| apart.holds(trace, named))
+    }
+
     /// The steps after `earlier` that need not come after it, and then `later`: with them, before `earlier`, the race is
     /// reversed. `steps` is how many steps there are.
     pub(super) fn reversing(
@@ -190,14 +213,14 @@ impl Sequence {
         &self,
         trace: &Trace,
         choices: &[Choice],
-        mut each: impl FnMut(u32, &[u32], &[Touch]),
+        mut each: impl FnMut(&Planned, &[u32], &[Touch]),
     ) {
         for (place, planned) in self.planned.iter().enumerate() {
             let values = match self.made_in(trace, choices, place) {
                 None | Some([]) => Values::new(),
                 Some(made) => values(made),
             };
-            self.with_touches(trace, planned, |touches| each(planned.task, &values, touches));
+            self.with_touches(trace, planned, |touches| each(planned, &values, touches));
         }
     }
 
@@ -322,6 +345,43 @@ impl Sequence {
         let is_such = |touch: &Touch| touch.key.var().is_some_and(|var| var >= first);
         let mut steps = self.planned.iter();
         steps.any(|planned| self.with_touches(trace, planned, |touches| touches.iter().any(is_such)))
+    }
+
+    /// Names of operations on what a step of the sequence touches: first its own, then so many others. None, if it has none.
+    pub(super) fn names(&self, trace: &Trace, step: &Planned, key: Key, others: usize) -> Names {
+        let own = step.step().and_then(|step| self.named.of(trace, step));
+        let mut names: Names = own.into_iter().collect();
+        if own.is_some() {
+            let named = trace.steps_on(key).filter_map(|step| self.named.of(trace, step));
+            names.extend(named.filter(|name| own != Some(*name)).take(others));
+        }
+        names
+    }
+
+    /// What an operation of one of these names touches in the last execution, if it has one.
+    pub(super) fn key_named(&self, trace: &Trace, names: &[Name]) -> Option<Key> {
+        names.iter().find_map(|name| self.named.key(trace, *name))
+    }
+
+    /// Takes for granted that an operation, whose variable has this number or a higher one, touches none that any of the steps
+    /// does. False if that would not be noticed if it were wrong.
+    pub(super) fn take_apart(&self, trace: &Trace, first: u32, name: Name, class: Class) -> bool {
+        let could_be_it =
+            |touch: &Touch| touch.key.var().is_some_and(|var| var >= first) && !touch.class.commutes(class);
+        let mut others = Vec::new();
+        for planned in &self.planned {
+            if self.with_touches(trace, planned, |touches| touches.iter().any(could_be_it)) {
+                let Some(other) = planned.step().and_then(|step| self.named.of(trace, step)) else {
+                    return false;
+                };
+                others.push(other);
+            }
+        }
+        let Some(apart) = &self.apart else {
+            return others.is_empty();
+        };
+        apart.assume(name, &others);
+        true
     }
 
     /// The step of the last execution that a task took as its `number`-th, from 0, since the sequence begins.

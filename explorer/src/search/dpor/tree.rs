@@ -1,9 +1,10 @@
 //! Wakeup trees: what is to be tried, as sequences that share their beginnings.
 
+use super::names::Names;
 use super::sequence::{Sequence, Values, values};
 use super::sleep::{SavedTouches, Touches, as_touches, restored_touches, saved_touches};
 use crate::schedule::Choice;
-use crate::trace::{Key, Touch, Trace};
+use crate::trace::{Key, Name, Touch, Trace};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -22,6 +23,9 @@ struct Branch {
     /// Else what there is to say.
     more: Option<Box<More>>,
 }
+
+/// By how many names beside its own a step is known that touches a variable which came into use late.
+const OTHERS: usize = 3;
 
 /// Whether a branch begins something that leads to the same as a sequence.
 pub(super) enum Leads {
@@ -53,6 +57,8 @@ struct More {
     /// Which values it chose, and only with which what is to be tried after it can be.
     values: Values,
     touches: Touches,
+    /// If it is not known which variable it touches: names of operations on that, first its own.
+    names: Names,
 }
 
 impl Branch {
@@ -64,6 +70,7 @@ impl Branch {
             Box::new(More {
                 values: Values::from_slice(values),
                 touches: Touches::from_slice(touches),
+                names: Names::new(),
             })
         });
         Branch {
@@ -74,20 +81,48 @@ impl Branch {
         }
     }
 
-    /// Forgets which variables it touches of those with this number or a higher one, but for those that steps `before` it
-    /// touch.
+    /// Forgets which variables it touches of those with this number or a higher one, but for what `names` says of one: the
+    /// names of operations on it, how many beside its own. Few will do where steps `before` touch the same.
     #[inline(always)]
-    fn forget_from(&mut self, first: u32, before: &[Done]) {
+    fn forget_from(&mut self, first: u32, before: &[Done], names: impl FnOnce(Key, usize) -> Names) {
         let touches = match &mut self.more {
             Some(more) => &mut more.touches[..],
             None => self.touch.as_mut_slice(),
         };
-        for touch in touches {
+        let mut forgotten = None;
+        for touch in &mut *touches {
             if touch.key.var().is_some_and(|var| var >= first) {
                 let same = before.iter().rev().position(|step| step.key == Some(touch.key));
+                let others = if same.is_some() { 0 } else { OTHERS };
+                forgotten = Some((touch.key, others));
                 touch.key = Key::unknown(first, same.map(|steps| steps + 1));
             }
         }
+        if let ([touch], Some((key, others))) = (&*touches, forgotten) {
+            let touches = as_touches(&[*touch]);
+            self.know_by(names(key, others), touches);
+        }
+    }
+
+    /// It touches this, and is known by these names.
+    #[inline(never)]
+    fn know_by(&mut self, names: Names, touches: Touches) {
+        if names.is_empty() {
+            return;
+        }
+        let more = || {
+            Box::new(More {
+                values: Values::new(),
+                touches,
+                names: Names::new(),
+            })
+        };
+        self.more.get_or_insert_with(more).names = names;
+    }
+
+    /// Names of operations on the variable that it touches, if it is known by them.
+    fn names(&self) -> &[Name] {
+        self.more.as_ref().map_or(&[], |more| &more.names)
     }
 
     #[inline(always)]
@@ -306,12 +341,14 @@ impl Tree {
         let before = self.branches.len();
         self.branches.reserve(sequence.len());
         let (mut size, known) = (added, sequence.vars_before(trace));
-        sequence.for_each_step(trace, choices, |task, values, touches| {
-            let mut branch = Branch::new(task, size, values, touches);
-            branch.forget_from(known, done);
+        sequence.for_each_step(trace, choices, |step, values, touches| {
+            let mut branch = Branch::new(step.task, size, values, touches);
+            branch.forget_from(known, done, |key, others| {
+                sequence.names(trace, step, key, others)
+            });
             self.branches.push(branch);
             done.push(Done {
-                task,
+                task: step.task,
                 along: true,
                 key: only_key(touches),
             });
@@ -331,6 +368,8 @@ pub(super) struct SavedBranch {
     size: u32,
     values: Vec<u32>,
     touches: SavedTouches,
+    #[serde(default, skip_serializing_if = "Names::is_empty")]
+    names: Names,
 }
 
 impl SavedBranch {
@@ -348,6 +387,7 @@ impl Tree {
             size: branch.size,
             values: branch.values().to_vec(),
             touches: saved_touches(branch.touches()),
+            names: branch.names().to_vec(),
         });
         saved.collect()
     }
@@ -366,7 +406,9 @@ impl Tree {
         }
         let branch = |saved: &SavedBranch| {
             let touches = restored_touches(&saved.touches)?;
-            Some(Branch::new(saved.task, saved.size, &saved.values, &touches))
+            let mut branch = Branch::new(saved.task, saved.size, &saved.values, &touches);
+            branch.know_by(saved.names.clone(), touches);
+            Some(branch)
         };
         Some(Tree {
             branches: saved.iter().map(branch).collect::<Option<_>>()?,
@@ -451,9 +493,18 @@ impl Branch {
             touch.key = here.key;
             return Some(touches);
         }
+        let names = self.names();
+        if let ([touch], Some(key)) = (&mut touches[..], sequence.key_named(trace, names)) {
+            touch.key = key;
+            return Some(touches);
+        }
         // Else nothing is known of variables that came into use later, but that they did.
+        let apart = match (&touches[..], names) {
+            ([touch], [name, ..]) => sequence.take_apart(trace, first, *name, touch.class),
+            _ => !sequence.touches_from(trace, first),
+        };
         touches.retain(|touch| touch.key.unknown_from().is_none());
-        (!sequence.touches_from(trace, first)).then_some(touches)
+        apart.then_some(touches)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The order itself: clocks, and questions about steps.
 
-use super::{NONE, NOTHING, Step, Trace, conflict};
+use super::{NONE, NOTHING, Step, Touched, Trace, conflict};
 use intermezzo_sdk::SyncVarOp;
 
 /// Vector clocks, one row per entry, in one piece. A row is overwritten when its entry is taken back and another comes in
@@ -66,6 +66,12 @@ impl Clocks {
     #[inline(always)]
     pub(super) fn of(&self, entry: u32, task: u32) -> u32 {
         self.rows.as_flattened()[4 * self.width * entry as usize + task as usize]
+    }
+
+    /// Whether an entry is known to another, or is it; not if that is none.
+    #[inline(always)]
+    pub(super) fn knows(&self, entry: u32, earlier: &Touched) -> bool {
+        entry != NONE && self.of(entry, earlier.task) >= earlier.local
     }
 
     /// How many entries of each task are before an entry, or are it; nothing for no entry.

@@ -214,12 +214,26 @@ impl Trace {
         steps: usize,
         mut each: impl FnMut(usize, &Step),
     ) {
+        self.for_each_after(earlier, from, steps, |number, step, is_independent| {
+            if is_independent {
+                each(number, step);
+            }
+        });
+    }
+
+    /// The same with all steps, each with whether it is such a one.
+    #[inline(always)]
+    pub(crate) fn for_each_after(
+        &self,
+        earlier: usize,
+        from: usize,
+        steps: usize,
+        mut each: impl FnMut(usize, &Step, bool),
+    ) {
         let a = &self.steps[earlier];
         for (number, b) in (from..).zip(&self.steps[from..steps.max(from)]) {
-            let precedes = a.task == b.task || self.clocks.has(b.stands, a);
-            if !precedes {
-                each(number, b);
-            }
+            let is_unknown = b.stands == NONE || self.clocks.of(b.stands, a.task) < a.local;
+            each(number, b, (a.task != b.task) & is_unknown);
         }
     }
 }

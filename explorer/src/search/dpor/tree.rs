@@ -1,11 +1,10 @@
 //! Wakeup trees: what is to be tried, as sequences that share their beginnings.
 
-use super::sequence::{Sequence, Values, values};
+use super::sequence::{Done, Sequence, Values, values};
 use super::sleep::{SavedTouches, Touches, as_touches, restored_touches, saved_touches};
 use crate::schedule::Choice;
 use crate::trace::{Key, Touch, Trace};
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 /// A step to be taken, and what is to be tried after it, in order. With nothing to be tried, anything is.
 ///
@@ -29,23 +28,9 @@ pub(super) enum Leads {
     Elsewhere,
     /// It cannot be told: it touches variables that may be numbered otherwise in the execution that the sequence is of.
     Unsure,
-    /// It does, by this step.
-    By(Done),
+    /// It does: its step is among those done before the sequence now, and no longer in it.
+    Along,
 }
-
-/// A step that is done before what is left of a sequence.
-#[derive(Clone, Copy)]
-pub(super) struct Done {
-    task: u32,
-    /// Whether it is a step of the sequence, and does what it did in the last execution. Else it merely commutes with the
-    /// sequence, and may be another than that execution's; or it comes before the race now, and may do something else.
-    along: bool,
-    /// What it touches in the last execution, if that is known and one key.
-    key: Option<Key>,
-}
-
-/// Such steps, in order.
-pub(super) type Before = SmallVec<[Done; 8]>;
 
 /// What a step chose and touched.
 #[derive(Clone, Debug)]
@@ -77,14 +62,14 @@ impl Branch {
     /// Forgets which variables it touches of those with this number or a higher one, but for those that steps `before` it
     /// touch.
     #[inline(always)]
-    fn forget_from(&mut self, first: u32, before: &[Done]) {
+    fn forget_from(&mut self, first: u32, before: &[Done], key: impl Fn(&Done) -> Option<Key>) {
         let touches = match &mut self.more {
             Some(more) => &mut more.touches[..],
             None => self.touch.as_mut_slice(),
         };
         for touch in touches {
             if touch.key.var().is_some_and(|var| var >= first) {
-                let same = before.iter().rev().position(|step| step.key == Some(touch.key));
+                let same = before.iter().rev().position(|step| key(step) == Some(touch.key));
                 touch.key = Key::unknown(first, same.map(|steps| steps + 1));
             }
         }
@@ -180,21 +165,15 @@ impl Tree {
         }
     }
 
-    /// Whether one of these begins something that leads to the same as the sequence, after the steps `done`. If so, the
-    /// sequence is left without that step.
-    pub(super) fn leads(
-        &self,
-        trace: &Trace,
-        choices: &[Choice],
-        sequence: &mut Sequence,
-        done: &[Done],
-    ) -> Leads {
+    /// Whether one of these begins something that leads to the same as the sequence. If so, the sequence is left without that
+    /// step.
+    pub(super) fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> Leads {
         let mut leads = Leads::Elsewhere;
         for at in self.first() {
-            match self.branches[at].leads(trace, choices, sequence, done) {
+            match self.branches[at].leads(trace, choices, sequence) {
                 Leads::Elsewhere => {}
                 Leads::Unsure => leads = Leads::Unsure,
-                by => return by,
+                Leads::Along => return Leads::Along,
             }
         }
         leads
@@ -264,33 +243,17 @@ impl Tree {
     #[inline(always)]
     #[must_use]
     pub(super) fn insert(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> bool {
-        self.insert_after(trace, choices, sequence, &mut Before::new())
-    }
-
-    /// The same of a sequence that comes after the steps `done`.
-    #[inline(always)]
-    #[must_use]
-    pub(super) fn insert_after(
-        &mut self,
-        trace: &Trace,
-        choices: &[Choice],
-        sequence: &mut Sequence,
-        done: &mut Before,
-    ) -> bool {
-        // The branches whose steps have been found to begin the sequence.
-        let mut before: SmallVec<[usize; 8]> = SmallVec::new();
-        let mut unsure = false;
+        let (mut unsure, mut depth) = (false, 0);
         let (mut at, mut end) = (self.gone, self.branches.len());
         while at < end {
             let branch = &self.branches[at];
             let after = at + branch.size as usize;
-            match branch.leads(trace, choices, sequence, done) {
-                Leads::By(step) => {
+            match branch.leads(trace, choices, sequence) {
+                Leads::Along => {
                     if sequence.is_empty() || branch.is_last() {
                         return unsure;
                     }
-                    done.push(step);
-                    before.push(at);
+                    depth += 1;
                     (at, end) = (at + 1, after);
                 }
                 elsewhere => {
@@ -299,28 +262,42 @@ impl Tree {
                 }
             }
         }
-        let added = sequence.len() as u32;
-        for &at in &before {
-            self.branches[at].size += added;
-        }
-        let before = self.branches.len();
-        self.branches.reserve(sequence.len());
-        let (mut size, known) = (added, sequence.vars_before(trace));
-        sequence.for_each_step(trace, choices, |task, values, touches| {
-            let mut branch = Branch::new(task, size, values, touches);
-            branch.forget_from(known, done);
-            self.branches.push(branch);
-            done.push(Done {
-                task,
-                along: true,
-                key: only_key(touches),
-            });
-            size -= 1;
-        });
+        let (before, added) = (self.branches.len(), sequence.len());
+        self.grow(depth, end, added as u32);
+        self.add(trace, choices, sequence);
         if end < before {
-            self.branches[end..].rotate_right(added as usize);
+            self.branches[end..].rotate_right(added);
         }
         unsure
+    }
+
+    /// So many branches come to be at `end`, after `depth` others.
+    fn grow(&mut self, depth: u32, end: usize, added: u32) {
+        let mut at = self.gone;
+        for _ in 0..depth {
+            while at + (self.branches[at].size as usize) < end {
+                at += self.branches[at].size as usize;
+            }
+            self.branches[at].size += added;
+            at += 1;
+        }
+    }
+
+    /// Adds a sequence at the end of the list.
+    #[inline(always)]
+    fn add(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) {
+        let mut done = std::mem::take(&mut sequence.done);
+        let (mut size, known) = (sequence.len() as u32, sequence.vars_before(trace));
+        self.branches.reserve(sequence.len());
+        let left = &*sequence;
+        left.for_each_step(trace, choices, |task, values, touches| {
+            let mut branch = Branch::new(task, size, values, touches);
+            branch.forget_from(known, &done, |step| step.key(trace, left));
+            self.branches.push(branch);
+            done.push(Done::touching(task, true, only_key(touches)));
+            size -= 1;
+        });
+        sequence.done = done;
     }
 }
 
@@ -376,41 +353,41 @@ impl Tree {
 }
 
 impl Branch {
-    /// Whether a branch begins something that leads to the same as the sequence, after the steps `done`. If so the branch's
-    /// step is taken out of it.
+    /// Whether a branch begins something that leads to the same as the sequence. If so the branch's step is taken out of it.
     #[inline(always)]
-    fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence, done: &[Done]) -> Leads {
-        let (place, key) = match sequence.place_of_step(self.task) {
+    fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> Leads {
+        match sequence.place_of_step(self.task) {
             // What it touches does not matter: it is a step of the sequence.
-            Some(place) if sequence.can_be_first(trace, place) => (Some(place), sequence.key(trace, place)),
-            Some(_) => return Leads::Elsewhere,
+            Some(place) => {
+                if !sequence.can_be_first(trace, place) || self.is_other(trace, choices, sequence, place) {
+                    return Leads::Elsewhere;
+                }
+                sequence.take(place);
+            }
             None => {
-                let Some(touches) = self.touches_in(trace, sequence, done) else {
+                let Some(touches) = self.touches_in(trace, sequence) else {
                     return Leads::Unsure;
                 };
                 let Some(place) = sequence.may_begin(trace, self.task, &touches) else {
                     return Leads::Elsewhere;
                 };
-                (place, only_key(&touches))
-            }
-        };
-        if let Some(place) = place {
-            // With other values it is another step.
-            let is_other = |made: &[Choice]| match made {
-                [] => self.more.as_ref().is_some_and(|more| !more.values.is_empty()),
-                made => self.chose_other(made),
-            };
-            let made = sequence.made_in(trace, choices, place);
-            if !self.is_any() && made.is_some_and(is_other) {
-                return Leads::Elsewhere;
+                if place.is_some_and(|place| self.is_other(trace, choices, sequence, place)) {
+                    return Leads::Elsewhere;
+                }
+                sequence.take_touching(self.task, place, only_key(&touches));
             }
         }
-        let along = place.is_some_and(|place| sequence.remove(place));
-        Leads::By(Done {
-            task: self.task,
-            along,
-            key,
-        })
+        Leads::Along
+    }
+
+    /// Whether it is another step than the one at a place of the sequence: with other values.
+    #[inline(always)]
+    fn is_other(&self, trace: &Trace, choices: &[Choice], sequence: &Sequence, place: usize) -> bool {
+        let is_other = |made: &[Choice]| match made {
+            [] => !self.values().is_empty(),
+            made => self.chose_other(made),
+        };
+        !self.is_any() && sequence.made_in(trace, choices, place).is_some_and(is_other)
     }
 
     /// Whether it chose other values than are among these choices.
@@ -421,7 +398,8 @@ impl Branch {
 
     /// What the branch's step would touch in the last execution, as far as it matters to the sequence; `None` if that cannot be
     /// told.
-    fn touches_in(&self, trace: &Trace, sequence: &Sequence, done: &[Done]) -> Option<Touches> {
+    fn touches_in(&self, trace: &Trace, sequence: &Sequence) -> Option<Touches> {
+        let done = &sequence.done[..];
         let mut touches = as_touches(self.touches());
         let Some(first) = touches.iter().find_map(|touch| touch.key.unknown_from()) else {
             return Some(touches);
@@ -430,7 +408,7 @@ impl Branch {
             && let Some(back) = touch.key.back()
         {
             let key = match done.len().checked_sub(back) {
-                Some(before) => done[before].key,
+                Some(before) => done[before].key(trace, sequence),
                 None => sequence.key_before(trace, back - done.len()),
             };
             if let Some(key) = key {

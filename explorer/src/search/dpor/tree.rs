@@ -153,6 +153,12 @@ impl Tree {
         self.gone == self.branches.len()
     }
 
+    /// Whether there is more to it than one step after which anything is to be tried: that step's being taken leaves nothing.
+    #[inline(always)]
+    pub(super) fn goes_on(&self) -> bool {
+        self.branches.len() > self.gone + 1
+    }
+
     /// The steps that may come first, with nothing to be tried after them.
     pub(super) fn first_steps(&self) -> Tree {
         let step = |at: usize| {
@@ -188,10 +194,18 @@ impl Tree {
         }
     }
 
-    /// Nothing is to be tried.
+    /// Nothing is to be tried. Mostly nothing was.
+    #[inline(always)]
     pub(super) fn clear(&mut self) {
-        self.branches.clear();
+        if !self.branches.is_empty() {
+            self.drop_all();
+        }
         self.gone = 0;
+    }
+
+    #[inline(never)]
+    fn drop_all(&mut self) {
+        self.branches.clear();
     }
 
     /// Adds a step after which anything is to be tried.

@@ -1,6 +1,6 @@
 //! The order itself: clocks, and questions about steps.
 
-use super::{NONE, NOTHING, Step, Trace, conflict};
+use super::{NONE, NOTHING, Step, Touched, Trace, conflict};
 use intermezzo_sdk::SyncVarOp;
 
 /// Vector clocks, one row per entry, in one piece. A row is overwritten when its entry is taken back and another comes in
@@ -66,6 +66,12 @@ impl Clocks {
     #[inline(always)]
     pub(super) fn of(&self, entry: u32, task: u32) -> u32 {
         self.rows.as_flattened()[4 * self.width * entry as usize + task as usize]
+    }
+
+    /// Whether an entry is known to another, or is it; not if that is none.
+    #[inline(always)]
+    pub(super) fn knows(&self, entry: u32, earlier: &Touched) -> bool {
+        entry != NONE && self.of(entry, earlier.task) >= earlier.local
     }
 
     /// How many entries of each task are before an entry, or are it; nothing for no entry.
@@ -208,12 +214,26 @@ impl Trace {
         steps: usize,
         mut each: impl FnMut(usize, &Step),
     ) {
+        self.for_each_after(earlier, from, steps, |number, step, is_independent| {
+            if is_independent {
+                each(number, step);
+            }
+        });
+    }
+
+    /// The same with all steps, each with whether it is such a one.
+    #[inline(always)]
+    pub(crate) fn for_each_after(
+        &self,
+        earlier: usize,
+        from: usize,
+        steps: usize,
+        mut each: impl FnMut(usize, &Step, bool),
+    ) {
         let a = &self.steps[earlier];
         for (number, b) in (from..).zip(&self.steps[from..steps.max(from)]) {
-            let precedes = a.task == b.task || self.clocks.has(b.stands, a);
-            if !precedes {
-                each(number, b);
-            }
+            let is_unknown = b.stands == NONE || self.clocks.of(b.stands, a.task) < a.local;
+            each(number, b, (a.task != b.task) & is_unknown);
         }
     }
 }

@@ -56,15 +56,17 @@ impl Trace {
                 self.found = found;
             }
         }
-        let first = self.keys[touch.key.index()][group as usize - 1].group;
-        for at in (first..group).rev() {
-            let earlier = self.keys[touch.key.index()][at as usize].entry;
-            if !self.known(earlier, by.entry) {
-                self.joined_late |=
-                    by.entry > step.entries && by.task == step.task && by.op != SyncVarOp::TaskJoin;
-                self.clocks.join(by.entry, earlier);
+        let list = &self.keys[touch.key.index()][..group as usize];
+        let first = list.last().map_or(group, |last| last.group);
+        let mut joined = false;
+        for earlier in list[first as usize..].iter().rev() {
+            if !self.clocks.knows(by.entry, earlier) {
+                self.clocks.join(by.entry, earlier.entry);
+                joined = true;
             }
         }
+        self.joined_late |=
+            joined && by.entry > step.entries && by.task == step.task && by.op != SyncVarOp::TaskJoin;
     }
 
     /// The step that made all touches of a key right before `group` in its list, if that is one: its task's own, and over. (That
@@ -165,7 +167,7 @@ impl Trace {
             for at in (first..group).rev() {
                 let touched = &list[at as usize];
                 let earlier = &self.entries[touched.entry as usize];
-                if earlier.step == step || self.known(touched.entry, knows) {
+                if earlier.step == step || self.clocks.knows(knows, touched) {
                     continue;
                 }
                 unknown = true;
@@ -186,7 +188,7 @@ impl Trace {
                 // A race with what comes later in the same group implies this one.
                 let hidden = found.iter().any(|&other| {
                     let other = self.steps[other].stands;
-                    other != NONE && self.known(touched.entry, other)
+                    self.clocks.knows(other, touched)
                 });
                 // Between shares that one task takes, one after the other, the gate may be closed.
                 if !hidden || gates != 0 && touched.class == Class::Share {

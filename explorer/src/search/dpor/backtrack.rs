@@ -50,6 +50,12 @@ impl Dpor {
             }
             let depth = self.nodes.len() - 1;
             let node = &mut self.nodes[depth];
+            if node.pending.is_empty() {
+                // Nobody is tried here any more: what the step touched need not be known.
+                self.leave();
+                plan.truncate(at);
+                continue;
+            }
             node.add_touches(&trace.could_touch(depth));
             // With a bound nobody sleeps on: these are just those that were tried here.
             self.sleepers.push(Sleeper {

@@ -222,11 +222,12 @@ impl Dpor {
                 .iter()
                 .any(|sleeper| sleeper.task == task)
         };
+        let mut guided = None;
         if !self.guide.is_empty() {
             std::mem::swap(&mut node.pending, &mut self.guide);
+            guided = std::iter::from_fn(|| node.next_pending())
+                .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
         }
-        let guided = std::iter::from_fn(|| node.next_pending())
-            .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
         // Without a sequence to follow, or where what it wants next was done on the way, anything goes; who could go on
         // only unasked comes last.
         let awake = |unasked: bool| {
@@ -259,11 +260,13 @@ impl Dpor {
     /// False if the step ended a round in vain, and without that somebody's step was taken who slept: what the execution
     /// shows is seen elsewhere.
     fn inherit_sleep(&mut self, depth: usize, trace: &Trace) -> bool {
-        if trace.void_rounds().last().is_some_and(|round| round.at == depth) {
-            return self.inherit_over_void(depth, trace);
-        }
-        if trace.has_voids() && self.could_wait(depth, trace) {
-            return false;
+        if trace.has_voids() {
+            if trace.void_rounds().last().is_some_and(|round| round.at == depth) {
+                return self.inherit_over_void(depth, trace);
+            }
+            if self.could_wait(depth, trace) {
+                return false;
+            }
         }
         let node = &self.nodes[depth];
         let touched = trace.touches(depth);
@@ -344,8 +347,9 @@ impl Dpor {
     fn note_planned(&mut self) {
         self.planned.nodes = self.nodes.len();
         self.planned.values.clone_from(&self.values);
-        if let Some(last) = self.nodes.last() {
-            self.planned.sequences.clone_from(&last.sequences);
+        match self.nodes.last() {
+            Some(last) if last.sequences.goes_on() => self.planned.sequences.clone_from(&last.sequences),
+            _ => self.planned.sequences.clear(),
         }
         self.planned.redundant = self.redundant;
         self.planned.blocked = self.blocked;

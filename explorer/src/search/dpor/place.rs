@@ -15,7 +15,7 @@ use super::bound::Bound;
 use super::node::Node;
 use super::sequence::{Sequence, Values};
 use super::sleep::{SavedTouches, Sleeper, Touches, restored_touches, saved_touches};
-use super::tree::{Before, Leads, SavedBranch, Tree};
+use super::tree::{Leads, SavedBranch, Tree};
 use crate::schedule::Choice;
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -398,22 +398,18 @@ impl At {
         choices: &[Choice],
         sequence: &mut Sequence,
     ) -> (Option<Added>, bool) {
-        let (mut done, mut unsure) = (Before::new(), false);
-        let mut above = Vec::new();
+        let (mut above, mut unsure) = (Vec::new(), false);
         let (mut place, mut from) = (self.place.clone(), self.branch + 1);
         loop {
             let mut branches = place.lock();
-            let begins = |at: usize| {
+            let begins = |&at: &usize| {
                 let tried = &branches.taken[at].tried;
-                let leads = tried.leads(trace, choices, sequence, &done);
+                let leads = tried.leads(trace, choices, sequence);
                 unsure |= matches!(leads, Leads::Unsure);
-                match leads {
-                    Leads::By(step) => Some((at, step)),
-                    Leads::Unsure | Leads::Elsewhere => None,
-                }
+                matches!(leads, Leads::Along)
             };
-            let Some((branch, step)) = (from..branches.taken.len()).find_map(begins) else {
-                unsure |= branches.pending.insert_after(trace, choices, sequence, &mut done);
+            let Some(branch) = (from..branches.taken.len()).find(begins) else {
+                unsure |= branches.pending.insert(trace, choices, sequence);
                 drop(branches);
                 return (Some((above, place)), unsure);
             };
@@ -421,7 +417,6 @@ impl At {
             let Some(below) = taken.below.clone().filter(|_| !sequence.is_empty()) else {
                 return (None, unsure);
             };
-            done.push(step);
             drop(branches);
             above.push(At { place, branch });
             (place, from) = (below, 0);

@@ -23,7 +23,7 @@ pub(super) fn values(choices: &[Choice]) -> Values {
 }
 
 /// One step of a sequence.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Planned {
     pub(super) task: u32,
     /// The step of the last execution that it is; `NOTHING` for the operation that could never happen there.
@@ -58,10 +58,52 @@ impl Planned {
     }
 }
 
+/// A step that is done before what is left of a sequence.
+#[derive(Clone, Copy)]
+pub(super) struct Done {
+    pub(super) task: u32,
+    /// Whether it is a step of the sequence, and does what it did in the last execution. Else it merely commutes with the
+    /// sequence, and may be another than that execution's; or it comes before the race now, and may do something else.
+    pub(super) along: bool,
+    /// The step of the last execution that it is; else `NOTHING`, and what it would touch there, if that is known and one key.
+    step: u32,
+    key: Option<Key>,
+}
+
+impl Done {
+    /// A step that touches this in the last execution, if that is known and one key.
+    #[inline(always)]
+    pub(super) fn touching(task: u32, along: bool, key: Option<Key>) -> Done {
+        Done {
+            task,
+            along,
+            step: NOTHING,
+            key,
+        }
+    }
+
+    /// What it touches in the last execution, if that is known and one key: mostly nobody asks.
+    #[inline(never)]
+    pub(super) fn key(&self, trace: &Trace, sequence: &Sequence) -> Option<Key> {
+        if self.step == NOTHING {
+            return self.key;
+        }
+        if sequence.reversed == Some(self.step as usize) {
+            return trace.with_might_touch(self.step as usize, only_key);
+        }
+        only_key(&trace.could_touch(self.step as usize))
+    }
+}
+
 /// Steps of the last execution in their order, without some that are to come later.
 #[derive(Default)]
 pub(super) struct Sequence {
+    /// Room for its steps, and where in that those are which are left.
     planned: Vec<Planned>,
+    from: usize,
+    end: usize,
+    /// What is done before those that are left, in order.
+    pub(super) done: Vec<Done>,
     blocked: Option<Blocked>,
     /// The step for which the race is reversed: what comes before it is another question once it is.
     reversed: Option<usize>,
@@ -113,10 +155,10 @@ impl Sequences {
     /// The same without the steps after `later`.
     #[inline(always)]
     pub(super) fn reversing_up_to(&mut self, trace: &Trace, earlier: usize, later: usize) -> &mut Sequence {
-        self.begin(earlier);
+        self.begin(trace, earlier);
         self.add_independent(trace, earlier + 1, later);
         let last = Planned::of(later, &trace.steps()[later]);
-        self.sequence.planned.push(last);
+        self.sequence.push(last);
         self.sequence.reversed = Some(later);
         &mut self.sequence
     }
@@ -124,9 +166,9 @@ impl Sequences {
     /// And with those, of the first `steps` steps: `later` stays the last.
     #[inline(always)]
     pub(super) fn and_later(&mut self, trace: &Trace, steps: usize) -> &mut Sequence {
-        if let (Some(last), Some(later)) = (self.sequence.planned.pop(), self.sequence.reversed) {
+        if let (Some(last), Some(later)) = (self.sequence.pop(), self.sequence.reversed) {
             self.add_independent(trace, later + 1, steps);
-            self.sequence.planned.push(last);
+            self.sequence.push(last);
         }
         &mut self.sequence
     }
@@ -139,11 +181,11 @@ impl Sequences {
         blocked: &Blocked,
         steps: usize,
     ) -> &mut Sequence {
-        self.begin(earlier);
+        self.begin(trace, earlier);
         self.add_independent(trace, earlier + 1, steps);
         // What else stands in its way comes later, and what comes after that.
         let mut later: Vec<usize> = Vec::new();
-        self.sequence.planned.retain(|planned| {
+        self.sequence.retain(|planned| {
             let Some(step) = planned.step() else {
                 return true;
             };
@@ -155,55 +197,108 @@ impl Sequences {
             }
             !comes_later
         });
-        self.sequence.planned.push(Planned::blocked(blocked.task));
+        self.sequence.push(Planned::blocked(blocked.task));
         self.sequence.blocked = Some(*blocked);
         &mut self.sequence
     }
 
     /// Begins anew, before the step `earlier`.
     #[inline(always)]
-    fn begin(&mut self, earlier: usize) {
+    fn begin(&mut self, trace: &Trace, earlier: usize) {
         self.sequence.depth = earlier;
         (self.sequence.blocked, self.sequence.reversed) = (None, None);
-        self.sequence.planned.clear();
+        (self.sequence.from, self.sequence.end) = (0, 0);
+        self.sequence.done.clear();
+        if self.sequence.planned.len() <= trace.steps().len() {
+            self.sequence.make_room(trace.steps().len() + 1);
+        }
     }
 
     /// Adds the steps from `from` on, of the first `steps` steps, that need not come after the one that it begins before.
+    #[inline(always)]
     fn add_independent(&mut self, trace: &Trace, from: usize, steps: usize) {
-        let planned = &mut self.sequence.planned;
-        trace.for_each_independent(self.sequence.depth, from, steps, |number, step| {
-            // A round in vain leads to nothing.
-            if !trace.is_void(number) {
-                planned.push(Planned::of(number, step));
-            }
-        });
+        if from < steps {
+            self.sequence.add_each_independent(trace, from, steps);
+        }
     }
 }
 
 impl Sequence {
+    /// Makes room for so many steps.
+    #[cold]
+    fn make_room(&mut self, steps: usize) {
+        self.planned.resize(2 * steps, Planned::blocked(0));
+    }
+
+    /// See [`Sequences::add_independent`].
+    #[inline(never)]
+    fn add_each_independent(&mut self, trace: &Trace, from: usize, steps: usize) {
+        let (planned, mut end, has_voids) = (&mut self.planned[..], self.end, trace.has_voids());
+        // Which steps these are is as good as random: so there is no branch for it, which would be guessed wrong.
+        trace.for_each_after(self.depth, from, steps, |number, step, is_independent| {
+            planned[end] = Planned::of(number, step);
+            // A round in vain leads to nothing.
+            let is_void = has_voids && trace.is_void(number);
+            end += usize::from(is_independent & !is_void);
+        });
+        self.end = end;
+    }
+
+    /// Adds a step at the end.
+    #[inline(always)]
+    fn push(&mut self, planned: Planned) {
+        self.planned[self.end] = planned;
+        self.end += 1;
+    }
+
+    /// Takes the last step off.
+    #[inline(always)]
+    fn pop(&mut self) -> Option<Planned> {
+        let last = self.left().last().copied()?;
+        self.end -= 1;
+        Some(last)
+    }
+
+    /// Keeps those steps only for which this holds.
+    fn retain(&mut self, mut holds: impl FnMut(&Planned) -> bool) {
+        let mut end = self.from;
+        for at in self.from..self.end {
+            if holds(&self.planned[at]) {
+                self.planned.swap(end, at);
+                end += 1;
+            }
+        }
+        self.end = end;
+    }
+
     /// Leaves out what the last step does not need: what of the sequence is left has fewer beginnings.
     pub(super) fn keep_needed(&mut self, trace: &Trace) -> &mut Sequence {
-        if let Some(last) = self.planned.pop() {
+        if let Some(last) = self.pop() {
             let blocked = self.blocked;
-            self.planned
-                .retain(|planned| match (planned.step(), last.step(), blocked) {
-                    (Some(step), Some(later), _) => trace.precedes(step, later),
-                    (Some(step), None, Some(blocked)) => trace.precedes_blocked(step, &blocked),
-                    _ => true,
-                });
-            self.planned.push(last);
+            self.retain(|planned| match (planned.step(), last.step(), blocked) {
+                (Some(step), Some(later), _) => trace.precedes(step, later),
+                (Some(step), None, Some(blocked)) => trace.precedes_blocked(step, &blocked),
+                _ => true,
+            });
+            self.push(last);
         }
         self
     }
 
+    /// The steps that are left.
+    #[inline(always)]
+    fn left(&self) -> &[Planned] {
+        &self.planned[self.from..self.end]
+    }
+
     /// The task that the race is reversed for.
     pub(super) fn last_task(&self) -> u32 {
-        self.planned.last().map_or(0, |planned| planned.task)
+        self.left().last().map_or(0, |planned| planned.task)
     }
 
     /// Whether there is nothing left to do.
     pub(super) fn is_empty(&self) -> bool {
-        self.planned.is_empty()
+        self.from == self.end
     }
 
     /// Goes through the steps, each with its task, the values that it chose and what it touches. `choices` are those of the
@@ -215,7 +310,7 @@ impl Sequence {
         choices: &[Choice],
         mut each: impl FnMut(&Planned, &[u32], &[Touch]),
     ) {
-        for (place, planned) in self.planned.iter().enumerate() {
+        for (place, planned) in self.left().iter().enumerate() {
             let values = match self.made_in(trace, choices, place) {
                 None | Some([]) => Values::new(),
                 Some(made) => values(made),
@@ -233,7 +328,7 @@ impl Sequence {
         choices: &'a [Choice],
         place: usize,
     ) -> Option<&'a [Choice]> {
-        let step = self.planned[place].step();
+        let step = self.left()[place].step();
         let step = step.filter(|&step| self.reversed != Some(step))?;
         let range = trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end;
         match choices.get(range).unwrap_or_default() {
@@ -264,7 +359,7 @@ impl Sequence {
 
     #[inline(never)]
     fn comes_after_none(&self, trace: &Trace, place: usize) -> bool {
-        let (before, step) = (&self.planned[..place], &self.planned[place]);
+        let (before, step) = (&self.left()[..place], &self.left()[place]);
         let Some(number) = step.step() else {
             let precedes = |earlier: usize| {
                 self.blocked
@@ -292,19 +387,19 @@ impl Sequence {
 
     /// The tasks whose steps can come first.
     pub(super) fn begins<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = u32> + 'a {
-        (0..self.planned.len())
+        (0..self.len())
             .filter(|&place| self.can_be_first(trace, place))
-            .map(|place| self.planned[place].task)
+            .map(|place| self.left()[place].task)
     }
 
     /// Whether a task, whose next step touches this, may begin something that leads to the same as the sequence: its step
     /// can come first in it, at the place given; or it has no step in it, and commutes with all of it.
     pub(super) fn may_begin(&self, trace: &Trace, task: u32, touches: &Touches) -> Option<Option<usize>> {
-        match self.planned.iter().position(|planned| planned.task == task) {
+        match self.left().iter().position(|planned| planned.task == task) {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
             None => {
                 let commutes = self
-                    .planned
+                    .left()
                     .iter()
                     .all(|planned| self.with_touches(trace, planned, |theirs| !conflict(touches, theirs)));
                 commutes.then_some(None)
@@ -314,25 +409,50 @@ impl Sequence {
 
     /// Whether a task begins it, by its step that is in it.
     pub(super) fn begins_with(&self, trace: &Trace, task: u32) -> bool {
-        let place = self.planned.iter().position(|planned| planned.task == task);
+        let place = self.left().iter().position(|planned| planned.task == task);
         place.is_some_and(|place| self.can_be_first(trace, place))
     }
 
-    /// Takes out the step at a place, which was done. Whether it does what it did in the last execution.
-    pub(super) fn remove(&mut self, place: usize) -> bool {
-        let step = self.planned.remove(place).step();
-        step.is_some() && step != self.reversed
+    /// The step at a place was done: takes it out.
+    #[inline(always)]
+    pub(super) fn take(&mut self, place: usize) {
+        let Planned { task, step, .. } = self.remove(place);
+        self.done.push(Done {
+            task,
+            along: self.is_along(step),
+            step,
+            key: None,
+        });
+    }
+
+    /// The step of a task was done, which touches this: takes it out, if it is at a place.
+    pub(super) fn take_touching(&mut self, task: u32, place: Option<usize>, key: Option<Key>) {
+        let along = place.is_some_and(|place| {
+            let step = self.remove(place).step;
+            self.is_along(step)
+        });
+        self.done.push(Done::touching(task, along, key));
+    }
+
+    /// Whether a step does what it did in the last execution.
+    fn is_along(&self, step: u32) -> bool {
+        step != NOTHING && self.reversed != Some(step as usize)
+    }
+
+    /// Takes out the step at a place. Mostly it is among the first: those before it are moved up, one by one.
+    #[inline(always)]
+    fn remove(&mut self, place: usize) -> Planned {
+        let first = self.from;
+        for at in (first..first + place).rev() {
+            self.planned.swap(at, at + 1);
+        }
+        self.from += 1;
+        self.planned[first]
     }
 
     /// How many variables tasks had come to where the sequence begins.
     pub(super) fn vars_before(&self, trace: &Trace) -> u32 {
         trace.vars_before(self.depth)
-    }
-
-    /// What the step at a place touches, if that is one key.
-    #[inline(always)]
-    pub(super) fn key(&self, trace: &Trace, place: usize) -> Option<Key> {
-        self.with_touches(trace, &self.planned[place], only_key)
     }
 
     /// What the step `back` steps before where the sequence begins touched, if that is one key.
@@ -343,7 +463,7 @@ impl Sequence {
     /// Whether any of the steps touches a variable with this number or a higher one.
     pub(super) fn touches_from(&self, trace: &Trace, first: u32) -> bool {
         let is_such = |touch: &Touch| touch.key.var().is_some_and(|var| var >= first);
-        let mut steps = self.planned.iter();
+        let mut steps = self.left().iter();
         steps.any(|planned| self.with_touches(trace, planned, |touches| touches.iter().any(is_such)))
     }
 
@@ -369,7 +489,7 @@ impl Sequence {
         let could_be_it =
             |touch: &Touch| touch.key.var().is_some_and(|var| var >= first) && !touch.class.commutes(class);
         let mut others = Vec::new();
-        for planned in &self.planned {
+        for planned in self.left() {
             if self.with_touches(trace, planned, |touches| touches.iter().any(could_be_it)) {
                 let Some(other) = planned.step().and_then(|step| self.named.of(trace, step)) else {
                     return false;
@@ -411,18 +531,18 @@ impl Sequence {
 
     /// The last step of the last execution in it, but for the one that the race is reversed for.
     pub(super) fn last_step(&self) -> usize {
-        let mut others = self.planned.iter().rev().filter_map(Planned::step);
+        let mut others = self.left().iter().rev().filter_map(Planned::step);
         others.find(|&step| self.reversed != Some(step)).unwrap_or(0)
     }
 
     /// How many steps are left to do.
     pub(super) fn len(&self) -> usize {
-        self.planned.len()
+        self.end - self.from
     }
 
     /// The place of the next step of a task, if that was taken in the last execution.
     pub(super) fn place_of_step(&self, task: u32) -> Option<usize> {
-        let place = self.planned.iter().position(|planned| planned.task == task)?;
-        self.planned[place].step().map(|_| place)
+        let place = self.left().iter().position(|planned| planned.task == task)?;
+        self.left()[place].step().map(|_| place)
     }
 }

@@ -1,12 +1,11 @@
 //! Wakeup trees: what is to be tried, as sequences that share their beginnings.
 
 use super::names::Names;
-use super::sequence::{Sequence, Values, values};
+use super::sequence::{Done, Sequence, Values, values};
 use super::sleep::{SavedTouches, Touches, as_touches, restored_touches, saved_touches};
 use crate::schedule::Choice;
 use crate::trace::{Key, Name, Touch, Trace};
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 /// A step to be taken, and what is to be tried after it, in order. With nothing to be tried, anything is.
 ///
@@ -33,23 +32,9 @@ pub(super) enum Leads {
     Elsewhere,
     /// It cannot be told: it touches variables that may be numbered otherwise in the execution that the sequence is of.
     Unsure,
-    /// It does, by this step.
-    By(Done),
+    /// It does: its step is among those done before the sequence now, and no longer in it.
+    Along,
 }
-
-/// A step that is done before what is left of a sequence.
-#[derive(Clone, Copy)]
-pub(super) struct Done {
-    task: u32,
-    /// Whether it is a step of the sequence, and does what it did in the last execution. Else it merely commutes with the
-    /// sequence, and may be another than that execution's; or it comes before the race now, and may do something else.
-    along: bool,
-    /// What it touches in the last execution, if that is known and one key.
-    key: Option<Key>,
-}
-
-/// Such steps, in order.
-pub(super) type Before = SmallVec<[Done; 8]>;
 
 /// What a step chose and touched.
 #[derive(Clone, Debug)]
@@ -81,10 +66,15 @@ impl Branch {
         }
     }
 
-    /// Forgets which variables it touches of those with this number or a higher one, but for what `names` says of one: the
-    /// names of operations on it, how many beside its own. Few will do where steps `before` touch the same.
+    /// Forgets which variables it touches of those with this number or a higher one, but how many steps `back` another
+    /// touched the same; and what `names` says of one: the names of operations on it, so many beside its own.
     #[inline(always)]
-    fn forget_from(&mut self, first: u32, before: &[Done], names: impl FnOnce(Key, usize) -> Names) {
+    fn forget_from(
+        &mut self,
+        first: u32,
+        back: impl Fn(Key) -> Option<usize>,
+        names: impl FnOnce(Key, usize) -> Names,
+    ) {
         let touches = match &mut self.more {
             Some(more) => &mut more.touches[..],
             None => self.touch.as_mut_slice(),
@@ -92,10 +82,10 @@ impl Branch {
         let mut forgotten = None;
         for touch in &mut *touches {
             if touch.key.var().is_some_and(|var| var >= first) {
-                let same = before.iter().rev().position(|step| step.key == Some(touch.key));
-                let others = if same.is_some() { 0 } else { OTHERS };
+                let back = back(touch.key);
+                let others = if back.is_some() { 0 } else { OTHERS };
                 forgotten = Some((touch.key, others));
-                touch.key = Key::unknown(first, same.map(|steps| steps + 1));
+                touch.key = Key::unknown(first, back);
             }
         }
         if let ([touch], Some((key, others))) = (&*touches, forgotten) {
@@ -203,6 +193,12 @@ impl Tree {
         self.gone == self.branches.len()
     }
 
+    /// Whether there is more to it than one step after which anything is to be tried: that step's being taken leaves nothing.
+    #[inline(always)]
+    pub(super) fn goes_on(&self) -> bool {
+        self.branches.len() > self.gone + 1
+    }
+
     /// The steps that may come first, with nothing to be tried after them.
     pub(super) fn first_steps(&self) -> Tree {
         let step = |at: usize| {
@@ -215,21 +211,15 @@ impl Tree {
         }
     }
 
-    /// Whether one of these begins something that leads to the same as the sequence, after the steps `done`. If so, the
-    /// sequence is left without that step.
-    pub(super) fn leads(
-        &self,
-        trace: &Trace,
-        choices: &[Choice],
-        sequence: &mut Sequence,
-        done: &[Done],
-    ) -> Leads {
+    /// Whether one of these begins something that leads to the same as the sequence. If so, the sequence is left without that
+    /// step.
+    pub(super) fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> Leads {
         let mut leads = Leads::Elsewhere;
         for at in self.first() {
-            match self.branches[at].leads(trace, choices, sequence, done) {
+            match self.branches[at].leads(trace, choices, sequence) {
                 Leads::Elsewhere => {}
                 Leads::Unsure => leads = Leads::Unsure,
-                by => return by,
+                Leads::Along => return Leads::Along,
             }
         }
         leads
@@ -244,10 +234,18 @@ impl Tree {
         }
     }
 
-    /// Nothing is to be tried.
+    /// Nothing is to be tried. Mostly nothing was.
+    #[inline(always)]
     pub(super) fn clear(&mut self) {
-        self.branches.clear();
+        if !self.branches.is_empty() {
+            self.drop_all();
+        }
         self.gone = 0;
+    }
+
+    #[inline(never)]
+    fn drop_all(&mut self) {
+        self.branches.clear();
     }
 
     /// Adds a step after which anything is to be tried.
@@ -299,33 +297,17 @@ impl Tree {
     #[inline(always)]
     #[must_use]
     pub(super) fn insert(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> bool {
-        self.insert_after(trace, choices, sequence, &mut Before::new())
-    }
-
-    /// The same of a sequence that comes after the steps `done`.
-    #[inline(always)]
-    #[must_use]
-    pub(super) fn insert_after(
-        &mut self,
-        trace: &Trace,
-        choices: &[Choice],
-        sequence: &mut Sequence,
-        done: &mut Before,
-    ) -> bool {
-        // The branches whose steps have been found to begin the sequence.
-        let mut before: SmallVec<[usize; 8]> = SmallVec::new();
-        let mut unsure = false;
+        let (mut unsure, mut depth) = (false, 0);
         let (mut at, mut end) = (self.gone, self.branches.len());
         while at < end {
             let branch = &self.branches[at];
             let after = at + branch.size as usize;
-            match branch.leads(trace, choices, sequence, done) {
-                Leads::By(step) => {
+            match branch.leads(trace, choices, sequence) {
+                Leads::Along => {
                     if sequence.is_empty() || branch.is_last() {
                         return unsure;
                     }
-                    done.push(step);
-                    before.push(at);
+                    depth += 1;
                     (at, end) = (at + 1, after);
                 }
                 elsewhere => {
@@ -334,30 +316,46 @@ impl Tree {
                 }
             }
         }
-        let added = sequence.len() as u32;
-        for &at in &before {
-            self.branches[at].size += added;
-        }
-        let before = self.branches.len();
-        self.branches.reserve(sequence.len());
-        let (mut size, known) = (added, sequence.vars_before(trace));
-        sequence.for_each_step(trace, choices, |step, values, touches| {
-            let mut branch = Branch::new(step.task, size, values, touches);
-            branch.forget_from(known, done, |key, others| {
-                sequence.names(trace, step, key, others)
-            });
-            self.branches.push(branch);
-            done.push(Done {
-                task: step.task,
-                along: true,
-                key: only_key(touches),
-            });
-            size -= 1;
-        });
+        let (before, added) = (self.branches.len(), sequence.len());
+        self.grow(depth, end, added as u32);
+        self.add(trace, choices, sequence);
         if end < before {
-            self.branches[end..].rotate_right(added as usize);
+            self.branches[end..].rotate_right(added);
         }
         unsure
+    }
+
+    /// So many branches come to be at `end`, after `depth` others.
+    fn grow(&mut self, depth: u32, end: usize, added: u32) {
+        let mut at = self.gone;
+        for _ in 0..depth {
+            while at + (self.branches[at].size as usize) < end {
+                at += self.branches[at].size as usize;
+            }
+            self.branches[at].size += added;
+            at += 1;
+        }
+    }
+
+    /// Adds a sequence at the end of the list.
+    #[inline(always)]
+    fn add(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) {
+        let mut done = std::mem::take(&mut sequence.done);
+        let (mut size, known) = (sequence.len() as u32, sequence.vars_before(trace));
+        self.branches.reserve(sequence.len());
+        let left = &*sequence;
+        left.for_each_step(trace, choices, |step, values, touches| {
+            let mut branch = Branch::new(step.task, size, values, touches);
+            let back = |key| {
+                let mut before = done.iter().rev();
+                Some(before.position(|step| step.key(trace, left) == Some(key))? + 1)
+            };
+            branch.forget_from(known, back, |key, others| left.names(trace, step, key, others));
+            self.branches.push(branch);
+            done.push(Done::touching(step.task, true, only_key(touches)));
+            size -= 1;
+        });
+        sequence.done = done;
     }
 }
 
@@ -418,41 +416,41 @@ impl Tree {
 }
 
 impl Branch {
-    /// Whether a branch begins something that leads to the same as the sequence, after the steps `done`. If so the branch's
-    /// step is taken out of it.
+    /// Whether a branch begins something that leads to the same as the sequence. If so the branch's step is taken out of it.
     #[inline(always)]
-    fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence, done: &[Done]) -> Leads {
-        let (place, key) = match sequence.place_of_step(self.task) {
+    fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> Leads {
+        match sequence.place_of_step(self.task) {
             // What it touches does not matter: it is a step of the sequence.
-            Some(place) if sequence.can_be_first(trace, place) => (Some(place), sequence.key(trace, place)),
-            Some(_) => return Leads::Elsewhere,
+            Some(place) => {
+                if !sequence.can_be_first(trace, place) || self.is_other(trace, choices, sequence, place) {
+                    return Leads::Elsewhere;
+                }
+                sequence.take(place);
+            }
             None => {
-                let Some(touches) = self.touches_in(trace, sequence, done) else {
+                let Some(touches) = self.touches_in(trace, sequence) else {
                     return Leads::Unsure;
                 };
                 let Some(place) = sequence.may_begin(trace, self.task, &touches) else {
                     return Leads::Elsewhere;
                 };
-                (place, only_key(&touches))
-            }
-        };
-        if let Some(place) = place {
-            // With other values it is another step.
-            let is_other = |made: &[Choice]| match made {
-                [] => self.more.as_ref().is_some_and(|more| !more.values.is_empty()),
-                made => self.chose_other(made),
-            };
-            let made = sequence.made_in(trace, choices, place);
-            if !self.is_any() && made.is_some_and(is_other) {
-                return Leads::Elsewhere;
+                if place.is_some_and(|place| self.is_other(trace, choices, sequence, place)) {
+                    return Leads::Elsewhere;
+                }
+                sequence.take_touching(self.task, place, only_key(&touches));
             }
         }
-        let along = place.is_some_and(|place| sequence.remove(place));
-        Leads::By(Done {
-            task: self.task,
-            along,
-            key,
-        })
+        Leads::Along
+    }
+
+    /// Whether it is another step than the one at a place of the sequence: with other values.
+    #[inline(always)]
+    fn is_other(&self, trace: &Trace, choices: &[Choice], sequence: &Sequence, place: usize) -> bool {
+        let is_other = |made: &[Choice]| match made {
+            [] => !self.values().is_empty(),
+            made => self.chose_other(made),
+        };
+        !self.is_any() && sequence.made_in(trace, choices, place).is_some_and(is_other)
     }
 
     /// Whether it chose other values than are among these choices.
@@ -463,7 +461,8 @@ impl Branch {
 
     /// What the branch's step would touch in the last execution, as far as it matters to the sequence; `None` if that cannot be
     /// told.
-    fn touches_in(&self, trace: &Trace, sequence: &Sequence, done: &[Done]) -> Option<Touches> {
+    fn touches_in(&self, trace: &Trace, sequence: &Sequence) -> Option<Touches> {
+        let done = &sequence.done[..];
         let mut touches = as_touches(self.touches());
         let Some(first) = touches.iter().find_map(|touch| touch.key.unknown_from()) else {
             return Some(touches);
@@ -472,7 +471,7 @@ impl Branch {
             && let Some(back) = touch.key.back()
         {
             let key = match done.len().checked_sub(back) {
-                Some(before) => done[before].key,
+                Some(before) => done[before].key(trace, sequence),
                 None => sequence.key_before(trace, back - done.len()),
             };
             if let Some(key) = key {

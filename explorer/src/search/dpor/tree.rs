@@ -40,17 +40,23 @@ struct More {
     touches: Touches,
 }
 
+impl More {
+    // Apart: mostly there is nothing more to say.
+    #[inline(never)]
+    fn new(values: &[u32], touches: &[Touch]) -> Box<More> {
+        Box::new(More {
+            values: Values::from_slice(values),
+            touches: Touches::from_slice(touches),
+        })
+    }
+}
+
 impl Branch {
     #[inline(always)]
     fn new(task: u32, size: u32, values: &[u32], touches: &[Touch]) -> Branch {
         let touch = touches.first().copied();
         let brief = values.is_empty() && touches.len() <= 1;
-        let more = (!brief).then(|| {
-            Box::new(More {
-                values: Values::from_slice(values),
-                touches: Touches::from_slice(touches),
-            })
-        });
+        let more = (!brief).then(|| More::new(values, touches));
         Branch {
             task,
             size,
@@ -63,15 +69,15 @@ impl Branch {
     /// touch.
     #[inline(always)]
     fn forget_from(&mut self, first: u32, before: &[Done], key: impl Fn(&Done) -> Option<Key>) {
-        let touches = match &mut self.more {
-            Some(more) => &mut more.touches[..],
-            None => self.touch.as_mut_slice(),
-        };
-        for touch in touches {
+        let forget = |touch: &mut Touch| {
             if touch.key.var().is_some_and(|var| var >= first) {
                 let same = before.iter().rev().position(|step| key(step) == Some(touch.key));
                 touch.key = Key::unknown(first, same.map(|steps| steps + 1));
             }
+        };
+        match &mut self.more {
+            Some(more) => more.touches.iter_mut().for_each(forget),
+            None => self.touch.iter_mut().for_each(forget),
         }
     }
 

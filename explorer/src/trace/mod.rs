@@ -133,6 +133,8 @@ pub struct Trace {
     /// Which gates of each variable are open.
     gates: Vec<Gates>,
     tasks: Vec<Tracked>,
+    /// The last step in which a task did its first; it may have been taken back.
+    newest: u32,
     clocks: order::Clocks,
     /// Room for the steps that an operation races with.
     found: Vec<usize>,
@@ -557,6 +559,7 @@ impl Trace {
             self.add_tasks(task);
         }
         if self.tasks[task as usize].head == NONE {
+            self.newest = self.steps.len() as u32;
             let (parent, ordinal) = end.creator(task);
             self.tasks[task as usize].lineage = match task {
                 0 => 0,

@@ -164,6 +164,11 @@ impl Trace {
             .map(|(number, task)| (number, task.lineage))
     }
 
+    /// Whether any task may have done its first in this step or a later one.
+    pub(crate) fn has_tasks_from(&self, step: usize) -> bool {
+        self.newest as usize >= step
+    }
+
     /// Whether a step just stored a value, and touched nothing else: its task knows no more than before.
     pub(crate) fn is_store(&self, step: usize) -> bool {
         let from = self.steps[step].entries as usize;

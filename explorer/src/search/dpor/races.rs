@@ -6,7 +6,7 @@
 //! that the trees never got to hold: programs of four tasks showed it.) Of many of the others it can be told soon that
 //! nothing is new for them, or that somebody sleeps who comes to what they lead to.
 
-use super::sequence::Sequence;
+use super::sequence::{Sequence, with_values};
 use super::sleep::{Sleeper, Touches};
 use super::{Dpor, Insertion};
 use crate::schedule::Choice;
@@ -42,10 +42,11 @@ impl Dpor {
     /// Sees to it that every race of the last execution is reversed.
     pub(super) fn reverse_races(&mut self, trace: &Trace, choices: &[Choice]) {
         let steps = self.nodes.len().min(trace.steps().len());
+        let choices = with_values(choices);
         let mut sequences = std::mem::take(&mut self.sequences);
         let races = trace.races_from(0);
         let whole = self.insertion == Insertion::Whole;
-        if whole {
+        if whole && trace.has_tasks_from(self.fresh) {
             for (number, lineage) in trace.lineages() {
                 self.bound.number_is_of(number, lineage);
             }

@@ -14,12 +14,21 @@ pub(super) type Values = SmallVec<[u32; 2]>;
 
 /// The values among these choices.
 pub(super) fn values(choices: &[Choice]) -> Values {
-    let is_value = |choice: &&Choice| !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue);
-    choices
-        .iter()
-        .filter(is_value)
-        .map(|choice| choice.taken)
-        .collect()
+    let values = choices.iter().filter(|choice| is_value(choice));
+    values.map(|choice| choice.taken).collect()
+}
+
+fn is_value(choice: &Choice) -> bool {
+    !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue)
+}
+
+/// These choices, if there is a value among them: else no step has to be asked for its own.
+pub(super) fn with_values(choices: &[Choice]) -> &[Choice] {
+    if choices.iter().any(is_value) {
+        choices
+    } else {
+        &[]
+    }
 }
 
 /// One step of a sequence.
@@ -330,6 +339,9 @@ impl Sequence {
     ) -> Option<&'a [Choice]> {
         let step = self.left()[place].step();
         let step = step.filter(|&step| self.reversed != Some(step))?;
+        if choices.is_empty() {
+            return Some(&[]);
+        }
         let range = trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end;
         match choices.get(range).unwrap_or_default() {
             // Who takes the step is all there is to choose, mostly.

@@ -46,18 +46,24 @@ struct More {
     names: Names,
 }
 
+impl More {
+    // Apart: mostly there is nothing more to say.
+    #[inline(never)]
+    fn new(values: &[u32], touches: &[Touch]) -> Box<More> {
+        Box::new(More {
+            values: Values::from_slice(values),
+            touches: Touches::from_slice(touches),
+            names: Names::new(),
+        })
+    }
+}
+
 impl Branch {
     #[inline(always)]
     fn new(task: u32, size: u32, values: &[u32], touches: &[Touch]) -> Branch {
         let touch = touches.first().copied();
         let brief = values.is_empty() && touches.len() <= 1;
-        let more = (!brief).then(|| {
-            Box::new(More {
-                values: Values::from_slice(values),
-                touches: Touches::from_slice(touches),
-                names: Names::new(),
-            })
-        });
+        let more = (!brief).then(|| More::new(values, touches));
         Branch {
             task,
             size,
@@ -75,39 +81,47 @@ impl Branch {
         back: impl Fn(Key) -> Option<usize>,
         names: impl FnOnce(Key, usize) -> Names,
     ) {
+        let is_late = |touch: &Touch| touch.key.var().is_some_and(|var| var >= first);
+        let any_late = match &self.more {
+            Some(more) => more.touches.iter().any(is_late),
+            None => self.touch.as_ref().is_some_and(is_late),
+        };
+        if any_late {
+            self.forget(first, is_late, back, names);
+        }
+    }
+
+    #[inline(never)]
+    fn forget(
+        &mut self,
+        first: u32,
+        is_late: impl Fn(&Touch) -> bool,
+        back: impl Fn(Key) -> Option<usize>,
+        names: impl FnOnce(Key, usize) -> Names,
+    ) {
         let touches = match &mut self.more {
             Some(more) => &mut more.touches[..],
             None => self.touch.as_mut_slice(),
         };
         let mut forgotten = None;
-        for touch in &mut *touches {
-            if touch.key.var().is_some_and(|var| var >= first) {
-                let back = back(touch.key);
-                let others = if back.is_some() { 0 } else { OTHERS };
-                forgotten = Some((touch.key, others));
-                touch.key = Key::unknown(first, back);
-            }
+        for touch in touches.iter_mut().filter(|touch| is_late(touch)) {
+            let back = back(touch.key);
+            let others = if back.is_some() { 0 } else { OTHERS };
+            forgotten = Some((touch.key, others));
+            touch.key = Key::unknown(first, back);
         }
-        if let ([touch], Some((key, others))) = (&*touches, forgotten) {
-            let touches = as_touches(&[*touch]);
-            self.know_by(names(key, others), touches);
+        if let ([_], Some((key, others))) = (touches, forgotten) {
+            self.know_by(names(key, others));
         }
     }
 
-    /// It touches this, and is known by these names.
-    #[inline(never)]
-    fn know_by(&mut self, names: Names, touches: Touches) {
-        if names.is_empty() {
-            return;
+    /// It is known by these names.
+    fn know_by(&mut self, names: Names) {
+        if !names.is_empty() {
+            let touch = self.touch;
+            let more = || More::new(&[], touch.as_slice());
+            self.more.get_or_insert_with(more).names = names;
         }
-        let more = || {
-            Box::new(More {
-                values: Values::new(),
-                touches,
-                names: Names::new(),
-            })
-        };
-        self.more.get_or_insert_with(more).names = names;
     }
 
     /// Names of operations on the variable that it touches, if it is known by them.
@@ -405,7 +419,7 @@ impl Tree {
         let branch = |saved: &SavedBranch| {
             let touches = restored_touches(&saved.touches)?;
             let mut branch = Branch::new(saved.task, saved.size, &saved.values, &touches);
-            branch.know_by(saved.names.clone(), touches);
+            branch.know_by(saved.names.clone());
             Some(branch)
         };
         Some(Tree {

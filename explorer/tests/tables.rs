@@ -5,13 +5,13 @@
 //! `EXPLORED_PROGRAMS`, a number, sets how many programs; `EXPLORED_SEED` which.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Environment, Explorer, Reduction, Report, thread};
+use intermezzo_explorer::{Environment, Explorer, Reduction, Report, Settings, thread};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use Op::{Claim, Follow, Free};
+use Op::{Claim, Follow, Free, Refuse};
 
 const SEED: u64 = 7;
 const PROGRAMS: u64 = 1_500;
@@ -29,7 +29,10 @@ enum Op {
     Free(usize),
     /// Writes into a slot; and if that held 0, writes into another.
     Follow(usize, usize),
+    /// Fails if a slot holds this.
+    Refuse(usize, usize),
 }
+
 #[derive(Clone, Debug)]
 struct Program {
     slots: usize,
@@ -58,6 +61,16 @@ impl Program {
             known: rng.random_range(0..2) == 0,
             tasks: (0..tasks).map(|_| ops(rng)).collect(),
         }
+    }
+
+    /// The same, but that a task fails somewhere if it finds what another may have left there.
+    fn failing(mut self, rng: &mut Xoshiro256PlusPlus) -> Program {
+        let task = rng.random_range(0..self.tasks.len());
+        let other = (task + rng.random_range(1..self.tasks.len())) % self.tasks.len();
+        let ops = &mut self.tasks[task];
+        let at = rng.random_range(0..ops.len());
+        ops[at] = Refuse(rng.random_range(0..self.slots.min(4)), other + 1);
+        self
     }
 
     fn run(&self, found: &Mutex<BTreeSet<Vec<Deed>>>) {
@@ -89,11 +102,15 @@ impl Program {
             Reduction::SourceDpor => EXECUTIONS_MAX,
             _ => OTHERS_MAX,
         };
-        let explorer = Explorer::new()
-            .environment(Environment::calm())
-            .reduction(reduction)
-            .jobs(jobs)
-            .executions(most);
+        let explorer = Explorer::with_settings(Settings {
+            environment: Environment::calm(),
+            reduction,
+            jobs,
+            executions: Some(most),
+            keep_going: true,
+            minimise: 0,
+            ..Settings::default()
+        });
         let report = explorer.explore(move || program.run(&seen));
         let found = std::mem::take(&mut *found.lock().unwrap());
         (report, found)
@@ -137,6 +154,11 @@ impl Task<'_> {
                     self.table[second].store(own, SeqCst);
                     self.note(second, true);
                 }
+            }
+            Refuse(slot, unwanted) => {
+                let found = self.table[slot].load(SeqCst);
+                self.note(slot, false);
+                assert_ne!(found, unwanted);
             }
             Claim(first) => {
                 for tries in 0..self.table.len() {
@@ -221,6 +243,16 @@ fn wakeup_trees_come_to_all_traces_of_random_tables() {
         "it was sure of {sure} of {} only",
         compared.len()
     );
+}
+
+/// What comes after a failure is not known: each search has to come to all that others of the same tasks show.
+#[test]
+fn failures_lose_no_traces_of_random_tables() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(variable("EXPLORED_SEED").unwrap_or(SEED));
+    let programs = variable("EXPLORED_PROGRAMS").unwrap_or(PROGRAMS) / 3;
+    let sure = (0..programs).filter_map(|_| compare(&Program::draw(&mut rng).failing(&mut rng)));
+    let failing = sure.filter(|sure| !sure).count() as u64;
+    assert!(failing > programs / 10, "only {failing} of {programs} fail");
 }
 
 /// Each lost a trace where something of this was left out, or taken for granted.

@@ -28,8 +28,9 @@ const PARKED: &str = "awaits: a task whose loop only waits goes on when a variab
 /// What a report notes where another reduction took over.
 const WEAKER_REDUCTION: &str = "reduction: the test uses what the one asked for does not suit (shared locks, channels, \
                                 waits that may end unasked, looks whether a task has ended, parked tasks, variables that \
-                                come into use or tasks that are created in an order that depends on the schedule; with \
-                                several workers also values to choose): the search began again with a weaker one";
+                                come into use or tasks that are created in an order that depends on the schedule, \
+                                failures after which it went on; with several workers also values to choose): the search \
+                                began again with a weaker one";
 
 /// What a report notes where a parked task went on because of something that is not compared.
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \

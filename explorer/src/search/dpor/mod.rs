@@ -17,7 +17,8 @@
 //! - *Unasked wakings* (a time-out before its time, a spurious wake-up) are another next step of a task that waits. One is
 //!   tried before each step that does not commute with it.
 //! - An execution that was given up (the body panicked, the limit of steps) tells nothing of what would have come: every
-//!   alternative along it is tried.
+//!   alternative along it is tried. Some tasks sleep on then that wakeup trees take to be woken by what is planned, so source
+//!   sets take over.
 //!
 //! Misses: nothing; but tasks that fair scheduling holds back cannot be tried, and then every other is.
 //! Memory: the path, its sleep sets, and the sequences still to be tried.
@@ -398,6 +399,7 @@ impl Strategy for Dpor {
                 self.wake_unasked(self.nodes.len() - 1, trace);
             }
             if trace.ending() == Ending::GivenUp {
+                self.bound.doubt();
                 (1..self.nodes.len()).for_each(|depth| self.try_all(depth));
             }
         }

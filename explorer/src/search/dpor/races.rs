@@ -152,7 +152,8 @@ impl Dpor {
         let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
         if !sequence.begins(trace).any(can_begin) {
             if node.fair {
-                // Fairness may hold back who should go first.
+                // Fairness may hold back who should go first. Then trees cannot be relied on, as after a failure.
+                self.bound.doubt();
                 self.try_all(depth);
             }
             // Else who should go first cannot: the order was not to be reversed.

@@ -1,7 +1,7 @@
 //! The bound on preemptions of a search, which all its hands share, and what else all have in common.
 
 use super::Insertion;
-use super::names::{Apart, Names};
+use super::names::Apart;
 use super::node::Node;
 use crate::trace::Name;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub(super) struct SavedBound {
     left_out: bool,
     doubted: bool,
     lineages: Vec<Option<u64>>,
-    apart: Vec<(Name, Names)>,
+    apart: Vec<(Name, Vec<Name>)>,
 }
 
 impl Bound {
@@ -119,7 +119,7 @@ impl Bound {
             self.doubt();
         }
         for (one, others) in &saved.apart {
-            self.apart.assume(*one, others);
+            self.apart.assume(*one, others.iter().copied());
         }
         let mut all = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         if all.is_empty() {

@@ -1,13 +1,14 @@
 //! Operations by names that hold in all executions, and what is taken for granted of them.
 
 use crate::trace::{Key, Name, Trace};
+use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Names of operations.
-pub(super) type Names = Vec<Name>;
+/// Names of operations: mostly few.
+pub(super) type Names = SmallVec<[Name; 4]>;
 
 /// The names of the last execution's operations, worked out as they are asked for.
 #[derive(Default)]
@@ -56,7 +57,7 @@ pub(super) struct Apart {
 }
 
 /// Each operation that others are taken not to touch the variable of, and those.
-type Pairs = BTreeMap<Name, Names>;
+type Pairs = BTreeMap<Name, BTreeSet<Name>>;
 
 impl Apart {
     fn lock(&self) -> MutexGuard<'_, Pairs> {
@@ -64,18 +65,12 @@ impl Apart {
     }
 
     /// Takes an operation and each of these others to touch different variables.
-    pub(super) fn assume(&self, one: Name, others: &[Name]) {
-        if others.is_empty() {
-            return;
+    pub(super) fn assume(&self, one: Name, others: impl IntoIterator<Item = Name>) {
+        let mut others = others.into_iter().peekable();
+        if others.peek().is_some() {
+            self.lock().entry(one).or_default().extend(others);
+            self.any.store(true, Relaxed);
         }
-        let mut pairs = self.lock();
-        let known = pairs.entry(one).or_default();
-        for other in others {
-            if !known.contains(other) {
-                known.push(*other);
-            }
-        }
-        self.any.store(true, Relaxed);
     }
 
     /// Whether an execution shows nothing else. What it shows need not be taken for granted any more.
@@ -103,10 +98,11 @@ impl Apart {
     }
 
     /// All pairs, in order.
-    pub(super) fn pairs(&self) -> Vec<(Name, Names)> {
-        self.lock()
+    pub(super) fn pairs(&self) -> Vec<(Name, Vec<Name>)> {
+        let pairs = self.lock();
+        let pairs = pairs
             .iter()
-            .map(|(one, others)| (*one, others.clone()))
-            .collect()
+            .map(|(one, others)| (*one, others.iter().copied().collect()));
+        pairs.collect()
     }
 }

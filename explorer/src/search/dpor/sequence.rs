@@ -500,19 +500,17 @@ impl Sequence {
     pub(super) fn take_apart(&self, trace: &Trace, first: u32, name: Name, class: Class) -> bool {
         let could_be_it =
             |touch: &Touch| touch.key.var().is_some_and(|var| var >= first) && !touch.class.commutes(class);
-        let mut others = Vec::new();
-        for planned in self.left() {
-            if self.with_touches(trace, planned, |touches| touches.iter().any(could_be_it)) {
-                let Some(other) = planned.step().and_then(|step| self.named.of(trace, step)) else {
-                    return false;
-                };
-                others.push(other);
-            }
-        }
+        let touching =
+            |planned: &&Planned| self.with_touches(trace, planned, |touches| touches.iter().any(could_be_it));
+        let others = self.left().iter().filter(touching);
+        let named = others.map(|planned| planned.step().and_then(|step| self.named.of(trace, step)));
+        let Some(others) = named.collect::<Option<SmallVec<[Name; 16]>>>() else {
+            return false;
+        };
         let Some(apart) = &self.apart else {
             return others.is_empty();
         };
-        apart.assume(name, &others);
+        apart.assume(name, others);
         true
     }
 

@@ -380,8 +380,8 @@ pub(super) struct SavedBranch {
     size: u32,
     values: Vec<u32>,
     touches: SavedTouches,
-    #[serde(default, skip_serializing_if = "Names::is_empty")]
-    names: Names,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    names: Vec<Name>,
 }
 
 impl SavedBranch {
@@ -419,7 +419,7 @@ impl Tree {
         let branch = |saved: &SavedBranch| {
             let touches = restored_touches(&saved.touches)?;
             let mut branch = Branch::new(saved.task, saved.size, &saved.values, &touches);
-            branch.know_by(saved.names.clone());
+            branch.know_by(Names::from_slice(&saved.names));
             Some(branch)
         };
         Some(Tree {

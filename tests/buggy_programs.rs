@@ -119,7 +119,8 @@ fn traces_are_counted_as_by_the_model() {
         let report = explored(
             bug.program(),
             Settings {
-                reduction: Reduction::Dpor,
+                // What takes over from wakeup trees after a failure.
+                reduction: Reduction::SourceDpor,
                 keep_going: true,
                 ..calm()
             },

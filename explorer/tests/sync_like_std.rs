@@ -410,19 +410,23 @@ cases! {
         assert_eq!((panic.as_str(), kept.upgrade()), ("no value", None));
     }
 
-    #[allow(clippy::undocumented_unsafe_blocks)]
     an_arc_becomes_a_pointer {
         let arc = Arc::new(1);
         let pointer = Arc::into_raw(arc.clone());
         assert_eq!((pointer, Arc::strong_count(&arc)), (Arc::as_ptr(&arc), 2));
+        // SAFETY: the pointer is from `into_raw`, and stands for a count.
         unsafe { Arc::increment_strong_count(pointer) };
         assert_eq!(Arc::strong_count(&arc), 3);
+        // SAFETY: the count that was just added.
         unsafe { Arc::decrement_strong_count(pointer) };
+        // SAFETY: the count that `into_raw` left.
         let back = unsafe { Arc::from_raw(pointer) };
         assert_eq!(Arc::strong_count(&arc), 2);
         let weak = Arc::downgrade(&back).into_raw();
         drop((arc, back));
-        assert_eq!(unsafe { Weak::from_raw(weak) }.upgrade(), None);
+        // SAFETY: the pointer is from `into_raw`, and is taken back once.
+        let weak = unsafe { Weak::from_raw(weak) };
+        assert_eq!(weak.upgrade(), None);
     }
 
     an_arc_drops_its_value_once {

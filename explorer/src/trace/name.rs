@@ -20,8 +20,7 @@ pub(crate) struct Name {
 impl Trace {
     /// The name of the operation that a step is.
     ///
-    /// `None` of a step that is not one operation on one variable, and of the first one of a task that did not begin with a step of
-    /// another.
+    /// `None` of a step that is not just one operation on one variable, and where what happened before cannot be told.
     pub(crate) fn name(&self, step: usize) -> Option<Name> {
         let (entry, before) = self.operation(step)?;
         let known = self.clocks.row(before).as_flattened();
@@ -64,8 +63,8 @@ impl Trace {
         })
     }
 
-    /// The entry that is all of a step but the beginning of its task, and the one of the same task before it: of another step, or that
-    /// beginning.
+    /// The only entry of a step, apart from its task's beginning, and the entry of the same task before it: of another step, or
+    /// that beginning.
     fn operation(&self, step: usize) -> Option<(u32, u32)> {
         let ([touch], None) = (self.touches(step), &self.voids) else {
             return None;

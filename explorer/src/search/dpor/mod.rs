@@ -11,8 +11,8 @@
 //!
 //! Beyond the paper:
 //! - *Values.* Choices other than of tasks (`choose(n)`, whom to notify) are enumerated within the step that makes them.
-//! - *Variables* that came into use after a step may have other numbers in other executions. Where it cannot be told for
-//!   that reason whether a branch leads to the same as a sequence, source sets take over, which need not know.
+//! - *Variables* that came into use after a step may have other numbers in other executions, where they are known
+//!   again by names of the operations on them (`names`). Where it cannot be told for that reason whether a branch leads to the same as a sequence, source sets take over, which need not know.
 //! - *Blocked operations* of an execution that is stuck take part in races, though they never happened.
 //! - *Unasked wakings* (a time-out before its time, a spurious wake-up) are another next step of a task that waits. One is
 //!   tried before each step that does not commute with it.

@@ -154,6 +154,9 @@ pub struct Settings {
     pub detail: Detail,
     /// What the environment may do unasked.
     pub environment: Environment,
+    /// Whether every operation is a schedule point: a reference for tests of the engine itself, with no name of its own.
+    #[doc(hidden)]
+    pub every_operation: bool,
 }
 
 /// Steps after which an execution is given up, unless set otherwise: CHESS's own limit.
@@ -230,6 +233,7 @@ impl Default for Settings {
             monitors: Vec::new(),
             detail: Detail::default(),
             environment: Environment::default(),
+            every_operation: false,
         }
     }
 }

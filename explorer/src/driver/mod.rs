@@ -325,6 +325,7 @@ fn work(
         fair_yields: settings.fair_yields,
         awaits: settings.awaits,
         deadlocks_allowed: settings.deadlocks_allowed,
+        every_operation: settings.every_operation,
     };
     let glancing = Mutex::new(glancing);
     let shift = |number: usize, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {

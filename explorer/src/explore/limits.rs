@@ -52,6 +52,17 @@ impl Explorer {
         self
     }
 
+    /// Whether every operation is a schedule point: creation, beginning and end of tasks, joins, fences, choices, and closing
+    /// one of several senders too, which commute with all that others can do. Default: off.
+    ///
+    /// A depth first search without a reduction is then a brute-force reference for all others: it shows the same outcomes
+    /// in many more executions. Its schedules replay with the same setting only.
+    #[doc(hidden)]
+    pub fn every_operation(mut self, on: bool) -> Explorer {
+        self.settings.every_operation = on;
+        self
+    }
+
     /// Runs the test so many times before the search, unjudged, for what it sets up once and keeps: a static of
     /// `std`'s `OnceLock`, say, whose first use does more than the later ones. What could go wrong in that first use is
     /// not seen then. Of several workers each does so, one after the other. Default: 0.

@@ -140,12 +140,14 @@ impl Engine {
 
     #[inline(always)]
     fn end_task(self, task: u32, returned: bool) {
+        let entry = &self.rt().tasks[task as usize];
+        let var = entry.var;
+        let access = Access::new(SyncVarOp::TaskEnd, var, entry.pending.access.site);
+        self.point(access);
         let rt = self.rt();
         let entry = &mut rt.tasks[task as usize];
         entry.status = Status::Ended;
         entry.panicking = false;
-        let var = entry.var;
-        let access = Access::new(SyncVarOp::TaskEnd, var, entry.pending.access.site);
         rt.live -= 1;
         rt.enabled.remove(task);
         self.commit(access, 0, 0);

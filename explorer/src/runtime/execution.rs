@@ -270,7 +270,11 @@ impl Runtime {
         );
         self.created += 1;
         self.live += 1;
-        self.eager.insert(task);
+        if self.limits.every_operation && task > 0 {
+            self.enabled.insert(task);
+        } else {
+            self.eager.insert(task);
+        }
         if self.created > 64 {
             self.elaborate = true;
         }

@@ -17,6 +17,7 @@ impl Engine {
         site: Site,
         closure: F,
     ) -> u32 {
+        self.point(Access::nowhere(SyncVarOp::TaskFork, site));
         let rt = self.rt();
         let task = match rt.new_task(name, site) {
             Ok(task) => task,

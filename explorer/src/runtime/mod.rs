@@ -281,6 +281,19 @@ impl Engine {
         }
     }
 
+    /// `true` if every operation is a schedule point.
+    pub(crate) fn every_operation(self) -> bool {
+        self.rt().limits.every_operation
+    }
+
+    /// A schedule point right before an operation that commutes with all others: only where every operation has one.
+    #[inline(always)]
+    pub(crate) fn point(self, access: Access) {
+        if self.rt().limits.every_operation {
+            self.enter(access);
+        }
+    }
+
     /// Announces a visible operation that passes when one of these gates of its variable is open, or
     /// its patience ends; returns when it is to happen, and says why.
     #[inline(always)]
@@ -322,6 +335,7 @@ impl Engine {
         if rt.teardown {
             return self.pass_in_teardown(gate_var, gates);
         }
+        let visible = visible || rt.limits.every_operation;
         if open && !visible {
             return Wake::Ready;
         }
@@ -573,7 +587,7 @@ impl Engine {
             return self.abandon_current();
         }
         let current = rt.current;
-        if rt.tasks[current as usize].yielded {
+        if rt.tasks[current as usize].yielded || rt.limits.every_operation {
             self.enter(access);
         }
         self.commit(access, 0, 0);

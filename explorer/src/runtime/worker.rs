@@ -37,6 +37,8 @@ pub(crate) struct Limits {
     pub(crate) awaits: bool,
     /// Whether an execution may end with tasks that wait for ever.
     pub(crate) deadlocks_allowed: bool,
+    /// Whether every operation is a schedule point, those that commute with all others too.
+    pub(crate) every_operation: bool,
 }
 
 /// One runtime, in one place for as long as it lives.

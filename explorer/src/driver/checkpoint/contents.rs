@@ -94,6 +94,7 @@ impl Identity {
             monitors: named,
             detail: _,
             environment,
+            every_operation,
         } = settings;
         debug_assert!(
             delays.is_none()
@@ -113,7 +114,8 @@ impl Identity {
         for named in named.iter().filter(|named| !named.arguments.is_empty()) {
             monitors.push_str(&format!("; {named}"));
         }
-        let settings: [(&str, String); 20] = [
+        let settings: [(&str, String); 21] = [
+            ("every_operation", every_operation.to_string()),
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
             (

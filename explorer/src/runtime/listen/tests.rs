@@ -137,6 +137,7 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
             fair_yields: 1,
             awaits: true,
             deadlocks_allowed: false,
+            every_operation: false,
         };
         let mut worker = Worker::new(
             Box::new(InDetail(Sampling::new(seed, policy(&StrategyKind::Random, None)))),

@@ -4,7 +4,7 @@ use crate::arguments::Source;
 use crate::operation::Operation;
 use crate::scenario::{Scenario, Step};
 use crate::settings::Settings;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 /// Most times that a random scenario is drawn anew because it was drawn before.
@@ -36,7 +36,7 @@ pub(crate) fn scenarios<T>(operations: &[Operation<T>], settings: &Settings) -> 
     let mut repeats = 0;
     while found.len() < settings.scenarios && repeats < REPEATS_MAX {
         let scenario = generator.random();
-        if scenario.tasks.iter().all(Vec::is_empty) || !keep(scenario, &mut found) {
+        if scenario.tasks.is_empty() || !keep(scenario, &mut found) {
             repeats += 1;
         }
     }
@@ -108,12 +108,7 @@ impl<T> Generator<'_, T> {
         let init_length = self.length(self.settings.init.clone());
         let init = self.outside(&mut source, init_length);
         let count = self.length(self.settings.threads.clone());
-        // Each group belongs to one task.
-        let owners: Vec<usize> = self
-            .operations
-            .iter()
-            .map(|_| self.source.below(count.max(1)))
-            .collect();
+        let (owners, count) = self.owners(count);
         let owner = |group: &String| {
             let first = self
                 .operations
@@ -140,11 +135,49 @@ impl<T> Generator<'_, T> {
                     steps.push(self.step(&mut source, operation));
                 }
             }
-            tasks.push(steps);
+            if !steps.is_empty() {
+                tasks.push(steps);
+            }
         }
         let post_length = self.length(self.settings.post.clone());
         let post = self.outside(&mut source, post_length);
         Scenario { init, tasks, post }
+    }
+
+    /// Draws the task that owns each operation's group, by operation, for `count` tasks; returns the number of tasks that
+    /// can have operations, too.
+    ///
+    /// Where every operation is in a group, each task owns a group, and there are no more tasks than groups: a task that
+    /// owns none would do nothing.
+    fn owners(&mut self, count: usize) -> (Vec<usize>, usize) {
+        let groups: BTreeSet<&String> = self
+            .operations
+            .iter()
+            .filter_map(|operation| operation.exclusive.as_ref())
+            .collect();
+        if self
+            .operations
+            .iter()
+            .any(|operation| operation.exclusive.is_none())
+        {
+            let draw = |_| self.source.below(count.max(1));
+            return (self.operations.iter().map(draw).collect(), count);
+        }
+        let count = count.min(groups.len());
+        let mut order: Vec<&String> = groups.into_iter().collect();
+        let mut owner_of = BTreeMap::new();
+        for turn in 0..order.len() {
+            let group = order.swap_remove(self.source.below(order.len()));
+            let owner = if turn < count {
+                turn
+            } else {
+                self.source.below(count)
+            };
+            owner_of.insert(group, owner);
+        }
+        let owner =
+            |operation: &Operation<T>| operation.exclusive.as_ref().map_or(0, |group| owner_of[group]);
+        (self.operations.iter().map(owner).collect(), count)
     }
 
     /// Operations before or after, where every one is allowed.

@@ -25,6 +25,7 @@ mod progress;
 pub mod recorded;
 mod refine;
 mod report;
+mod result;
 mod run;
 mod scenario;
 mod serial;

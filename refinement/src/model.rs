@@ -6,12 +6,13 @@ use crate::history::History;
 use crate::judge::Judge;
 use crate::observations::Outcome;
 use crate::operation::Argument;
+use crate::result;
 use crate::run::record::{TextId, Texts};
 use crate::scenario::{Place, Scenario, Step};
 use crate::serial::{OneByOne, Unknown};
 use crate::specification::{Next, Specification};
 use std::collections::HashMap;
-use std::fmt::{Debug, Write};
+use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -99,7 +100,7 @@ impl<M: Clone + 'static> Meanings<M> {
             let all = outcomes(state, argument.value::<V>());
             let in_words = |(state, returned): (M, R)| {
                 let mut text = String::new();
-                write!(text, "{returned:?}").expect("a string takes everything");
+                result::append(&mut text, &returned);
                 (state, text)
             };
             all.into_iter().map(in_words).collect()

@@ -2,8 +2,9 @@
 
 use crate::arguments::{Arguments, Source};
 use crate::literal::literal;
+use crate::result;
 use std::any::Any;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::sync::Arc;
 
 /// A value that an operation is called with.
@@ -96,7 +97,7 @@ impl<T> Operation<T> {
             }),
             run: Box::new(move |object, argument, text| {
                 let returned = run(object, argument.value::<A::Value>().clone());
-                write!(text, "{returned:?}").expect("a string takes everything");
+                result::append(text, &returned);
             }),
             exclusive: None,
             late: false,

@@ -35,13 +35,15 @@ impl<'a, T> Pin<'a, T> {
         self
     }
 
-    /// A task.
+    /// A task. One without operations does nothing, and is left out.
     pub fn task(mut self, describe: impl FnOnce(PinTask<'a, T>) -> PinTask<'a, T>) -> Self {
         let task = describe(PinTask {
             operations: self.operations,
             steps: Vec::new(),
         });
-        self.scenario.tasks.push(task.steps);
+        if !task.steps.is_empty() {
+            self.scenario.tasks.push(task.steps);
+        }
         self
     }
 

@@ -117,8 +117,9 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// An operation: its name, where its arguments come from, and what it does. What it returns is compared as it is
-    /// shown by `Debug`: so nothing in that may be an address, or depend on time.
+    /// Adds an operation: its name, where its arguments come from, and what it does. Results are compared by their `Debug`
+    /// text, so that must not contain an address or a time. The entries of sets and maps are sorted first: a `HashSet` may
+    /// be returned.
     ///
     /// # Panics
     /// There is an operation of that name.

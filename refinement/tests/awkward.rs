@@ -3,7 +3,8 @@
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Mutex};
 use intermezzo_explorer::{Verdict, choose, thread};
-use intermezzo_refinement::{Progress, Refinement, RefinementReport, any, one_of, refine};
+use intermezzo_refinement::{Progress, Refinement, RefinementReport, any, fresh, one_of, refine};
+use std::collections::HashSet;
 
 fn small<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
     test.scenarios(6).threads(2..=2)
@@ -177,4 +178,68 @@ fn operations_that_spawn() {
     assert_eq!(kind(&report), "refinement");
     let failure = report.failure.unwrap();
     assert_eq!(failure.columns.len(), 5, "{failure}");
+}
+
+/// A queue for one producer and one consumer, which loses an item if the producer is late.
+#[derive(Default)]
+struct Lossy {
+    items: Mutex<Vec<u32>>,
+    length: AtomicUsize,
+}
+
+impl Lossy {
+    fn push(&self, item: u32) {
+        let at = self.length.load(SeqCst);
+        self.items.lock().unwrap().push(item);
+        self.length.store(at + 1, SeqCst);
+    }
+
+    fn pop(&self) -> Option<u32> {
+        match self.length.load(SeqCst) {
+            0 => None,
+            length => {
+                self.length.store(length - 1, SeqCst);
+                Some(self.items.lock().unwrap().remove(0))
+            }
+        }
+    }
+}
+
+/// Every operation belongs to a task of its own kind: the ordinary test of a queue with one producer and one consumer.
+#[test]
+fn every_operation_in_an_exclusive_group() {
+    for threads in [2..=2, 2..=3, 3..=3] {
+        let report = refine(Lossy::default)
+            .op("push", fresh::<u32>(), |queue, item| queue.push(item))
+            .op("pop", (), |queue, ()| queue.pop())
+            .exclusive("producer", ["push"])
+            .exclusive("consumer", ["pop"])
+            .threads(threads)
+            .run();
+        assert_eq!(report.verdict(), Verdict::Fail, "{report}");
+        let failure = report.failure.as_ref().expect("it fails");
+        let text = failure.scenario.to_string();
+        assert!(text.contains("push") && text.contains("pop"), "{text}");
+    }
+    let sound = refine(|| Mutex::new(Vec::new()))
+        .op("push", fresh::<u32>(), |queue, item| {
+            queue.lock().unwrap().push(item)
+        })
+        .op("pop", (), |queue, ()| queue.lock().unwrap().pop())
+        .exclusive("producer", ["push"])
+        .exclusive("consumer", ["pop"]);
+    let report = sound.run();
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+}
+
+/// Iteration over a hash table has another order in each table.
+#[test]
+fn results_with_hash_tables() {
+    let test = refine(|| Mutex::new(HashSet::new()))
+        .op("insert", one_of([1, 2, 3, 4]), |set, key| {
+            set.lock().unwrap().insert(key)
+        })
+        .op("all", (), |set, ()| set.lock().unwrap().clone());
+    let report = test.scenarios(20).init(2..=4).run();
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
 }

@@ -40,7 +40,7 @@ pub use explored::*;
 pub use plain::*;
 
 #[doc(hidden)]
-pub use test::{Outcome, Source, run_test};
+pub use test::{Outcome, Source, check_outcome, run_test};
 
 /// Explores a test function: `#[intermezzo::test]`, or with settings,
 /// `#[intermezzo::test(preemptions = 2, strategy = "random", executions = 10_000)]`.
@@ -50,4 +50,6 @@ pub use test::{Outcome, Source, run_test};
 /// variables override both (`INTERMEZZO_PREEMPTIONS=3`), and `INTERMEZZO_REPLAY` runs one schedule. The test fails with the report
 /// if something is found, or if the outcome is inconclusive. Without the feature `explore` the test is run
 /// once, as it is.
+///
+/// Where the dependency has another name, or is re-exported, `crate` says so: `#[my_name::test(crate = my_name)]`.
 pub use intermezzo_macros::test;

@@ -22,6 +22,12 @@ impl<T: Outcome, E: Debug> Outcome for Result<T, E> {
     }
 }
 
+/// Runs a test's body, and panics if it returns a failure.
+#[track_caller]
+pub fn check_outcome<R: Outcome>(body: impl FnOnce() -> R) {
+    body().check();
+}
+
 /// Where a test stands, as far as its compiler knows.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {

@@ -218,3 +218,55 @@ fn an_object_is_what_its_sequential_self_is() {
         .scenarios(5)
         .check();
 }
+
+/// Names that an expansion might use, too.
+mod names_of_the_users_own {
+    static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+    fn body() {
+        CALLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    fn test() -> Result<(), String> {
+        body();
+        Ok(())
+    }
+
+    mod core {}
+
+    #[intermezzo::test]
+    fn functions_of_the_test_file_are_called() -> Result<(), String> {
+        body();
+        test()?;
+        if CALLS.load(std::sync::atomic::Ordering::Relaxed) < 2 {
+            return Err("not called".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// The facade under another name.
+mod another_name {
+    pub(crate) use intermezzo::*;
+}
+
+#[another_name::test(crate = crate::another_name, executions = 0x10_u64)]
+pub(crate) fn the_attribute_finds_the_facade_under_another_name() {
+    assert!(another_name::any_bool() || true);
+}
+
+#[another_name::test(crate = "another_name")]
+fn the_other_name_may_be_a_text() {}
+
+macro_rules! tests {
+    ($($name:ident, $most:literal => $body:block)*) => {
+        $(
+            #[intermezzo::test(executions = $most)]
+            fn $name() $body
+        )*
+    };
+}
+
+tests! {
+    a_test_from_a_macro, 5 => { _ = AtomicUsize::new(0).load(SeqCst) }
+}

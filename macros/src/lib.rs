@@ -1,75 +1,289 @@
 //! The `#[intermezzo::test]` attribute.
+//!
+//! Works on tokens, without a parser for the whole language: whoever ships code that uses the facade builds this crate, too,
+//! so it has no dependencies. The compiler checks what is copied.
 
-use proc_macro::TokenStream;
-use quote::quote;
-use syn::parse::Parser;
-use syn::punctuated::Punctuated;
-use syn::{Expr, ExprLit, ItemFn, Lit, MetaNameValue, Token, parse_macro_input};
+mod number;
+
+use proc_macro::{Delimiter, Group, Literal, Span, TokenStream, TokenTree};
+use std::iter::Peekable;
 
 /// See `intermezzo::test`.
 #[proc_macro_attribute]
 pub fn test(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    let function = parse_macro_input!(item as ItemFn);
-    match expand(attribute, function) {
-        Ok(expanded) => expanded.into(),
-        Err(error) => error.into_compile_error().into(),
+    let expanded = Arguments::parse(attribute)
+        .and_then(|arguments| Function::parse(item).map(|function| expand(arguments, function)));
+    expanded.unwrap_or_else(Refusal::into_compile_error)
+}
+
+/// Source that cannot be expanded, and the reason.
+struct Refusal {
+    span: Span,
+    reason: &'static str,
+}
+
+impl Refusal {
+    fn new(span: Span, reason: &'static str) -> Refusal {
+        Refusal { span, reason }
+    }
+
+    fn into_compile_error(self) -> TokenStream {
+        let error = tokens(&format!("::core::compile_error!({:?});", self.reason));
+        error
+            .into_iter()
+            .map(|mut token| {
+                token.set_span(self.span);
+                token
+            })
+            .collect()
     }
 }
 
-fn expand(attribute: TokenStream, function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {
-    let settings = Punctuated::<MetaNameValue, Token![,]>::parse_terminated.parse(attribute)?;
-    let settings = settings.iter().map(setting).collect::<syn::Result<Vec<_>>>()?;
-    let ItemFn {
-        attrs,
-        vis,
-        sig,
-        block,
-        ..
-    } = function;
-    if !sig.inputs.is_empty() {
-        return Err(syn::Error::new_spanned(&sig.inputs, "a test takes no arguments"));
-    }
-    if let Some(asyncness) = &sig.asyncness {
-        let message = "an async test: call `intermezzo::future::block_on(async { .. })` inside a plain one";
-        return Err(syn::Error::new_spanned(asyncness, message));
-    }
-    let (name, output) = (&sig.ident, &sig.output);
-    Ok(quote! {
-        #(#attrs)*
-        #[::core::prelude::v1::test]
-        #vis fn #name() {
-            fn body() #output #block
-            ::intermezzo::run_test(
-                concat!(module_path!(), "::", stringify!(#name)),
-                &[#(#settings),*],
-                ::intermezzo::Source {
-                    package: ::core::option_env!("CARGO_MANIFEST_DIR"),
-                    file: ::core::file!(),
-                },
-                || ::intermezzo::Outcome::check(body()),
-            );
+/// Tokens of our own.
+fn tokens(source: &str) -> TokenStream {
+    source.parse().expect("what we write ourselves is Rust")
+}
+
+/// Returns the token that `token` holds if it is a group without brackets, as a macro's fragment is, of one token.
+fn bare(token: TokenTree) -> TokenTree {
+    if let TokenTree::Group(group) = &token
+        && group.delimiter() == Delimiter::None
+    {
+        let mut inner = group.stream().into_iter();
+        if let (Some(only), None) = (inner.next(), inner.next()) {
+            return bare(only);
         }
-    })
+    }
+    token
+}
+
+fn is_punct(token: &TokenTree, wanted: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == wanted)
+}
+
+/// The arguments of the attribute.
+struct Arguments {
+    /// Pairs of name and value, as tokens.
+    settings: TokenStream,
+    /// The path of the facade.
+    facade: TokenStream,
+}
+
+impl Arguments {
+    fn parse(attribute: TokenStream) -> Result<Arguments, Refusal> {
+        let mut arguments = Arguments {
+            settings: TokenStream::new(),
+            facade: tokens("::intermezzo"),
+        };
+        let mut rest = attribute.into_iter().peekable();
+        while let Some(name) = rest.next() {
+            let TokenTree::Ident(name) = bare(name) else {
+                return Err(Refusal::new(
+                    Span::call_site(),
+                    "write settings as `name = value`",
+                ));
+            };
+            match rest.next() {
+                Some(token) if is_punct(&token, '=') => {}
+                _ => return Err(Refusal::new(name.span(), "a setting is written `name = value`")),
+            }
+            let mut value = Vec::new();
+            while let Some(token) = rest.next_if(|token| !is_punct(token, ',')) {
+                value.push(bare(token));
+            }
+            rest.next();
+            match name.to_string().as_str() {
+                "crate" => arguments.facade = path(name.span(), value)?,
+                _ => arguments
+                    .settings
+                    .extend(setting(&name.to_string(), name.span(), &value)?),
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+/// The path of the facade, from tokens or from a text.
+fn path(span: Span, value: Vec<TokenTree>) -> Result<TokenStream, Refusal> {
+    let refusal = Refusal::new(
+        span,
+        "`crate` is the path of `intermezzo`, as in `crate = my_intermezzo`",
+    );
+    match value.as_slice() {
+        [] => Err(refusal),
+        [TokenTree::Literal(text)] => match text.to_string().trim_matches('"').parse::<TokenStream>() {
+            Ok(path) if !path.is_empty() => Ok(path),
+            _ => Err(refusal),
+        },
+        _ => Ok(value.into_iter().collect()),
+    }
 }
 
 /// A setting as a pair of strings.
-fn setting(given: &MetaNameValue) -> syn::Result<proc_macro2::TokenStream> {
-    let name = given.path.require_ident()?.to_string();
-    let value = match &given.value {
-        Expr::Lit(ExprLit { lit, .. }) => match lit {
-            Lit::Str(text) => Some(text.value()),
-            Lit::Int(number) => Some(number.base10_digits().to_owned()),
-            Lit::Float(number) => Some(number.base10_digits().to_owned()),
-            Lit::Bool(truth) => Some(truth.value.to_string()),
-            _ => None,
-        },
+fn setting(name: &str, span: Span, value: &[TokenTree]) -> Result<TokenStream, Refusal> {
+    let value = match value {
+        [TokenTree::Literal(literal)] => text_of(literal),
+        [TokenTree::Ident(truth)] if ["true", "false"].contains(&truth.to_string().as_str()) => {
+            Some(Literal::string(&truth.to_string()))
+        }
         _ => None,
     };
     let Some(value) = value else {
-        return Err(syn::Error::new_spanned(
-            &given.value,
+        return Err(Refusal::new(
+            span,
             "a setting is a number, a text, `true` or `false`",
         ));
     };
-    Ok(quote! { (#name, #value) })
+    let mut pair = TokenStream::from(TokenTree::from(Literal::string(name)));
+    pair.extend(tokens(","));
+    pair.extend([TokenTree::from(value)]);
+    let mut pair = TokenStream::from(TokenTree::from(Group::new(Delimiter::Parenthesis, pair)));
+    pair.extend(tokens(","));
+    Ok(pair)
+}
+
+/// A literal's value as a string literal; `None` for characters and bytes.
+fn text_of(literal: &Literal) -> Option<Literal> {
+    let text = literal.to_string();
+    if text.starts_with('"') || text.starts_with("r\"") || text.starts_with("r#") {
+        return Some(literal.clone());
+    }
+    number::plain(&text).map(|number| Literal::string(&number))
+}
+
+/// A test function, cut into the parts that the expansion needs.
+struct Function {
+    attributes: TokenStream,
+    visibility: TokenStream,
+    name: TokenTree,
+    output: TokenStream,
+    body: TokenTree,
+}
+
+impl Function {
+    fn parse(item: TokenStream) -> Result<Function, Refusal> {
+        let mut rest = item.into_iter().peekable();
+        let attributes = attributes(&mut rest);
+        let visibility = visibility(&mut rest)?;
+        let no_function = || Refusal::new(Span::call_site(), "only a function can be a test");
+        let name = rest.next().map(bare).ok_or_else(no_function)?;
+        match rest.next().map(bare) {
+            Some(TokenTree::Group(inputs)) if inputs.delimiter() == Delimiter::Parenthesis => {
+                if !inputs.stream().is_empty() {
+                    return Err(Refusal::new(inputs.span(), "a test takes no arguments"));
+                }
+            }
+            Some(token) if is_punct(&token, '<') => {
+                return Err(Refusal::new(
+                    token.span(),
+                    "a test has no parameters of types or lifetimes",
+                ));
+            }
+            _ => return Err(no_function()),
+        }
+        let mut output: Vec<TokenTree> = rest.collect();
+        let body = output.pop().ok_or_else(no_function)?;
+        Ok(Function {
+            attributes,
+            visibility,
+            name,
+            output: output.into_iter().collect(),
+            body,
+        })
+    }
+}
+
+/// Takes the attributes before the item.
+fn attributes(rest: &mut Peekable<impl Iterator<Item = TokenTree>>) -> TokenStream {
+    let mut attributes = TokenStream::new();
+    while let Some(hash) = rest.next_if(|token| is_punct(token, '#')) {
+        attributes.extend([hash].into_iter().chain(rest.next()));
+    }
+    attributes
+}
+
+/// Takes everything up to `fn`, and that as well: the function's visibility.
+fn visibility(rest: &mut Peekable<impl Iterator<Item = TokenTree>>) -> Result<TokenStream, Refusal> {
+    let mut visibility = TokenStream::new();
+    for token in rest {
+        if let TokenTree::Ident(word) = &token {
+            match word.to_string().as_str() {
+                "fn" => return Ok(visibility),
+                "async" => {
+                    let reason =
+                        "an async test: call `intermezzo::future::block_on(async { .. })` inside a plain one";
+                    return Err(Refusal::new(word.span(), reason));
+                }
+                "pub" => {}
+                _ => return Err(Refusal::new(word.span(), "only a plain function can be a test")),
+            }
+        }
+        visibility.extend([token]);
+    }
+    Err(Refusal::new(Span::call_site(), "only a function can be a test"))
+}
+
+/// The test's body becomes a closure: a function of a name of ours could be called from it by mistake.
+fn expand(arguments: Arguments, function: Function) -> TokenStream {
+    let Arguments { settings, facade } = arguments;
+    let Function {
+        attributes,
+        visibility,
+        name,
+        output,
+        body,
+    } = function;
+    let output = if output.is_empty() {
+        tokens("-> ()")
+    } else {
+        output
+    };
+    let group =
+        |delimiter, inner: TokenStream| TokenStream::from(TokenTree::from(Group::new(delimiter, inner)));
+    let name = TokenStream::from(name);
+    let call = [
+        facade.clone(),
+        tokens("::run_test"),
+        group(
+            Delimiter::Parenthesis,
+            [
+                tokens("::core::concat!"),
+                group(
+                    Delimiter::Parenthesis,
+                    [
+                        tokens("::core::module_path!(), \"::\", ::core::stringify!"),
+                        group(Delimiter::Parenthesis, name.clone()),
+                    ]
+                    .into_iter()
+                    .collect(),
+                ),
+                tokens(", &"),
+                group(Delimiter::Bracket, settings),
+                tokens(","),
+                facade.clone(),
+                tokens("::Source { package: ::core::option_env!(\"CARGO_MANIFEST_DIR\"), file: ::core::file!() },"),
+                tokens("||"),
+                facade,
+                tokens("::check_outcome"),
+                group(
+                    Delimiter::Parenthesis,
+                    [tokens("||"), output, body.into()].into_iter().collect(),
+                ),
+            ]
+            .into_iter()
+            .collect(),
+        ),
+        tokens(";"),
+    ];
+    [
+        attributes,
+        tokens("#[::core::prelude::v1::test]"),
+        visibility,
+        tokens("fn"),
+        name,
+        tokens("()"),
+        group(Delimiter::Brace, call.into_iter().collect()),
+    ]
+    .into_iter()
+    .collect()
 }

@@ -56,10 +56,13 @@ pub(crate) fn findings(
     let mut found = Vec::new();
     match &stop {
         Stop::Complete | Stop::Panicked => {
-            // Where the test's body failed, every panic that ended a task may be the cause; where it
-            // did not, those that somebody joined were seen and handled.
+            // Where the test's body failed, every panic that ended a task, or still unwinds one, may be the cause;
+            // where it did not, those of tasks that were joined were seen and handled.
             let failed = matches!(stop, Stop::Panicked);
-            let telling: Vec<_> = panics.iter().filter(|(_, note)| failed || !note.joined).collect();
+            let telling: Vec<_> = panics
+                .iter()
+                .filter(|(_, note)| failed || note.unhandled())
+                .collect();
             if let Some((_, first)) = telling.first() {
                 let message = telling
                     .iter()
@@ -119,7 +122,10 @@ pub(crate) fn findings(
         }
         Stop::Misuse(message) => found.push(engine(FindingKind::Misuse, message.clone(), vec![current])),
         Stop::Crashed(crash) => {
-            let message = format!("{current} crashed: {}", crash.describe());
+            let mut message = format!("{current} crashed: {}", crash.describe());
+            for (task, note) in &panics {
+                message.push_str(&format!("; before that {}", panic_message(task, note)));
+            }
             found.push(engine(FindingKind::Crash, message, vec![current]));
         }
     }
@@ -212,7 +218,12 @@ fn panic_message(task: &str, note: &PanicNote) -> String {
         .as_ref()
         .map(|place| format!(" at {place}"))
         .unwrap_or_default();
-    format!("{task} panicked{place}: {}", note.message)
+    let unwinding = if note.unwinding {
+        " (its destructors had not ended when the execution did)"
+    } else {
+        ""
+    };
+    format!("{task} panicked{place}: {}{unwinding}", note.message)
 }
 
 /// Where tasks wait for locks that others hold.

@@ -1,5 +1,8 @@
 //! Programs made to break the engine: what it clears away, who unwinds, when time passes.
 
+#[path = "hardships/unwinding.rs"]
+mod unwinding;
+
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_explorer::{Environment, Explorer, Report, choose, thread};

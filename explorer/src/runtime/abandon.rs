@@ -10,7 +10,7 @@
 use super::fiber::Fiber;
 use super::switch::Back;
 use super::task::{Status, Wake};
-use super::{Access, Engine, Gates, Local, PanicNote, Runtime, Stop, gate};
+use super::{Access, Engine, Gates, Local, PanicNote, Runtime, Stop, gate, panic_count};
 use intermezzo_sdk::SyncVarOp;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -51,9 +51,7 @@ impl Engine {
             }
             return;
         }
-        if !task.finishing && !rt.sweeping && !self.panicking() {
-            self.rt().tasks[rt.current as usize].panicking = true;
-            self.rt().anybody_panicking = true;
+        if !task.finishing && !rt.sweeping && !std::thread::panicking() {
             resume_unwind(Box::new(Abandoned));
         }
     }
@@ -147,7 +145,6 @@ impl Engine {
         let rt = self.rt();
         let entry = &mut rt.tasks[task as usize];
         entry.status = Status::Ended;
-        entry.panicking = false;
         rt.live -= 1;
         rt.enabled.remove(task);
         self.commit(access, 0, 0);
@@ -185,6 +182,8 @@ impl Engine {
                 place: None,
                 escaped: true,
                 joined: false,
+                depth: 1,
+                unwinding: false,
             }),
         }
     }
@@ -319,10 +318,14 @@ impl Engine {
         let rt = self.rt();
         (rt.current, rt.running) = (task, task);
         let fiber: *mut Fiber = &raw mut *rt.fibers[task as usize];
+        // The exploration may run in a destructor, of a thread that unwinds.
+        let own = panic_count::lay_down();
         // SAFETY: this is the worker, so no fiber runs; they are boxed and stay where they are.
         let back = unsafe { Fiber::enter(&raw mut rt.home, fiber) };
         if let Back::Crashed(crash) = back {
             let rt = self.rt();
+            // It will not end its panics.
+            rt.tasks[rt.running as usize].unwinding = panic_count::lay_down();
             if rt.teardown {
                 rt.crash_cleared = Some(crash);
             } else {
@@ -332,6 +335,7 @@ impl Engine {
             // Its stack is gone: there is nothing to unwind.
             self.forget(rt.running);
         }
+        panic_count::take_up(own);
         if let Some(panic) = self.rt().carried.take() {
             resume_unwind(panic);
         }

@@ -6,7 +6,7 @@ use super::fiber::Fiber;
 use super::scope::Scoping;
 use super::task::{Access, Site, Task};
 use super::var::VarKind;
-use super::{CURRENT, Engine, Executed, Runtime, Stop, Trouble};
+use super::{CURRENT, Engine, Executed, PanicNote, Runtime, Stop, Trouble};
 use crate::search::Past;
 use crate::trace::{Detail, Ending, Suits};
 use intermezzo_sdk::{Interests, SyncVarOp};
@@ -52,6 +52,7 @@ impl Engine {
             next = self.rt().current;
         }
         let rt = self.rt();
+        rt.mark_unwinding();
         let stop = rt.stop.take().expect("the loop ends with a reason");
         let stop = rt.check_prescribed(stop);
         rt.verify_quiet();
@@ -72,7 +73,7 @@ impl Engine {
         };
         rt.scoping.by_breakpoint = rt.breakpoints_acted();
         let quiet = matches!(stop, Stop::Complete)
-            && rt.panics.iter().all(|note| note.joined || !note.escaped)
+            && !rt.panics.iter().any(PanicNote::unhandled)
             && rt.listeners.reported.is_empty();
         let scene = if quiet { None } else { Some(rt.scene()) };
         rt.clear_away(!rt.damaged);
@@ -175,7 +176,6 @@ impl Runtime {
         self.steps = 0;
         self.switches = 0;
         self.panics.clear();
-        self.anybody_panicking = false;
         self.crash_cleared = None;
         self.unfair_left_out = false;
         self.stop = None;

@@ -2,7 +2,7 @@
 
 use super::stop::PanicNote;
 use super::task::{Access, Site, Status};
-use super::{Engine, Runtime};
+use super::{Engine, Runtime, panic_count};
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
 
@@ -63,36 +63,44 @@ impl Engine {
     pub(crate) fn note_panic(self, message: String, place: Option<String>) {
         let rt = self.rt();
         let task = rt.current;
-        if !rt.teardown {
-            rt.tasks[task as usize].panicking = true;
-            rt.anybody_panicking = true;
-            rt.panics.push(PanicNote {
-                task,
-                message,
-                place,
-                escaped: false,
-                joined: false,
-            });
+        if rt.teardown {
+            return;
         }
+        let before = rt.panics.iter().any(|note| note.task == task && !note.escaped);
+        let depth = if before {
+            // That one was caught, or this one began in a destructor that it runs.
+            let unwinding = panic_count::lay_down();
+            panic_count::take_up(unwinding);
+            unwinding
+        } else {
+            1
+        };
+        self.rt().panics.push(PanicNote {
+            task,
+            message,
+            place,
+            escaped: false,
+            joined: false,
+            depth,
+            unwinding: false,
+        });
     }
 
-    /// Whether the current task is unwinding.
-    pub(crate) fn panicking(self) -> bool {
-        if !std::thread::panicking() {
-            return false;
-        }
-        // The thread's own flag is that of all its tasks together. If nobody else is unwinding it is this one's.
+    /// The running task gives control away while it unwinds: the others do not.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn lay_down_panics(self) {
+        let laid = panic_count::lay_down();
         let rt = self.rt();
-        !rt.others_panicking() || rt.tasks[rt.running as usize].panicking
+        rt.tasks[rt.running as usize].unwinding = laid;
     }
 
-    /// The running task gives control away: notes whether it is unwinding, which only changes while it runs.
-    #[inline(always)]
-    pub(super) fn note_unwinding(self) {
-        let unwinding = std::thread::panicking();
-        if unwinding || self.rt().anybody_panicking {
-            self.rt().settle_panicking(unwinding);
-        }
+    /// The running task has control again, and goes on unwinding.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_up_panics(self) {
+        let rt = self.rt();
+        panic_count::take_up(std::mem::take(&mut rt.tasks[rt.running as usize].unwinding));
     }
 
     /// The current task waits for tasks that borrow from it (or no longer does): should the execution be
@@ -121,22 +129,22 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Whether a task that does not run is unwinding.
-    fn others_panicking(&self) -> bool {
-        let tasks = self.tasks[..self.created as usize].iter().zip(0..);
-        tasks
-            .into_iter()
-            .any(|(task, number)| task.panicking && task.status == Status::Live && number != self.running)
-    }
-
-    /// Notes whether the running task is unwinding, given that of the whole thread. Where others are unwinding
-    /// too, the thread's flag says nothing of this one: what its panic hook told stands.
-    #[cold]
-    fn settle_panicking(&mut self, unwinding: bool) {
-        let others = self.others_panicking();
-        if !others {
-            self.tasks[self.running as usize].panicking = unwinding;
+    /// Marks the panics that tasks were unwinding from when the execution ended: nothing caught them, and they may be
+    /// its cause.
+    pub(super) fn mark_unwinding(&mut self) {
+        for (task, entry) in self.tasks[..self.created as usize].iter().enumerate() {
+            if entry.unwinding == 0 {
+                continue;
+            }
+            // One panic per depth: a later one of the same depth began after the earlier one was caught.
+            let mut left = entry.unwinding;
+            let own = self.panics.iter_mut().rev();
+            for note in own.filter(|note| note.task as usize == task && !note.escaped) {
+                if note.depth <= left {
+                    note.unwinding = true;
+                    left = note.depth - 1;
+                }
+            }
         }
-        self.anybody_panicking = unwinding || others;
     }
 }

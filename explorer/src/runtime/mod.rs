@@ -38,6 +38,7 @@ mod life;
 mod listen;
 mod naming;
 mod object;
+mod panic_count;
 pub(crate) mod panics;
 mod quiet;
 mod scene;
@@ -201,8 +202,6 @@ pub(crate) struct Runtime {
     switches: u64,
     limits: Limits,
     panics: Vec<PanicNote>,
-    /// Whether any task may be unwinding.
-    anybody_panicking: bool,
     stop: Option<Stop>,
     /// Set by a crash: what comes after cannot be trusted.
     damaged: bool,
@@ -401,7 +400,10 @@ impl Engine {
     /// Gives control to the fiber of the task that is now current; returns when this one's is gone on with.
     #[inline(always)]
     fn switch_fiber(self) {
-        self.note_unwinding();
+        let unwinding = std::thread::panicking();
+        if unwinding {
+            self.lay_down_panics();
+        }
         let rt = self.rt();
         let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
         let to: *const Fiber = &raw const *rt.fibers[rt.current as usize];
@@ -409,16 +411,25 @@ impl Engine {
         // SAFETY: `running` was the caller's. The other is suspended: it is not the caller's, and nobody else
         // runs. Fibers are boxed and stay where they are.
         unsafe { Fiber::switch(from, to) };
+        if unwinding {
+            self.take_up_panics();
+        }
     }
 
     /// Gives control to the worker; returns, if ever, when this task is to be cleared away.
     #[inline(always)]
     fn go_home(self) {
-        self.note_unwinding();
+        let unwinding = std::thread::panicking();
+        if unwinding {
+            self.lay_down_panics();
+        }
         let rt = self.rt();
         let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
         // SAFETY: `running` is the caller's, and the worker waits at home while any task runs.
         unsafe { Fiber::leave(from, &raw const rt.home) };
+        if unwinding {
+            self.take_up_panics();
+        }
     }
 
     /// Leaves an execution that is to stop; returns only to be unwound.

@@ -55,7 +55,7 @@ impl Runtime {
         let panics = self
             .panics
             .iter()
-            .filter(|note| note.escaped)
+            .filter(|note| note.escaped || note.unwinding)
             .map(|note| (named(note.task), note.clone()))
             .collect();
         let waiting = (0..self.created)

@@ -44,8 +44,19 @@ pub(crate) struct PanicNote {
     pub(crate) message: String,
     /// `file:line:column`
     pub(crate) place: Option<String>,
-    /// Whether it ended its task, and was not caught inside.
+    /// `true` if it ended its task, and was not caught inside.
     pub(crate) escaped: bool,
-    /// Whether somebody joined the task and so learned of it.
+    /// `true` if another task joined the task and so learned of it.
     pub(crate) joined: bool,
+    /// Panics that the task was unwinding from once this one had begun, this one included.
+    pub(crate) depth: u32,
+    /// `true` if the task was unwinding from it when the execution ended.
+    pub(crate) unwinding: bool,
+}
+
+impl PanicNote {
+    /// `true` if nothing caught it, and no other task learned of it.
+    pub(crate) fn unhandled(&self) -> bool {
+        self.escaped && !self.joined || self.unwinding
+    }
 }

@@ -121,9 +121,8 @@ pub(crate) struct Task {
     pub(crate) yields: u32,
     /// Whether it may be preempted in the region that it is in; `None` outside any.
     pub(crate) preemptible: Option<bool>,
-    /// Whether it was unwinding, from a panic or from being abandoned, when it ran last; see
-    /// `Engine::note_unwinding`.
-    pub(crate) panicking: bool,
+    /// Panics that it was unwinding from when it gave control away, or crashed.
+    pub(crate) unwinding: u32,
     /// Whether its closure is over, and it drops what it left.
     pub(crate) finishing: bool,
     /// Whether it waits for tasks that borrow from it, so that it must not unwind before their end.
@@ -163,7 +162,7 @@ impl Task {
             yielded: false,
             yields: 0,
             preemptible: None,
-            panicking: false,
+            unwinding: 0,
             finishing: false,
             firm: false,
             operations_cleared: 0,
@@ -194,7 +193,7 @@ impl Task {
         self.yielded = false;
         self.yields = 0;
         self.preemptible = None;
-        self.panicking = false;
+        self.unwinding = 0;
         self.finishing = false;
         self.firm = false;
         self.operations_cleared = 0;

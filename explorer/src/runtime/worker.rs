@@ -130,7 +130,6 @@ impl Worker {
                 switches: 0,
                 limits,
                 panics: Vec::new(),
-                anybody_panicking: false,
                 crash_cleared: None,
                 unfair_left_out: false,
                 overdue: TaskSet::default(),

@@ -97,7 +97,7 @@ const C: &[File] = &[
     ("Makefile", include_str!("../../templates/c/Makefile")),
     ("README.md", include_str!("../../templates/c/README.md")),
     ("NAME.c", include_str!("../../templates/c/monitor.c")),
-    ("intermezzo.h", include_str!("../../../sdk/include/intermezzo.h")),
+    ("intermezzo.h", intermezzo::sdk::abi::HEADER),
 ];
 
 /// The project in JSON.

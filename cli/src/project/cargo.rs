@@ -192,7 +192,6 @@ impl CargoTest {
     }
 }
 
-/// The cargo that runs us, or else the one that is found.
 /// The root of the workspace in the current directory; `None` if there is none, or cargo cannot be asked.
 pub(crate) fn workspace_root() -> Option<PathBuf> {
     let output = cargo()
@@ -205,10 +204,15 @@ pub(crate) fn workspace_root() -> Option<PathBuf> {
     Some(Path::new(manifest.trim_end()).parent()?.to_owned())
 }
 
+/// Makes a command that runs cargo. What this one builds is tested, so the facade may explore in it also with
+/// optimisation.
 pub(super) fn cargo() -> Command {
-    Command::new(cargo_path())
+    let mut cargo = Command::new(cargo_path());
+    cargo.env("INTERMEZZO_IN_RELEASE", "1");
+    cargo
 }
 
+/// The cargo that runs us, or else the one that is found.
 fn cargo_path() -> OsString {
     env::var_os("CARGO")
         .filter(|path| !path.is_empty())

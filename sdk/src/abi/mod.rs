@@ -39,6 +39,13 @@ pub use table::{
     NAME_BYTES_MAX, NONE, OK, TABLE_BYTES, VERSION,
 };
 
+/// The C header of the contract.
+///
+/// ```
+/// assert!(intermezzo_sdk::abi::HEADER.contains("intermezzo_monitor_2"));
+/// ```
+pub const HEADER: &str = include_str!("../../include/intermezzo.h");
+
 /// The name under which a plugin exports its [`Entry`]. It holds the [`VERSION`].
 pub const ENTRY: &str = "intermezzo_monitor_2";
 

@@ -1,0 +1,194 @@
+//! Programs that are shipped: nothing of the explorer is in them, and every crate can be published.
+
+#[path = "common/throw_away.rs"]
+mod throw_away;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn room() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("shipped")
+}
+
+/// Cargo as a user has it, with nothing of this checkout's in the environment.
+fn cargo() -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.env_remove("INTERMEZZO_IN_RELEASE").arg("--offline");
+    cargo
+}
+
+fn words(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// A project that depends on the facade, with these features.
+fn project(name: &str, dependency: &str, features: &str) -> PathBuf {
+    let facade = workspace().display();
+    let manifest = format!(
+        "[dependencies]\n{dependency} = {{ package = \"intermezzo\", path = \"{facade}\", features = [{features}] }}\n"
+    );
+    throw_away::project(workspace(), &room(), name, &manifest)
+}
+
+const ORDINARY: &str = r#"
+use facade::sync::atomic::{AtomicUsize, Ordering};
+use std::any::TypeId;
+
+#[facade::test(crate = facade, executions = 10)]
+fn the_attribute_works_under_another_name() {
+    assert_eq!(AtomicUsize::new(1).load(Ordering::SeqCst), 1);
+}
+
+fn same<A: 'static, B: 'static>() {
+    assert_eq!(TypeId::of::<A>(), TypeId::of::<B>());
+}
+
+#[test]
+fn look_alikes_are_items_of_std() {
+    same::<AtomicUsize, std::sync::atomic::AtomicUsize>();
+    same::<facade::sync::Mutex<u8>, std::sync::Mutex<u8>>();
+    same::<facade::sync::Arc<u8>, std::sync::Arc<u8>>();
+    same::<facade::sync::mpsc::Sender<u8>, std::sync::mpsc::Sender<u8>>();
+    same::<facade::cell::Cell<u8>, std::cell::Cell<u8>>();
+    same::<facade::thread::JoinHandle<u8>, std::thread::JoinHandle<u8>>();
+    same::<facade::time::Instant, std::time::Instant>();
+}
+"#;
+
+#[test]
+fn without_the_feature_the_facade_is_std() {
+    let project = project("without-explore", "facade", "");
+    throw_away::write(&project.join("src/lib.rs"), "");
+    throw_away::write(&project.join("tests/ordinary.rs"), ORDINARY);
+    let output = cargo()
+        .args(["test", "--quiet", "--test", "ordinary"])
+        .env("CARGO_TARGET_DIR", room().join("target"))
+        .current_dir(&project)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+
+    let tree = cargo()
+        .args([
+            "tree",
+            "--prefix",
+            "none",
+            "--edges",
+            "normal,build",
+            "--format",
+            "{p}",
+        ])
+        .current_dir(&project)
+        .output()
+        .unwrap();
+    let tree = words(&tree);
+    let packages: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    let expected = [
+        "intermezzo",
+        "intermezzo-breakpoint",
+        "intermezzo-macros",
+        "without-explore",
+    ];
+    assert_eq!(packages, BTreeSet::from(expected), "{tree}");
+}
+
+#[test]
+fn a_release_build_that_would_explore_stops() {
+    let project = project("explores-in-release", "intermezzo", "\"explore\"");
+    throw_away::write(&project.join("src/lib.rs"), "");
+    let output = cargo()
+        .args(["check", "--release", "--quiet"])
+        .env("CARGO_TARGET_DIR", room().join("target"))
+        .current_dir(&project)
+        .output()
+        .unwrap();
+    let text = words(&output);
+    assert!(!output.status.success(), "{text}");
+    for expected in [
+        "intermezzo's feature `explore` is on in a release build",
+        "INTERMEZZO_IN_RELEASE=1",
+        "[dev-dependencies]",
+        "explore-in-release",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+/// The build script by itself, in each situation.
+#[test]
+fn who_explores_on_purpose_is_let_through() {
+    let script = room().join("script");
+    std::fs::create_dir_all(&script).unwrap();
+    let program = script.join("build-script");
+    let compiled = Command::new("rustc")
+        .args(["--edition", "2024", "-o"])
+        .arg(&program)
+        .arg(workspace().join("build.rs"))
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{}", words(&compiled));
+    let stops = |variables: &[(&str, &str)]| {
+        let output = Command::new(&program)
+            .env_clear()
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        words(&output).contains("cargo::error=")
+    };
+    let explores = ("CARGO_FEATURE_EXPLORE", "1");
+    let release = ("PROFILE", "release");
+    assert!(stops(&[explores, release]));
+    assert!(stops(&[explores, release, ("INTERMEZZO_IN_RELEASE", "")]));
+    assert!(!stops(&[explores, ("PROFILE", "debug")]));
+    assert!(!stops(&[release]));
+    assert!(!stops(&[explores, release, ("INTERMEZZO_IN_RELEASE", "1")]));
+    assert!(!stops(&[
+        explores,
+        release,
+        ("CARGO_FEATURE_EXPLORE_IN_RELEASE", "1")
+    ]));
+}
+
+#[test]
+fn every_crate_can_be_published() {
+    let output = cargo()
+        .args(["package", "--workspace", "--exclude", "intermezzo-peers"])
+        .args(["--no-verify", "--allow-dirty", "--target-dir"])
+        .arg(room().join("packages"))
+        .current_dir(workspace())
+        .output()
+        .unwrap();
+    let text = words(&output);
+    assert!(output.status.success(), "{text}");
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .current_dir(workspace())
+        .no_deps()
+        .exec()
+        .unwrap();
+    for package in metadata.workspace_packages() {
+        if package.publish.as_ref().is_some_and(Vec::is_empty) {
+            assert_eq!(package.name, "intermezzo-peers", "it cannot be published");
+            continue;
+        }
+        assert!(
+            text.contains(&format!("Packaging {} v", package.name)),
+            "{}: {text}",
+            package.name
+        );
+        assert!(
+            package.description.is_some() && package.license.is_some(),
+            "{}",
+            package.name
+        );
+        assert!(
+            !package.keywords.is_empty() && !package.categories.is_empty(),
+            "{}",
+            package.name
+        );
+    }
+}

@@ -7,7 +7,7 @@
 
 use super::Runtime;
 use super::candidates::Candidates;
-use super::event::{Event, StepEnd};
+use super::event::{Aside, Event, StepEnd};
 use super::naming::{site_name, task_name, var_name};
 use super::stop::Stop;
 use super::task::Wake;
@@ -442,8 +442,11 @@ impl Runtime {
     /// The step under way touches something beside the variables of its events.
     pub(super) fn also_touches(&mut self, key: Key, class: Class) {
         if self.steps >= self.observe_from {
-            self.also
-                .push((self.events.as_slice().len(), Touch { key, class }));
+            self.also.push(Aside {
+                touch: Touch { key, class },
+                task: self.current,
+                events_before: self.events.as_slice().len(),
+            });
         }
     }
 

@@ -99,7 +99,7 @@ impl Engine {
             switches: rt.switches,
             tasks: rt.created,
             suits: if rt.spins.parks() > 0 {
-                rt.trace.suits().max(Suits::SourceSets)
+                rt.trace.suits().max(rt.suits_parked())
             } else {
                 rt.trace.suits()
             },
@@ -118,6 +118,16 @@ impl Engine {
 }
 
 impl Runtime {
+    /// The strongest reduction that suits an execution in which tasks were parked. Within a bound on preemptions only
+    /// caching does: a parked task is left for free, and whether it is parked depends on when it looked, which a round that
+    /// counts as not having happened does not tell.
+    fn suits_parked(&self) -> Suits {
+        match self.trace.detail() {
+            Detail::Waits => Suits::Caching,
+            _ => Suits::SourceSets,
+        }
+    }
+
     /// Begins an execution whose first choices are in `plan`.
     pub(super) fn begin(&mut self) {
         self.epoch = self.epochs.next();

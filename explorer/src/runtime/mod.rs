@@ -53,7 +53,7 @@ mod worker;
 
 pub(crate) use candidates::Candidates;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
-pub(crate) use event::{Event, StepEnd};
+pub(crate) use event::{Aside, Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
 pub use glance::Glance;
 pub(crate) use glance::Glancing;
@@ -70,7 +70,7 @@ pub(crate) use worker::{Limits, Worker};
 use crate::environment::Environment;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::{Plan, Strategy};
-use crate::trace::{Class, Key, Suits, Touch, Trace};
+use crate::trace::{Class, Key, Suits, Trace};
 use blocks::Blocks;
 use breakpoints::Breakpoints;
 use data_points::DataPoints;
@@ -193,7 +193,7 @@ pub(crate) struct Runtime {
     observe_from: u64,
     ask_from: u64,
     /// What the step under way touched beside the variables of its events.
-    also: Vec<(usize, Touch)>,
+    also: Vec<Aside>,
     /// The gates that let the step under way begin.
     waited: Option<(u32, Gates)>,
     /// Whether it was possible only because nobody else could go on.

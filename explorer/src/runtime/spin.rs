@@ -301,8 +301,10 @@ impl Runtime {
             }
             _ => None,
         };
-        let first = if rounds.came_back {
-            // What others did before the round's own first event has nothing to do with it.
+        // What others did before the round's own first event has nothing to do with it. A round that wrote something, of a
+        // loop around others, may end with one of a loop that is known to only wait.
+        let whole = rounds.came_back && events[begin..].iter().filter(own).all(only_looks);
+        let first = if whole {
             begin + events[begin..].iter().position(|event| event.task == task)?
         } else if let Some(length) = assumed {
             let mut numbered = events.iter().enumerate().rev();
@@ -342,7 +344,7 @@ impl Runtime {
         if awaited.is_empty() {
             return None;
         }
-        if rounds.came_back
+        if whole
             && let Some(known) = self.spins.known.as_deref_mut()
         {
             known.learn(events[first..].iter().rev().filter(own));

@@ -40,11 +40,12 @@ pub(crate) use suits::Suits;
 pub(crate) use uncounted::Uncounted;
 use voids::Voids;
 
-use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
+use crate::runtime::{Aside, Event, Gates, StepEnd, Task, Vars};
 use facts::{APART, COUNTS, ENDS, Facts, SHOWS, TAKES_SHARE};
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 pub(crate) use mix::mix;
 use mix::mix_wide;
+use smallvec::SmallVec;
 
 /// No entry.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -375,18 +376,22 @@ impl Trace {
     // The step by value: were its address known here, it would have to be in memory for every caller.
     #[inline(never)]
     fn add_with_more(&mut self, mut step: Step, end: &StepEnd<'_>) -> Step {
-        let mut also = end.also;
+        let begin = end.events_end - end.events.len();
+        // The event that something touched beside belongs to: the task's next one in the step, else its last one. The end
+        // of a task is none, for it tells nothing; nor may it depend on it which tasks end with the step.
+        let owner = |aside: &Aside| {
+            let own = |event: &Event| event.task == aside.task && event.op != SyncVarOp::TaskEnd;
+            let before = aside.events_before.saturating_sub(begin).min(end.events.len());
+            let next = end.events[before..].iter().position(own).map(|at| before + at);
+            let last = || end.events[..before].iter().rposition(own);
+            let any = || end.events.iter().rposition(|event| event.op != SyncVarOp::TaskEnd);
+            next.or_else(last).or_else(any).unwrap_or(end.events.len() - 1)
+        };
+        let owners: SmallVec<[usize; 4]> = end.also.iter().map(owner).collect();
         for (at, event) in end.events.iter().enumerate() {
-            let at = end.events_end - end.events.len() + at;
-            // What an event touches beside its variable was noted before it, or at the end of the step.
-            let mine = if at + 1 == end.events_end {
-                also.len()
-            } else {
-                also.partition_point(|&(before, _)| before <= at)
-            };
-            let (mine, rest) = also.split_at(mine);
-            also = rest;
-            self.add_event::<false>(&mut step, event, mine, end);
+            let own = owners.iter().zip(end.also).filter(|(owner, _)| **owner == at);
+            let mine: SmallVec<[Touch; 4]> = own.map(|(_, aside)| aside.touch).collect();
+            self.add_event::<false>(&mut step, event, &mine, end);
         }
         step
     }
@@ -396,14 +401,14 @@ impl Trace {
         &mut self,
         step: &mut Step,
         event: &Event,
-        also: &[(usize, Touch)],
+        also: &[Touch],
         end: &StepEnd<'_>,
     ) {
         let Event { task, op, void, .. } = *event;
         let mut facts = Facts::of(op);
         if PLAIN {
             facts = facts.plain();
-        } else if void || op == SyncVarOp::TaskEnd && self.detail < Detail::Waits {
+        } else if void || op == SyncVarOp::TaskEnd && self.detail < Detail::Waits && also.is_empty() {
             return;
         }
         let shown = if facts.any(SHOWS) { event.read } else { 0 };
@@ -474,8 +479,8 @@ impl Trace {
 
     /// An entry touches something beside its own variable.
     #[inline(never)]
-    fn touch_also(&mut self, step: &mut Step, by: &Toucher, also: &[(usize, Touch)], end: &StepEnd<'_>) {
-        for (place, &(_, touch)) in also.iter().enumerate() {
+    fn touch_also(&mut self, step: &mut Step, by: &Toucher, also: &[Touch], end: &StepEnd<'_>) {
+        for (place, &touch) in also.iter().enumerate() {
             let seen = self.touch(step, by, touch, end);
             step.count(mix_wide(by.identity, seen, !(place as u64)));
         }

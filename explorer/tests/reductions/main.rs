@@ -12,6 +12,7 @@ mod common;
 mod families;
 mod hard;
 mod interleavings;
+mod lines;
 mod model;
 mod program;
 mod ranked;

@@ -6,7 +6,7 @@ pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
     Arrays, BreakpointFigures, ByName, CheckpointError, CheckpointProblem, Coverage, Detail, Environment,
     Epsilon, Estimate, Evidence, ExploreError, Explorer, Finding, FindingDeed, FindingEvent, IRootCoverage,
-    IRootsExposed, MemoError, MemoProblem, NamedPlace, Plugin, PluginError, PluginProblem, Progress,
+    IRootsExposed, Limit, MemoError, MemoProblem, NamedPlace, Plugin, PluginError, PluginProblem, Progress,
     RankBound, Reduction, ReplayedBy, Replays, Report, Reproduction, Schedule, ScheduleError, Scope,
     SettingError, Settings, Sites, Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, TextStyle,
     Tried, VariableSets, Verdict, WaitingTask, Wanted,

@@ -1,7 +1,6 @@
 //! Tests that do not always do the same: executions before the search that are not judged, executions tried again, and
 //! what the search loses where that does not help (CHESS, OSDI 2008, section 4.2).
 
-use crate::report::Coverage;
 use crate::runtime::{Executed, Worker};
 use crate::search::DepthFirst;
 use serde::{Deserialize, Serialize};
@@ -82,30 +81,6 @@ impl Attempts {
 }
 
 impl Departures {
-    /// What a search covers that would cover this if each execution had been what it should have been. `reduced` says
-    /// whether it left out what other executions should show as well.
-    pub(crate) fn covered(&self, coverage: Coverage, reduced: bool) -> Coverage {
-        let problem = match (self.lost, self.departed) {
-            (0, departed) if departed > 0 && reduced => {
-                "the test did not always do the same, and what the reduction leaves out relies on that"
-                    .to_owned()
-            }
-            (0, _) => return coverage,
-            (1, _) => "what begins like 1 execution, which was never as prescribed, was left out".to_owned(),
-            (lost, _) => {
-                format!("what begins like {lost} executions, which were never as prescribed, was left out")
-            }
-        };
-        match coverage {
-            Coverage::Exhaustive => Coverage::unbounded(problem),
-            Coverage::Bounded {
-                reason: Some(reason), ..
-            } => Coverage::unbounded(format!("{reason}; {problem}")),
-            Coverage::Bounded { reason: None, .. } => Coverage::unbounded(problem),
-            Coverage::Sampled { .. } | Coverage::Replayed { .. } => coverage,
-        }
-    }
-
     /// Whether every execution was what it should have been.
     pub(crate) fn none(&self) -> bool {
         self.departed == 0

@@ -43,9 +43,9 @@ pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;
 pub use plugin::{ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
-    BreakpointFigures, Coverage, Detail, Evidence, Finding, FindingDeed, FindingEvent, NamedPlace, RankBound,
-    ReplayedBy, Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace, TextStyle, Verdict,
-    WaitingTask,
+    BreakpointFigures, Coverage, Detail, Evidence, Finding, FindingDeed, FindingEvent, Limit, NamedPlace,
+    RankBound, ReplayedBy, Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace, TextStyle,
+    Verdict, WaitingTask,
 };
 pub use runtime::Glance;
 pub use schedule::{Schedule, ScheduleError};

@@ -2,6 +2,7 @@
 
 mod breakpoints;
 mod evidence;
+mod limits;
 pub mod lines;
 mod rank_bound;
 pub mod source;
@@ -9,6 +10,7 @@ mod text;
 
 pub use crate::driver::write_beside;
 pub use breakpoints::{BreakpointFigures, NamedPlace, Reproduction, SuggestedBreakpoint, SuggestedPlace};
+pub use limits::{Limit, unexplored};
 pub use rank_bound::RankBound;
 pub use text::{Detail, INDENT, Part, ReplayedBy, Text, TextStyle, count, panics_apart, with_places};
 
@@ -57,9 +59,9 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Coverage {
-    /// Every execution, within the bounds of the environment.
+    /// Every schedule of the stated environment. What that leaves out is in [`Report::limits`].
     Exhaustive,
-    /// Every execution within all the bounds that are given; or, if none is, only those before the search stopped.
+    /// Every execution within all the bounds that are given; or, if none is, only what the reason leaves.
     Bounded {
         /// Every execution with at most this many preemptions was run.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -377,6 +379,7 @@ pub struct Report {
     pub(crate) program: String,
     pub(crate) verdict: Verdict,
     pub(crate) coverage: Coverage,
+    pub(crate) limits: Vec<Limit>,
     pub(crate) executions: u64,
     pub(crate) redundant: u64,
     pub(crate) blocked: u64,
@@ -424,6 +427,7 @@ impl Report {
             program,
             verdict: Verdict::Inconclusive,
             coverage: Coverage::stopped(),
+            limits: Vec::new(),
             executions: 0,
             redundant: 0,
             blocked: 0,
@@ -487,6 +491,19 @@ impl Report {
     /// What a pass is worth.
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
+    }
+
+    /// What was not explored: what the environment leaves out, and what was kept out of the search.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Explorer, Limit};
+    ///
+    /// let report = Explorer::new().explore(|| {});
+    /// assert!(report.limits().contains(&Limit::OneTask));
+    /// ```
+    pub fn limits(&self) -> &[Limit] {
+        &self.limits
     }
 
     /// How often the test was run, to its end or not.

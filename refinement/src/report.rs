@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::scenario::Description;
 use crate::verify::Checked;
-use intermezzo_explorer::{Coverage, Verdict};
+use intermezzo_explorer::{Coverage, Limit, Verdict};
 use intermezzo_sdk::FindingKind;
 use serde::{Serialize, Serializer};
 
@@ -32,6 +32,8 @@ pub struct RefinementReport {
     pub solo_runs: u64,
     /// The scenarios of which not every execution was run, or not every history decided, and why.
     pub short: Vec<String>,
+    /// What was not explored in some scenario, whether or not the coverage says so.
+    pub limits: Vec<Limit>,
     /// Whether such a scenario makes the test inconclusive: see [`Refinement::in_full`](crate::Refinement::in_full).
     pub in_full: bool,
     /// Scenarios tried to make the failing one small.
@@ -61,6 +63,11 @@ impl RefinementReport {
             .short
             .map(|why| format!("{why}: {}", scenario().shortened().one_line()));
         self.short.extend(short);
+        for limit in checked.limits {
+            if !self.limits.contains(&limit) {
+                self.limits.push(limit);
+            }
+        }
         self.failure = checked.failure;
     }
 
@@ -122,6 +129,7 @@ struct ReportJson<'a> {
     program: &'a str,
     verdict: Verdict,
     coverage: Coverage,
+    limits: &'a [Limit],
     scenarios: u64,
     executions: u64,
     traces: u64,
@@ -152,6 +160,7 @@ impl Serialize for RefinementReport {
             program: &self.program,
             verdict: self.verdict(),
             coverage: self.coverage(),
+            limits: &self.limits,
             scenarios: self.scenarios,
             executions: self.executions,
             traces: self.traces,

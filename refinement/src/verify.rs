@@ -12,7 +12,7 @@ use crate::serial::oracle::Oracle;
 use crate::settings::{Granularity, Settings};
 use crate::show::{self, Show};
 use hashbrown::HashMap;
-use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Schedule};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Limit, Reduction, Report, Schedule};
 use intermezzo_sdk as sdk;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -49,6 +49,8 @@ pub(crate) struct Checked {
     pub(crate) solo_runs: u64,
     /// Why not every execution was run, if not.
     pub(crate) short: Option<String>,
+    /// What was not explored.
+    pub(crate) limits: Vec<Limit>,
     pub(crate) failure: Option<Failure>,
 }
 
@@ -278,6 +280,7 @@ impl<T: Sync + 'static> Subject<T> {
         let (undecided, why) = &*held(&judge.undecided);
         let undecided = (*undecided > 0).then(|| format!("{undecided} histories are not decided, for {why}"));
         checked.short = checked.short.take().or(not_whole(&report)).or(undecided);
+        checked.limits = report.limits().to_vec();
         checked.failure = report.findings().first().map(|finding| {
             let marks = held(&judge.refused).get(&finding.message).cloned();
             let why = marks.map_or_else(Why::default, |marks| match task.how {
@@ -461,9 +464,19 @@ impl<T> Task<'_, T> {
 
 /// Why not every execution was run, if not.
 fn not_whole(report: &Report) -> Option<String> {
+    // What fair scheduling leaves out of an endless search is no reason to doubt the rest.
+    let is_fairness = |reason: &String| {
+        let mut limits = report.limits().iter();
+        limits.any(|limit| matches!(limit, Limit::Fairness { .. }) && limit.to_string() == *reason)
+    };
     match report.coverage() {
         Coverage::Exhaustive | Coverage::Replayed { .. } => None,
         _ if !report.findings().is_empty() => None,
+        Coverage::Bounded {
+            preemptions: None,
+            reason: Some(reason),
+            ..
+        } if is_fairness(reason) => None,
         Coverage::Bounded {
             reason: Some(reason), ..
         } => Some(reason.clone()),

@@ -7,7 +7,8 @@ use crate::output;
 use crate::problem::Problem;
 use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::{
-    BreakpointFigures, Coverage, Detail, Environment, NamedPlace, RankBound, Schedule, TextStyle, Verdict,
+    BreakpointFigures, Coverage, Detail, Environment, Limit, NamedPlace, RankBound, Schedule, TextStyle,
+    Verdict,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -28,6 +29,7 @@ pub(crate) struct ProjectReport {
     pub(super) verdict: Verdict,
     executions: u64,
     coverage: Coverage,
+    limits: Vec<Limit>,
     findings: Vec<FindingJson>,
     notes: Vec<String>,
     /// How the search was set, in words.
@@ -46,6 +48,8 @@ struct ReportJson {
     verdict: String,
     executions: u64,
     coverage: CoverageJson,
+    #[serde(default)]
+    limits: Vec<Limit>,
     findings: Vec<FindingJson>,
     notes: Vec<String>,
     #[serde(default)]
@@ -196,6 +200,7 @@ impl ProjectReport {
             verdict,
             executions: report.executions,
             coverage,
+            limits: report.limits,
             findings: report.findings,
             notes: report.notes,
             search,
@@ -223,7 +228,8 @@ impl ProjectReport {
             line.push_str(&output::count(self.executions, "execution"));
             line.push_str("; ");
         }
-        line.push_str(&self.coverage.with_findings(!self.findings.is_empty()));
+        let (any, passes) = (!self.findings.is_empty(), self.verdict.is_pass());
+        line.push_str(&self.coverage.with_limits(&self.limits, any, passes));
         let mut text = output::beside_verdict(self.verdict, &line, style);
         let mut say = |line: &str| text.push_str(&output::indented(line, output::BESIDE, style));
         for finding in &self.findings {

@@ -5,7 +5,7 @@
 
 use crate::attempts::Departures;
 use crate::report::BreakpointFigures;
-use crate::runtime::{Executed, Scoping};
+use crate::runtime::{Capped, Executed, Scoping};
 use crate::search::Rank;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,6 +22,9 @@ pub(super) struct Tally {
     pub(super) context_switches: u64,
     /// Whether fairness kept schedules out.
     pub(super) unfair_left_out: bool,
+    /// What bounds of the environment kept executions from.
+    #[serde(default)]
+    pub(super) capped: Capped,
     /// Which schedules scoping kept out.
     pub(super) scoping: Scoping,
     /// What became of the armed breakpoints.
@@ -49,6 +52,7 @@ impl Tally {
         self.max_tasks = self.max_tasks.max(executed.tasks);
         self.context_switches += executed.switches;
         self.unfair_left_out |= executed.unfair_left_out;
+        self.capped.join(executed.capped);
         self.scoping.join(executed.scoping);
         BreakpointFigures::add(&mut self.breakpoints, &executed.breakpoints);
         self.parked |= executed.parked > 0;
@@ -96,6 +100,7 @@ impl Tally {
         self.max_tasks = self.max_tasks.max(later.max_tasks);
         self.context_switches += later.context_switches;
         self.unfair_left_out |= later.unfair_left_out;
+        self.capped.join(later.capped);
         self.scoping.join(later.scoping);
         BreakpointFigures::add(&mut self.breakpoints, &later.breakpoints);
         self.parked |= later.parked;

@@ -8,16 +8,12 @@ use super::shift::{Done, GivenUp};
 use crate::estimate::Estimate;
 use crate::judge;
 use crate::minimise::Minimiser;
-use crate::report::{Coverage, Finding, Report};
+use crate::report::{Coverage, Finding, Limit, Report};
 use crate::runtime::{Reported, Worker};
 use crate::schedule::Premises;
 use crate::settings::Settings;
 use crate::trace::Fingerprints;
 use std::time::Duration;
-
-/// What a report notes where fairness kept schedules out.
-const UNFAIR_LEFT_OUT: &str = "fair scheduling: schedules are left out in which a task that yields again and again \
-                               keeps others from running for ever";
 
 /// What a report notes where tasks were parked.
 const PARKED: &str = "awaits: a task whose loop only waits goes on when a variable that it read changes; only variables, \
@@ -117,7 +113,7 @@ impl Outcome<'_> {
             ended.map(|end| end.reason(settings, given_up.executions + tally.executions)),
             own,
         );
-        let coverage = tally.departures.covered(coverage, report.reduction != "none");
+        report.limits = limits(&tally, settings, report.memory_model);
 
         let (findings, more) = books.catalogue.into_findings();
         report.findings = findings;
@@ -164,6 +160,11 @@ impl Outcome<'_> {
         for note in later_notes.into_iter().chain(books.checkpoint_problem) {
             report.note(&note);
         }
+        let coverage = match coverage {
+            // What a few executions left out says nothing.
+            Coverage::Sampled { .. } | Coverage::Replayed { .. } => coverage,
+            coverage => coverage.narrowed(&report.limits),
+        };
         report.settle(coverage, tally.complete, elapsed);
     }
 }
@@ -178,6 +179,44 @@ fn covered(coverage: Coverage, tally: &Tally, ended: Option<String>, own: bool) 
         _ => {}
     }
     coverage
+}
+
+/// What the search did not explore.
+fn limits(tally: &Tally, settings: &Settings, memory_model: &str) -> Vec<Limit> {
+    let environment = &settings.environment;
+    let capped = tally.capped;
+    let memory = Limit::Memory {
+        model: memory_model.to_owned(),
+    };
+    let limits = [
+        (tally.departures.departed > 0).then_some(Limit::Departures {
+            executions: tally.departures.departed,
+            lost: tally.departures.lost,
+        }),
+        tally.unseen_change.then_some(Limit::Awaits { seen: true }),
+        tally.unfair_left_out.then_some(Limit::Fairness {
+            every: settings.fair_yields.max(1),
+        }),
+        (tally.max_tasks == 1).then_some(Limit::OneTask),
+        Some(memory),
+        capped.timeouts.then_some(Limit::Timeouts {
+            most: environment.timeouts,
+        }),
+        capped.spurious_wakeups.then_some(Limit::SpuriousWakeups {
+            most: environment.spurious_wakeups,
+        }),
+        capped.weak_failures.then_some(Limit::WeakFailures {
+            most: environment.weak_failures,
+        }),
+        // That std's own never does it needs no saying.
+        (capped.try_lock_failures && environment.try_lock_failures > 0).then_some(Limit::TryLockFailures {
+            most: environment.try_lock_failures,
+        }),
+        capped.notify_any.then_some(Limit::NotifyAny),
+        (!environment.arc_counts).then_some(Limit::ArcCounts),
+        (tally.parked && !tally.unseen_change).then_some(Limit::Awaits { seen: false }),
+    ];
+    limits.into_iter().flatten().collect()
 }
 
 /// What a report notes of how strategies shared the executions.
@@ -230,7 +269,6 @@ fn races_note(places: usize, given_up: GivenUp) -> String {
 /// What a reader should know of the executions.
 fn note_tally(report: &mut Report, tally: &Tally, weakened: bool) {
     let notes = [
-        (tally.unfair_left_out, UNFAIR_LEFT_OUT),
         (tally.parked, PARKED),
         (weakened, WEAKER_REDUCTION),
         (tally.unseen_change, UNSEEN_CHANGE),

@@ -11,6 +11,7 @@ use super::event::{Aside, Event, StepEnd};
 use super::naming::{site_name, task_name, var_name};
 use super::stop::Stop;
 use super::task::Wake;
+use super::task_set::TaskSet;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::ChoicePoint;
 use crate::trace::{Class, Key, Touch};
@@ -190,6 +191,7 @@ impl Runtime {
         let mut listed = std::mem::take(&mut self.candidates);
         listed.clear();
         let goes_on = self.list(&mut listed);
+        self.note_capped();
         if self.spins.in_last_rounds() {
             let first = listed.iter().copied().find(|&task| self.enabled.contains(task));
             self.candidates = listed;
@@ -256,6 +258,15 @@ impl Runtime {
             listed.rotate_right(1);
         }
         goes_on
+    }
+
+    /// Notes waits that could have ended here, had the environment's bounds been larger.
+    fn note_capped(&mut self) {
+        let waits = |tasks: &TaskSet| tasks.iter().any(|task| !self.enabled.contains(task));
+        let timeouts = self.left.timeouts == 0 && waits(&self.timed);
+        let spurious_wakeups = self.left.spurious_wakeups == 0 && waits(&self.drowsy);
+        self.capped.timeouts |= timeouts;
+        self.capped.spurious_wakeups |= spurious_wakeups;
     }
 
     /// Lets a task go that may have to be woken.
@@ -466,6 +477,7 @@ impl Runtime {
         if !self.drowsy.is_empty() && self.left.spurious_wakeups > 0 {
             return self.wake_or_give_up();
         }
+        self.note_capped();
         self.give_up()
     }
 

@@ -9,6 +9,7 @@ use crate::schedule::{Choice, Premises};
 use crate::search::Operation;
 use crate::trace::Suits;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
+use serde::{Deserialize, Serialize};
 
 /// What an execution was, in the engine's own terms.
 pub(crate) struct Executed {
@@ -21,6 +22,8 @@ pub(crate) struct Executed {
     pub(crate) fingerprint: u128,
     /// Whether fairness kept a schedule out.
     pub(crate) unfair_left_out: bool,
+    /// What bounds of the environment kept it from.
+    pub(crate) capped: Capped,
     /// Whether scoping did.
     pub(crate) scoping: Scoping,
     /// What became of the armed breakpoints.
@@ -39,6 +42,27 @@ pub(crate) struct Executed {
     pub(crate) learned: bool,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
     pub(crate) trouble: Option<Box<Trouble>>,
+}
+
+/// What the environment could have done, had its bounds been larger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Capped {
+    pub(crate) timeouts: bool,
+    pub(crate) spurious_wakeups: bool,
+    pub(crate) weak_failures: bool,
+    pub(crate) try_lock_failures: bool,
+    pub(crate) notify_any: bool,
+}
+
+impl Capped {
+    /// Adds what another execution was kept from.
+    pub(crate) fn join(&mut self, other: Capped) {
+        self.timeouts |= other.timeouts;
+        self.spurious_wakeups |= other.spurious_wakeups;
+        self.weak_failures |= other.weak_failures;
+        self.try_lock_failures |= other.try_lock_failures;
+        self.notify_any |= other.notify_any;
+    }
 }
 
 /// An execution that did not just end well.

@@ -6,7 +6,7 @@ use super::fiber::Fiber;
 use super::scope::Scoping;
 use super::task::{Access, Site, Task};
 use super::var::VarKind;
-use super::{CURRENT, Engine, Executed, PanicNote, Runtime, Stop, Trouble};
+use super::{CURRENT, Capped, Engine, Executed, PanicNote, Runtime, Stop, Trouble};
 use crate::search::Past;
 use crate::trace::{Detail, Ending, Suits};
 use intermezzo_sdk::{Interests, SyncVarOp};
@@ -105,6 +105,7 @@ impl Engine {
             },
             fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
+            capped: rt.capped,
             scoping: rt.scoping,
             breakpoints: rt.breakpoint_figures(),
             parked: rt.spins.parks(),
@@ -188,6 +189,7 @@ impl Runtime {
         self.panics.clear();
         self.crash_cleared = None;
         self.unfair_left_out = false;
+        self.capped = Capped::default();
         self.stop = None;
     }
 

@@ -17,6 +17,7 @@
 //! Runtime` is taken anew after every switch and never held across one.
 
 mod abandon;
+mod adversity;
 mod blocks;
 mod breakpoints;
 mod candidates;
@@ -54,7 +55,7 @@ mod worker;
 pub(crate) use candidates::Candidates;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Aside, Event, StepEnd};
-pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
+pub(crate) use executed::{AwaitedVar, Capped, EventLine, Executed, Scene, Trouble, Waiting};
 pub use glance::Glance;
 pub(crate) use glance::Glancing;
 pub(crate) use listen::{DataAccess, Does, Listeners, Owner, Reported};
@@ -150,6 +151,8 @@ pub(crate) struct Runtime {
     spins: Spins,
     /// Whether fairness held a task back that could have gone on.
     unfair_left_out: bool,
+    /// What bounds of the environment kept the execution from.
+    capped: Capped,
     /// Alternatives of a decision, when they are not simply the enabled tasks.
     candidates: Vec<u32>,
 
@@ -533,41 +536,6 @@ impl Engine {
                 0
             }
         }
-    }
-
-    /// Whether a weak compare-exchange that could succeed fails here.
-    #[inline]
-    pub(crate) fn weak_exchange_fails(self) -> bool {
-        self.adversity(
-            ChoiceKind::WeakExchange,
-            |left| &mut left.weak_failures,
-            Key::WEAK_FAILURES,
-        )
-    }
-
-    /// Whether a `try_lock` of a free lock fails here.
-    #[inline]
-    pub(crate) fn try_lock_fails(self) -> bool {
-        self.adversity(
-            ChoiceKind::TryLock,
-            |left| &mut left.try_lock_failures,
-            Key::TRY_LOCK_FAILURES,
-        )
-    }
-
-    fn adversity(self, kind: ChoiceKind, bound: fn(&mut Environment) -> &mut u32, budget: Key) -> bool {
-        if *bound(&mut self.rt().environment) == 0 {
-            return false;
-        }
-        // Whether it may happen depends on how often it has happened.
-        self.rt().trace.only(Suits::Caching);
-        if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
-            self.also_touches(budget, Class::Read);
-            return false;
-        }
-        self.also_touches(budget, Class::Write);
-        *bound(&mut self.rt().left) -= 1;
-        true
     }
 
     /// The current task yields, in a loop of its own: if all that loop does is to wait, it is parked. Inlined, so

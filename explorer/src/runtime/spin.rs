@@ -344,9 +344,7 @@ impl Runtime {
         if awaited.is_empty() {
             return None;
         }
-        if whole
-            && let Some(known) = self.spins.known.as_deref_mut()
-        {
+        if whole && let Some(known) = self.spins.known.as_deref_mut() {
             known.learn(events[first..].iter().rev().filter(own));
         }
         if awaited.iter().any(|awaited| awaited.changed) {

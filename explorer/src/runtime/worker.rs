@@ -14,7 +14,7 @@ use super::switch::Home;
 use super::task::Task;
 use super::task_set::TaskSet;
 use super::var::Vars;
-use super::{CURRENT, Engine, Executed, Runtime};
+use super::{CURRENT, Capped, Engine, Executed, Runtime};
 use crate::environment::Environment;
 use crate::report::Coverage;
 use crate::schedule::ChoiceKind;
@@ -132,6 +132,7 @@ impl Worker {
                 panics: Vec::new(),
                 crash_cleared: None,
                 unfair_left_out: false,
+                capped: Capped::default(),
                 overdue: TaskSet::default(),
                 stop: None,
                 damaged: false,

@@ -377,17 +377,25 @@ impl Trace {
     #[inline(never)]
     fn add_with_more(&mut self, mut step: Step, end: &StepEnd<'_>) -> Step {
         let begin = end.events_end - end.events.len();
-        // The event that something touched beside belongs to: the task's next one in the step, else its last one. The end
-        // of a task is none, for it tells nothing; nor may it depend on it which tasks end with the step.
+        // The event that something touched beside belongs to: the task's last one in the step before it, else its next one.
+        // That is the same wherever the step is. The end of a task is none, for it tells nothing.
         let owner = |aside: &Aside| {
             let own = |event: &Event| event.task == aside.task && event.op != SyncVarOp::TaskEnd;
             let before = aside.events_before.saturating_sub(begin).min(end.events.len());
-            let next = end.events[before..].iter().position(own).map(|at| before + at);
-            let last = || end.events[..before].iter().rposition(own);
-            let any = || end.events.iter().rposition(|event| event.op != SyncVarOp::TaskEnd);
-            next.or_else(last).or_else(any).unwrap_or(end.events.len() - 1)
+            let next = || end.events[before..].iter().position(own).map(|at| before + at);
+            let any = || {
+                end.events
+                    .iter()
+                    .rposition(|event| event.op != SyncVarOp::TaskEnd)
+            };
+            let last = end.events[..before].iter().rposition(own);
+            last.or_else(next).or_else(any).unwrap_or(end.events.len() - 1)
         };
         let owners: SmallVec<[usize; 4]> = end.also.iter().map(owner).collect();
+        if end.also.iter().any(|aside| aside.task != end.task) {
+            // What a task does once it has joined another comes with whichever step was the last.
+            self.only(Suits::Caching);
+        }
         for (at, event) in end.events.iter().enumerate() {
             let own = owners.iter().zip(end.also).filter(|(owner, _)| **owner == at);
             let mine: SmallVec<[Touch; 4]> = own.map(|(_, aside)| aside.touch).collect();

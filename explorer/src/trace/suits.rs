@@ -13,7 +13,7 @@ pub(crate) enum Suits {
     /// Wakeup trees, which plan whole sequences of steps.
     #[default]
     WakeupTrees,
-    /// Source sets, which plan one: for parked tasks.
+    /// Source sets, which plan one: for parked tasks, where there is no bound.
     SourceSets,
     /// Happens-before caching, which plans none: for shared locks, channels, looks whether a task has ended, and waits
     /// that the environment may end unasked.

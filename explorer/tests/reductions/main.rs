@@ -6,6 +6,7 @@
 //! other reductions out.
 
 mod adversities;
+mod claims;
 #[path = "../common/mod.rs"]
 mod common;
 #[macro_use]

@@ -76,7 +76,12 @@ impl Report {
             }
             line.push_str("; ");
         }
-        line.push_str(&self.coverage.with_findings(!self.findings.is_empty()));
+        let passes = self.verdict.is_pass();
+        line.push_str(
+            &self
+                .coverage
+                .with_limits(&self.limits, !self.findings.is_empty(), passes),
+        );
         for line in wrap(&line, style.columns(), 0, 2) {
             let painted = line.replacen(outcome, &style.paint(part, outcome), 1);
             text.push_str(&painted);

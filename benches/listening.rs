@@ -5,7 +5,7 @@
 //! has of its own. `cargo bench --bench listening -- counter` measures the programs whose names contain this.
 //!
 //! To look into one of them, run the binary with `run`, a program, a reduction, a set of monitors and a number of executions:
-//! `valgrind --tool=callgrind target/release/deps/listening-* run "ring(3)" dpor data-race 2000`.
+//! `valgrind --tool=callgrind target/release/deps/listening-* run "ring(7)" dpor data-race 2000`.
 #![allow(clippy::print_stdout, reason = "a table is what this bench is for")]
 
 use intermezzo::cell::UnsafeCell;
@@ -17,13 +17,13 @@ use intermezzo::{Environment, Explorer, Settings, thread};
 use std::process::Command;
 use std::sync::Arc;
 
-#[allow(dead_code, reason = "it is another package's as well")]
+#[allow(dead_code, unreachable_pub, reason = "it is another package's")]
 #[path = "peers/src/case.rs"]
 mod case;
-#[allow(dead_code, reason = "it is another package's as well")]
+#[allow(dead_code, unreachable_pub, reason = "it is another package's")]
 #[path = "peers/src/kernels.rs"]
 mod kernels;
-#[allow(dead_code, reason = "it is another package's as well")]
+#[allow(dead_code, unreachable_pub, reason = "it is another package's")]
 #[path = "peers/src/outcomes.rs"]
 mod outcomes;
 
@@ -94,7 +94,7 @@ const PROGRAMS: [(&str, fn()); 4] = [
     ("big0", || {
         kernels::run(Case::new(Kernel::Big0, 4, 1));
     }),
-    ("ring(3)", || ring(3)),
+    ("ring(7)", || ring(7)),
 ];
 
 /// Sets of monitors. `idle` wants everything and does nothing with it.
@@ -105,7 +105,7 @@ const SETS: [&str; 7] = [
     "misuse",
     "leak",
     "data-race",
-    "data-race,leak,misuse",
+    "data-race;leak;misuse",
 ];
 
 /// Executions of the two runs whose difference is taken.
@@ -131,7 +131,7 @@ fn run(program: &str, reduction: &str, monitors: &str, executions: &str) {
     let mut settings = Settings::default();
     settings.environment = Environment::calm();
     let shipped = match monitors {
-        "none" | "nothing" | "idle" => "",
+        "nothing" | "idle" => "none",
         shipped => shipped,
     };
     for (key, value) in [
@@ -194,10 +194,8 @@ fn main() {
         for reduction in ["none", "dpor"] {
             let mut off = None;
             let columns = SETS.map(|monitors| {
-                let [few, many] = [FEW, MANY].map(|executions| {
-                    // The ring has few traces: each search of it is as long as there are any.
-                    instructions(program, reduction, monitors, executions)
-                });
+                let [few, many] =
+                    [FEW, MANY].map(|executions| instructions(program, reduction, monitors, executions));
                 let each = (many - few) / (MANY - FEW) as f64;
                 let off = *off.get_or_insert(each);
                 format!("{each:.0} ({:.2})", each / off)

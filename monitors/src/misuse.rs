@@ -222,27 +222,30 @@ impl Misuses {
     }
 }
 
-impl Monitor for Misuses {
-    fn name(&self) -> &str {
-        NAME
-    }
+/// `true` if the operation says something whatever came before it.
+#[inline]
+fn concerns(op: SyncVarOp) -> bool {
+    use SyncVarOp::*;
+    matches!(
+        op,
+        LockAcquire
+            | LockTryAcquire
+            | LockRelease
+            | SharedAcquire
+            | SharedTryAcquire
+            | SharedRelease
+            | CondvarWait
+            | Park
+            | Sleep
+            | TaskJoin
+            | ChannelReceive
+            | BarrierArrive
+    )
+}
 
-    fn interests(&self) -> Interests {
-        Interests::SYNC_ACCESSES
-    }
-
-    fn reduction_compatible(&self) -> bool {
-        true
-    }
-
-    fn on_execution_begin(&mut self, _: &Execution<'_>) {
-        self.held.clear();
-        self.mutexes.clear();
-        self.waits.clear();
-        self.told.clear();
-    }
-
-    fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+impl Misuses {
+    /// Takes in the next operation of the execution.
+    fn judge(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
         use SyncVarOp::*;
         if self.loops {
             self.follow_waits(access, cx);
@@ -261,5 +264,32 @@ impl Monitor for Misuses {
             let held = self.held.of(access.event.task).to_vec();
             self.tell_held(access, &held, cx);
         }
+    }
+}
+
+impl Monitor for Misuses {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn interests(&self) -> Interests {
+        // An execution is judged when it is over.
+        Interests::NONE
+    }
+
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        for access in execution.accesses {
+            if concerns(access.op) || !self.waits.is_empty() {
+                self.judge(access, cx);
+            }
+        }
+        self.held.clear();
+        self.mutexes.clear();
+        self.waits.clear();
+        self.told.clear();
     }
 }

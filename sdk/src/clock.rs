@@ -29,7 +29,9 @@ impl VectorClock {
             self.0.resize(task.index() + 1, 0);
         }
         self.0[task.index()] = index;
-        self.trim();
+        if index == 0 {
+            self.trim();
+        }
     }
 
     /// Whether the event is known.

@@ -23,6 +23,9 @@
 //! trace, and every execution of the trace shows the same: what makes it reduction compatible. They are told at
 //! the end, each pair of places once, in words that do not depend on the schedule.
 //!
+//! Visible operations are taken in late: when an access meets one of another task with which it might race. An execution
+//! without such accesses costs the monitor nothing.
+//!
 //! An access is published by an event of its task that comes *after* it; so the engine's own numbers of events serve as
 //! FastTrack's clocks.
 //!
@@ -55,11 +58,14 @@ use sync::Synchronisation;
 pub struct DataRaces {
     first_only: bool,
     sync: Synchronisation<VectorClock>,
+    /// Number of visible operations that `sync` has taken in.
+    taken_in: usize,
     /// By location.
     memory: Vec<Shadow>,
     memory_used: usize,
-    /// Plain accesses to the memory of atomics, by variable.
+    /// Plain accesses to the memory of atomics, by variable; and whether there are any in this execution.
     plain: Vec<History>,
+    any_plain: bool,
     races: Races,
 }
 
@@ -101,6 +107,9 @@ impl Races {
 }
 
 const NAME: &str = "data-race";
+
+/// What a task knows that is asked for nothing.
+static NOTHING: VectorClock = VectorClock::new();
 
 /// What to do where a pointer counts as a write, and is none.
 const ONLY_READ: &str = "; where a pointer is only to read, `UnsafeCell::with` says so";
@@ -147,10 +156,15 @@ impl DataRaces {
             self.memory.resize_with(location.index() + 1, Shadow::default);
         }
         self.memory_used = self.memory_used.max(location.index() + 1);
+        let now = epoch_after(after, deed, site);
+        // Where no other task is concerned, it does not matter what this one knows.
+        if !self.memory[location.index()].concerns(bytes, now.end) {
+            return self.memory[location.index()].access(bytes, now, &NOTHING, |_| ());
+        }
+        self.catch_up(cx.accesses());
         let DataRaces {
             sync, memory, races, ..
         } = self;
-        let now = epoch_after(after, deed, site);
         memory[location.index()].access(bytes, now, sync.known(after.task), |earlier| {
             races.add(Race {
                 subject: Subject::Location(location),
@@ -168,14 +182,13 @@ impl DataRaces {
         if self.plain.len() <= var.index() {
             self.plain.resize_with(var.index() + 1, History::default);
         }
+        let events = cx.accesses();
+        self.catch_up(events);
         let DataRaces {
             sync, plain, races, ..
         } = self;
-        let (now, known, events) = (
-            epoch_after(after, deed, site),
-            sync.known(after.task),
-            cx.accesses(),
-        );
+        let (now, known) = (epoch_after(after, deed, site), sync.known(after.task));
+        self.any_plain = true;
         let subject = Subject::Var(var);
         let mut race = |earlier| {
             races.add(Race {
@@ -197,9 +210,22 @@ impl DataRaces {
         plain[var.index()].access(now, known, |_| ());
     }
 
-    /// An atomic is accessed as it should be; somebody may have done so plainly.
-    #[inline]
-    fn atomic_access(&mut self, access: &SyncVarAccess, cx: &Context<'_>) {
+    /// Takes in the visible operations that came since the last time: `events` are all so far.
+    fn catch_up(&mut self, events: &[SyncVarAccess]) {
+        for at in self.taken_in..events.len() {
+            let access = &events[at];
+            let EventId { task, index } = access.event;
+            self.sync.known(task).set(task, index);
+            self.sync.observe(access);
+            if self.any_plain {
+                self.atomic_access(access, at + 1);
+            }
+        }
+        self.taken_in = events.len();
+    }
+
+    /// An atomic is accessed as it should be, and may have been accessed plainly. There are `events` by now.
+    fn atomic_access(&mut self, access: &SyncVarAccess, events: usize) {
         let DataRaces {
             sync, plain, races, ..
         } = self;
@@ -213,7 +239,7 @@ impl DataRaces {
                 earlier,
                 later: now.end,
                 after: access.event,
-                events: cx.accesses().len(),
+                events,
             });
         });
     }
@@ -324,7 +350,8 @@ impl Monitor for DataRaces {
     }
 
     fn interests(&self) -> Interests {
-        Interests::SYNC_ACCESSES | Interests::DATA_ACCESSES | Interests::ALLOCATIONS
+        // Visible operations are taken in when an access to memory asks for their order: most never do.
+        Interests::DATA_ACCESSES | Interests::ALLOCATIONS
     }
 
     fn reduction_compatible(&self) -> bool {
@@ -332,19 +359,20 @@ impl Monitor for DataRaces {
     }
 
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
-        self.sync.forget();
+        if self.taken_in > 0 {
+            self.sync.forget();
+            self.taken_in = 0;
+        }
         let used = std::mem::take(&mut self.memory_used);
         self.memory[..used].iter_mut().for_each(Shadow::forget);
-        self.plain.iter_mut().for_each(History::forget);
-        self.races.found.clear();
-        self.races.known.clear();
-    }
-
-    fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
-        let EventId { task, index } = access.event;
-        self.sync.known(task).set(task, index);
-        self.sync.observe(access);
-        self.atomic_access(access, cx);
+        if self.any_plain {
+            self.plain.iter_mut().for_each(History::forget);
+            self.any_plain = false;
+        }
+        if !self.races.known.is_empty() {
+            self.races.found.clear();
+            self.races.known.clear();
+        }
     }
 
     fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
@@ -374,7 +402,10 @@ impl Monitor for DataRaces {
         self.access((release.location, ALL), what, release.after, cx);
     }
 
-    fn on_execution_end(&mut self, _: &Execution<'_>, cx: &mut Context<'_>) {
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        if self.any_plain {
+            self.catch_up(execution.accesses);
+        }
         if !self.races.found.is_empty() {
             self.tell(cx);
         }

@@ -79,9 +79,15 @@ pub(super) struct Epoch {
 impl Epoch {
     /// Whether both touch the same bytes with nothing between them: `known` is what the task of `now` knows.
     fn races(&self, now: End, known: &VectorClock) -> bool {
-        self.end.task != now.task
-            && self.end.deed.conflicts(now.deed)
-            && known.get(self.end.task) < self.index
+        self.end.concerns(now) && known.get(self.end.task) < self.index
+    }
+}
+
+impl End {
+    /// Whether the two are by different tasks, and must be ordered.
+    #[inline]
+    fn concerns(self, other: End) -> bool {
+        self.task != other.task && self.deed.conflicts(other.deed)
     }
 }
 
@@ -94,6 +100,10 @@ impl History {
     /// Whether nobody was there.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    fn concerns(&self, now: End) -> bool {
+        self.0.iter().any(|earlier| earlier.end.concerns(now))
     }
 
     /// Tells of each access that races with this one.
@@ -149,6 +159,16 @@ pub(super) struct Shadow {
 pub(super) const ALL: (u64, u64) = (0, u64::MAX);
 
 impl Shadow {
+    /// Whether any access to these bytes so far must be ordered with this one.
+    #[inline]
+    pub(super) fn concerns(&self, (from, to): (u64, u64), now: End) -> bool {
+        let met = |stretch: &&Stretch| stretch.from < to && from < stretch.to;
+        self.stretches
+            .iter()
+            .filter(met)
+            .any(|stretch| stretch.history.concerns(now))
+    }
+
     /// Tells of each access that races with this one to these bytes, and adds it.
     #[inline]
     pub(super) fn access(

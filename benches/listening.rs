@@ -79,7 +79,9 @@ fn ring(items: usize) {
         let ring = ring.clone();
         thread::spawn(move || (1..=items).for_each(|item| ring.push(item)))
     };
-    (0..items).for_each(|_| drop(ring.pop()));
+    (0..items).for_each(|_| {
+        ring.pop();
+    });
     producer.join().unwrap();
 }
 

@@ -104,6 +104,15 @@ impl TaskSet {
         self.high.clear();
     }
 
+    /// Makes it the same as `other`.
+    #[inline]
+    pub(crate) fn copy_from(&mut self, other: &TaskSet) {
+        self.low = other.low;
+        if !(self.high.is_empty() && other.high.is_empty()) {
+            self.high.clone_from(&other.high);
+        }
+    }
+
     /// The tasks in the set, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         std::iter::once(&self.low)
@@ -183,10 +192,13 @@ mod tests {
     quickcheck! {
         fn agrees_with_a_tree_set(a: Vec<u8>, b: Vec<u8>, out: u8) -> bool {
             let ((a, in_a), (b, in_b)) = (sets(&a), sets(&b));
+            let mut copy = b.clone();
+            copy.copy_from(&a);
             let with = |f: fn(&mut TaskSet, &TaskSet)| { let mut c = a.clone(); f(&mut c, &b); list(&c) };
             let mut without = a.clone();
             without.remove(out.into());
             list(&a) == in_a.iter().copied().collect::<Vec<_>>()
+                && copy == a
                 && a.contains(out.into()) == in_a.contains(&out.into())
                 && a.is_empty() == in_a.is_empty()
                 && list(&without) == in_a.iter().copied().filter(|&t| t != u32::from(out)).collect::<Vec<_>>()

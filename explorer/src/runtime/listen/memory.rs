@@ -11,6 +11,7 @@ use crate::trace::{Class, Key};
 use intermezzo_sdk::{
     Allocation, DataVarAccess, EventId, Interests, MemoryOrder, Release, SyncVar, SyncVarOp, TaskId,
 };
+use smallvec::SmallVec;
 
 /// For whom something is to be done where memory is accessed.
 const MEMORY: Interests = Interests::DATA_ACCESSES.and(Interests::ALLOCATIONS);
@@ -48,6 +49,9 @@ pub(crate) enum Owner {
     /// Whoever is there.
     Unknown,
 }
+
+/// The pieces of an access: one, unless it is by address alone.
+type Pieces = SmallVec<[Piece; 2]>;
 
 /// A part of an access that lies in one location.
 struct Piece {
@@ -177,16 +181,17 @@ impl Engine {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn tell_data_access(self, access: DataAccess) {
         let rt = self.rt();
         // The box, not what is in it: another one would have to be made to stand there meanwhile.
         let mut record = rt.listeners.record.take().unwrap_or_default();
-        let mut pieces = Vec::new();
+        let mut pieces = Pieces::new();
         match access.owner {
             Owner::Cell(var) => pieces.push(rt.whole(&mut record, &access, var, false)),
             Owner::Atomic(var) => pieces.push(rt.whole(&mut record, &access, var, true)),
             Owner::Unknown => {
+                rt.blocks.settle();
                 let (mut at, end) = (access.address, access.address.saturating_add(access.size));
                 while at < end {
                     let piece = rt.piece(&record, at, end);

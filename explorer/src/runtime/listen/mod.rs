@@ -12,7 +12,7 @@ pub(super) use record::Memory;
 
 use super::glance::{Glancing, UnderWay};
 use super::panics::caught;
-use super::task_set::TaskSet;
+use super::task::Status;
 use super::{Engine, Runtime, Site};
 use crate::report::{FindingDeed, NamedPlace};
 use intermezzo_sdk as sdk;
@@ -37,19 +37,29 @@ pub(crate) struct Reported {
 struct Listener {
     monitor: Box<dyn Monitor>,
     name: String,
+    /// `NONE` once it is gone.
     interests: Interests,
-    /// Whether it panicked: it hears of nothing any more.
+    /// `true` if it panicked: it is told nothing more.
     gone: bool,
+}
+
+/// The monitors, and what they report during a call.
+struct Audience {
+    list: Vec<Listener>,
+    reports: Vec<sdk::Report>,
 }
 
 /// The monitors, and what they need to be told in their own terms.
 #[derive(Default)]
 pub(crate) struct Listeners {
-    monitors: Vec<Listener>,
+    /// `None` if there are none, and during a call.
+    monitors: Option<Box<Audience>>,
     /// The execution so far, as monitors see it; made when first needed.
     record: Option<Box<Record>>,
     /// All of the last execution, as monitors see it; for the room.
     ended: Vec<sdk::SyncVarAccess>,
+    /// `true` if a monitor has panicked in the call that is under way.
+    anybody_gone: bool,
     /// Findings of the execution that runs.
     pub(crate) reported: Vec<Reported>,
     /// How objects are looked at, if they are; and the glance that is under way.
@@ -59,21 +69,26 @@ pub(crate) struct Listeners {
 
 impl Listeners {
     pub(crate) fn new(monitors: Vec<Box<dyn Monitor>>) -> Listeners {
+        let is_any = !monitors.is_empty();
         let listener = |monitor: Box<dyn Monitor>| Listener {
             name: monitor.name().to_owned(),
             interests: monitor.interests(),
             gone: false,
             monitor,
         };
+        let audience = || Audience {
+            list: monitors.into_iter().map(listener).collect(),
+            reports: Vec::new(),
+        };
         Listeners {
-            monitors: monitors.into_iter().map(listener).collect(),
+            monitors: is_any.then(|| Box::new(audience())),
             ..Listeners::default()
         }
     }
 
     /// What any of the monitors wants to hear.
     pub(crate) fn interests(&self) -> Interests {
-        let there = self.monitors.iter().filter(|listener| !listener.gone);
+        let there = self.monitors.iter().flat_map(|audience| &audience.list);
         there.fold(self.glance_interests(), |all, listener| all | listener.interests)
     }
 
@@ -91,54 +106,76 @@ impl Listeners {
         self.record.as_ref()?.site(site)
     }
 
+    /// Keeps what a monitor reported, and that it panicked if it did.
+    #[cold]
+    fn hear(&mut self, audience: &mut Audience, which: usize, callback: &str, panic: Option<String>) {
+        let Audience { list, reports } = audience;
+        let listener = &mut list[which];
+        self.reported.extend(reports.drain(..).map(|report| Reported {
+            monitor: listener.name.clone(),
+            report,
+            places: Vec::new(),
+            deeds: Vec::new(),
+        }));
+        if let Some(panic) = panic {
+            (listener.gone, listener.interests) = (true, Interests::NONE);
+            self.anybody_gone = true;
+            self.reported.push(panicked(&listener.name, callback, &panic));
+        }
+    }
+
     /// Whether there is any monitor, or anybody who looks.
     pub(crate) fn any(&self) -> bool {
-        !self.monitors.is_empty() || self.glancing.is_some()
+        self.monitors.is_some() || self.glancing.is_some()
     }
 }
 
 impl Runtime {
     /// Calls each monitor that wants this, one after the other. One that panics is called no more; `callback` says for
     /// its finding where that was.
+    #[inline]
     fn tell(
         &mut self,
         wanted: Option<Interests>,
         callback: &str,
         mut call: impl FnMut(&mut dyn Monitor, &mut Context<'_>),
     ) {
-        let mut listeners = std::mem::take(&mut self.listeners);
-        let mut reports = Vec::new();
-        listeners.record().catch_up(self.events.as_slice());
-        let mut anybody_gone = false;
-        for listener in &mut listeners.monitors {
-            if listener.gone || wanted.is_some_and(|wanted| !listener.interests.intersects(wanted)) {
-                continue;
+        let Some(mut audience) = self.listeners.monitors.take() else {
+            return;
+        };
+        let mut record = self.listeners.record.take().unwrap_or_default();
+        record.catch_up(self.events.as_slice());
+        let mut next = 0;
+        loop {
+            // Panics are caught for all of them together: it is the last that was called.
+            let called = caught(|| {
+                let Audience { list, reports } = &mut *audience;
+                while reports.is_empty()
+                    && let Some(listener) = list.get_mut(next)
+                {
+                    next += 1;
+                    if wanted.map_or(!listener.gone, |wanted| listener.interests.intersects(wanted)) {
+                        let mut view = View {
+                            rt: self,
+                            record: &mut record,
+                            reports: &mut *reports,
+                        };
+                        call(&mut *listener.monitor, &mut Context::new(&mut view));
+                    }
+                }
+            });
+            if called.is_ok() && audience.reports.is_empty() {
+                break;
             }
-            let mut view = View {
-                rt: self,
-                record: listeners.record.get_or_insert_default(),
-                reports: &mut reports,
-            };
-            let called = caught(|| call(&mut *listener.monitor, &mut Context::new(&mut view)));
-            listeners
-                .reported
-                .extend(reports.drain(..).map(|report| Reported {
-                    monitor: listener.name.clone(),
-                    report,
-                    places: Vec::new(),
-                    deeds: Vec::new(),
-                }));
-            if let Err(panic) = called {
-                (listener.gone, anybody_gone) = (true, true);
-                listeners
-                    .reported
-                    .push(panicked(&listener.name, callback, &panic));
-            }
+            self.listeners
+                .hear(&mut audience, next - 1, callback, called.err());
         }
-        if anybody_gone {
-            self.listening = listeners.interests();
+        self.listeners.record = Some(record);
+        self.listeners.monitors = Some(audience);
+        if self.listeners.anybody_gone {
+            self.listeners.anybody_gone = false;
+            self.listening = self.listeners.interests();
         }
-        self.listeners = listeners;
     }
 
     pub(super) fn tell_begin(&mut self) {
@@ -179,22 +216,22 @@ impl Runtime {
         self.tell(None, "on_shutdown", |monitor, cx| monitor.on_shutdown(cx));
     }
 
-    /// Who could not go on at this moment.
-    fn disabled(&self) -> TaskSet {
-        let mut disabled = TaskSet::default();
-        let present = (0..self.created).filter(|&task| self.is_present(task));
-        present
-            .filter(|&task| !self.enabled.contains(task))
-            .for_each(|task| disabled.insert(task));
-        disabled
+    /// Notes which tasks can take the next step, and which have not ended and cannot.
+    fn note_sets(&mut self) {
+        let [enabled, disabled] = self.listeners.record.get_or_insert_default().sets.next();
+        enabled.copy_from(&self.enabled);
+        disabled.clear();
+        for task in 0..self.created {
+            if self.tasks[task as usize].status != Status::Ended && !self.enabled.contains(task) {
+                disabled.insert(task);
+            }
+        }
     }
 
-    #[cold]
+    #[inline(never)]
     pub(super) fn tell_schedule_point(&mut self) {
         if self.listening.intersects(Interests::ENABLED_SETS) {
-            let disabled = self.disabled();
-            let enabled = self.enabled.clone();
-            self.listeners.record().next_step(enabled, disabled);
+            self.note_sets();
         }
         if !self.listening.intersects(Interests::SCHEDULE_POINTS) {
             return;
@@ -220,11 +257,13 @@ impl Runtime {
         });
     }
 
-    #[cold]
+    #[inline(never)]
     pub(super) fn tell_last_access(&mut self) {
         if self.listening.intersects(Interests::ENABLED_SETS) {
-            let now = (self.enabled.clone(), self.disabled());
-            self.listeners.record().step_taken(now);
+            if !self.listeners.record().sets.is_noted() {
+                self.note_sets();
+            }
+            self.listeners.record().sets.step_taken();
         }
         if !self.listening.intersects(Interests::SYNC_ACCESSES) {
             return;

@@ -27,6 +27,8 @@
 //! the look-alikes are controlled inside an exploration, and behave as `std` outside one.
 
 #[cfg(feature = "explore")]
+mod brought;
+#[cfg(feature = "explore")]
 mod explored;
 #[cfg(all(doctest, feature = "explore"))]
 mod guide;

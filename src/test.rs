@@ -51,8 +51,7 @@ pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: 
     let explorer = Explorer::with_settings(layers.settings().clone())
         .program(program)
         .with_variables()
-        .unwrap_or_else(|error| refused(program, &error))
-        .monitors_by_name(crate::monitors::by_name, crate::monitors::names());
+        .unwrap_or_else(|error| refused(program, &error));
     let report = explorer
         .try_explore(test)
         .unwrap_or_else(|error| refused(program, &error));

@@ -25,8 +25,10 @@ pub(crate) struct LimitFlags {
     #[arg(long, value_name = "N", value_parser = setting("retries"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     retries: Option<String>,
-    /// Attaches a monitor: of `monitor list`, or a plugin by name or path; can be given several times
-    #[arg(long = "monitor", value_name = "NAME[:ARGS]", value_parser = setting("monitors"), help_heading = SEARCH)]
+    /// Adds a monitor to those on by default: of `monitor list`, or a plugin by name or path; `-NAME` takes one away, `none` all;
+    /// can be given several times
+    #[arg(long = "monitor", value_name = "NAME[:ARGS]", value_parser = setting("monitors"), help_heading = SEARCH,
+          allow_hyphen_values = true)]
     monitors: Vec<String>,
     /// How much is told of a failure: `quiet`, `normal` or `verbose`
     #[arg(long, value_name = "NAME", value_parser = setting("detail"), help_heading = OUTPUT)]

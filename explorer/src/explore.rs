@@ -227,7 +227,7 @@ impl Explorer {
             custom: None,
             replay: None,
             monitors: Vec::new(),
-            known: plugin::Known::default(),
+            known: plugin::Known::brought(),
             progress: None,
             glancing: None,
             reports: None,
@@ -338,9 +338,10 @@ impl Explorer {
         self
     }
 
-    /// Makes the two accesses of each data race that a monitor reports schedule points, to see what comes of it: the search
-    /// starts anew then, and what was run before is mentioned in a note, and counted nowhere else. That takes
-    /// [`Explorer::keep_going`], since a race is a finding. Default: off.
+    /// Makes the two accesses of each data race that a monitor reports schedule points, to explore what follows from their
+    /// order. The search then begins again; a note says what was run before, which is counted nowhere else. A race is a
+    /// finding, so this takes [`Explorer::keep_going`]; with several workers, a checkpoint or quiet atomics it is off, and a
+    /// note says so where there are races. Default: on.
     pub fn preempt_at_races(mut self, on: bool) -> Explorer {
         self.settings.preempt_at_races = on;
         self
@@ -454,10 +455,21 @@ impl Explorer {
         by_name: ByName,
         names: impl IntoIterator<Item = &'static str>,
     ) -> Explorer {
-        self.known = plugin::Known {
-            by_name: Some(by_name),
-            names: names.into_iter().collect(),
-        };
+        self.known.by_name = Some(by_name);
+        self.known.names = names.into_iter().collect();
+        self
+    }
+
+    /// Changes which monitors are on, as the setting `monitors` does: a list with `;` between, in which a name adds a
+    /// monitor, `-NAME` takes one of the defaults away, and `none` takes all away. Default: those that were
+    /// [brought](crate::bring_monitors), which are `data-race`, `leak` and `misuse` where the crate `intermezzo` is part of the program.
+    ///
+    /// # Panics
+    /// It is no such list.
+    pub fn monitors(mut self, list: &str) -> Explorer {
+        self.settings
+            .set("monitors", list)
+            .unwrap_or_else(|error| panic!("{error}"));
         self
     }
 
@@ -531,7 +543,12 @@ impl Explorer {
             Some(_) => self.settings.check_custom(),
         }
         .map_err(ExploreError::Setting)?;
-        let named = plugin::attach(&self.settings.monitors, &self.known, self.settings.jobs);
+        let named = plugin::attach(
+            &self.settings.monitors,
+            &self.known,
+            &self.monitors,
+            self.settings.jobs,
+        );
         self.monitors.extend(named.map_err(|problem| {
             ExploreError::Setting(SettingError {
                 name: "monitors".into(),

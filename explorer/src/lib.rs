@@ -41,11 +41,12 @@ pub use environment::Environment;
 pub use estimate::Estimate;
 pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;
-pub use plugin::{ByName, Plugin, PluginError, PluginProblem, Tried};
+pub use plugin::bring as bring_monitors;
+pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
     BreakpointFigures, Coverage, Detail, Evidence, Finding, FindingDeed, FindingEvent, Limit, NamedPlace,
-    RankBound, ReplayedBy, Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace, TextStyle,
-    Verdict, WaitingTask,
+    PlainAccesses, RankBound, ReplayedBy, Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace,
+    TextStyle, Verdict, WaitingTask,
 };
 pub use runtime::Glance;
 pub use schedule::{Schedule, ScheduleError};

@@ -327,6 +327,16 @@ pub(crate) fn severity_from_name(name: &str) -> Option<Severity> {
         .find(|&severity| severity_name(severity) == name)
 }
 
+/// The accesses to plain memory that look-alikes told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PlainAccesses {
+    /// How many there were, in all executions together.
+    pub seen: u64,
+    /// `true` if a monitor for data races heard of them. An access that is not watched may race, and what follows from
+    /// the order in which two of them come is not explored.
+    pub watched: bool,
+}
+
 /// How often replays of a schedule showed what it was recorded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Replays {
@@ -397,6 +407,9 @@ pub struct Report {
     pub(crate) memory_model: &'static str,
     pub(crate) seed: u64,
     pub(crate) environment: Environment,
+    /// The monitors that listened, by name.
+    pub(crate) monitors: Vec<String>,
+    pub(crate) plain_accesses: PlainAccesses,
     /// What became of the breakpoints that were armed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) breakpoints: Vec<BreakpointFigures>,
@@ -444,6 +457,8 @@ impl Report {
             memory_model: "sc",
             seed,
             environment,
+            monitors: Vec::new(),
+            plain_accesses: PlainAccesses::default(),
             breakpoints: Vec::new(),
             reproductions: Vec::new(),
             notes: Vec::new(),
@@ -583,6 +598,16 @@ impl Report {
     /// The iRoots that the executions exposed; `None` if they were not measured.
     pub fn iroots(&self) -> Option<&IRootCoverage> {
         self.iroots.as_ref()
+    }
+
+    /// The names of the monitors that listened, in the order in which they were called.
+    pub fn monitors(&self) -> &[String] {
+        &self.monitors
+    }
+
+    /// The accesses to plain memory: to cells, and by `intermezzo::ptr`.
+    pub fn plain_accesses(&self) -> PlainAccesses {
+        self.plain_accesses
     }
 
     /// What became of the breakpoints that were armed, in the order in which they were given.

@@ -94,7 +94,7 @@ pub struct Settings {
     pub quiet_atomics: bool,
     /// Places in the source at which accesses to plain memory are schedule points.
     pub schedule_points_at: Sites,
-    /// Whether the accesses of data races become schedule points.
+    /// Whether the accesses of data races become schedule points, in a search that goes on after findings.
     pub preempt_at_races: bool,
     /// The breakpoints that are armed.
     pub breakpoints: Armings,
@@ -148,7 +148,7 @@ pub struct Settings {
     pub checkpoint_every: Duration,
     /// Bytes of each task's stack.
     pub stack_bytes: usize,
-    /// Monitors to attach, beside those attached by hand.
+    /// Changes to the monitors that are on by default. Those attached to the explorer by hand come before.
     pub monitors: Vec<Wanted>,
     /// How much a failing test tells.
     pub detail: Detail,
@@ -204,7 +204,7 @@ impl Default for Settings {
             preempt_not_in: Scope::default(),
             quiet_atomics: false,
             schedule_points_at: Sites::default(),
-            preempt_at_races: false,
+            preempt_at_races: true,
             breakpoints: Armings::default(),
             priority: None,
             prefixes: PREFIXES,
@@ -324,6 +324,24 @@ impl Settings {
                 "`bpor` is for a preemption bound: set `preemptions`, or give `dpor`, which runs fewer executions",
             ),
             _ => Ok(()),
+        }
+    }
+
+    /// Whether races that are found can become schedule points in this search, and else why not.
+    pub(crate) fn may_preempt_at_races(&self) -> Result<(), &'static str> {
+        match () {
+            () if !self.preempt_at_races => Err("`preempt_at_races` is off"),
+            () if !self.keep_going => Err("the search ends at the first of them"),
+            () if self.jobs > 1 => {
+                Err("the search would begin again, which several workers do not do together")
+            }
+            () if self.checkpoint.is_some() => {
+                Err("the search would begin again, and a checkpoint does not keep why")
+            }
+            () if self.quiet_atomics => {
+                Err("the search would begin again, and `quiet_atomics` does so for its own reasons")
+            }
+            () => Ok(()),
         }
     }
 

@@ -142,11 +142,7 @@ type Messages = BTreeMap<SyncVar, BTreeMap<u64, (EventId, SiteId)>>;
 
 /// What is done with a block, in words.
 fn uses(access: &DataVarAccess) -> &'static str {
-    match (access.is_write, access.by_pointer) {
-        (false, _) => "reads",
-        (true, false) => "writes",
-        (true, true) => "gets a pointer to",
-    }
+    if access.is_write { "writes" } else { "reads" }
 }
 
 /// Whether what follows this event in its task comes before what somebody does who knows this.

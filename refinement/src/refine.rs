@@ -250,6 +250,17 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
+    /// Changes which monitors listen to each scenario, as the setting `monitors` does: `"-leak"`, `"lock-order"`, `"none"`. What
+    /// they find is a failure. `INTERMEZZO_MONITORS` in the environment overrides this. Default: the monitors that are on
+    /// where nothing is set.
+    ///
+    /// # Panics
+    /// When the test is run: it is no such list.
+    pub fn monitors(mut self, list: impl Into<String>) -> Self {
+        self.subject.settings.monitors = list.into();
+        self
+    }
+
     /// This scenario is tried first. A failure shows the lines that pin its scenario.
     ///
     /// # Panics

@@ -28,6 +28,8 @@ pub struct RefinementReport {
     pub observations: usize,
     /// Orders of operations that were run because a history asked for them, in scenarios that have too many to run all.
     pub orders: u64,
+    /// The monitors that listened to the executions with all tasks at once, by name.
+    pub monitors: Vec<String>,
     /// Runs of one task alone, or of all but one, or in turns, if progress is demanded; each is one of the executions.
     pub solo_runs: u64,
     /// The scenarios of which not every execution was run, or not every history decided, and why.
@@ -59,6 +61,11 @@ impl RefinementReport {
         self.observations += checked.observations;
         self.orders += checked.orders;
         self.solo_runs += checked.solo_runs;
+        for monitor in checked.monitors {
+            if !self.monitors.contains(&monitor) {
+                self.monitors.push(monitor);
+            }
+        }
         let short = checked
             .short
             .map(|why| format!("{why}: {}", scenario().shortened().one_line()));
@@ -137,6 +144,7 @@ struct ReportJson<'a> {
     observations: usize,
     orders: u64,
     solo_runs: u64,
+    monitors: &'a [String],
     not_in_full: &'a [String],
     minimising: u64,
     findings: Vec<FindingJson<'a>>,
@@ -168,6 +176,7 @@ impl Serialize for RefinementReport {
             observations: self.observations,
             orders: self.orders,
             solo_runs: self.solo_runs,
+            monitors: &self.monitors,
             not_in_full: &self.short,
             minimising: self.minimising,
             findings: findings.collect(),

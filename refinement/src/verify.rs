@@ -47,6 +47,8 @@ pub(crate) struct Checked {
     /// Orders that were run because a history asked for them.
     pub(crate) orders: u64,
     pub(crate) solo_runs: u64,
+    /// The monitors that listened to the tasks at once.
+    pub(crate) monitors: Vec<String>,
     /// Why not every execution was run, if not.
     pub(crate) short: Option<String>,
     /// What was not explored.
@@ -281,7 +283,10 @@ impl<T: Sync + 'static> Subject<T> {
         let undecided = (*undecided > 0).then(|| format!("{undecided} histories are not decided, for {why}"));
         checked.short = checked.short.take().or(not_whole(&report)).or(undecided);
         checked.limits = report.limits().to_vec();
-        checked.failure = report.findings().first().map(|finding| {
+        checked.monitors = report.monitors().to_vec();
+        // A warning lets the verdict stand, here as well.
+        let error = report.findings().iter().find(|finding| finding.is_error());
+        checked.failure = error.map(|finding| {
             let marks = held(&judge.refused).get(&finding.message).cloned();
             let why = marks.map_or_else(Why::default, |marks| match task.how {
                 How::Search => Why::default(),
@@ -378,6 +383,7 @@ impl<T: Sync + 'static> Subject<T> {
         let explorer = Explorer::new()
             .environment(Environment::calm())
             .executions(self.settings.serial_executions())
+            .monitors("none")
             .minimise(0);
         let explorer = match task.how {
             How::Replay(schedule) if schedule.program == program => explorer.replay(schedule.clone()),

@@ -94,8 +94,8 @@ pub struct DataVarAccess {
     pub size: u32,
     /// Whether it was written.
     pub is_write: bool,
-    /// Whether a pointer was asked for, by which it may be written or only read: nobody sees what is done with it, and
-    /// that counts as a write.
+    /// Whether a pointer was asked for at `site`. If `is_write`, it was written by that pointer, before the task's next
+    /// event; else it counts as a read.
     pub by_pointer: bool,
     /// The ordering of an access that is atomic; `None` for a plain one.
     pub order: MemoryOrder,
@@ -107,12 +107,13 @@ pub struct DataVarAccess {
 }
 
 impl DataVarAccess {
-    /// What it does, as events are called: `read`, `write`, `get pointer`.
+    /// What it does, as events are called: `read`, `write`, `get pointer`, `write by pointer`.
     pub fn name(&self) -> &'static str {
         match (self.is_write, self.by_pointer) {
-            (false, _) => "read",
+            (false, false) => "read",
+            (false, true) => "get pointer",
             (true, false) => "write",
-            (true, true) => "get pointer",
+            (true, true) => "write by pointer",
         }
     }
 

@@ -1,6 +1,7 @@
 //! The monitors that ship with intermezzo, on programs as a user writes them: each finds its bug, which replays, and
 //! nothing in the mended twin.
 
+mod defaults;
 mod memory;
 mod observers;
 
@@ -16,6 +17,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 fn explore<M: Monitor + 'static>(make: fn() -> M, test: fn()) -> Report {
     let explorer = || {
         Explorer::new()
+            .monitors("none")
             .program("shipped")
             .keep_going(true)
             .monitor(make())
@@ -65,7 +67,12 @@ fn a_deadlock_is_foretold_by_the_execution_that_has_none() {
             scope.spawn(|| both(&b, &a));
         });
     };
-    let explorer = || Explorer::new().executions(1).monitor(LockOrder::new());
+    let explorer = || {
+        Explorer::new()
+            .monitors("none")
+            .executions(1)
+            .monitor(LockOrder::new())
+    };
     let report = explorer().explore(crossed);
     let finding = only(&report);
     assert_eq!(
@@ -159,10 +166,14 @@ fn rings_are_deadlocks_that_the_search_finds() {
             }
         };
         let first = Explorer::new()
+            .monitors("none")
             .executions(1)
             .monitor(LockOrder::new())
             .explore(run.clone());
-        let all = Explorer::new().reduction(Reduction::Dpor).explore(run);
+        let all = Explorer::new()
+            .monitors("none")
+            .reduction(Reduction::Dpor)
+            .explore(run);
         assert_eq!(
             first.verdict().is_fail(),
             all.verdict().is_fail(),
@@ -288,6 +299,7 @@ fn a_wait_outside_a_loop_is_a_warning() {
     nothing(&explore(Misuses::new, || waits(true)));
     // Where nobody wakes unasked there is nothing to see.
     let calm = Explorer::new()
+        .monitors("none")
         .environment(Environment::calm())
         .monitor(Misuses::new());
     nothing(&calm.explore(|| waits(false)));

@@ -249,7 +249,7 @@ fn with_full_paths(monitors: &str) -> String {
     }
     let all: Vec<String> = settings.monitors.iter().map(ToString::to_string).collect();
     if all.is_empty() {
-        "none".into()
+        "default".into()
     } else {
         all.join(";")
     }

@@ -103,7 +103,11 @@ pub(crate) fn run(matrix: &Matrix, mut store: Store) -> Result<Vec<Item>, Proble
 /// Explores a program of the corpus.
 fn explore(matrix: &Matrix, name: &str, search: &Search, seed: u64) -> Result<Run, Problem> {
     let (program, arguments) = parse_full_name(name).expect("names were checked");
-    let settings = settings(matrix, program.settings(), search, seed);
+    let mut settings = settings(matrix, program.settings(), search, seed);
+    if settings.monitors.is_empty() {
+        // Searches are compared by what a program is known for; it brings the monitor that this takes.
+        settings.set("monitors", "none").expect("a list of monitors");
+    }
     let explorer = program.explorer(settings, &arguments);
     let report = crate::corpus::explore(program, &arguments, explorer)
         .map_err(|error| Problem::usage(format!("{name}: {error}")))?;

@@ -11,6 +11,7 @@ mod documents;
 mod history;
 mod memo;
 mod monitor;
+mod new_user;
 mod object;
 mod project;
 mod refusals;

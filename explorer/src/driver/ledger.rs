@@ -20,6 +20,8 @@ pub(super) struct Tally {
     pub(super) max_steps: u64,
     pub(super) max_tasks: u32,
     pub(super) context_switches: u64,
+    /// Accesses to plain memory.
+    pub(super) plain_accesses: u64,
     /// Whether fairness kept schedules out.
     pub(super) unfair_left_out: bool,
     /// What bounds of the environment kept executions from.
@@ -51,6 +53,7 @@ impl Tally {
         self.max_steps = self.max_steps.max(executed.steps);
         self.max_tasks = self.max_tasks.max(executed.tasks);
         self.context_switches += executed.switches;
+        self.plain_accesses += executed.plain_accesses;
         self.unfair_left_out |= executed.unfair_left_out;
         self.capped.join(executed.capped);
         self.scoping.join(executed.scoping);
@@ -80,6 +83,7 @@ impl Tally {
             self.steps,
             self.max_steps,
             self.context_switches,
+            self.plain_accesses,
             self.failed_iterations,
             self.departures.departed,
             self.departures.lost,
@@ -99,6 +103,7 @@ impl Tally {
         self.max_steps = self.max_steps.max(later.max_steps);
         self.max_tasks = self.max_tasks.max(later.max_tasks);
         self.context_switches += later.context_switches;
+        self.plain_accesses += later.plain_accesses;
         self.unfair_left_out |= later.unfair_left_out;
         self.capped.join(later.capped);
         self.scoping.join(later.scoping);

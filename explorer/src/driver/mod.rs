@@ -28,7 +28,7 @@ use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
 use common::{AtHand, Books, Common, End, Keeping};
 use intermezzo_breakpoint::Armings;
-use intermezzo_sdk::Monitor;
+use intermezzo_sdk::{Interests, Monitor};
 use ledger::Ledger;
 use reporting::Outcome;
 use shift::{Done, Shift};
@@ -102,6 +102,10 @@ impl Exploration {
         let mut sets = listening::monitors(monitors, jobs, settings.checkpoint.is_some())
             .map_err(|problem| refused(name, problem))?;
         let telling_apart = listening::telling_apart(&sets);
+        let listens_to_memory = sets[0]
+            .iter()
+            .any(|monitor| monitor.interests().intersects(Interests::DATA_ACCESSES));
+        let names: Vec<String> = sets[0].iter().map(|monitor| monitor.name().to_owned()).collect();
         let mut reduction_note = None;
         if own
             && settings.reduction != Reduction::None
@@ -179,6 +183,10 @@ impl Exploration {
             strategy.name(),
             settings.seed,
         );
+        report.plain_accesses.watched = watches_plain_memory(&names, listens_to_memory);
+        report.monitors = names;
+        let learns = settings.preempt_at_races && report.plain_accesses.watched;
+        let learns = learns && own && settings.may_preempt_at_races().is_ok();
         let quiet = settings.quiet_atomics && !replaying;
         if let Some(note) = reduction_note {
             report.note(&note);
@@ -209,7 +217,7 @@ impl Exploration {
         let (mut worker, done, last_words) = work(
             &common,
             &program,
-            (known_loops, data_points, armings),
+            (known_loops, data_points, armings, learns),
             hands,
             (sets, glancing),
             test,
@@ -293,6 +301,14 @@ fn open_checkpoint(
     Ok((Some(keeping), restored))
 }
 
+/// Whether one of the monitors of these names finds data races. Where none was brought that does, whether one hears of memory.
+fn watches_plain_memory(names: &[String], any_hears: bool) -> bool {
+    match crate::plugin::data_race() {
+        Some(data_race) => names.iter().any(|name| name == data_race),
+        None => any_hears,
+    }
+}
+
 /// As many hands on the search as there are workers.
 fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>> {
     let fork = |_| {
@@ -309,11 +325,11 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
 /// Has each hand worked with: the first on this thread, others on threads of their own. Returns the first worker, what
 /// there is to say of each, and what the monitors of the others said at last. These loops are known to only wait, if any
 /// are assumed to; at these places a replay has schedule points; these breakpoints are armed. The first worker's
-/// executions are glanced at, if any are.
+/// executions are glanced at, if any are. Where it `learns`, the places of races become schedule points.
 fn work(
     common: &Common<'_>,
     program: &str,
-    (known_loops, data_points, armings): (Option<Vec<u64>>, Vec<u64>, Armings),
+    (known_loops, data_points, armings, learns): (Option<Vec<u64>>, Vec<u64>, Armings, bool),
     hands: Vec<Box<dyn Strategy>>,
     (sets, glancing): (Vec<Vec<Box<dyn Monitor>>>, Option<Glancing>),
     test: &(dyn Fn() + Sync),
@@ -356,10 +372,7 @@ fn work(
             worker.assume_only(known_loops.as_deref().unwrap_or_default());
             worker.data_points_only(&data_points);
         } else {
-            worker.data_points(
-                settings.schedule_points_at.clone().and(armings.spots()),
-                settings.preempt_at_races,
-            );
+            worker.data_points(settings.schedule_points_at.clone().and(armings.spots()), learns);
         }
         worker.arm(armings.clone());
         if heeds_scope {

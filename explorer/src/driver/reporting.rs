@@ -1,6 +1,6 @@
 //! What came of an exploration, put into its report.
 
-use super::catalogue::FINDINGS_MAX;
+use super::catalogue::{Catalogue, FINDINGS_MAX};
 use super::checkpoint::Ending;
 use super::common::{Books, End};
 use super::ledger::Tally;
@@ -8,11 +8,12 @@ use super::shift::{Done, GivenUp};
 use crate::estimate::Estimate;
 use crate::judge;
 use crate::minimise::Minimiser;
-use crate::report::{Coverage, Finding, Limit, Report};
+use crate::report::{Coverage, Finding, Limit, PlainAccesses, Report, count};
 use crate::runtime::{Reported, Worker};
 use crate::schedule::Premises;
 use crate::settings::Settings;
 use crate::trace::Fingerprints;
+use intermezzo_sdk::FindingKind;
 use std::time::Duration;
 
 /// What a report notes where tasks were parked.
@@ -113,7 +114,13 @@ impl Outcome<'_> {
             ended.map(|end| end.reason(settings, given_up.executions + tally.executions)),
             own,
         );
+        report.plain_accesses.seen = tally.plain_accesses;
         report.limits = limits(&tally, settings, report.memory_model);
+        report.limits.extend(limits_of_memory(report));
+        if let Some(why) = unexplored_races(settings, own, &books.catalogue) {
+            later_notes.push(format!("races: {why}"));
+            report.limits.push(Limit::Races);
+        }
 
         let (findings, more) = books.catalogue.into_findings();
         report.findings = findings;
@@ -169,6 +176,21 @@ impl Outcome<'_> {
     }
 }
 
+/// Why what follows from the order of accesses that race was not explored, if there are such and the search went on.
+fn unexplored_races(settings: &Settings, own: bool, catalogue: &Catalogue) -> Option<String> {
+    if !settings.keep_going || !catalogue.has(&FindingKind::DataRace) {
+        return None;
+    }
+    let why = match settings.may_preempt_at_races() {
+        Ok(()) if own => return None,
+        Ok(()) => "the search would begin again, which one of your own cannot",
+        Err(why) => why,
+    };
+    Some(format!(
+        "what follows from the order of their accesses was not explored: {why}"
+    ))
+}
+
 /// What was covered: what the search says, and why there is not more.
 fn covered(coverage: Coverage, tally: &Tally, ended: Option<String>, own: bool) -> Coverage {
     let mut coverage = tally.scoping.limit(coverage);
@@ -219,6 +241,12 @@ fn limits(tally: &Tally, settings: &Settings, memory_model: &str) -> Vec<Limit> 
     limits.into_iter().flatten().collect()
 }
 
+/// The limit that accesses to plain memory are, if there were any that no monitor watched.
+fn limits_of_memory(report: &Report) -> Option<Limit> {
+    let PlainAccesses { seen, watched } = report.plain_accesses;
+    (seen > 0 && !watched).then_some(Limit::PlainMemory { accesses: seen })
+}
+
 /// What a report notes of how strategies shared the executions.
 fn shares_note(shares: &[(String, u64)]) -> Option<String> {
     let share = |(name, executions): &(String, u64)| format!("{name} {executions}");
@@ -259,8 +287,9 @@ fn races_note(places: usize, given_up: GivenUp) -> String {
     let restarts = match given_up.times {
         0 => "the search ended before it started anew".to_owned(),
         _ => format!(
-            "the search started anew, after {} executions that are not counted",
-            given_up.executions
+            "the search started anew, after {} that {} not counted",
+            count(given_up.executions, "execution"),
+            if given_up.executions == 1 { "is" } else { "are" },
         ),
     };
     format!("races: {places}, for the accesses there race; {restarts}")

@@ -42,6 +42,13 @@ pub enum Limit {
     NotifyAny,
     /// Reference counts as schedule points.
     ArcCounts,
+    /// The order of accesses to plain memory, which no monitor watched for data races.
+    PlainMemory {
+        /// How many there were, in all executions together.
+        accesses: u64,
+    },
+    /// The order of accesses that race, in a search that went on after the race.
+    Races,
     /// Loops that end because of memory that is not compared.
     Awaits {
         /// `true` if one did, so that what it does before is missing.
@@ -66,7 +73,7 @@ impl Limit {
     pub fn narrows(&self) -> bool {
         matches!(
             self,
-            Limit::Awaits { seen: true } | Limit::Fairness { .. } | Limit::Departures { .. }
+            Limit::Awaits { seen: true } | Limit::Races | Limit::Fairness { .. } | Limit::Departures { .. }
         )
     }
 }
@@ -95,6 +102,14 @@ impl fmt::Display for Limit {
             Limit::OneTask => f.write_str("other tasks (the test created none)"),
             Limit::NotifyAny => f.write_str("`notify_one` waking another than the first waiter"),
             Limit::ArcCounts => f.write_str("the order of reference counts"),
+            Limit::PlainMemory { accesses: 1 } => {
+                f.write_str("the order of 1 access to plain memory, which was not watched for data races")
+            }
+            Limit::PlainMemory { accesses } => write!(
+                f,
+                "the order of {accesses} accesses to plain memory, which were not watched for data races"
+            ),
+            Limit::Races => f.write_str("accesses that race were not tried in other orders"),
             Limit::Awaits { seen: false } => f.write_str("loops that count outside their stack"),
             Limit::Awaits { seen: true } => {
                 f.write_str("a loop that seemed to wait ended because of memory that is not compared")

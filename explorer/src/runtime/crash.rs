@@ -65,6 +65,7 @@ impl Guard {
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod caught {
     use super::super::Engine;
+    use super::super::listen::probe;
     use super::super::switch::Registers;
     use super::Crash;
     use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
@@ -172,6 +173,9 @@ mod caught {
     unsafe extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
         let context = unsafe { &mut *context.cast::<ucontext_t>() };
+        if return_from_probe(context) {
+            return;
+        }
         let at = stack_pointer(context);
         let Some((engine, task)) =
             Engine::current().and_then(|engine| Some((engine, engine.task_on_stack(at)?)))
@@ -194,6 +198,33 @@ mod caught {
         // SAFETY: the stack pointer is on this task's stack, and the registers are set below.
         let registers = unsafe { engine.divert(task, crash) };
         set(context, registers);
+    }
+
+    /// Where the engine compares memory that may be gone: lets the comparison return that it is. Whether it was there.
+    #[cfg(target_arch = "x86_64")]
+    fn return_from_probe(context: &mut ucontext_t) -> bool {
+        let registers = &mut context.uc_mcontext.gregs;
+        if !probe::is_at(registers[libc::REG_RIP as usize] as usize) {
+            return false;
+        }
+        let stack = std::ptr::with_exposed_provenance::<i64>(registers[libc::REG_RSP as usize] as usize);
+        // SAFETY: the comparison keeps nothing on the stack, so the return address is on its top.
+        registers[libc::REG_RIP as usize] = unsafe { *stack };
+        registers[libc::REG_RSP as usize] += 8;
+        registers[libc::REG_RAX as usize] = probe::GONE as i64;
+        true
+    }
+
+    /// As above: the return address is in a register.
+    #[cfg(target_arch = "aarch64")]
+    fn return_from_probe(context: &mut ucontext_t) -> bool {
+        let registers = &mut context.uc_mcontext;
+        if !probe::is_at(registers.pc as usize) {
+            return false;
+        }
+        registers.pc = registers.regs[30];
+        registers.regs[0] = probe::GONE as u64;
+        true
     }
 
     /// # Safety

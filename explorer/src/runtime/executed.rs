@@ -16,6 +16,8 @@ pub(crate) struct Executed {
     pub(crate) steps: u64,
     pub(crate) switches: u64,
     pub(crate) tasks: u32,
+    /// Accesses to plain memory that look-alikes told of.
+    pub(crate) plain_accesses: u64,
     /// The strongest reduction that suits what was seen so far.
     pub(crate) suits: Suits,
     /// What tells its trace from others.

@@ -98,6 +98,7 @@ impl Engine {
             steps: rt.steps,
             switches: rt.switches,
             tasks: rt.created,
+            plain_accesses: rt.plain_accesses,
             suits: if rt.spins.parks() > 0 {
                 rt.trace.suits().max(rt.suits_parked())
             } else {
@@ -186,6 +187,9 @@ impl Runtime {
         (self.waited, self.after_all) = (None, false);
         self.steps = 0;
         self.switches = 0;
+        self.plain_accesses = 0;
+        self.pointers_out = false;
+        self.pointers.clear();
         self.panics.clear();
         self.crash_cleared = None;
         self.unfair_left_out = false;

@@ -80,6 +80,7 @@ use event::Events;
 use fair::Fairness;
 use fiber::Fiber;
 use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
+use listen::Pointers;
 use object::{Epochs, Statics};
 use quiet::Quiet;
 use scope::{Closed, Preemptible};
@@ -213,6 +214,11 @@ pub(crate) struct Runtime {
     /// Set once the execution is over and its remains are being cleared away: operations then happen
     /// at once, unrecorded.
     teardown: bool,
+    /// Whether the current task was given pointers into cells since its last event; and those.
+    pointers_out: bool,
+    pointers: Pointers,
+    /// Accesses to plain memory in this execution.
+    plain_accesses: u64,
 
     /// What the monitors want to hear; `NONE` costs one test per operation.
     listening: Interests,
@@ -266,6 +272,10 @@ impl Engine {
         if rt.teardown {
             return self.abandon_current();
         }
+        if rt.pointers_out {
+            self.look_at_pointers();
+        }
+        let rt = self.rt();
         let current = rt.current;
         let access = Access { op, order, var, site };
         rt.tasks[current as usize].pending = Pending {
@@ -331,6 +341,10 @@ impl Engine {
         visible: bool,
         patience: Patience,
     ) -> Wake {
+        let rt = self.rt();
+        if rt.pointers_out && !rt.teardown {
+            self.look_at_pointers();
+        }
         let rt = self.rt();
         let at = &mut rt.vars[gate_var];
         let open = at.gates & gates != 0;

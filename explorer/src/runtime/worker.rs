@@ -6,7 +6,7 @@ use super::data_points::DataPoints;
 use super::event::Events;
 use super::execution::ResetCurrent;
 use super::fair::Fairness;
-use super::listen::{Listeners, Reported};
+use super::listen::{Listeners, Pointers, Reported};
 use super::object::{Epochs, Statics};
 use super::scope::{Preemptible, Scoping};
 use super::spin::Spins;
@@ -137,6 +137,9 @@ impl Worker {
                 stop: None,
                 damaged: false,
                 teardown: false,
+                pointers_out: false,
+                pointers: Pointers::default(),
+                plain_accesses: 0,
                 listening,
                 listeners,
             }),

@@ -66,8 +66,8 @@ fn auto(settings: &Settings) -> Box<dyn Strategy> {
         ..settings.clone()
     };
     let bounded = strategy(&first);
-    if settings.quiet_atomics || settings.preempt_at_races {
-        // These start their search anew, and what is drawn knows nothing of it.
+    if settings.quiet_atomics {
+        // It begins its search again, and what is drawn knows nothing of it.
         return bounded;
     }
     Box::new(Auto::new(

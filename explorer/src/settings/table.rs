@@ -338,9 +338,13 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     Setting::new(
         "monitors",
-        "names or paths with `;` between, each with its arguments after a `:`; or `none`",
+        "names or paths with `;` between, each with its arguments after a `:`, added to those on by default; `-NAME` takes one \
+         away, `none` all; or `default`",
         |s, v| Wanted::parse(v).map(|monitors| s.monitors = monitors),
-        |s| or_none(monitors::list(&s.monitors)),
+        |s| match monitors::list(&s.monitors) {
+            list if list.is_empty() => monitors::DEFAULT.into(),
+            list => list,
+        },
     ),
     Setting::new(
         "detail",

@@ -33,7 +33,9 @@
 //!
 //! - Memory that nobody tells of: only cells, tracked blocks, and what look-alikes say of their own.
 //! - Executions are sequentially consistent: a race that needs a load of an older value first is not seen.
-//! - Making an atomic is no access: an atomic published by a relaxed store shows no race of its beginning.
+//! - Making an atomic by `new` is no access: an atomic published by a relaxed store shows no race of its beginning, unless
+//!   it was put there by `intermezzo::ptr::write` into memory of `intermezzo::alloc`.
+//! - A write by a pointer of `UnsafeCell::get` that changes no byte, or comes after the task's next visible operation.
 //! - A block that is given back races with plain accesses to it, not with accesses by way of an atomic variable in it.
 //! - The end of a `Weak` that was the only one counts like that of the last `Arc`: events do not tell them apart.
 //! - What a bounded channel makes its sender wait for is not promised to be known to the sender, and is not known here.
@@ -110,9 +112,6 @@ const NAME: &str = "data-race";
 
 /// What a task knows that is asked for nothing.
 static NOTHING: VectorClock = VectorClock::new();
-
-/// What to do where a pointer counts as a write, and is none.
-const ONLY_READ: &str = "; where a pointer is only to read, `UnsafeCell::with` says so";
 
 const ARGUMENTS: [Argument<DataRaces>; 1] = [Argument {
     name: "first_only",
@@ -247,17 +246,23 @@ impl DataRaces {
     /// Puts the races of the execution into words: each pair of places once, by the first of its messages.
     #[cold]
     fn tell(&mut self, cx: &mut Context<'_>) {
-        let mut by_places: BTreeMap<[SiteId; 2], (String, Race)> = BTreeMap::new();
+        let mut by_places: BTreeMap<[SiteId; 2], (usize, String, Race)> = BTreeMap::new();
         for race in self.races.found.drain(..) {
-            let mut places = [race.earlier.end.site, race.later.site];
+            let ends = [race.earlier.end, race.later];
+            let mut places = ends.map(|end| end.site);
             places.sort();
+            // A place that reads and writes is told by what it writes.
+            let reads = ends.iter().filter(|end| !end.deed.is_write()).count();
             let message = message(&race, cx);
-            let told = by_places.entry(places).or_insert_with(|| (message.clone(), race));
-            if message < told.0 {
-                *told = (message, race);
+            let told = by_places
+                .entry(places)
+                .or_insert_with(|| (reads, message.clone(), race));
+            if (reads, &message) < (told.0, &told.1) {
+                *told = (reads, message, race);
             }
         }
-        let mut told: Vec<(String, Race)> = by_places.into_values().collect();
+        let told = by_places.into_values();
+        let mut told: Vec<(String, Race)> = told.map(|(_, message, race)| (message, race)).collect();
         told.sort_by(|(a, _), (b, _)| a.cmp(b));
         let most = if self.first_only { 1 } else { usize::MAX };
         for (message, race) in told.into_iter().take(most) {
@@ -266,11 +271,7 @@ impl DataRaces {
                 index: race.earlier.index,
             };
             let events = &cx.accesses()[..race.events];
-            let mut suggestion = explain::suggestion(known_by, race.later.task, events, cx);
-            let unknown = |end: End| end.deed == Deed::Pointer;
-            if unknown(race.earlier.end) || unknown(race.later) {
-                suggestion.push_str(ONLY_READ);
-            }
+            let suggestion = explain::suggestion(known_by, race.later.task, events, cx);
             let before = EventId {
                 index: race.earlier.event,
                 ..known_by
@@ -294,16 +295,28 @@ impl DataRaces {
     }
 }
 
-/// The same words for both orders of the two.
+/// The same words for both orders of the two, and whichever of two pointers changed a byte: the other may have written
+/// what was there already.
 fn message(race: &Race, cx: &Context<'_>) -> String {
-    let mut ends = [race.earlier.end, race.later].map(|End { task, deed, site }| {
+    let (earlier, later) = (race.earlier.end, race.later);
+    let mut ends = [(earlier, later), (later, earlier)].map(|(End { task, deed, site }, other)| {
         let (task, site) = (cx.task_name(task), cx.site_name(site));
-        format!("{task} {} at {site}", deed.words())
+        let words = match deed {
+            Deed::Pointer if !other.deed.is_write() && !other.deed.is_by_pointer() => {
+                "writes it by a pointer"
+            }
+            deed => deed.words(),
+        };
+        format!("{task} {words} at {site}")
     });
     ends.sort();
     let [one, other] = ends;
     let subject = subject(race, cx);
-    format!("data race on {subject}: {one}, {other}, and nothing orders the two")
+    let writes = match earlier.deed.is_by_pointer() && later.deed.is_by_pointer() {
+        true => "at least one of them to write, ",
+        false => "",
+    };
+    format!("data race on {subject}: {one}, {other}, {writes}and nothing orders the two")
 }
 
 /// What is accessed.
@@ -379,6 +392,7 @@ impl Monitor for DataRaces {
         let deed = match (access.order, access.is_write) {
             (MemoryOrder::None, true) if access.by_pointer => Deed::Pointer,
             (MemoryOrder::None, true) => Deed::Write,
+            (MemoryOrder::None, false) if access.by_pointer => Deed::GetPointer,
             (MemoryOrder::None, false) => Deed::Read,
             (_, true) => Deed::AtomicWrite,
             (_, false) => Deed::AtomicRead,

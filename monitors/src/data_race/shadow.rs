@@ -6,13 +6,15 @@ use intermezzo_sdk::{SiteId, TaskId, VectorClock};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Deed {
     Write,
-    /// Somebody asks for a pointer, by which it may be written or only read.
+    /// It is written by a pointer that was asked for at the place.
     Pointer,
     Release,
     Allocation,
     AtomicWrite,
     AtomicUpdate,
     Read,
+    /// A pointer to it is asked for; nothing is known to be written by it.
+    GetPointer,
     AtomicRead,
 }
 
@@ -20,7 +22,7 @@ impl Deed {
     pub(super) fn words(self) -> &'static str {
         match self {
             Deed::Write => "writes it",
-            Deed::Pointer => "may write it by a pointer",
+            Deed::Pointer | Deed::GetPointer => "uses a pointer to it",
             Deed::Release => "gives it back",
             Deed::Allocation => "begins to use it",
             Deed::AtomicWrite => "writes it atomically",
@@ -34,18 +36,24 @@ impl Deed {
     pub(super) fn name(self) -> &'static str {
         match self {
             Deed::Write => "write",
-            Deed::Pointer => "get pointer",
+            Deed::Pointer => "write by pointer",
             Deed::Release => "give back",
             Deed::Allocation => "begin to use",
             Deed::AtomicWrite => "store",
             Deed::AtomicUpdate => "read-modify-write",
             Deed::Read => "read",
+            Deed::GetPointer => "get pointer",
             Deed::AtomicRead => "load",
         }
     }
 
-    fn is_write(self) -> bool {
-        !matches!(self, Deed::Read | Deed::AtomicRead)
+    /// Whether it is done by a pointer that the test asked for.
+    pub(super) fn is_by_pointer(self) -> bool {
+        matches!(self, Deed::Pointer | Deed::GetPointer)
+    }
+
+    pub(super) fn is_write(self) -> bool {
+        !matches!(self, Deed::Read | Deed::GetPointer | Deed::AtomicRead)
     }
 
     fn is_atomic(self) -> bool {

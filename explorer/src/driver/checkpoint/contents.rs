@@ -65,7 +65,8 @@ impl Identity {
             preempt_not_in,
             quiet_atomics,
             schedule_points_at,
-            preempt_at_races,
+            // Off where there is a checkpoint.
+            preempt_at_races: _,
             breakpoints,
             priority,
             prefixes: _,
@@ -104,7 +105,6 @@ impl Identity {
                 && depth_step.is_none()
                 && priority.is_none()
                 && !quiet_atomics
-                && !preempt_at_races
                 && !assume_awaits
                 && !iroots
                 && memo.is_none(),

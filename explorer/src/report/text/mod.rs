@@ -13,7 +13,7 @@ pub use places::with_places;
 pub use style::{Detail, Part, ReplayedBy, TextStyle};
 
 use super::lines::wrap;
-use super::{Coverage, Finding, FindingEvent, Report, Verdict};
+use super::{Coverage, Finding, FindingEvent, PlainAccesses, Report, Verdict};
 use std::fmt;
 
 impl fmt::Display for Report {
@@ -111,6 +111,24 @@ impl Report {
         }
         if passes || detail == Detail::Verbose {
             remarks.push(format!("environment: {}", self.environment));
+            remarks.push(match &*self.monitors {
+                [] => "monitors: none".into(),
+                monitors => format!("monitors: {}", monitors.join(", ")),
+            });
+            let PlainAccesses { seen, watched } = self.plain_accesses;
+            if seen > 0 {
+                remarks.push(format!(
+                    "plain memory: {}, {}",
+                    match seen {
+                        1 => "1 access".into(),
+                        seen => format!("{seen} accesses"),
+                    },
+                    match watched {
+                        true => "watched for data races",
+                        false => "not watched: no monitor looked for data races, nor was the order of accesses explored",
+                    }
+                ));
+            }
         }
         if passes && let Some(estimate) = &self.estimate {
             remarks.push(format!("estimate: {estimate}"));

@@ -1,6 +1,7 @@
 //! Publishing events to monitors. Nothing here is reached when nobody listens.
 
 mod memory;
+mod pointers;
 mod record;
 mod sites;
 #[cfg(test)]
@@ -8,6 +9,7 @@ mod tests;
 mod view;
 
 pub(crate) use memory::{DataAccess, Does, Owner};
+pub(super) use pointers::{Pointers, probe};
 pub(super) use record::Memory;
 
 use super::glance::{Glancing, UnderWay};

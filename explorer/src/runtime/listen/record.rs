@@ -4,7 +4,9 @@ use super::super::task_set::TaskSet;
 use super::super::{Event, Site};
 use super::sites::SiteNumbers;
 use hashbrown::HashMap;
-use intermezzo_sdk::{EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
+use intermezzo_sdk::{
+    DataVarAccess, EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId,
+};
 use std::collections::BTreeMap;
 
 /// Plain memory that monitors are told about.
@@ -64,6 +66,14 @@ impl Default for Numbered {
     }
 }
 
+/// A plain access by address, to memory of the allocator's.
+#[derive(Clone, Copy)]
+pub(super) struct Raw {
+    pub(super) address: usize,
+    pub(super) size: usize,
+    pub(super) told: DataVarAccess,
+}
+
 /// What happened in the execution that runs. Nothing is computed before somebody needs it.
 #[derive(Default)]
 pub(super) struct Record {
@@ -79,6 +89,10 @@ pub(super) struct Record {
     /// Variables of cells and atomics, by address; no two overlap. Those of earlier executions stay, for in most
     /// executions everything is where it was in the one before.
     places: BTreeMap<usize, u32>,
+    /// Atomics that came into use and are not yet among `places`: where, of what size, and the variable.
+    pub(super) atomics: Vec<(usize, usize, u32)>,
+    /// Plain accesses by address, for atomics that are not in use yet.
+    pub(super) raw: Vec<Raw>,
     accesses: Vec<SyncVarAccess>,
     order: HappensBefore,
     /// Which tasks could take each step.
@@ -135,6 +149,8 @@ impl Record {
             self.granules.clear();
         }
         self.memories.clear();
+        self.atomics.clear();
+        self.raw.clear();
         self.accesses.clear();
         if !self.order.is_empty() {
             self.order.clear();
@@ -252,6 +268,21 @@ impl Record {
             is_indexed: size > 0,
             location: known.location,
         };
+    }
+
+    /// Puts the atomics that came into use where they are.
+    pub(super) fn settle_atomics(&mut self) {
+        let mut atomics = std::mem::take(&mut self.atomics);
+        for (address, size, var) in atomics.drain(..) {
+            self.put(var, address, size, true);
+        }
+        self.atomics = atomics;
+    }
+
+    /// Where a cell or an atomic is, and its size.
+    pub(super) fn extent(&self, var: u32) -> Option<(usize, usize)> {
+        let known = self.vars.get(var as usize)?;
+        (known.placed_in == self.execution()).then_some((known.address, known.size))
     }
 
     /// A cell or an atomic is not where it was. Whether it was known to be anywhere.

@@ -202,22 +202,10 @@ fn combinations() {
             Some(("checkpoint", "which loops")),
         ),
         ("preempt_at_races=true keep_going=true reduction=dpor", None),
-        (
-            "preempt_at_races=true",
-            Some(("preempt_at_races", "give `keep_going`")),
-        ),
-        (
-            "preempt_at_races=true keep_going=true quiet_atomics=true",
-            Some(("preempt_at_races", "start the search anew")),
-        ),
-        (
-            "preempt_at_races=true keep_going=true jobs=2",
-            Some(("jobs", "when a race")),
-        ),
-        (
-            "preempt_at_races=true keep_going=true checkpoint=a",
-            Some(("checkpoint", "which races")),
-        ),
+        ("preempt_at_races=true", None),
+        ("keep_going=true quiet_atomics=true", None),
+        ("keep_going=true jobs=2", None),
+        ("keep_going=true checkpoint=a", None),
         ("strategy=maple preempt_at_races=true keep_going=true", None),
         ("strategy=coverage memo=a preempt_in=a", None),
         ("iroots=true memo=a reduction=dpor", None),

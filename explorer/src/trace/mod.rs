@@ -392,7 +392,8 @@ impl Trace {
             last.or_else(next).or_else(any).unwrap_or(end.events.len() - 1)
         };
         let owners: SmallVec<[usize; 4]> = end.also.iter().map(owner).collect();
-        if end.also.iter().any(|aside| aside.task != end.task) {
+        let shared = |aside: &Aside| aside.task != end.task && aside.touch.key.var().is_none();
+        if end.also.iter().any(shared) {
             // What a task does once it has joined another comes with whichever step was the last.
             self.only(Suits::Caching);
         }

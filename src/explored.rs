@@ -9,7 +9,7 @@ pub use intermezzo_explorer::{
     IRootsExposed, Limit, MemoError, MemoProblem, NamedPlace, PlainAccesses, Plugin, PluginError,
     PluginProblem, Progress, RankBound, Reduction, ReplayedBy, Replays, Report, Reproduction, Schedule,
     ScheduleError, Scope, SettingError, Settings, Sites, Strategy, StrategyKind, SuggestedBreakpoint,
-    SuggestedPlace, TextStyle, Tried, VariableSets, Verdict, WaitingTask, Wanted,
+    SuggestedPlace, TestBinary, TextStyle, Tried, VariableSets, Verdict, WaitingTask, Wanted,
 };
 pub use intermezzo_explorer::{
     alloc, breakpoint, cell, future, hint, ptr, rand, recording, report, schedule, search, settings, sync,

@@ -12,7 +12,7 @@ use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::Report;
 use crate::runtime::{Glance, Glancing};
-use crate::schedule::{Schedule, ScheduleError};
+use crate::schedule::{Schedule, ScheduleError, TestBinary};
 use crate::scope::Scope;
 use crate::search::{self, Interesting, PrioritySpec};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
@@ -196,6 +196,7 @@ pub(crate) type OnProgress = Box<dyn FnMut(&Progress) + Send>;
 pub struct Explorer {
     settings: Settings,
     program: Option<String>,
+    binary: TestBinary,
     custom: Option<Box<dyn search::Strategy>>,
     replay: Option<Schedule>,
     monitors: Vec<Listening>,
@@ -205,6 +206,7 @@ pub struct Explorer {
     reports: Option<PathBuf>,
     checkpoints: Option<PathBuf>,
     record: bool,
+    should_panic: Option<String>,
 }
 
 impl Default for Explorer {
@@ -224,6 +226,7 @@ impl Explorer {
         Explorer {
             settings,
             program: None,
+            binary: TestBinary::default(),
             custom: None,
             replay: None,
             monitors: Vec::new(),
@@ -233,6 +236,7 @@ impl Explorer {
             reports: None,
             checkpoints: None,
             record: false,
+            should_panic: None,
         }
     }
 
@@ -265,6 +269,13 @@ impl Explorer {
     /// The test's name in reports and schedules. By default the path of the closure explored.
     pub fn program(mut self, name: impl Into<String>) -> Explorer {
         self.program = Some(name.into());
+        self
+    }
+
+    /// The package and the target that the test is in: schedules carry them, since tests of one name may be in several.
+    /// Default: unknown.
+    pub fn binary(mut self, binary: TestBinary) -> Explorer {
+        self.binary = binary;
         self
     }
 
@@ -368,10 +379,9 @@ impl Explorer {
 
     /// Explores with so many workers, each on an OS thread of its own. The report says the same as with one, which is
     /// the default, but for how long it took; unless a limit of executions or time, a crash or a divergence ends the
-    /// search, where it depends on the workers what was run until then. Traces are not counted where several workers stop at
-    /// the first finding, there is no estimate of what was left, and with the reduction `caching`, which executions are left out for others depends on who comes
-    /// first. With the reductions `dpor` and `source-dpor` the traces and outcomes are the same, but which execution stands for a
-    /// trace depends on the workers; the first finding ends the search, and what was run by then counts.
+    /// search, where it depends on the workers what was run until then. There is no estimate of what was left, and with the reduction `caching`, which executions are left out for others depends on who comes
+    /// first. With the reductions `dpor`, `source-dpor` and `bpor` the traces and outcomes are the same, but which execution stands for
+    /// a trace, and with `bpor` how many executions it takes, depends on the workers; the first finding ends the search, and what was run by then counts.
     ///
     /// What workers ran beyond the first finding, in the order of the search, counts for nothing, unless the search
     /// [keeps going](Explorer::keep_going). The test is run by several threads at once: what its executions share
@@ -389,8 +399,9 @@ impl Explorer {
     /// Keeps the search in this file: written every 10 seconds, or as [`Explorer::checkpoint_every`] says, and at the end.
     /// If the file is there when the exploration begins, it goes on from there.
     ///
-    /// Its report is that of an exploration that was never interrupted: time and executions add up, and limits are those
-    /// of the whole search, so that it takes a higher one to go on where one was reached. A search that was over is not
+    /// Its report is that of an exploration that was never interrupted: time and executions add up. A limit of executions is
+    /// that of the whole search, so that it takes a higher one to go on where it was reached; a limit of time is that of
+    /// each process. A search that was over is not
     /// run again. The file must be of the same build of the program, and of the same settings but for limits, the
     /// number of workers, and the checkpoint's own.
     pub fn checkpoint(mut self, file: impl Into<PathBuf>) -> Explorer {
@@ -505,8 +516,17 @@ impl Explorer {
         self
     }
 
+    /// The test is to panic in some execution, with a message that contains this text: the report then passes, with the panic
+    /// among its findings, and fails if no execution panics or something else is found. An empty text is in every message.
+    /// Default: a panic is a failure.
+    pub fn should_panic(mut self, expected: impl Into<String>) -> Explorer {
+        self.should_panic = Some(expected.into());
+        self
+    }
+
     /// Runs just the execution of this schedule, in the environment, with the limit of steps and the treatment
-    /// of loops that wait in which it was found.
+    /// of loops that wait in which it was found. The monitors that it names are attached, and those of
+    /// [`Settings::monitors`] that it does not name after them.
     pub fn replay(mut self, schedule: Schedule) -> Explorer {
         recording::settings_of_replay(&mut self.settings, &schedule);
         self.replay = Some(schedule);
@@ -535,7 +555,9 @@ impl Explorer {
             .clone()
             .unwrap_or_else(|| std::any::type_name::<F>().replace("::{{closure}}", ""));
         if let Some(schedule) = &self.replay {
-            schedule.for_program(&program).map_err(ExploreError::Schedule)?;
+            schedule
+                .for_test(&program, &self.binary)
+                .map_err(ExploreError::Schedule)?;
         }
         self.settle_settings(&program);
         match &self.custom {
@@ -555,7 +577,7 @@ impl Explorer {
                 problem,
             })
         })?);
-        let reports = self.reports.clone();
+        let (reports, should_panic) = (self.reports.clone(), self.should_panic.clone());
         let body = call::<F> as *const () as usize;
         let apart = self.record.then(|| recording::Apart {
             settings: self.settings.clone(),
@@ -573,6 +595,9 @@ impl Explorer {
         let mut report = self.exploration(&program, body).run_apart(&test)?;
         if let Some(apart) = apart {
             recording::record(&mut report, &apart, live.as_ref(), &test);
+        }
+        if let Some(expected) = should_panic {
+            report.settle_expected_panic(&expected);
         }
         if let Some(directory) = reports {
             write_report(&directory, &report);
@@ -597,6 +622,7 @@ impl Explorer {
     fn exploration(self, program: &str, body: usize) -> Exploration {
         let Explorer {
             settings,
+            binary,
             custom,
             replay,
             monitors,
@@ -607,6 +633,7 @@ impl Explorer {
         Exploration {
             settings,
             program: program.to_owned(),
+            binary,
             body,
             custom,
             replay,

@@ -49,7 +49,7 @@ pub use report::{
     TextStyle, Verdict, WaitingTask,
 };
 pub use runtime::Glance;
-pub use schedule::{Schedule, ScheduleError};
+pub use schedule::{Schedule, ScheduleError, TestBinary};
 pub use scope::Scope;
 pub use settings::{Arrays, Epsilon, Reduction, SettingError, Settings, StrategyKind, VariableSets, Wanted};
 pub use sites::Sites;

@@ -19,7 +19,7 @@ use crate::driver::write_report;
 use crate::environment::Environment;
 use crate::estimate::Estimate;
 use crate::recording::Recorded;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{FindingKind, Severity};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -293,6 +293,10 @@ impl Finding {
             events: Vec::new(),
             schedule: Schedule {
                 program: String::new(),
+                binary: Default::default(),
+                monitors: Vec::new(),
+                warm_up: 0,
+                deadlocks_allowed: false,
                 environment: crate::Environment::calm(),
                 steps: 1,
                 fair_yields: 1,
@@ -387,7 +391,13 @@ impl Serialize for Finding {
 pub struct Report {
     format: &'static str,
     pub(crate) program: String,
+    /// The package and the target that the test is in, as far as they are known.
+    #[serde(flatten)]
+    pub(crate) binary: TestBinary,
     pub(crate) verdict: Verdict,
+    /// `true` if the test was to panic, and did as it should: its errors are these panics.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) expected_panic: bool,
     pub(crate) coverage: Coverage,
     pub(crate) limits: Vec<Limit>,
     pub(crate) executions: u64,
@@ -434,11 +444,18 @@ fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S:
 
 impl Report {
     /// A report of nothing yet.
-    pub(crate) fn new(program: String, environment: Environment, strategy: String, seed: u64) -> Report {
+    pub(crate) fn new(
+        (program, binary): (String, TestBinary),
+        environment: Environment,
+        strategy: String,
+        seed: u64,
+    ) -> Report {
         Report {
             format: REPORT_FORMAT,
             program,
+            binary,
             verdict: Verdict::Inconclusive,
+            expected_panic: false,
             coverage: Coverage::stopped(),
             limits: Vec::new(),
             executions: 0,
@@ -488,6 +505,38 @@ impl Report {
         };
     }
 
+    /// The test is to panic in some execution, with a message that contains this: it passes if it does and nothing else is
+    /// wrong, and fails if no execution panics.
+    pub(crate) fn settle_expected_panic(&mut self, expected: &str) {
+        let is_expected = |finding: &Finding| {
+            matches!(finding.kind, FindingKind::Assertion | FindingKind::Panic)
+                && finding.message.contains(expected)
+        };
+        let with = match expected {
+            "" => String::new(),
+            expected => format!(" with {expected:?} in its message"),
+        };
+        match self.verdict {
+            Verdict::Fail if self.errors().all(is_expected) => {
+                (self.verdict, self.expected_panic) = (Verdict::Pass, true);
+                self.note(&format!("the panic was expected: the test should panic{with}"));
+            }
+            Verdict::Fail => self.note(&format!(
+                "the test should panic{with}: what was found is something else"
+            )),
+            Verdict::Pass => {
+                self.verdict = Verdict::Fail;
+                self.note(&format!("the test should panic{with}, and no execution did"));
+            }
+            Verdict::Inconclusive => {}
+        }
+    }
+
+    /// `true` if the test was to panic, and did as it should.
+    pub fn expected_panic(&self) -> bool {
+        self.expected_panic
+    }
+
     /// The findings by which the test fails.
     pub(crate) fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.is_error())
@@ -496,6 +545,11 @@ impl Report {
     /// The test, by name.
     pub fn program(&self) -> &str {
         &self.program
+    }
+
+    /// The package and the target that the test is in, as far as they are known.
+    pub fn binary(&self) -> &TestBinary {
+        &self.binary
     }
 
     /// The outcome in a word.
@@ -538,8 +592,8 @@ impl Report {
     }
 
     /// How many different traces came to their end without a failure: executions counted up to the order of
-    /// steps that commute. `None` if they were too many to be told apart, or if several workers ran some
-    /// beyond the first finding, where the search stopped.
+    /// steps that commute. `None` if they were too many to be told apart, or if several workers stopped at a finding in a
+    /// search that went on from a checkpoint, or with a partial-order reduction.
     pub fn traces(&self) -> Option<u64> {
         self.traces
     }

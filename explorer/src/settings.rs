@@ -22,7 +22,7 @@ pub use suggest::did_you_mean;
 
 use crate::environment::Environment;
 use crate::report::Detail;
-use crate::schedule::{Choice, Premises, Schedule};
+use crate::schedule::{Choice, Premises, Schedule, TestBinary};
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
 use crate::sites::Sites;
@@ -357,7 +357,12 @@ impl Settings {
     }
 
     /// The schedule of an execution of this program with these choices, which took this for granted.
-    pub(crate) fn schedule(&self, program: &str, choices: Vec<Choice>, premises: Premises) -> Schedule {
+    pub(crate) fn schedule(
+        &self,
+        (program, binary): (&str, &TestBinary),
+        choices: Vec<Choice>,
+        premises: Premises,
+    ) -> Schedule {
         let Premises {
             known_loops,
             data_points,
@@ -365,6 +370,10 @@ impl Settings {
         } = premises;
         Schedule {
             program: program.to_owned(),
+            binary: binary.clone(),
+            monitors: self.monitors.clone(),
+            warm_up: self.warm_up,
+            deadlocks_allowed: self.deadlocks_allowed,
             environment: self.environment,
             steps: self.steps,
             fair_yields: self.fair_yields,

@@ -9,6 +9,7 @@ mod corpus;
 mod crash;
 mod documents;
 mod history;
+mod identity;
 mod memo;
 mod monitor;
 mod new_user;

@@ -384,7 +384,12 @@ impl<'a> Common<'a> {
                 estimate: share.map(|share| Estimate::new(share, executions, elapsed)),
             });
         }
-        if self.settings.time.is_some_and(|most| elapsed >= most) {
+        // Of this process: a search that goes on from a checkpoint has as much time again.
+        if self
+            .settings
+            .time
+            .is_some_and(|most| self.began.elapsed() >= most)
+        {
             self.end(End::Time);
         }
         self.keeping.is_some() && millis(self.began.elapsed()) >= self.checkpoint_due.load(Relaxed)

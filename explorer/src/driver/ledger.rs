@@ -8,7 +8,55 @@ use crate::report::BreakpointFigures;
 use crate::runtime::{Capped, Executed, Scoping};
 use crate::search::Rank;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+
+/// The traces of executions that follow each other, by fingerprint, as often as they were run: gathered where several workers
+/// run what may turn out to come behind the first finding, and so not to count.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TracesRun {
+    fingerprints: Vec<u128>,
+    /// `true` if some are not among them, for want of room or because they were run before the checkpoint.
+    incomplete: bool,
+}
+
+impl TracesRun {
+    /// Adds one, if there is room for one more.
+    pub(super) fn add(&mut self, fingerprint: u128, room: &mut usize) {
+        match room.checked_sub(1) {
+            Some(left) => {
+                *room = left;
+                self.fingerprints.push(fingerprint);
+            }
+            None => self.incomplete = true,
+        }
+    }
+
+    fn append(&mut self, later: &TracesRun) {
+        self.fingerprints.extend_from_slice(&later.fingerprints);
+        self.incomplete |= later.incomplete;
+    }
+
+    /// How many different ones there were; `None` if that is not known.
+    pub(super) fn different(&self) -> Option<u64> {
+        let different: HashSet<u128> = self.fingerprints.iter().copied().collect();
+        (!self.incomplete).then_some(different.len() as u64)
+    }
+
+    /// Those of a span that a checkpoint has: it does not say them.
+    fn unsaid() -> TracesRun {
+        TracesRun {
+            fingerprints: Vec::new(),
+            incomplete: true,
+        }
+    }
+}
+
+/// What they are made of is beside what a tally counts.
+impl PartialEq for TracesRun {
+    fn eq(&self, _: &TracesRun) -> bool {
+        true
+    }
+}
 
 /// What executions that follow each other came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,6 +89,9 @@ pub(super) struct Tally {
     pub(super) departures: Departures,
     /// The number, from 1, of the first of these executions in which something was found.
     pub(super) first_failure: Option<u64>,
+    /// The traces that were run, where they are gathered.
+    #[serde(skip, default = "TracesRun::unsaid")]
+    pub(super) traces: TracesRun,
 }
 
 impl Tally {
@@ -97,6 +148,7 @@ impl Tally {
     pub(super) fn append(&mut self, later: &Tally) {
         let failure = later.first_failure.map(|number| self.executions + number);
         self.first_failure = self.first_failure.or(failure);
+        self.traces.append(&later.traces);
         self.executions += later.executions;
         self.complete += later.complete;
         self.steps += later.steps;

@@ -20,7 +20,7 @@ use crate::explore::{ExploreError, OnProgress};
 use crate::lookalike::breakpoint;
 use crate::report::Report;
 use crate::runtime::{Glancing, Limits, Listeners, Reported, Worker, crash, panics};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, TestBinary};
 use crate::search::{Replay, Strategy, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::trace::{Fingerprints, Suits};
@@ -39,6 +39,8 @@ use std::time::Duration;
 pub(crate) struct Exploration {
     pub(crate) settings: Settings,
     pub(crate) program: String,
+    /// The package and the target that it is in.
+    pub(crate) binary: TestBinary,
     /// The address of the test's code.
     pub(crate) body: usize,
     pub(crate) custom: Option<Box<dyn Strategy>>,
@@ -88,6 +90,7 @@ impl Exploration {
         let Exploration {
             mut settings,
             program,
+            binary,
             body,
             custom,
             replay,
@@ -178,7 +181,7 @@ impl Exploration {
             }
         }
         let mut report = Report::new(
-            program.clone(),
+            (program.clone(), binary.clone()),
             settings.environment,
             strategy.name(),
             settings.seed,
@@ -209,14 +212,12 @@ impl Exploration {
         common.iroots.clone_from(&iroots);
         if let Some(ending) = ending {
             common.end(End::ForGood(ending));
-        } else if settings.time.is_some_and(|most| before >= most) && !before.is_zero() {
-            common.end(End::Time);
         }
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
         let (mut worker, done, last_words) = work(
             &common,
-            &program,
+            (&program, &binary),
             (known_loops, data_points, armings, learns),
             hands,
             (sets, glancing),
@@ -328,7 +329,7 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
 /// executions are glanced at, if any are. Where it `learns`, the places of races become schedule points.
 fn work(
     common: &Common<'_>,
-    program: &str,
+    (program, binary): (&str, &TestBinary),
     (known_loops, data_points, armings, learns): (Option<Vec<u64>>, Vec<u64>, Armings, bool),
     hands: Vec<Box<dyn Strategy>>,
     (sets, glancing): (Vec<Vec<Box<dyn Monitor>>>, Option<Glancing>),
@@ -382,7 +383,7 @@ fn work(
             let settings = settings.clone();
             worker.quiet_atomics(move || configured::strategy(&settings));
         }
-        Shift::new(common, program, number, worker, asked).run(&|| test())
+        Shift::new(common, (program, binary), number, worker, asked).run(&|| test())
     };
     let mut shifts = hands.into_iter().zip(sets).enumerate();
     let (_, (first, monitors)) = shifts.next().expect("there is a worker");

@@ -121,6 +121,14 @@ impl Outcome<'_> {
             later_notes.push(format!("races: {why}"));
             report.limits.push(Limit::Races);
         }
+        let mut coverage = coverage;
+        for armed in tally.breakpoints.iter().filter(|armed| armed.visits == 0) {
+            report.note(&format!(
+                "breakpoint `{0}`: no task came to it, so it constrained nothing; arm a name or a place to which the test comes",
+                armed.name
+            ));
+            coverage = coverage.because(&format!("no task came to the breakpoint `{}`", armed.name));
+        }
 
         let (findings, more) = books.catalogue.into_findings();
         report.findings = findings;
@@ -142,8 +150,8 @@ impl Outcome<'_> {
             report.note(&note);
         }
         let crashed = matches!(ended, Some(End::ForGood(Ending::Crash | Ending::EarlyCrash)));
-        let program = report.program.clone();
-        let schedule = |choices, premises| settings.schedule(&program, choices, premises);
+        let (program, binary) = (report.program.clone(), report.binary.clone());
+        let schedule = |choices, premises| settings.schedule((&program, &binary), choices, premises);
         if let Some(test) = test
             && !crashed
             && !worker.is_damaged()
@@ -162,7 +170,8 @@ impl Outcome<'_> {
                 report.note("traces were too many to be told apart in `cache_bytes`: they are not counted");
             }
             Some(traces) => report.traces = Some(traces.count() as u64),
-            None => {}
+            // Of those that were run, the ones before the finding.
+            None => report.traces = tally.traces.different(),
         }
         for note in later_notes.into_iter().chain(books.checkpoint_problem) {
             report.note(&note);

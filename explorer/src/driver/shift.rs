@@ -8,9 +8,13 @@ use crate::coverage::Session;
 use crate::judge;
 use crate::report::Finding;
 use crate::runtime::{Executed, Stop, Trouble, Worker};
+use crate::schedule::TestBinary;
 use crate::search::{Rank, configured};
 use crate::trace::{Suits, Uncounted};
 use intermezzo_sdk::FindingKind;
+
+/// Memory that a gathered trace may take: as it stands in a span, and when its span is joined to others.
+const TRACE_BYTES: usize = 64;
 
 /// Executions between two looks at the clock, where executions are short.
 const EXECUTIONS_PER_LOOK: u64 = 64;
@@ -21,7 +25,7 @@ const STEPS_PER_LOOK: u64 = 4096;
 /// A worker at work.
 pub(super) struct Shift<'a> {
     common: &'a Common<'a>,
-    program: &'a str,
+    program: (&'a str, &'a TestBinary),
     /// Which of the workers it is.
     number: usize,
     worker: Worker,
@@ -38,6 +42,8 @@ pub(super) struct Shift<'a> {
     planned: Suits,
     /// How often a weaker reduction had taken over when this one was at work.
     weakened: u32,
+    /// How many more traces it may gather, beside the table of those that count.
+    room_for_traces: usize,
     /// Executions and steps since the last look at the clock.
     since_look: (u64, u64),
     presence: Presence<'a>,
@@ -96,7 +102,7 @@ impl<'a> Shift<'a> {
     /// A weaker reduction takes over where a program does what does not suit the one that is `asked` for.
     pub(super) fn new(
         common: &'a Common<'a>,
-        program: &'a str,
+        program: (&'a str, &'a TestBinary),
         number: usize,
         worker: Worker,
         asked: Suits,
@@ -114,6 +120,7 @@ impl<'a> Shift<'a> {
             asked,
             planned: common.books().planned,
             weakened: 0,
+            room_for_traces: common.settings.cache_bytes / TRACE_BYTES / common.settings.jobs,
             since_look: (0, 0),
             presence: Presence {
                 common,
@@ -167,17 +174,26 @@ impl<'a> Shift<'a> {
             self.count(&executed);
             let after = self.attempts.after(executed.departed, &mut self.tally.departures);
             match executed.trouble {
-                None => self.traces.add(executed.fingerprint, &self.common.traces),
+                None => self.add_trace(executed.fingerprint),
                 Some(trouble) => {
                     let ended_well = matches!(trouble.stop, Stop::Complete);
                     if !self.trouble(*trouble, after) && ended_well {
                         // Nothing but warnings.
-                        self.traces.add(executed.fingerprint, &self.common.traces);
+                        self.add_trace(executed.fingerprint);
                     }
                 }
             }
         }
         self.rest_at_last()
+    }
+
+    /// Counts the trace of an execution that ended well.
+    #[inline]
+    fn add_trace(&mut self, fingerprint: u128) {
+        self.traces.add(fingerprint, &self.common.traces);
+        if !self.common.alone && !self.common.settings.keep_going {
+            self.tally.traces.add(fingerprint, &mut self.room_for_traces);
+        }
     }
 
     /// Sees to what has to be seen to between two executions; whether to prepare another one.

@@ -10,7 +10,7 @@ impl Explorer {
         self
     }
 
-    /// Stops after this much time; the execution that runs is finished first. Default: no limit.
+    /// Stops after this much time in this process; the execution that runs is finished first. Default: no limit.
     pub fn time(mut self, most: Duration) -> Explorer {
         self.settings.time = Some(most);
         self

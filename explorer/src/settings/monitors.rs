@@ -13,7 +13,7 @@ const NONE: &str = "none";
 pub(super) const DEFAULT: &str = "default";
 
 /// An entry of a list of monitors: a monitor to attach, or a change to those attached by default.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Wanted {
     /// The name of a monitor that ships with intermezzo, or of a plugin; or a plugin's path. With `-` before it, the
     /// monitor of that name is taken away. `none` takes all away.
@@ -118,12 +118,12 @@ impl Wanted {
         }
         Ok(all)
     }
-}
 
-/// A list as it is read.
-pub(super) fn list(all: &[Wanted]) -> String {
-    let names: Vec<String> = all.iter().map(ToString::to_string).collect();
-    names.join(";")
+    /// A list as it is read.
+    pub(crate) fn list(all: &[Wanted]) -> String {
+        let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+        names.join(";")
+    }
 }
 
 /// Name and arguments. The colon of a drive (`C:\monitors\mine.dll`) is none.

@@ -2,7 +2,7 @@
 
 use super::suggest::give_instead;
 use super::{Arrays, Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
-use super::{monitors, ranks, strategy};
+use super::{ranks, strategy};
 use crate::report::Detail;
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
@@ -341,7 +341,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "names or paths with `;` between, each with its arguments after a `:`, added to those on by default; `-NAME` takes one \
          away, `none` all; or `default`",
         |s, v| Wanted::parse(v).map(|monitors| s.monitors = monitors),
-        |s| match monitors::list(&s.monitors) {
+        |s| match Wanted::list(&s.monitors) {
             list if list.is_empty() => monitors::DEFAULT.into(),
             list => list,
         },

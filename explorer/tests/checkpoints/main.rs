@@ -282,6 +282,28 @@ fn what_is_no_checkpoint_is_left_alone() {
     }
 }
 
+/// A process that takes up a search that has spent its time has as much again: it runs more, and comes to the end.
+#[test]
+fn time_is_that_of_each_process() {
+    let directory = Directory::new("time");
+    let part = |time, executions| {
+        explorer("counter", None)
+            .checkpoint(directory.file())
+            .executions(executions)
+            .time(time)
+            .explore(counter as fn())
+    };
+    // The time is over when it is looked at first; what was run until then is kept.
+    let first = part(Duration::ZERO, 1_000_000);
+    assert!(
+        first.coverage().to_string().contains("the limit of 0 seconds"),
+        "{first}"
+    );
+    let last = part(first.elapsed().max(Duration::from_secs(60)), 1_000_000);
+    let whole = explorer("counter", None).explore(counter as fn());
+    assert_eq!(told(&last), told(&whole));
+}
+
 #[test]
 fn a_checkpoint_that_cannot_be_written_is_told_of() {
     let directory = Directory::new("gone");

@@ -45,6 +45,7 @@ impl Report {
                 .find(|(_, other)| other.schedule == found.schedule);
             let told = finding::Told {
                 reproduction,
+                expected: self.expected_panic,
                 reduced,
                 like: again.map(|(at, _)| at + 1),
             };

@@ -52,6 +52,7 @@ fn combinations() {
         ),
         ("depth=7 preemptions=2", None),
         ("depth=70 depth_step=7", None),
+        ("depth=7 strategy=best-first", None),
         (
             "depth_step=7 strategy=random",
             Some(("depth", "in a random walk")),

@@ -339,6 +339,30 @@ fn partial_order_reductions_come_to_the_same() {
     }
 }
 
+/// How many executions it takes depends on the workers' pace; what it comes to does not.
+#[test]
+fn the_bounded_reduction_comes_to_the_same() {
+    for (name, test) in TESTS.into_iter().chain([("readers", readers as fn())]) {
+        let report = |jobs| {
+            let explorer = Explorer::new()
+                .program(name)
+                .reduction(Reduction::Bpor)
+                .preemptions(1);
+            let explorer = explorer.environment(Environment::calm()).keep_going(true);
+            explorer.jobs(jobs).explore(test)
+        };
+        let single = report(1);
+        for jobs in [2, 3] {
+            let several = report(jobs);
+            assert_eq!(
+                reduced(&several),
+                reduced(&single),
+                "{name}, {jobs} workers: {several}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_partial_order_reduction_ends_with_the_first_finding() {
     for jobs in [2, 5] {

@@ -233,7 +233,8 @@ const SOURCE: &str = "package: ::core::option_env!(\"CARGO_MANIFEST_DIR\"),
 
 /// What `#[should_panic]` says, as an `Option<&str>`: the text that it expects, empty if it says none.
 fn should_panic(attributes: &TokenStream) -> TokenStream {
-    let is_it = |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name.to_string() == "should_panic");
+    let is_it =
+        |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name.to_string() == "should_panic");
     let found = attributes.clone().into_iter().find_map(|token| {
         let TokenTree::Group(attribute) = token else {
             return None;
@@ -298,7 +299,10 @@ fn expand(arguments: Arguments, function: Function) -> TokenStream {
                 tokens(","),
                 facade.clone(),
                 tokens("::Source"),
-                group(Delimiter::Brace, [tokens(SOURCE), should_panic].into_iter().collect()),
+                group(
+                    Delimiter::Brace,
+                    [tokens(SOURCE), should_panic].into_iter().collect(),
+                ),
                 tokens(","),
                 tokens("||"),
                 facade,

@@ -516,14 +516,6 @@ impl Explorer {
         self
     }
 
-    /// The test is to panic in some execution, with a message that contains this text: the report then passes, with the panic
-    /// among its findings, and fails if no execution panics or something else is found. An empty text is in every message.
-    /// Default: a panic is a failure.
-    pub fn should_panic(mut self, expected: impl Into<String>) -> Explorer {
-        self.should_panic = Some(expected.into());
-        self
-    }
-
     /// Runs just the execution of this schedule, in the environment, with the limit of steps and the treatment
     /// of loops that wait in which it was found. The monitors that it names are attached, and those of
     /// [`Settings::monitors`] that it does not name after them.

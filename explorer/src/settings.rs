@@ -259,7 +259,7 @@ impl std::error::Error for SettingError {}
 const PREFIX: &str = "INTERMEZZO_";
 
 /// Variables of that prefix that are no settings.
-const OTHER_VARIABLES: [&str; 8] = [
+const OTHER_VARIABLES: [&str; 9] = [
     "INTERMEZZO_CONFIG",
     "INTERMEZZO_SETTINGS",
     intermezzo_breakpoint::LOG_VARIABLE,
@@ -267,6 +267,7 @@ const OTHER_VARIABLES: [&str; 8] = [
     "INTERMEZZO_REPORTS",
     "INTERMEZZO_CHECKPOINTS",
     "INTERMEZZO_RECORD",
+    "INTERMEZZO_IN_RELEASE",
     crate::plugin::PATH_VARIABLE,
 ];
 

@@ -71,6 +71,14 @@ impl Explorer {
         self
     }
 
+    /// The test is to panic in some execution, with a message that contains this text: the report then passes, with the panic
+    /// among its findings, and fails if no execution panics or something else is found. An empty text is in every message.
+    /// Default: a panic is a failure.
+    pub fn should_panic(mut self, expected: impl Into<String>) -> Explorer {
+        self.should_panic = Some(expected.into());
+        self
+    }
+
     /// How often an execution is tried again that departed from what was prescribed, because the test does something
     /// that the schedule does not determine. If none of the retries is as it should be, that is a finding, and the
     /// search ends; with [`Explorer::keep_going`] it goes on without what would have begun like that execution,

@@ -152,11 +152,11 @@ pub(super) fn encode(schedule: &Schedule) -> String {
     let version = schedule.version();
     writer.bits(u64::from(version), 8);
     write_environment(&schedule.environment, schedule.steps, &mut writer);
-    write_text(&schedule.program, &mut writer);
+    writer.text(&schedule.program);
     if version > 1 {
-        write_text(&schedule.binary.package, &mut writer);
-        write_text(&schedule.binary.target, &mut writer);
-        write_text(&Wanted::list(&schedule.monitors), &mut writer);
+        writer.text(&schedule.binary.package);
+        writer.text(&schedule.binary.target);
+        writer.text(&Wanted::list(&schedule.monitors));
         writer.varint(u64::from(schedule.warm_up) << 1 | u64::from(schedule.deadlocks_allowed));
     }
     write_choices(&schedule.choices, &mut writer);
@@ -235,26 +235,6 @@ fn other_version(found: u32) -> ScheduleError {
     }
 }
 
-/// A text, behind its length.
-fn write_text(text: &str, writer: &mut BitWriter) {
-    writer.varint(text.len() as u64);
-    for byte in text.bytes() {
-        writer.bits(u64::from(byte), 8);
-    }
-}
-
-/// A text that [`write_text`] wrote.
-fn read_text(reader: &mut BitReader<'_>) -> Result<String, ScheduleError> {
-    let length = reader.varint()?;
-    match str::from_utf8(reader.whole_bytes(length)?) {
-        Ok(text) => Ok(text.to_owned()),
-        Err(error) => Err(ScheduleError::NotText {
-            carrier: Carrier::Token,
-            byte: error.valid_up_to(),
-        }),
-    }
-}
-
 /// What a token of this version holds, by its prefix.
 fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleError> {
     let mut reader = BitReader::new(contents);
@@ -267,13 +247,13 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
         version.into(),
     )?;
     let (environment, steps) = read_environment(&mut reader)?;
-    let program = read_text(&mut reader)?;
+    let program = reader.text()?;
     let (mut binary, mut monitors) = (TestBinary::default(), Vec::new());
     let (mut warm_up, mut deadlocks_allowed) = (0, false);
     if version > 1 {
-        binary.package = read_text(&mut reader)?;
-        binary.target = read_text(&mut reader)?;
-        monitors = Wanted::parse(&read_text(&mut reader)?).map_err(ScheduleError::Monitors)?;
+        binary.package = reader.text()?;
+        binary.target = reader.text()?;
+        monitors = Wanted::parse(&reader.text()?).map_err(ScheduleError::Monitors)?;
         let both = within(
             None,
             "`warm_up`",
@@ -346,7 +326,7 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
             }
         }
         if !breakpoints.is_empty() {
-            write_text(&breakpoints, writer);
+            writer.text(&breakpoints);
         }
     }
 }
@@ -401,7 +381,7 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
         loops.data_points = read_hashes(reader, "the number of places, less 1,")?;
     }
     if mask & BREAKPOINTS != 0 {
-        loops.breakpoints = read_text(reader)?.parse().map_err(ScheduleError::Breakpoints)?;
+        loops.breakpoints = reader.text()?.parse().map_err(ScheduleError::Breakpoints)?;
     }
     Ok(loops)
 }

@@ -293,7 +293,7 @@ fn what_version_1_cannot_say_is_said_by_version_2() {
     schedule.warm_up = 1;
     schedule.deadlocks_allowed = true;
     let token =
-        "imz2.AgARbm9fdXBkYXRlX2lzX2xvc3QFcXVldWUKdGVzdCBzdWl0ZRdkYXRhLXJhY2U7bGVhazpyYz1mYWxzZQMkagqQyTCqKA";
+        "imz2.AgARbm9fdXBkYXRlX2lzX2xvc3QFcXVldWUKdGVzdCBzdWl0ZRdkYXRhLXJhY2U7bGVhazpyYz1mYWxzZQMkagqQ_-SANA";
     assert_eq!(schedule.token(), token);
     assert_eq!(Schedule::from_token(token).as_ref(), Ok(&schedule));
     let json = schedule.to_json(None);

@@ -239,6 +239,9 @@ fn other_version(found: u32) -> ScheduleError {
 fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleError> {
     let mut reader = BitReader::new(contents);
     let found = reader.bits(8)? as u32;
+    if found > VERSION {
+        return Err(other_version(found));
+    }
     within(
         None,
         "the version in its contents",

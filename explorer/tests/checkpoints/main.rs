@@ -102,16 +102,15 @@ fn a_search_in_parts_comes_to_the_same() {
                 // Parts of one execution would be too many for the larger searches.
                 let executions = executions.max(whole.executions() / 50);
                 let parts = in_parts(explorer, test, executions, &jobs);
+                // A checkpoint does not say of which executions its traces are, and some may be beyond the finding.
                 let alone = jobs == [1, 1];
-                if alone || keep_going || whole.findings().is_empty() {
-                    assert_eq!(
-                        parts.traces(),
-                        whole.traces(),
-                        "{program}, {bound:?}, {executions}"
-                    );
-                } else {
-                    assert_eq!(parts.traces(), None, "{program}, {bound:?}, {executions}");
-                }
+                let known = alone || keep_going || whole.findings().is_empty();
+                let in_one_part = whole.executions() < executions;
+                assert_eq!(
+                    parts.traces(),
+                    whole.traces().filter(|_| known || in_one_part),
+                    "{program}, {bound:?}, {executions}"
+                );
                 assert_eq!(
                     told(&parts),
                     told(&whole),

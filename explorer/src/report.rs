@@ -297,7 +297,6 @@ impl Finding {
                 binary: Default::default(),
                 monitors: Vec::new(),
                 warm_up: 0,
-                deadlocks_allowed: false,
                 environment: crate::Environment::calm(),
                 steps: 1,
                 fair_yields: 1,

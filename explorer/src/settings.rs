@@ -374,7 +374,6 @@ impl Settings {
             binary: binary.clone(),
             monitors: self.monitors.clone(),
             warm_up: self.warm_up,
-            deadlocks_allowed: self.deadlocks_allowed,
             environment: self.environment,
             steps: self.steps,
             fair_yields: self.fair_yields,

@@ -35,7 +35,6 @@ pub(crate) fn settings_of_replay(settings: &mut Settings, schedule: &Schedule) {
     settings.environment = schedule.environment;
     settings.fair_yields = schedule.fair_yields;
     settings.awaits = schedule.awaits;
-    settings.deadlocks_allowed |= schedule.deadlocks_allowed;
     settings.warm_up = settings.warm_up.max(schedule.warm_up);
     let mut monitors = schedule.monitors.clone();
     let besides = |wanted: &Wanted| !monitors.iter().any(|recorded| recorded.name == wanted.name);

@@ -21,8 +21,8 @@
 //! ```
 //!
 //! Version 2, which is written where version 1 cannot say it all, has behind `program`, as far as there is something to
-//! say: `"package": "queue"`, `"target": "lib"`, `"monitors": "data-race;leak:rc=false"`, `"warm_up": 1` and
-//! `"deadlocks_allowed": true`.
+//! say: `"package": "queue"`, `"target": "lib"`, `"monitors": "data-race;leak:rc=false"` and
+//! `"warm_up": 1`.
 //!
 //! `finding` may be absent; behind `steps` there may be `"fair_yields": 2`, if not every yield counts, and
 //! `"awaits": false`, if no task is parked, and `"known_loops": ["00c0ffee00c0ffee"]`, if loops were assumed to
@@ -73,8 +73,6 @@ struct Contents {
     monitors: String,
     #[serde(default)]
     warm_up: u32,
-    #[serde(default)]
-    deadlocks_allowed: bool,
     environment: Environment,
     #[serde(rename = "finding")]
     _finding: Option<Finding>,
@@ -226,7 +224,6 @@ impl Covered {
             (!target.is_empty()).then(|| member("target", &compact(target))),
             (!monitors.is_empty()).then(|| member("monitors", &compact(&monitors))),
             (schedule.warm_up > 0).then(|| member("warm_up", &compact(&schedule.warm_up))),
-            (schedule.deadlocks_allowed).then(|| member("deadlocks_allowed", "true")),
             Some(member("environment", &indented(&schedule.environment))),
         ];
         let behind = [
@@ -296,7 +293,6 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
         },
         monitors: Wanted::parse(&contents.monitors).map_err(ScheduleError::Monitors)?,
         warm_up: contents.warm_up,
-        deadlocks_allowed: contents.deadlocks_allowed,
         environment: contents.environment,
         steps: contents.steps,
         fair_yields: contents.fair_yields,

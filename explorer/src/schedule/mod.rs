@@ -9,7 +9,7 @@
 //! | version | what it can say |
 //! |---|---|
 //! | 1 | the program's name, the environment, the choices, what the execution took for granted |
-//! | 2 | also the package and the target of the test, its monitors with their arguments, executions before the search, and that deadlocks are allowed |
+//! | 2 | also the package and the target of the test, its monitors with their arguments, and executions before the search |
 //!
 //! Neither says that the program is still the one that was recorded: its name is compared, and its package and
 //! target where both are known, but not its code. A program that has changed since shows as a divergence when
@@ -102,8 +102,6 @@ pub struct Schedule {
     pub monitors: Vec<Wanted>,
     /// Executions before the search, for what the test sets up once and keeps.
     pub warm_up: u32,
-    /// `true` if the execution may end with tasks that wait for ever.
-    pub deadlocks_allowed: bool,
     /// What the world around it was allowed to do.
     pub environment: Environment,
     /// After how many visible operations it was given up, if it was not over: without this, an endless
@@ -236,10 +234,7 @@ impl Schedule {
 
     /// The first version of the formats that can say all of it.
     fn version(&self) -> u32 {
-        let says_more = !self.binary.is_unknown()
-            || !self.monitors.is_empty()
-            || self.warm_up > 0
-            || self.deadlocks_allowed;
+        let says_more = !self.binary.is_unknown() || !self.monitors.is_empty() || self.warm_up > 0;
         if says_more { 2 } else { 1 }
     }
 

@@ -9,7 +9,7 @@
 //! | those fields, but for the two that are flags | varints |
 //! | program name | varint of its length in bytes, UTF-8 |
 //! | in version 2: package, target, monitors as settings name them | for each a varint of its length in bytes, UTF-8 |
-//! | in version 2: executions before the search, doubled, plus 1 if deadlocks are allowed | varint |
+//! | in version 2: executions before the search | varint |
 //! | number of choices, plus 1 | gamma |
 //! | the shapes, until there are that many | runs, see below |
 //! | what was taken | gaps and values, see below |
@@ -157,7 +157,7 @@ pub(super) fn encode(schedule: &Schedule) -> String {
         writer.text(&schedule.binary.package);
         writer.text(&schedule.binary.target);
         writer.text(&Wanted::list(&schedule.monitors));
-        writer.varint(u64::from(schedule.warm_up) << 1 | u64::from(schedule.deadlocks_allowed));
+        writer.varint(schedule.warm_up.into());
     }
     write_choices(&schedule.choices, &mut writer);
     write_loops(schedule, &mut writer);
@@ -252,19 +252,12 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
     let (environment, steps) = read_environment(&mut reader)?;
     let program = reader.text()?;
     let (mut binary, mut monitors) = (TestBinary::default(), Vec::new());
-    let (mut warm_up, mut deadlocks_allowed) = (0, false);
+    let mut warm_up = 0;
     if version > 1 {
         binary.package = reader.text()?;
         binary.target = reader.text()?;
         monitors = Wanted::parse(&reader.text()?).map_err(ScheduleError::Monitors)?;
-        let both = within(
-            None,
-            "`warm_up`",
-            reader.varint()?,
-            0,
-            u64::from(u32::MAX) << 1 | 1,
-        )?;
-        (warm_up, deadlocks_allowed) = ((both >> 1) as u32, both & 1 == 1);
+        warm_up = within(None, "`warm_up`", reader.varint()?, 0, u32::MAX.into())? as u32;
     }
     let choices = read_choices(&mut reader)?;
     let Loops {
@@ -280,7 +273,6 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
             binary,
             monitors,
             warm_up,
-            deadlocks_allowed,
             environment,
             steps,
             fair_yields,

@@ -7,8 +7,8 @@ use crate::output;
 use crate::problem::Problem;
 use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::{
-    BreakpointFigures, Coverage, Detail, Environment, Limit, NamedPlace, RankBound, Schedule, TestBinary, TextStyle,
-    Verdict,
+    BreakpointFigures, Coverage, Detail, Environment, Limit, NamedPlace, RankBound, Schedule, TestBinary,
+    TextStyle, Verdict,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;

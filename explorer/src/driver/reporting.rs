@@ -108,7 +108,7 @@ impl Outcome<'_> {
         later_notes.extend(books.unfitted());
         later_notes.extend(books.places);
         later_notes.extend(worker.quiet_note());
-        let coverage = covered(
+        let mut coverage = covered(
             worker.coverage(ended.is_none()),
             &tally,
             ended.map(|end| end.reason(settings, given_up.executions + tally.executions)),
@@ -121,7 +121,6 @@ impl Outcome<'_> {
             later_notes.push(format!("races: {why}"));
             report.limits.push(Limit::Races);
         }
-        let mut coverage = coverage;
         for armed in tally.breakpoints.iter().filter(|armed| armed.visits == 0) {
             report.note(&format!(
                 "breakpoint `{0}`: no task came to it, so it constrained nothing; arm a name or a place to which the test comes",

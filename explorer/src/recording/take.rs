@@ -36,11 +36,9 @@ pub(crate) fn settings_of_replay(settings: &mut Settings, schedule: &Schedule) {
     settings.fair_yields = schedule.fair_yields;
     settings.awaits = schedule.awaits;
     settings.warm_up = settings.warm_up.max(schedule.warm_up);
-    let mut monitors = schedule.monitors.clone();
-    let besides = |wanted: &Wanted| !monitors.iter().any(|recorded| recorded.name == wanted.name);
-    let besides: Vec<Wanted> = settings.monitors.drain(..).filter(besides).collect();
-    monitors.extend(besides);
-    settings.monitors = monitors;
+    if !schedule.monitors.is_empty() {
+        settings.monitors = Wanted::and_others(&schedule.monitors, &settings.monitors);
+    }
     settings.assume_awaits = !schedule.known_loops.is_empty();
     settings.schedule_points_at = Sites::default();
     settings.preempt_at_races = false;

@@ -87,6 +87,16 @@ impl Wanted {
         Ok(on)
     }
 
+    /// This list, and the monitors of the other that it does not name: what the other takes away stays.
+    pub(crate) fn and_others(list: &[Wanted], others: &[Wanted]) -> Vec<Wanted> {
+        let is_new = |other: &&Wanted| {
+            let is_added = other.name != NONE && other.taken_away().is_none();
+            is_added && !list.iter().any(|wanted| wanted.name == other.name)
+        };
+        let others = others.iter().filter(is_new);
+        list.iter().chain(others).cloned().collect()
+    }
+
     /// Reads a list with `;` between. `none` and `default` take back what is before them.
     ///
     /// # Errors
@@ -140,6 +150,22 @@ fn split(one: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A replay: what the schedule says, and what is asked for besides.
+    #[test]
+    fn a_list_with_others() {
+        let both = |list, others| {
+            let read = |list| Wanted::parse(list).unwrap();
+            Wanted::list(&Wanted::and_others(&read(list), &read(others)))
+        };
+        for (list, others, all) in [
+            ("none", "leak", "none;leak"),
+            ("a;-leak", "-leak;a:x=1", "a;-leak"),
+            ("a:x=1;b", "none;c;a", "a:x=1;b;c"),
+        ] {
+            assert_eq!(both(list, others), all);
+        }
+    }
 
     #[test]
     fn lists_are_read_and_shown() {

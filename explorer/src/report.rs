@@ -1,5 +1,7 @@
 //! What an exploration came to: a value, with a text and a JSON form.
 
+#[cfg(test)]
+mod bare;
 mod breakpoints;
 mod evidence;
 mod expected;
@@ -277,42 +279,6 @@ impl Finding {
     /// Whether the test fails by it.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
-    }
-}
-
-#[cfg(test)]
-impl Finding {
-    /// An error of which nothing is known but what happened.
-    pub(crate) fn bare(kind: FindingKind, message: &str) -> Finding {
-        Finding {
-            kind,
-            severity: Severity::Error,
-            monitor: "engine".into(),
-            message: message.into(),
-            suggestion: None,
-            tasks: Vec::new(),
-            events: Vec::new(),
-            schedule: Schedule {
-                program: String::new(),
-                binary: Default::default(),
-                monitors: Vec::new(),
-                warm_up: 0,
-                environment: crate::Environment::calm(),
-                steps: 1,
-                fair_yields: 1,
-                awaits: true,
-                known_loops: Vec::new(),
-                data_points: Vec::new(),
-                breakpoints: Default::default(),
-                choices: Vec::new(),
-            },
-            count: 1,
-            found_by: None,
-            replays: None,
-            places: Vec::new(),
-            deeds: Vec::new(),
-            evidence: Default::default(),
-        }
     }
 }
 

@@ -191,7 +191,7 @@ mod tests {
         let resolved = |list| {
             let defaults = Wanted::parse("race;leak:c=false;misuse").unwrap();
             let all = Wanted::resolve(&Wanted::parse(list).unwrap(), defaults)?;
-            Ok::<_, String>(super::list(&all))
+            Ok::<_, String>(Wanted::list(&all))
         };
         for (list, on) in [
             ("", "race;leak:c=false;misuse"),

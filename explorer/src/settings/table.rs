@@ -2,7 +2,7 @@
 
 use super::suggest::give_instead;
 use super::{Arrays, Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
-use super::{ranks, strategy};
+use super::{monitors, ranks, strategy};
 use crate::report::Detail;
 use crate::scope::Scope;
 use crate::search::PrioritySpec;

@@ -3,10 +3,12 @@
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Mutex};
-use intermezzo_explorer::{Coverage, Explorer, Reduction, Report, Strategy, Verdict, choose, thread};
-use std::collections::HashMap;
-use std::sync::OnceLock;
+use intermezzo_explorer::{
+    Coverage, Explorer, Reduction, Report, Strategy, Verdict, choose, collections, thread, time,
+};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool as StdAtomicBool, AtomicUsize as StdAtomicUsize};
+use std::sync::{Mutex as StdMutex, OnceLock};
 
 /// Every search, with the name it has here.
 fn searches() -> Vec<(&'static str, Explorer)> {
@@ -447,4 +449,48 @@ fn a_replay_is_tried_again() {
         (vec!["assertion".into()], 3),
         "{report}"
     );
+}
+
+/// What each task does depends on the order in which a table iterates.
+macro_rules! in_the_order_of {
+    ($map:ty) => {
+        || {
+            let shared: [AtomicUsize; 4] = Default::default();
+            let map: $map = (0..4).map(|key| (key, key)).collect();
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        map.values()
+                            .take(2)
+                            .for_each(|&at| _ = shared[at].fetch_add(1, SeqCst))
+                    });
+                }
+            });
+        }
+    };
+}
+
+/// std's hash tables iterate in another order each time. Those of the look-alikes do not, nor do clocks differ.
+#[test]
+fn hash_tables_and_clocks_that_are_controlled() {
+    let random = Explorer::new().explore(in_the_order_of!(HashMap<usize, usize>));
+    assert!(
+        random
+            .notes()
+            .iter()
+            .any(|note| note.contains("does not always do the same")),
+        "{random}"
+    );
+
+    let controlled = Explorer::new().explore(in_the_order_of!(collections::HashMap<usize, usize>));
+    assert_eq!(controlled.coverage(), &Coverage::Exhaustive, "{controlled}");
+    assert!(controlled.notes().is_empty(), "{controlled}");
+
+    static MOMENTS: StdMutex<BTreeSet<time::SystemTime>> = StdMutex::new(BTreeSet::new());
+    let clock = Explorer::new().explore(|| {
+        MOMENTS.lock().unwrap().insert(time::SystemTime::now());
+        busy(1);
+    });
+    assert!(clock.executions() > 1 && clock.verdict().is_pass(), "{clock}");
+    assert_eq!(MOMENTS.lock().unwrap().len(), 1);
 }

@@ -50,7 +50,9 @@ macro_rules! cases {
 #[path = "like_std"]
 mod of_std {
     mod subject {
-        pub(super) use std::{alloc, cell, hint, ptr, sync, task, thread, thread_local, time};
+        pub(super) use std::{
+            alloc, cell, collections, hash, hint, ptr, sync, task, thread, thread_local, time,
+        };
 
         pub(super) mod future {
             pub(crate) use std::future::{pending, poll_fn, ready};
@@ -83,6 +85,7 @@ mod of_std {
 
     mod atomics;
     mod cells;
+    mod collections;
     mod locals;
     mod locks;
     mod memory;
@@ -95,11 +98,14 @@ mod of_std {
 mod outside {
     mod subject {
         pub(super) use intermezzo_explorer::thread::thread_local;
-        pub(super) use intermezzo_explorer::{alloc, cell, future, hint, ptr, sync, task, thread, time};
+        pub(super) use intermezzo_explorer::{
+            alloc, cell, collections, future, hash, hint, ptr, sync, task, thread, time,
+        };
     }
 
     mod atomics;
     mod cells;
+    mod collections;
     mod locals;
     mod locks;
     mod memory;
@@ -121,11 +127,14 @@ macro_rules! cases {
 mod inside {
     mod subject {
         pub(super) use intermezzo_explorer::thread::thread_local;
-        pub(super) use intermezzo_explorer::{alloc, cell, future, hint, ptr, sync, task, thread, time};
+        pub(super) use intermezzo_explorer::{
+            alloc, cell, collections, future, hash, hint, ptr, sync, task, thread, time,
+        };
     }
 
     mod atomics;
     mod cells;
+    mod collections;
     mod locals;
     mod locks;
     mod memory;

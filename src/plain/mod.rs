@@ -10,7 +10,7 @@ pub mod task;
 
 /// Concurrent breakpoints: places in the code at which two tasks meet, and which of them goes first.
 pub use intermezzo_breakpoint as breakpoint;
-pub use std::{hint, sync, thread, thread_local, time};
+pub use std::{collections, hash, hint, sync, thread, thread_local, time};
 
 /// A value from 0 to `n - 1`: 0.
 ///

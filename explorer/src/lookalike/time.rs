@@ -8,8 +8,9 @@ use crate::runtime::Engine;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::sync::OnceLock;
 
+pub use super::system_time::{SystemTime, UNIX_EPOCH};
 pub use crate::thread::sleep;
-pub use std::time::{Duration, SystemTime, SystemTimeError, TryFromFloatSecsError, UNIX_EPOCH};
+pub use std::time::{Duration, SystemTimeError, TryFromFloatSecsError};
 
 /// Where virtual time begins: late enough that a test may subtract from it.
 const BEGINNING: Duration = Duration::from_secs(1 << 30);

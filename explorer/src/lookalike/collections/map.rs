@@ -1,0 +1,158 @@
+//! `std::collections::HashMap`, whose keys for hashing can be fixed.
+
+use crate::hash::RandomState;
+use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
+use std::collections::hash_map::{IntoIter, IntoKeys, IntoValues, Iter, IterMut};
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::ops::{Deref, DerefMut, Index};
+use std::panic::UnwindSafe;
+
+type Inner<K, V, S> = std::collections::HashMap<K, V, S>;
+
+/// A hash map: `std::collections::HashMap`, which it dereferences to.
+///
+/// Inside an exploration it iterates in the same order in every execution that does the same with it.
+///
+/// ```
+/// use intermezzo_explorer::collections::HashMap;
+///
+/// let mut ages = HashMap::from([("Ada", 36)]);
+/// ages.insert("Kurt", 71);
+/// *ages.entry("Ada").or_default() += 1;
+/// assert_eq!((ages["Ada"], ages.len()), (37, 2));
+/// ```
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+#[serde(bound(
+    serialize = "K: Serialize, V: Serialize",
+    deserialize = "K: Deserialize<'de> + Eq + Hash, V: Deserialize<'de>, S: BuildHasher + Default"
+))]
+pub struct HashMap<K, V, S = RandomState>(Inner<K, V, S>);
+
+impl<K, V> HashMap<K, V> {
+    /// Returns an empty map.
+    #[must_use]
+    pub fn new() -> Self {
+        HashMap::default()
+    }
+
+    /// Returns an empty map with room for `capacity` entries.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        HashMap::with_capacity_and_hasher(capacity, RandomState::new())
+    }
+}
+
+impl<K, V, S> HashMap<K, V, S> {
+    /// Returns an empty map with this hasher.
+    pub const fn with_hasher(hasher: S) -> Self {
+        HashMap(Inner::with_hasher(hasher))
+    }
+
+    /// Returns an empty map with room for `capacity` entries, with this hasher.
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        HashMap(Inner::with_capacity_and_hasher(capacity, hasher))
+    }
+
+    /// Returns the keys, and drops the values.
+    pub fn into_keys(self) -> IntoKeys<K, V> {
+        self.0.into_keys()
+    }
+
+    /// Returns the values, and drops the keys.
+    pub fn into_values(self) -> IntoValues<K, V> {
+        self.0.into_values()
+    }
+}
+
+impl<K, V, S> Deref for HashMap<K, V, S> {
+    type Target = Inner<K, V, S>;
+    fn deref(&self) -> &Inner<K, V, S> {
+        &self.0
+    }
+}
+
+impl<K, V, S> DerefMut for HashMap<K, V, S> {
+    fn deref_mut(&mut self) -> &mut Inner<K, V, S> {
+        &mut self.0
+    }
+}
+
+impl<K: UnwindSafe, V: UnwindSafe, S: UnwindSafe> UnwindSafe for HashMap<K, V, S> {}
+
+impl<K, V, S: Default> Default for HashMap<K, V, S> {
+    fn default() -> Self {
+        HashMap(Inner::default())
+    }
+}
+
+impl<K: fmt::Debug, V: fmt::Debug, S> fmt::Debug for HashMap<K, V, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<K: Eq + Hash, V: PartialEq, S: BuildHasher> PartialEq for HashMap<K, V, S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<K: Eq + Hash, V: Eq, S: BuildHasher> Eq for HashMap<K, V, S> {}
+
+impl<K: Eq + Hash + Borrow<Q>, Q: Eq + Hash + ?Sized, V, S: BuildHasher> Index<&Q> for HashMap<K, V, S> {
+    type Output = V;
+    fn index(&self, key: &Q) -> &V {
+        &self.0[key]
+    }
+}
+
+impl<K: Eq + Hash, V, const N: usize> From<[(K, V); N]> for HashMap<K, V> {
+    fn from(entries: [(K, V); N]) -> Self {
+        entries.into_iter().collect()
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher + Default> FromIterator<(K, V)> for HashMap<K, V, S> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        HashMap(entries.into_iter().collect())
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher> Extend<(K, V)> for HashMap<K, V, S> {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
+        self.0.extend(entries);
+    }
+}
+
+impl<'a, K: Eq + Hash + Copy, V: Copy, S: BuildHasher> Extend<(&'a K, &'a V)> for HashMap<K, V, S> {
+    fn extend<I: IntoIterator<Item = (&'a K, &'a V)>>(&mut self, entries: I) {
+        self.0.extend(entries);
+    }
+}
+
+impl<K, V, S> IntoIterator for HashMap<K, V, S> {
+    type Item = (K, V);
+    type IntoIter = IntoIter<K, V>;
+    fn into_iter(self) -> IntoIter<K, V> {
+        self.0.into_iter()
+    }
+}
+
+impl<'a, K, V, S> IntoIterator for &'a HashMap<K, V, S> {
+    type Item = (&'a K, &'a V);
+    type IntoIter = Iter<'a, K, V>;
+    fn into_iter(self) -> Iter<'a, K, V> {
+        self.0.iter()
+    }
+}
+
+impl<'a, K, V, S> IntoIterator for &'a mut HashMap<K, V, S> {
+    type Item = (&'a K, &'a mut V);
+    type IntoIter = IterMut<'a, K, V>;
+    fn into_iter(self) -> IterMut<'a, K, V> {
+        self.0.iter_mut()
+    }
+}

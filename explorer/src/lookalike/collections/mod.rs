@@ -1,0 +1,24 @@
+//! `std::collections`, with hash tables that iterate in the same order in every execution.
+//!
+//! [`HashMap`] and [`HashSet`] are std's, with [`RandomState`](crate::hash::RandomState) for their keys. They dereference to std's types, so that all
+//! of their methods are there.
+
+mod map;
+mod set;
+
+pub use map::HashMap;
+pub use set::HashSet;
+pub use std::collections::*;
+
+/// `std::collections::hash_map`.
+pub mod hash_map {
+    pub use super::map::HashMap;
+    pub use crate::hash::{DefaultHasher, RandomState};
+    pub use std::collections::hash_map::*;
+}
+
+/// `std::collections::hash_set`.
+pub mod hash_set {
+    pub use super::set::HashSet;
+    pub use std::collections::hash_set::*;
+}

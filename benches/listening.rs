@@ -130,8 +130,10 @@ impl Monitor for Idle {
 }
 
 fn run(program: &str, reduction: &str, monitors: &str, executions: &str) {
-    let mut settings = Settings::default();
-    settings.environment = Environment::calm();
+    let mut settings = Settings {
+        environment: Environment::calm(),
+        ..Settings::default()
+    };
     let shipped = match monitors {
         "nothing" | "idle" => "none",
         shipped => shipped,

@@ -11,11 +11,11 @@ use std::fmt::{Debug, Write};
 pub(crate) fn append(text: &mut String, returned: &impl Debug) {
     let start = text.len();
     write!(text, "{returned:?}").expect("a string takes everything");
-    if text.as_bytes()[start..].contains(&b'{') {
-        if let Some(sorted) = sorted(&text[start..]) {
-            text.truncate(start);
-            text.push_str(&sorted);
-        }
+    if text.as_bytes()[start..].contains(&b'{')
+        && let Some(sorted) = sorted(&text[start..])
+    {
+        text.truncate(start);
+        text.push_str(&sorted);
     }
 }
 

@@ -11,7 +11,6 @@ mod program;
 mod run;
 
 use cells::Shared;
-use intermezzo::monitors::DataRaces;
 use intermezzo::sync::Arc;
 use intermezzo::{Explorer, Reduction, thread};
 use model::{Outcomes, judge};

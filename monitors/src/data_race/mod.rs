@@ -211,8 +211,7 @@ impl DataRaces {
 
     /// Takes in the visible operations that came since the last time: `events` are all so far.
     fn catch_up(&mut self, events: &[SyncVarAccess]) {
-        for at in self.taken_in..events.len() {
-            let access = &events[at];
+        for (at, access) in events.iter().enumerate().skip(self.taken_in) {
             let EventId { task, index } = access.event;
             self.sync.known(task).set(task, index);
             self.sync.observe(access);

@@ -241,8 +241,8 @@ fn panics_may_be_expected(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     let text = run(&["test", "--test", "panics"]).ends_with(1).stdout;
     for line in [
         "pass          panics::as_it_should: ",
-        "expected[assertion]: main panicked at ",
-        "note: the panic was expected: the test should panic with \"an odd one\" in its",
+        "expected[panic]: main panicked at ",
+        "note: the panic was expected: the test should panic with \"an odd one\" in its message\n",
         "fail          panics::never: 2 executions; ",
         "fail          panics::otherwise: ",
         "3 explored tests: 1 passed, 2 failed, 0 inconclusive\n",

@@ -178,6 +178,15 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("minimise"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     minimise: Option<String>,
+    /// Most seconds to replay what was found and make it smaller, or `none` for no limit; with `--time`, a quarter of that at
+    /// most once it is over
+    #[arg(long, value_name = "SECONDS", value_parser = setting("minimise_time"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    minimise_time: Option<String>,
+    /// Most seconds that a task may run or be blocked without a visible operation, or `none` for no limit
+    #[arg(long, value_name = "SECONDS", value_parser = setting("hang"), help_heading = LIMITS,
+          allow_negative_numbers = true)]
+    hang: Option<String>,
     /// Lets an execution end with tasks that wait for ever
     #[arg(long, value_name = "BOOL", value_parser = setting("deadlocks_allowed"), help_heading = LIMITS,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -322,6 +331,8 @@ impl Given for SearchFlags {
             ("seed", self.seed.clone()),
             ("first_execution", self.first_execution.clone()),
             ("minimise", self.minimise.clone()),
+            ("minimise_time", self.minimise_time.clone()),
+            ("hang", self.hang.clone()),
             ("deadlocks_allowed", self.deadlocks_allowed.clone()),
             ("keep_going", self.keep_going.clone()),
             ("jobs", self.jobs.clone()),

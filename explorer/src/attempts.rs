@@ -110,10 +110,15 @@ impl Departures {
     }
 }
 
-/// Runs the test before the search, so many times and as the default schedule has it, for what it sets up once and keeps.
-/// What comes of it is not judged, unless it is a crash: that execution is returned.
-pub(crate) fn warm_up(worker: &mut Worker, executions: u32, test: &dyn Fn()) -> Option<Executed> {
-    (0..executions).find_map(|_| {
+/// Runs the test before the search, so often and as the default schedule has it, for what it sets up once and keeps; less
+/// often if time `is_over`. These executions are not judged, unless one crashes: that one is returned.
+pub(crate) fn warm_up(
+    worker: &mut Worker,
+    executions: u32,
+    is_over: &dyn Fn() -> bool,
+    test: &dyn Fn(),
+) -> Option<Executed> {
+    (0..executions).take_while(|_| !is_over()).find_map(|_| {
         let executed = worker.apart(Box::new(DepthFirst::new()), false, |worker| {
             worker.prepare().then(|| worker.execute(test))
         });

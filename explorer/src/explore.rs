@@ -171,6 +171,8 @@ pub struct Progress {
     pub elapsed: Duration,
     /// How far the search is, as far as can be told: not of several workers, and not with a checkpoint.
     pub estimate: Option<Estimate>,
+    /// Executions that were run to replay findings and make them smaller, once the search is over; `None` while it runs.
+    pub minimising: Option<u64>,
 }
 
 /// What is called now and then while an exploration runs.

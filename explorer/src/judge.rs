@@ -2,7 +2,8 @@
 
 use crate::report::{Evidence, Finding, FindingEvent, NamedPlace, WaitingTask};
 use crate::runtime::{
-    AwaitedVar, Endless, EndlessLoop, EventLine, PanicNote, Reported, Scene, Stop, Trouble, Verdict, Waiting,
+    AwaitedVar, Crash, Doing, Endless, EndlessLoop, EventLine, Hang, PanicNote, Reported, Scene, Stop,
+    Trouble, Verdict, Waiting,
 };
 use crate::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
@@ -11,7 +12,7 @@ use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
 pub(crate) fn complete(stop: &Stop) -> bool {
     matches!(
         stop,
-        Stop::Complete | Stop::Panicked | Stop::Deadlock | Stop::Livelock | Stop::Crashed(_)
+        Stop::Complete | Stop::Panicked | Stop::Deadlock | Stop::Livelock | Stop::Crashed(_) | Stop::Hung(_)
     )
 }
 
@@ -128,14 +129,18 @@ pub(crate) fn findings(
             }
             found.push(engine(FindingKind::Crash, message, vec![current]));
         }
+        Stop::Hung(hang) => {
+            let message = hang_message(&current, hang);
+            found.push(engine(FindingKind::Hang, message, vec![current]));
+        }
     }
     if let Some(crash) = crash_cleared {
-        let what = "a destructor crashed while what the execution left behind was dropped";
-        found.push(engine(
-            FindingKind::Crash,
-            format!("{what}: {}", crash.describe()),
-            Vec::new(),
-        ));
+        let (kind, what) = match crash {
+            Crash::Hang => (FindingKind::Hang, "hung"),
+            _ => (FindingKind::Crash, "crashed"),
+        };
+        let what = format!("a destructor {what} while what the execution left behind was dropped");
+        found.push(engine(kind, format!("{what}: {}", crash.describe()), Vec::new()));
     }
     found.extend(reported(reports, &events, &schedule));
     found
@@ -200,6 +205,29 @@ fn waiting_task(waiting: &Waiting) -> WaitingTask {
         site: waiting.site.clone(),
         held_by,
         held_since,
+    }
+}
+
+fn hang_message(task: &str, hang: &Hang) -> String {
+    let seconds = hang.limit.as_secs_f64();
+    let place = hang
+        .place
+        .as_ref()
+        .map(|place| format!(", in {place}"))
+        .unwrap_or_default();
+    match hang.doing {
+        Doing::Running => format!(
+            "{task} has run for {seconds} seconds without a visible operation{place}: it goes round in a loop that does \
+             nothing visible, or computes for long"
+        ),
+        Doing::Locked => format!(
+            "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a lock or a \
+             channel of std, most likely a `std::sync::Mutex` that another task holds while it waits for its turn"
+        ),
+        Doing::Blocked => format!(
+            "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a sleep of std, or \
+             input that does not come"
+        ),
     }
 }
 

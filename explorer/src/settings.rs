@@ -116,6 +116,9 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// Most visible operations in an execution; one that takes more is a finding.
     pub steps: u64,
+    /// Most time that a task may run, or be blocked by what is not controlled, without a visible operation; one that takes more
+    /// is a finding. `None` for no limit.
+    pub hang: Option<Duration>,
     /// Which yields of a task count for fairness: every so manieth, from 1.
     pub fair_yields: u32,
     /// Whether a task whose loop only waits is disabled until what it waits for changes.
@@ -127,6 +130,9 @@ pub struct Settings {
     /// Most executions to make findings' executions smaller, for all findings together: fewest preemptions, then fewest context switches, then
     /// fewest steps. 0 leaves it as it was found.
     pub minimise: u64,
+    /// Most time to replay findings and make their executions smaller, for all findings together; `None` for no limit. With a
+    /// limit of `time`, it is what is left of that, or a quarter of it, if that is less.
+    pub minimise_time: Option<Duration>,
     /// Whether a loop that was once seen to only wait is assumed to from its first round on.
     pub assume_awaits: bool,
     /// Whether an execution may end with tasks that wait for ever: it is then no finding.
@@ -167,6 +173,13 @@ const RETRIES: u32 = 2;
 
 /// Executions for the minimisation of findings unless set otherwise: a moment for a short test.
 const MINIMISE: u64 = 1_000;
+
+/// The longest that a task may do nothing visible unless set otherwise: far more than tests of concurrent code compute between
+/// two operations, and less than the patience of a person.
+const HANG: Duration = Duration::from_secs(10);
+
+/// Time for it unless set otherwise: more than the executions above take, unless single steps of the test are slow.
+const MINIMISE_TIME: Duration = Duration::from_secs(10);
 
 /// What a search may remember unless set otherwise: some ten million states.
 const CACHE_BYTES: usize = 1 << 30;
@@ -215,11 +228,13 @@ impl Default for Settings {
             executions: None,
             time: None,
             steps: STEPS,
+            hang: Some(HANG),
             fair_yields: 1,
             awaits: true,
             warm_up: 0,
             retries: RETRIES,
             minimise: MINIMISE,
+            minimise_time: Some(MINIMISE_TIME),
             assume_awaits: false,
             deadlocks_allowed: false,
             keep_going: false,

@@ -1,5 +1,7 @@
 //! Programs made to break the engine: what it clears away, who unwinds, when time passes.
 
+#[path = "hardships/hangs.rs"]
+mod hangs;
 #[path = "hardships/unwinding.rs"]
 mod unwinding;
 

@@ -42,6 +42,7 @@ impl End {
             End::ForGood(Ending::Finding) => "stopped at the first finding".into(),
             End::ForGood(Ending::EarlyCrash) => "an execution before the search crashed".into(),
             End::ForGood(Ending::Crash) => "a crash ended the search".into(),
+            End::ForGood(Ending::Hang) => "a task that hung ended the search".into(),
             End::ForGood(Ending::Divergence) => {
                 "the test did not do the same thing twice under the same schedule".into()
             }
@@ -256,10 +257,13 @@ impl<'a> Common<'a> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All is over: what came of it, and the traces there were.
-    pub(super) fn into_books(self) -> (Books, Fingerprints<()>) {
+    /// Returns the books, the traces there were, and what is called about progress, when the search is over.
+    pub(super) fn into_books(self) -> (Books, Fingerprints<()>, Option<OnProgress>) {
         let books = self.books.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (books, self.traces)
+        let progress = self
+            .progress
+            .map(|call| call.into_inner().unwrap_or_else(PoisonError::into_inner));
+        (books, self.traces, progress)
     }
 
     /// Whether there is more to see to than the next execution.
@@ -363,6 +367,19 @@ impl<'a> Common<'a> {
         }
     }
 
+    /// Ends the exploration if its time is over: that of this process, as a search that goes on from a checkpoint has as much
+    /// again. `true` if so.
+    pub(super) fn has_no_time(&self) -> bool {
+        let over = self
+            .settings
+            .time
+            .is_some_and(|most| self.began.elapsed() >= most);
+        if over {
+            self.end(End::Time);
+        }
+        over
+    }
+
     /// Whether a look at the clock is of any use.
     pub(super) fn looks(&self) -> bool {
         self.settings.time.is_some() || self.progress.is_some() || self.keeping.is_some()
@@ -382,16 +399,10 @@ impl<'a> Common<'a> {
                 findings,
                 elapsed,
                 estimate: share.map(|share| Estimate::new(share, executions, elapsed)),
+                minimising: None,
             });
         }
-        // Of this process: a search that goes on from a checkpoint has as much time again.
-        if self
-            .settings
-            .time
-            .is_some_and(|most| self.began.elapsed() >= most)
-        {
-            self.end(End::Time);
-        }
+        self.has_no_time();
         self.keeping.is_some() && millis(self.began.elapsed()) >= self.checkpoint_due.load(Relaxed)
     }
 

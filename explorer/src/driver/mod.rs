@@ -234,7 +234,7 @@ impl Exploration {
             common.write(ended.and_then(End::for_good), shared, elapsed);
         }
         let alone = common.alone;
-        let (books, traces) = common.into_books();
+        let (books, traces, progress) = common.into_books();
         // What several workers ran beyond the first finding is among them.
         let measured = iroots.map(|session| session.close());
         let countable = alone || ended != Some(End::ForGood(Ending::Finding));
@@ -247,6 +247,7 @@ impl Exploration {
             done,
             traces: countable.then_some(traces),
             alone,
+            progress,
         };
         outcome.settle(
             &mut report,
@@ -343,6 +344,7 @@ fn work(
         awaits: settings.awaits,
         deadlocks_allowed: settings.deadlocks_allowed,
         every_operation: settings.every_operation,
+        hang: settings.hang,
     };
     let glancing = Mutex::new(glancing);
     let shift = |number: usize, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {

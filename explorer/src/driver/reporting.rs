@@ -6,15 +6,17 @@ use super::common::{Books, End};
 use super::ledger::Tally;
 use super::shift::{Done, GivenUp};
 use crate::estimate::Estimate;
+use crate::explore::{OnProgress, Progress};
 use crate::judge;
-use crate::minimise::Minimiser;
+use crate::minimise::{Deadline, Minimiser};
 use crate::report::{Coverage, Finding, Limit, PlainAccesses, Report, count};
 use crate::runtime::{Reported, Worker};
 use crate::schedule::Premises;
 use crate::settings::Settings;
 use crate::trace::Fingerprints;
 use intermezzo_sdk::FindingKind;
-use std::time::Duration;
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
 
 /// What a report notes where tasks were parked.
 const PARKED: &str = "awaits: a task whose loop only waits goes on when a variable that it read changes; only variables, \
@@ -36,6 +38,10 @@ const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of
 /// What a report notes where the process may be damaged.
 const AFTER_A_CRASH: &str = "the exploration ended with a crash: the process may be damaged";
 
+/// What a report notes where a task was ended in the middle of something.
+const AFTER_A_HANG: &str =
+    "the task that hung was ended where it was: what it held, such as a lock of std, stays held";
+
 /// What came of an exploration.
 pub(super) struct Outcome<'a> {
     pub(super) settings: &'a Settings,
@@ -51,6 +57,45 @@ pub(super) struct Outcome<'a> {
     pub(super) traces: Option<Fingerprints<()>>,
     /// Whether a finding ended it at once.
     pub(super) alone: bool,
+    pub(super) progress: Option<OnProgress>,
+}
+
+/// Tells of progress while findings are replayed and minimised.
+struct Told {
+    call: RefCell<Option<OnProgress>>,
+    /// As the search ended.
+    last: Progress,
+    began: Instant,
+    executions: Cell<u64>,
+}
+
+impl Told {
+    fn new(report: &Report, elapsed: Duration, progress: Option<OnProgress>) -> Told {
+        Told {
+            call: RefCell::new(progress),
+            last: Progress {
+                executions: report.executions,
+                findings: report.findings.len(),
+                elapsed,
+                estimate: report.estimate,
+                minimising: Some(0),
+            },
+            began: Instant::now(),
+            executions: Cell::new(0),
+        }
+    }
+
+    /// One more execution was run.
+    fn ran(&self) {
+        self.executions.set(self.executions.get() + 1);
+        if let Some(call) = &mut *self.call.borrow_mut() {
+            call(&Progress {
+                elapsed: self.last.elapsed + self.began.elapsed(),
+                minimising: Some(self.executions.get()),
+                ..self.last
+            });
+        }
+    }
 }
 
 impl Outcome<'_> {
@@ -72,6 +117,7 @@ impl Outcome<'_> {
             done,
             traces,
             alone,
+            progress,
         } = self;
         // What several workers ran beyond the first finding is no part of what was looked for: a single one would not have.
         let last = match ended {
@@ -137,6 +183,9 @@ impl Outcome<'_> {
         if let Some(End::ForGood(Ending::Crash | Ending::EarlyCrash)) = ended {
             report.note(AFTER_A_CRASH);
         }
+        if let Some(End::ForGood(Ending::Hang)) = ended {
+            report.note(AFTER_A_HANG);
+        }
         if settings.warm_up > 0 {
             report.note(&format!(
                 "the test was run {} {} before the search, not judged: what can go wrong only the first time was not seen",
@@ -148,7 +197,10 @@ impl Outcome<'_> {
         if let Some(note) = tally.departures.note(untried) {
             report.note(&note);
         }
-        let crashed = matches!(ended, Some(End::ForGood(Ending::Crash | Ending::EarlyCrash)));
+        let crashed = matches!(
+            ended,
+            Some(End::ForGood(Ending::Crash | Ending::EarlyCrash | Ending::Hang))
+        );
         let (program, binary) = (report.program.clone(), report.binary.clone());
         let schedule = |choices, premises| settings.schedule((&program, &binary), choices, premises);
         if let Some(test) = test
@@ -156,7 +208,10 @@ impl Outcome<'_> {
             && !worker.is_damaged()
         {
             let in_order = worker.strategy().is_in_order() && tally.departures.none();
-            Minimiser::new(worker, settings, in_order).settle(report, test, &schedule);
+            let deadline = Deadline::new(settings, elapsed);
+            let told = Told::new(report, elapsed, progress);
+            let minimiser = Minimiser::new(worker, settings, deadline, in_order);
+            minimiser.settle(report, test, &schedule, &|| told.ran());
         }
         last_words.splice(0..0, worker.shut_down());
         report.take_findings(judge::reported(

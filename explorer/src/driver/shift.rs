@@ -304,18 +304,24 @@ impl<'a> Shift<'a> {
             return;
         }
         let warming = self.common.warming.lock();
-        let crashed = attempts::warm_up(&mut self.worker, executions, test);
+        let common = self.common;
+        let is_over = || common.has_no_time();
+        let crashed = attempts::warm_up(&mut self.worker, executions, &is_over, test);
         drop(warming);
         if let Some(trouble) = crashed.and_then(|crashed| crashed.trouble)
             && !over
         {
+            let ending = match trouble.stop {
+                Stop::Hung(_) => Ending::Hang,
+                _ => Ending::EarlyCrash,
+            };
             let found = judge::findings(*trouble, |choices, premises| {
                 self.common.settings.schedule(self.program, choices, premises)
             });
             self.tally.executions += 1;
             self.tally.first_failure = Some(1);
             self.common.books().catalogue.add(&Rank::default(), found);
-            self.common.end(End::ForGood(Ending::EarlyCrash));
+            self.common.end(End::ForGood(ending));
         }
     }
 
@@ -337,6 +343,7 @@ impl<'a> Shift<'a> {
     /// An execution did not just end well; `after` says what becomes of it if it departed. Whether it showed an error.
     fn trouble(&mut self, trouble: Trouble, after: After) -> bool {
         let damaged = trouble.damaged;
+        let hung = matches!(trouble.stop, Stop::Hung(_));
         if let Some(iroots) = &self.common.iroots {
             iroots.stuck(&trouble.wanted);
         }
@@ -359,7 +366,8 @@ impl<'a> Shift<'a> {
         let place = self.worker.strategy().place();
         self.common.books().add(&rank, found, place);
         if damaged {
-            self.common.end(End::ForGood(Ending::Crash));
+            let ending = if hung { Ending::Hang } else { Ending::Crash };
+            self.common.end(End::ForGood(ending));
             return failed;
         }
         if after == After::Lost && !self.common.replaying {

@@ -10,9 +10,30 @@ impl Explorer {
         self
     }
 
-    /// Stops after this much time in this process; the execution that runs is finished first. Default: no limit.
+    /// Stops the search after this much time in this process; the execution that runs is finished first. What was found is then
+    /// replayed and made smaller, for a quarter of this time at most. Default: no limit.
     pub fn time(mut self, most: Duration) -> Explorer {
         self.settings.time = Some(most);
+        self
+    }
+
+    /// Ends a task that runs, or is blocked by what is not controlled, for this long without a visible operation: that is a
+    /// finding, and ends the exploration. A task that is able to run counts only while it has a processor. `None` for no
+    /// limit. Works on Linux for x86-64 and aarch64. Default: 10 seconds.
+    ///
+    /// ```
+    /// use intermezzo_explorer::Explorer;
+    /// use std::time::Duration;
+    ///
+    /// let report = Explorer::new()
+    ///     .hang(Some(Duration::from_millis(200)))
+    ///     .explore(|| std::thread::sleep(Duration::from_secs(3600)));
+    /// # if cfg!(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))) {
+    /// assert_eq!(report.findings()[0].kind.as_str(), "hang");
+    /// # }
+    /// ```
+    pub fn hang(mut self, most: Option<Duration>) -> Explorer {
+        self.settings.hang = most;
         self
     }
 
@@ -94,6 +115,14 @@ impl Explorer {
     /// the execution as it was found. Default: 1,000.
     pub fn minimise(mut self, executions: u64) -> Explorer {
         self.settings.minimise = executions;
+        self
+    }
+
+    /// Ends the replaying and minimising of all findings together after this much time; one finding is replayed in any case.
+    /// A note says where that was needed: how small an execution became then depends on the machine. With a limit of
+    /// [`Explorer::time`], minimising takes what is left of that at most, or a quarter of it. Default: 10 seconds.
+    pub fn minimise_time(mut self, most: Duration) -> Explorer {
+        self.settings.minimise_time = Some(most);
         self
     }
 

@@ -89,6 +89,7 @@ fn why_not(number: usize, finding: &Finding) -> Option<&'static str> {
         FindingKind::Crash => Some(
             "not recorded: a crash may have damaged the process that explored; a replay of its schedule records it",
         ),
+        FindingKind::Hang => Some("not recorded: the execution would hang again"),
         FindingKind::Divergence => {
             Some("not recorded: an execution that departs from its schedule has no replay")
         }

@@ -7,6 +7,7 @@
 //! that cannot be unwound (its destructors wait for something that never comes, or do not end, or panic) is
 //! left as it is, never resumed, and its memory is lost: that is rare, and better than a dead process.
 
+use super::crash::Crash;
 use super::fiber::Fiber;
 use super::switch::Back;
 use super::task::{Status, Wake};
@@ -329,7 +330,10 @@ impl Engine {
             if rt.teardown {
                 rt.crash_cleared = Some(crash);
             } else {
-                rt.stop = Some(Stop::Crashed(crash));
+                rt.stop = Some(match rt.watched.pulse().take() {
+                    Some(hang) if crash == Crash::Hang => Stop::Hung(hang),
+                    _ => Stop::Crashed(crash),
+                });
             }
             rt.damaged = true;
             // Its stack is gone: there is nothing to unwind.

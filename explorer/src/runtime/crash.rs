@@ -16,6 +16,8 @@ pub(crate) enum Crash {
     StackOverflow,
     /// Another signal, by number.
     Signal(i32),
+    /// It did nothing visible for too long, and the watchdog ended it.
+    Hang,
 }
 
 impl Crash {
@@ -23,6 +25,7 @@ impl Crash {
     pub(crate) fn describe(self) -> String {
         match self {
             Crash::StackOverflow => "stack overflow".into(),
+            Crash::Hang => "it did not end".into(),
             Crash::Signal(number) => match name(number) {
                 Some(name) => name.into(),
                 None => format!("signal {number}"),
@@ -50,6 +53,8 @@ fn name(_: i32) -> Option<&'static str> {
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) use caught::Guard;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(super) use caught::{set, stack_pointer};
 
 /// Catches signals while it lives: here, none.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -146,7 +151,7 @@ mod caught {
 
     impl Engine {
         /// The task whose stack this address is on.
-        fn task_on_stack(self, address: usize) -> Option<u32> {
+        pub(in super::super) fn task_on_stack(self, address: usize) -> Option<u32> {
             self.rt()
                 .fibers
                 .iter()
@@ -158,7 +163,7 @@ mod caught {
         ///
         /// # Safety
         /// The signal interrupted this task on its own stack.
-        unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
+        pub(in super::super) unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
             let rt = self.rt();
             // A switch may have been under way.
             (rt.current, rt.running) = (task, task);
@@ -238,12 +243,12 @@ mod caught {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn stack_pointer(context: &ucontext_t) -> usize {
+    pub(in super::super) fn stack_pointer(context: &ucontext_t) -> usize {
         context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn set(context: &mut ucontext_t, registers: Registers) {
+    pub(in super::super) fn set(context: &mut ucontext_t, registers: Registers) {
         let to = &mut context.uc_mcontext.gregs;
         to[libc::REG_RIP as usize] = registers.instruction as i64;
         to[libc::REG_RSP as usize] = registers.stack as i64;
@@ -253,12 +258,12 @@ mod caught {
     }
 
     #[cfg(target_arch = "aarch64")]
-    fn stack_pointer(context: &ucontext_t) -> usize {
+    pub(in super::super) fn stack_pointer(context: &ucontext_t) -> usize {
         context.uc_mcontext.sp as usize
     }
 
     #[cfg(target_arch = "aarch64")]
-    fn set(context: &mut ucontext_t, registers: Registers) {
+    pub(in super::super) fn set(context: &mut ucontext_t, registers: Registers) {
         let to = &mut context.uc_mcontext;
         to.pc = registers.instruction as u64;
         to.sp = registers.stack as u64;

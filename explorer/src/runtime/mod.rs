@@ -50,9 +50,11 @@ mod switch;
 mod task;
 mod task_set;
 mod var;
+mod watchdog;
 mod worker;
 
 pub(crate) use candidates::Candidates;
+pub(crate) use crash::Crash;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Aside, Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, Capped, EventLine, Executed, Scene, Trouble, Waiting};
@@ -66,6 +68,7 @@ pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
 pub(crate) use task_set::TaskSet;
 pub(crate) use var::{Gates, NOBODY, VarKind, Vars};
+pub(crate) use watchdog::{Doing, Hang};
 pub(crate) use worker::{Limits, Worker};
 
 use crate::environment::Environment;
@@ -89,6 +92,7 @@ use std::any::Any;
 use std::cell::Cell;
 use switch::Home;
 use task::Pending;
+use watchdog::{Pulse, Watched};
 
 thread_local! {
     /// The runtime whose task runs on this thread; null outside any execution.
@@ -219,6 +223,8 @@ pub(crate) struct Runtime {
     pointers: Pointers,
     /// Accesses to plain memory in this execution.
     plain_accesses: u64,
+
+    watched: Watched,
 
     /// What the monitors want to hear; `NONE` costs one test per operation.
     listening: Interests,
@@ -532,6 +538,11 @@ impl Engine {
     #[allow(clippy::mut_from_ref, reason = "as for `rt`")]
     pub(crate) fn task_entry<'a>(self, task: u32) -> &'a mut Task {
         &mut self.rt().tasks[task as usize]
+    }
+
+    /// The worker's signs of life.
+    fn pulse<'a>(self) -> &'a Pulse {
+        self.rt().watched.pulse()
     }
 
     /// A recorded choice among `alternatives`, at least 1.

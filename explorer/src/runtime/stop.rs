@@ -2,6 +2,7 @@
 
 use super::crash::Crash;
 use super::endless::Endless;
+use super::watchdog::Hang;
 use crate::schedule::Choice;
 
 /// Why an execution stopped.
@@ -35,6 +36,8 @@ pub(crate) enum Stop {
     Misuse(String),
     /// A signal ended the current task.
     Crashed(Crash),
+    /// The current task did nothing visible for too long.
+    Hung(Hang),
 }
 
 /// A panic of a task.

@@ -14,6 +14,7 @@ use super::switch::Home;
 use super::task::Task;
 use super::task_set::TaskSet;
 use super::var::Vars;
+use super::watchdog::Watched;
 use super::{CURRENT, Capped, Engine, Executed, Runtime};
 use crate::environment::Environment;
 use crate::report::Coverage;
@@ -23,6 +24,7 @@ use crate::search::{Plan, Rank, Strategy};
 use crate::sites::Sites;
 use crate::trace::{Detail, Trace};
 use intermezzo_breakpoint::Armings;
+use std::time::Duration;
 
 /// Limits of one execution.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,8 @@ pub(crate) struct Limits {
     pub(crate) deadlocks_allowed: bool,
     /// Whether every operation is a schedule point, those that commute with all others too.
     pub(crate) every_operation: bool,
+    /// For how long a task may do nothing visible; `None` for ever.
+    pub(crate) hang: Option<Duration>,
 }
 
 /// One runtime, in one place for as long as it lives.
@@ -140,6 +144,7 @@ impl Worker {
                 pointers_out: false,
                 pointers: Pointers::default(),
                 plain_accesses: 0,
+                watched: Watched::new(limits.hang),
                 listening,
                 listeners,
             }),
@@ -227,10 +232,12 @@ impl Worker {
             CURRENT.get().is_null(),
             "an exploration runs inside another one on the same thread"
         );
+        self.runtime.watched.pulse().begin(self.runtime.epoch);
         CURRENT.set(&raw mut *self.runtime);
         let reset = ResetCurrent;
         let executed = Engine(CURRENT.get()).run(test);
         drop(reset);
+        self.runtime.watched.pulse().end();
         self.runtime.plan.settle();
         self.runtime.tell_over();
         executed

@@ -218,6 +218,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         |s| s.steps.to_string(),
     ),
     Setting::new(
+        "hang",
+        "seconds, or `none`",
+        |s, v| optional(v, duration).map(|n| s.hang = n),
+        |s| given(s.hang.map(|n| n.as_secs_f64())),
+    ),
+    Setting::new(
         "fair_yields",
         "a number, at least 1",
         |s, v| match number(v)? {
@@ -252,6 +258,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "a number",
         |s, v| number(v).map(|n| s.minimise = n),
         |s| s.minimise.to_string(),
+    ),
+    Setting::new(
+        "minimise_time",
+        "seconds, or `none`",
+        |s, v| optional(v, duration).map(|n| s.minimise_time = n),
+        |s| given(s.minimise_time.map(|n| n.as_secs_f64())),
     ),
     Setting::new(
         "assume_awaits",

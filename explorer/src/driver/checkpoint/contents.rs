@@ -83,6 +83,8 @@ impl Identity {
             warm_up,
             retries,
             minimise: _,
+            minimise_time: _,
+            hang: _,
             deadlocks_allowed,
             keep_going,
             seed,
@@ -218,6 +220,8 @@ pub(in super::super) enum Ending {
     Crash,
     /// So, and before there was any search.
     EarlyCrash,
+    /// A task hung, and was ended.
+    Hang,
     /// The test did not do the same thing twice.
     Divergence,
 }

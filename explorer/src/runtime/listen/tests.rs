@@ -138,6 +138,7 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
             awaits: true,
             deadlocks_allowed: false,
             every_operation: false,
+            hang: None,
         };
         let mut worker = Worker::new(
             Box::new(InDetail(Sampling::new(seed, policy(&StrategyKind::Random, None)))),

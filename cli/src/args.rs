@@ -353,6 +353,9 @@ pub(crate) struct CheckArgs {
     /// Gives up after so many states, of each key if there are keys
     #[arg(long, value_name = "N", default_value_t = intermezzo::refinement::recorded::STATES_MAX)]
     pub(crate) states: u64,
+    /// Gives up after so many seconds, or `none` for no limit
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = time_limit)]
+    pub(crate) time: TimeLimit,
     /// Prints one JSON value on stdout
     #[arg(long)]
     pub(crate) json: bool,
@@ -529,4 +532,15 @@ mod tests {
             );
         }
     }
+}
+
+/// A limit of time; `None` for no limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeLimit(pub(crate) Option<std::time::Duration>);
+
+/// A limit of time as the setting `time` has it.
+fn time_limit(value: &str) -> Result<TimeLimit, String> {
+    let mut settings = intermezzo::Settings::default();
+    settings.set("time", value).map_err(|error| error.problem)?;
+    Ok(TimeLimit(settings.time))
 }

@@ -33,6 +33,7 @@ pub(crate) fn findings(
         reported: reports,
         events,
         current,
+        toucher,
         choices,
         premises,
     } = scene;
@@ -77,7 +78,12 @@ pub(crate) fn findings(
             }
         }
         Stop::Deadlock | Stop::Livelock => {
-            let message = deadlock_message(&waiting, &panics);
+            let mut message = deadlock_message(&waiting, &panics);
+            if let Some(thread) = &toucher {
+                message.push_str(&format!(
+                    "; meanwhile {thread}, which is not controlled, used what this execution uses: a task may wait for it"
+                ));
+            }
             let kind = match stop {
                 Stop::Deadlock => FindingKind::Deadlock,
                 _ => FindingKind::Livelock,

@@ -49,6 +49,7 @@ pub use report::{
     TextStyle, Verdict, WaitingTask,
 };
 pub use runtime::Glance;
+pub use runtime::journal::{Unfinished, unfinished};
 pub use schedule::{Schedule, ScheduleError, TestBinary};
 pub use scope::Scope;
 pub use settings::{Arrays, Epsilon, Reduction, SettingError, Settings, StrategyKind, VariableSets, Wanted};

@@ -2,6 +2,7 @@
 //! and command lines.
 
 mod config;
+mod journal;
 mod layers;
 mod monitors;
 mod ranks;
@@ -12,6 +13,7 @@ mod table;
 mod together;
 
 pub use config::{Config, ConfigError, Given, Section};
+pub use journal::JournalAt;
 pub use layers::{Layer, Layers, LayersError, Origin};
 pub use monitors::Wanted;
 pub use ranks::{Arrays, Epsilon, VariableSets};
@@ -119,6 +121,8 @@ pub struct Settings {
     /// Most time that a task may run, or be blocked by what is not controlled, without a visible operation; one that takes more
     /// is a finding. `None` for no limit.
     pub hang: Option<Duration>,
+    /// Where the execution that runs is kept, for when the process ends in the middle of it.
+    pub journal: JournalAt,
     /// Which yields of a task count for fairness: every so manieth, from 1.
     pub fair_yields: u32,
     /// Whether a task whose loop only waits is disabled until what it waits for changes.
@@ -229,6 +233,7 @@ impl Default for Settings {
             time: None,
             steps: STEPS,
             hang: Some(HANG),
+            journal: JournalAt::Usual,
             fair_yields: 1,
             awaits: true,
             warm_up: 0,

@@ -1,7 +1,11 @@
 //! Programs made to break the engine: what it clears away, who unwinds, when time passes.
 
+#[path = "hardships/ends.rs"]
+mod ends;
 #[path = "hardships/hangs.rs"]
 mod hangs;
+#[path = "hardships/outsiders.rs"]
+mod outsiders;
 #[path = "hardships/unwinding.rs"]
 mod unwinding;
 

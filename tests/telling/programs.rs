@@ -21,7 +21,6 @@ pub(crate) const CASES: &[Case] = &[
     case("step_limit", &[], counts_for_ever),
     case("misuse", &[], nothing_to_choose),
     case("crash", &[], aborts),
-    case("hang", &[("hang", "0.2")], sleeps_in_vain),
     case("divergence", &[], assertion),
     case("data_race", &[("monitors", "data-race")], || corpus("racy")),
     case(
@@ -176,13 +175,6 @@ fn flag_that_nobody_sets() {
 fn never_gives_way() {
     let ready = AtomicBool::new(false);
     while !ready.load(SeqCst) {}
-}
-
-/// A task that sleeps as std does, for longer than anybody waits.
-fn sleeps_in_vain() {
-    let n = AtomicUsize::new(0);
-    n.fetch_add(1, SeqCst);
-    std::thread::sleep(std::time::Duration::from_secs(3_600));
 }
 
 fn counts_for_ever() {

@@ -9,9 +9,11 @@ use crate::coverage::Session;
 use crate::estimate::Estimate;
 use crate::explore::{OnProgress, Progress};
 use crate::report::Finding;
+use crate::runtime::interrupt::interrupted;
 use crate::search::{Rank, SearchState, Strategy, configured};
 use crate::settings::Settings;
 use crate::trace::{Fingerprints, Suits};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,6 +25,8 @@ pub(super) enum End {
     ForGood(Ending),
     Executions,
     Time,
+    /// The user ended it.
+    Interrupted,
     /// Something of ours panicked.
     Panic,
 }
@@ -32,7 +36,7 @@ impl End {
     pub(super) fn for_good(self) -> Option<Ending> {
         match self {
             End::ForGood(ending) => Some(ending),
-            End::Executions | End::Time | End::Panic => None,
+            End::Executions | End::Time | End::Interrupted | End::Panic => None,
         }
     }
 
@@ -51,6 +55,7 @@ impl End {
                 "the limit of {} seconds was reached",
                 settings.time.unwrap_or_default().as_secs_f64()
             ),
+            End::Interrupted => "it was interrupted".into(),
             End::Panic => "the exploration itself panicked".into(),
         }
     }
@@ -64,6 +69,8 @@ pub(super) struct Books {
     pub(super) places: Vec<String>,
     /// What a program may do for the reduction at work to suit it.
     pub(super) planned: Suits,
+    /// Threads that are not controlled and used objects of executions.
+    pub(super) touchers: BTreeSet<String>,
     /// Redundant executions before the search was restored.
     pub(super) redundant: u64,
     /// Which entries of scopes fitted nothing before that; `None` if there was nothing before.
@@ -367,9 +374,13 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// Ends the exploration if its time is over: that of this process, as a search that goes on from a checkpoint has as much
-    /// again. `true` if so.
+    /// Ends the exploration if the user wants it to end, or its time is over: that of this process, as a search that goes on from
+    /// a checkpoint has as much again. `true` if so.
     pub(super) fn has_no_time(&self) -> bool {
+        if interrupted() {
+            self.end(End::Interrupted);
+            return true;
+        }
         let over = self
             .settings
             .time
@@ -378,11 +389,6 @@ impl<'a> Common<'a> {
             self.end(End::Time);
         }
         over
-    }
-
-    /// Whether a look at the clock is of any use.
-    pub(super) fn looks(&self) -> bool {
-        self.settings.time.is_some() || self.progress.is_some() || self.keeping.is_some()
     }
 
     /// A worker that ran so many executions since it last looked at the clock does so again; `share` is how far the

@@ -19,7 +19,7 @@ use crate::coverage::Session;
 use crate::explore::{ExploreError, OnProgress};
 use crate::lookalike::breakpoint;
 use crate::report::Report;
-use crate::runtime::{Glancing, Limits, Listeners, Reported, Worker, crash, panics};
+use crate::runtime::{Glancing, Limits, Listeners, Reported, Worker, crash, interrupt, journal, panics};
 use crate::schedule::{Schedule, TestBinary};
 use crate::search::{Replay, Strategy, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
@@ -32,6 +32,7 @@ use intermezzo_sdk::{Interests, Monitor};
 use ledger::Ledger;
 use reporting::Outcome;
 use shift::{Done, Shift};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -154,6 +155,7 @@ impl Exploration {
             ledger: Ledger::default(),
             catalogue: Catalogue::new(!settings.keep_going),
             places: Vec::new(),
+            touchers: BTreeSet::new(),
             redundant: 0,
             unfitted: None,
             at_hand: vec![AtHand::default(); jobs],
@@ -199,6 +201,17 @@ impl Exploration {
                 "quiet atomics: off, for the monitor `{monitor}` tells apart what they would take together"
             ));
         }
+        if let Some(left) = settings
+            .journal
+            .directory()
+            .and_then(|directory| journal::take_left(&directory, &program))
+        {
+            report.note(&format!(
+                "an earlier run of this test ended in the middle of an execution, as its process did: \
+                 INTERMEZZO_REPLAY={} runs that execution again",
+                left.token()
+            ));
+        }
         let hands = hands(strategy, jobs);
         let mut common = Common::new(
             &settings,
@@ -215,6 +228,7 @@ impl Exploration {
         }
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
+        let _interrupts = interrupt::Guard::new();
         let (mut worker, done, last_words) = work(
             &common,
             (&program, &binary),

@@ -175,6 +175,11 @@ impl Outcome<'_> {
             coverage = coverage.because(&format!("no task came to the breakpoint `{}`", armed.name));
         }
 
+        if !books.touchers.is_empty() {
+            let threads = books.touchers.into_iter().collect();
+            report.limits.push(Limit::OtherThreads { threads });
+        }
+
         let (findings, more) = books.catalogue.into_findings();
         report.findings = findings;
         if more {
@@ -235,7 +240,12 @@ impl Outcome<'_> {
             Coverage::Sampled { .. } | Coverage::Replayed { .. } => coverage,
             coverage => coverage.narrowed(&report.limits),
         };
-        report.settle(coverage, tally.complete, elapsed);
+        // What was interrupted has not passed, whatever it had covered.
+        let complete = match ended {
+            Some(End::Interrupted) => 0,
+            _ => tally.complete,
+        };
+        report.settle(coverage, complete, elapsed);
     }
 }
 

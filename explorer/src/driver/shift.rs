@@ -7,8 +7,10 @@ use crate::attempts::{self, After, Attempts};
 use crate::coverage::Session;
 use crate::judge;
 use crate::report::Finding;
+use crate::runtime::interrupt::interrupted;
+use crate::runtime::journal::Journal;
 use crate::runtime::{Executed, Stop, Trouble, Worker};
-use crate::schedule::TestBinary;
+use crate::schedule::{Schedule, TestBinary};
 use crate::search::{Rank, configured};
 use crate::trace::{Suits, Uncounted};
 use intermezzo_sdk::FindingKind;
@@ -134,6 +136,13 @@ impl<'a> Shift<'a> {
     /// Works until the search is over, or the exploration ends. Its monitors have not been told of that.
     pub(super) fn run(mut self, test: &dyn Fn()) -> (Worker, Done) {
         self.presence.enter();
+        if let Some(directory) = self.common.settings.journal.directory() {
+            let journal = Journal::open(&directory, &self.schedule_so_far());
+            self.worker.keep_journal(journal);
+        }
+        if interrupted() {
+            self.common.end(End::Interrupted);
+        }
         self.warm_up(test);
         loop {
             if self.common.weakened() != self.weakened {
@@ -172,6 +181,9 @@ impl<'a> Shift<'a> {
             self.common.allowed_begins(true);
             let executed = self.worker.execute(test);
             self.count(&executed);
+            if let Some(thread) = &executed.toucher {
+                self.common.books().touchers.insert(thread.clone());
+            }
             let after = self.attempts.after(executed.departed, &mut self.tally.departures);
             match executed.trouble {
                 None => self.add_trace(executed.fingerprint),
@@ -196,6 +208,12 @@ impl<'a> Shift<'a> {
         }
     }
 
+    /// The schedule of its next execution, without choices.
+    fn schedule_so_far(&self) -> Schedule {
+        let premises = self.worker.premises();
+        self.common.settings.schedule(self.program, Vec::new(), premises)
+    }
+
     /// Sees to what has to be seen to between two executions; whether to prepare another one.
     #[inline]
     fn goes_on(&mut self) -> bool {
@@ -204,7 +222,7 @@ impl<'a> Shift<'a> {
             return self.common.ended().is_none() && self.is_allowed();
         }
         let (executions, steps) = self.since_look;
-        if (executions >= EXECUTIONS_PER_LOOK || steps >= STEPS_PER_LOOK) && self.common.looks() {
+        if executions >= EXECUTIONS_PER_LOOK || steps >= STEPS_PER_LOOK {
             self.since_look = (0, 0);
             if self.common.look(executions, self.share()) {
                 self.keep();
@@ -266,6 +284,8 @@ impl<'a> Shift<'a> {
     #[cold]
     fn start_anew(&mut self) {
         self.worker.adopt_learned();
+        let schedule = self.schedule_so_far();
+        self.worker.journal().executions_of(&schedule);
         self.attempts.forget();
         self.given_up.times += 1;
         self.given_up.executions += self.tally.executions;

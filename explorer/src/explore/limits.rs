@@ -1,6 +1,7 @@
 //! When an execution or the exploration ends, and what is made of the end, call by call.
 
 use super::Explorer;
+use crate::settings::JournalAt;
 use std::time::Duration;
 
 impl Explorer {
@@ -34,6 +35,14 @@ impl Explorer {
     /// ```
     pub fn hang(mut self, most: Option<Duration>) -> Explorer {
         self.settings.hang = most;
+        self
+    }
+
+    /// Keeps the execution that runs in a file of this directory, so that it can be replayed when the process was ended in the
+    /// middle of it. Such a file is left only then; the next exploration of the same test notes what is in it, and removes it.
+    /// Default: [`JournalAt::Usual`].
+    pub fn journal(mut self, at: JournalAt) -> Explorer {
+        self.settings.journal = at;
         self
     }
 

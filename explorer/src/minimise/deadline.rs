@@ -3,6 +3,7 @@
 //! Executions and steps bound it first: they are the same on each machine, and so is what comes of them. The clock is
 //! the last resort, and a note says where it was needed.
 
+use crate::runtime::interrupt::interrupted;
 use crate::settings::Settings;
 use std::time::{Duration, Instant};
 
@@ -32,8 +33,8 @@ impl Deadline {
         }
     }
 
-    /// `true` if it has passed.
+    /// `true` if it has passed, or the user wants all of it to end.
     pub(super) fn is_over(&self) -> bool {
-        self.at.is_some_and(|at| Instant::now() >= at)
+        interrupted() || self.at.is_some_and(|at| Instant::now() >= at)
     }
 }

@@ -59,6 +59,11 @@ pub enum Limit {
         /// Which yields of a task count: the setting `fair_yields`.
         every: u32,
     },
+    /// Threads that are not controlled, and used objects of executions.
+    OtherThreads {
+        /// Their names.
+        threads: Vec<String>,
+    },
     /// Executions that departed from their schedules.
     Departures {
         /// How many there were.
@@ -73,7 +78,11 @@ impl Limit {
     pub fn narrows(&self) -> bool {
         matches!(
             self,
-            Limit::Awaits { seen: true } | Limit::Races | Limit::Fairness { .. } | Limit::Departures { .. }
+            Limit::Awaits { seen: true }
+                | Limit::Races
+                | Limit::Fairness { .. }
+                | Limit::OtherThreads { .. }
+                | Limit::Departures { .. }
         )
     }
 }
@@ -109,6 +118,13 @@ impl fmt::Display for Limit {
                 f,
                 "the order of {accesses} accesses to plain memory, which were not watched for data races"
             ),
+            Limit::OtherThreads { threads } => {
+                write!(
+                    f,
+                    "{} used objects of executions, and when is not controlled",
+                    threads.join(" and ")
+                )
+            }
             Limit::Races => f.write_str("accesses that race were not tried in other orders"),
             Limit::Awaits { seen: false } => f.write_str("loops that count outside their stack"),
             Limit::Awaits { seen: true } => {

@@ -505,6 +505,9 @@ impl Runtime {
 
     /// The execution is over.
     fn give_up(&mut self) -> Next {
+        if self.live > 0 && !self.limits.deadlocks_allowed {
+            self.watched.pulse().wait_for_others();
+        }
         self.stop = Some(if self.live == 0 {
             Stop::Complete
         } else {
@@ -596,12 +599,14 @@ impl Runtime {
             );
         };
         assert!(taken < alternatives, "a strategy picks one of the alternatives");
-        self.plan.push(Choice {
+        let choice = Choice {
             kind,
             preempts,
             alternatives,
             taken,
-        });
+        };
+        self.journal.push(self.decided, choice);
+        self.plan.push(choice);
         self.decided += 1;
         Some(taken)
     }

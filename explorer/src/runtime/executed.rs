@@ -42,6 +42,8 @@ pub(crate) struct Executed {
     /// Whether it showed something that is to be taken for granted, that a loop only waits or that places race, and can be
     /// believed: the search has to start anew with that known.
     pub(crate) learned: bool,
+    /// A thread that is not controlled and used objects of the execution.
+    pub(crate) toucher: Option<String>,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
     pub(crate) trouble: Option<Box<Trouble>>,
 }
@@ -88,6 +90,8 @@ pub(crate) struct Scene {
     pub(crate) reported: Vec<Reported>,
     pub(crate) events: Vec<EventLine>,
     pub(crate) current: String,
+    /// A thread that is not controlled and used objects of the execution.
+    pub(crate) toucher: Option<String>,
     pub(crate) choices: Vec<Choice>,
     /// What was taken for granted.
     pub(crate) premises: Premises,

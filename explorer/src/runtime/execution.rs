@@ -81,11 +81,13 @@ impl Engine {
         if rt.blocks.any() {
             rt.free_blocks(rt.damaged);
         }
+        let toucher = rt.watched.pulse().toucher();
         let trouble = if quiet && !rt.damaged {
             None
         } else {
             // A crash in the clearing away of an execution that ended well: its events are still there.
-            let scene = scene.unwrap_or_else(|| rt.scene());
+            let mut scene = scene.unwrap_or_else(|| rt.scene());
+            scene.toucher.clone_from(&toucher);
             Some(Box::new(Trouble {
                 stop,
                 wanted,
@@ -114,6 +116,7 @@ impl Engine {
             unseen_change: rt.spins.unseen_change(),
             departed: rt.departed.is_some(),
             learned: rt.departed.is_none() && rt.spins.has_learned() || learned_points,
+            toucher,
             trouble,
         }
     }

@@ -34,6 +34,8 @@ mod fair;
 mod fiber;
 mod glance;
 mod image;
+pub(crate) mod interrupt;
+pub(crate) mod journal;
 mod known_loops;
 mod life;
 mod listen;
@@ -83,6 +85,7 @@ use event::Events;
 use fair::Fairness;
 use fiber::Fiber;
 use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
+use journal::Journal;
 use listen::Pointers;
 use object::{Epochs, Statics};
 use quiet::Quiet;
@@ -225,6 +228,7 @@ pub(crate) struct Runtime {
     plain_accesses: u64,
 
     watched: Watched,
+    journal: Journal,
 
     /// What the monitors want to hear; `NONE` costs one test per operation.
     listening: Interests,

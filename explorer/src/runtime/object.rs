@@ -145,8 +145,11 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
     /// The body, for use as std would outside any execution.
     #[inline]
     pub(crate) fn outside(&self) -> *mut B {
-        if self.id.word().load(Relaxed) == UNUSED {
-            self.first_use_outside();
+        match self.id.word().load(Relaxed) {
+            UNUSED => self.first_use_outside(),
+            STATIC | OUTSIDE => {}
+            // Of an execution: it is over, or this thread is none of its own.
+            id => super::watchdog::touched(id >> VAR_BITS),
         }
         self.body.get()
     }

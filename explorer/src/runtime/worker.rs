@@ -6,6 +6,7 @@ use super::data_points::DataPoints;
 use super::event::Events;
 use super::execution::ResetCurrent;
 use super::fair::Fairness;
+use super::journal::Journal;
 use super::listen::{Listeners, Pointers, Reported};
 use super::object::{Epochs, Statics};
 use super::scope::{Preemptible, Scoping};
@@ -18,7 +19,7 @@ use super::watchdog::Watched;
 use super::{CURRENT, Capped, Engine, Executed, Runtime};
 use crate::environment::Environment;
 use crate::report::Coverage;
-use crate::schedule::ChoiceKind;
+use crate::schedule::{ChoiceKind, Premises};
 use crate::scope::Scope;
 use crate::search::{Plan, Rank, Strategy};
 use crate::sites::Sites;
@@ -145,6 +146,7 @@ impl Worker {
                 pointers: Pointers::default(),
                 plain_accesses: 0,
                 watched: Watched::new(limits.hang),
+                journal: Journal::none(),
                 listening,
                 listeners,
             }),
@@ -233,11 +235,14 @@ impl Worker {
             "an exploration runs inside another one on the same thread"
         );
         self.runtime.watched.pulse().begin(self.runtime.epoch);
+        let plan = &self.runtime.plan;
+        self.runtime.journal.begin(plan.choices(), plan.kept());
         CURRENT.set(&raw mut *self.runtime);
         let reset = ResetCurrent;
         let executed = Engine(CURRENT.get()).run(test);
         drop(reset);
         self.runtime.watched.pulse().end();
+        self.runtime.journal.end();
         self.runtime.plan.settle();
         self.runtime.tell_over();
         executed
@@ -264,6 +269,21 @@ impl Worker {
         rt.plan.replace(&prescribed);
     }
 
+    /// Keeps the choices of executions in this journal, but for those that are run apart.
+    pub(crate) fn keep_journal(&mut self, journal: Journal) {
+        self.runtime.journal = journal;
+    }
+
+    /// The journal.
+    pub(crate) fn journal(&mut self) -> &mut Journal {
+        &mut self.runtime.journal
+    }
+
+    /// What executions take for granted at the moment.
+    pub(crate) fn premises(&self) -> Premises {
+        self.runtime.premises()
+    }
+
     /// Runs executions of another strategy, of which monitors hear only if they are to; then all is as it was, but that
     /// the last execution is forgotten.
     pub(crate) fn apart<R>(
@@ -275,6 +295,7 @@ impl Worker {
         let number = self.runtime.number;
         let heeds_scope = self.runtime.heeds_scope;
         let quiet = self.runtime.quiet.take();
+        let journal = std::mem::replace(&mut self.runtime.journal, Journal::none());
         // Where atomics are quiet, no region is heeded.
         self.runtime.heeds_scope &= strategy.heeds_scope() && quiet.is_none();
         let silent = (!heard).then(|| self.replace_listeners(Listeners::default()));
@@ -283,6 +304,7 @@ impl Worker {
         self.replace_strategy(before);
         self.runtime.heeds_scope = heeds_scope;
         self.runtime.quiet = quiet;
+        self.runtime.journal = journal;
         if let Some(listeners) = silent {
             self.replace_listeners(listeners);
             self.runtime.number = number;

@@ -1,5 +1,6 @@
 //! Every setting by name: what its value is, and how text becomes it.
 
+use super::journal::JournalAt;
 use super::suggest::give_instead;
 use super::{Arrays, Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
 use super::{monitors, ranks, strategy};
@@ -222,6 +223,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "seconds, or `none`",
         |s, v| optional(v, duration).map(|n| s.hang = n),
         |s| given(s.hang.map(|n| n.as_secs_f64())),
+    ),
+    Setting::new(
+        "journal",
+        "a directory, `usual` or `none`",
+        |s, v| JournalAt::parse(v).map(|journal| s.journal = journal),
+        |s| s.journal.to_string(),
     ),
     Setting::new(
         "fair_yields",

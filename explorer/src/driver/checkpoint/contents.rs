@@ -85,6 +85,7 @@ impl Identity {
             minimise: _,
             minimise_time: _,
             hang: _,
+            journal: _,
             deadlocks_allowed,
             keep_going,
             seed,

@@ -18,9 +18,9 @@ mod signal;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod thread;
 
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Most frames of a stack that are looked at, from the innermost.
 const FRAMES_MAX: usize = 128;
@@ -63,7 +63,18 @@ pub(crate) struct Pulse {
     frames_len: AtomicUsize,
     /// What is known of the task that is ended.
     hang: Mutex<Option<Hang>>,
+    /// Threads of the process when the worker began.
+    threads: usize,
+    /// `true` once a deadlock has waited for threads that are not controlled.
+    waited: AtomicBool,
+    /// The thread that is not controlled and used objects of the execution, by name.
+    is_touched: AtomicBool,
+    toucher: Mutex<Option<String>>,
 }
+
+/// How long the first deadlock of a worker waits for threads that are not controlled, where there are new ones in the
+/// process: long enough for one to be scheduled, and to do what it was made for.
+const GRACE: Duration = Duration::from_millis(200);
 
 impl Pulse {
     /// Execution `number` begins on this thread.
@@ -71,6 +82,40 @@ impl Pulse {
     pub(super) fn begin(&self, number: u64) {
         self.thread.store(thread_id(), Relaxed);
         self.execution.store(number, Relaxed);
+    }
+
+    /// Nobody can go on. Waits a moment for threads that are not controlled, so that the report can name one that would have
+    /// let a task go on. Only the first deadlock is worth the time.
+    #[cold]
+    pub(super) fn wait_for_others(&self) {
+        if self.waited.swap(true, Relaxed) || threads() <= self.threads {
+            return;
+        }
+        let until = Instant::now() + GRACE;
+        while !self.is_touched.load(Relaxed) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// The thread that is not controlled and used objects of the execution, if one did.
+    #[inline]
+    pub(super) fn toucher(&self) -> Option<String> {
+        if !self.is_touched.load(Relaxed) {
+            return None;
+        }
+        self.is_touched.store(false, Relaxed);
+        self.toucher.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// This thread, which is not controlled, used an object of the execution.
+    fn touch(&self) {
+        let thread = std::thread::current();
+        let name = match thread.name() {
+            Some(name) => format!("the thread `{name}`"),
+            None => "a thread without a name".to_owned(),
+        };
+        *self.toucher.lock().unwrap_or_else(PoisonError::into_inner) = Some(name);
+        self.is_touched.store(true, Relaxed);
     }
 
     /// The execution is over.
@@ -101,10 +146,12 @@ impl Watched {
             frames: [const { AtomicUsize::new(0) }; FRAMES_MAX],
             frames_len: AtomicUsize::new(0),
             hang: Mutex::new(None),
+            threads: threads(),
+            waited: AtomicBool::new(false),
+            is_touched: AtomicBool::new(false),
+            toucher: Mutex::new(None),
         });
-        if limit.is_some() {
-            watch(&pulse);
-        }
+        watch(&pulse);
         Watched(pulse)
     }
 
@@ -117,14 +164,24 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        if self.0.limit != Duration::MAX {
-            unwatch(&self.0);
-        }
+        unwatch(&self.0);
     }
 }
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+use thread::count as threads;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(super) use watcher::touched;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 use watcher::{thread_id, unwatch, watch};
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub(super) fn touched(_: u64) {}
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+fn threads() -> usize {
+    0
+}
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn watch(_: &Arc<Pulse>) {}
@@ -213,6 +270,16 @@ mod watcher {
         }
     }
 
+    /// An object of the execution of this number was used by this thread, which runs none.
+    #[cold]
+    pub(in super::super) fn touched(execution: u64) {
+        let watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_it = |seen: &&Seen| seen.pulse.execution.load(Relaxed) == execution;
+        if let Some(seen) = watch.workers.iter().find(of_it) {
+            seen.pulse.touch();
+        }
+    }
+
     fn run() {
         let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -231,7 +298,7 @@ mod watcher {
     fn look(seen: &mut Seen) -> Option<Arc<Pulse>> {
         let pulse = &*seen.pulse;
         let execution = pulse.execution.load(Relaxed);
-        if execution == 0 || execution != seen.execution {
+        if pulse.limit == Duration::MAX || execution == 0 || execution != seen.execution {
             (seen.execution, seen.looks) = (execution, 0);
             return None;
         }

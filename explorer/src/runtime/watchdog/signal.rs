@@ -9,6 +9,7 @@ use super::super::crash::{Crash, set, stack_pointer};
 use super::{FRAMES_MAX, Pulse};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use std::mem::MaybeUninit;
+use std::sync::Once;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -40,7 +41,8 @@ static ALLOCATOR: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
 /// Installs the handler.
 pub(super) fn install() {
-    find_allocator();
+    static ONCE: Once = Once::new();
+    ONCE.call_once(find_allocator);
     // SAFETY: plain calls with valid pointers. `BEFORE` is used here and in `uninstall` only, both under one lock.
     unsafe {
         let mut ours: libc::sigaction = std::mem::zeroed();

@@ -1,6 +1,7 @@
 //! What the kernel says of a thread.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 /// The number of the system call that waits for another thread: all locks of std make it.
@@ -31,6 +32,12 @@ pub(super) fn state(thread: i32) -> State {
     }
 }
 
+/// The number of threads of the process.
+pub(super) fn count() -> usize {
+    // Each is a directory in there, and so has a link to it; two more are its own.
+    fs::metadata("/proc/self/task").map_or(0, |tasks| tasks.nlink().saturating_sub(2) as usize)
+}
+
 /// Whether it runs, and its ticks on a processor, in the words of proc(5).
 fn parse(stat: &str) -> Option<(bool, u64)> {
     // The name before may hold anything, parentheses too.
@@ -53,5 +60,8 @@ mod tests {
         // This thread runs: it reads.
         assert!(state(super::super::thread_id()).runs);
         assert!(!state(i32::MAX).runs);
+        let before = count();
+        let more = std::thread::spawn(count).join().unwrap();
+        assert!(before >= 1 && more >= 2, "{before} {more}");
     }
 }

@@ -485,7 +485,7 @@ fn minimising_ends_when_its_time_is_over() {
         assert!(value == 0, "assertion: {value}");
     });
     assert_eq!(report.findings().len(), 2, "{report}");
-    let left = "finding 2 and those after it were neither replayed nor made smaller: the 0 seconds for that were over";
+    let left = "finding 2 and those after it were neither replayed nor made smaller: there was no more time than 0 seconds for it (`minimise_time`)";
     assert!(report.notes().iter().any(|note| note == left), "{report}");
 }
 

@@ -204,7 +204,7 @@ impl Exploration {
         if let Some(left) = settings
             .journal
             .directory()
-            .and_then(|directory| journal::take_left(&directory, &program))
+            .and_then(|directory| journal::take_left(&directory, (&program, &binary)))
         {
             report.note(&format!(
                 "an earlier run of this test ended in the middle of an execution, as its process did: \

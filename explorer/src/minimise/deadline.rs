@@ -13,7 +13,7 @@ pub(crate) struct Deadline {
     /// `None` for never.
     at: Option<Instant>,
     /// The time there was, for notes.
-    pub(super) limit: Duration,
+    limit: Duration,
 }
 
 impl Deadline {
@@ -31,6 +31,15 @@ impl Deadline {
             at: limit.and_then(|limit| Instant::now().checked_add(limit)),
             limit: limit.unwrap_or_default(),
         }
+    }
+
+    /// Says why minimising ended.
+    pub(super) fn why(&self) -> String {
+        if interrupted() {
+            return "it was interrupted".into();
+        }
+        let seconds = self.limit.as_secs_f64();
+        format!("there was no more time than {seconds} seconds for it (`minimise_time`)")
     }
 
     /// `true` if it has passed, or the user wants all of it to end.

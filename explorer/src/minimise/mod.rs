@@ -251,10 +251,8 @@ struct Search<'a> {
 
 /// What a report notes where there was no time for a finding and those after it.
 fn not_replayed(number: usize, deadline: Deadline) -> String {
-    format!(
-        "finding {number} and those after it were neither replayed nor made smaller: the {} seconds for that were over",
-        deadline.limit.as_secs_f64()
-    )
+    let why = deadline.why();
+    format!("finding {number} and those after it were neither replayed nor made smaller: {why}")
 }
 
 /// Describes the result of minimising, which ended at the deadline if one is given.
@@ -277,12 +275,7 @@ fn note(before: Size, after: Size, executions: u64, proven: Proven, cut: Option<
         Proven::Preemptions => "none with fewer preemptions shows it",
         Proven::All => "no smaller one shows it",
     };
-    let ended = cut.map_or_else(String::new, |deadline| {
-        format!(
-            "; there was no more time than {} seconds for it (`minimise_time`)",
-            deadline.limit.as_secs_f64()
-        )
-    });
+    let ended = cut.map_or_else(String::new, |deadline| format!("; {}", deadline.why()));
     let changed = if before == after {
         format!("the execution has {}", size(after))
     } else {

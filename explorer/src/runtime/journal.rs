@@ -10,7 +10,7 @@
 //!
 //! Works on Unix; elsewhere nothing is kept.
 
-use crate::schedule::{Choice, ChoiceKind, Schedule};
+use crate::schedule::{Choice, ChoiceKind, Schedule, TestBinary};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
@@ -50,15 +50,17 @@ pub fn unfinished(directory: &Path) -> Vec<Unfinished> {
     found
 }
 
-/// Returns the schedule of an execution of this program that was under way when its process ended, and forgets it. A
+/// Returns the schedule of an execution of this test that was under way when its process ended, and forgets it. A
 /// directory is looked through once.
-pub(crate) fn take_left(directory: &Path, program: &str) -> Option<Schedule> {
+pub(crate) fn take_left(directory: &Path, (program, binary): (&str, &TestBinary)) -> Option<Schedule> {
     static LEFT: Mutex<BTreeMap<PathBuf, Vec<Unfinished>>> = Mutex::new(BTreeMap::new());
     let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
     let left = left
         .entry(directory.to_owned())
         .or_insert_with(|| unfinished(directory));
-    let at = left.iter().position(|one| one.schedule.program == program)?;
+    let at = left
+        .iter()
+        .position(|one| one.schedule.program == program && one.schedule.binary == *binary)?;
     let Unfinished { schedule, file } = left.remove(at);
     let _ = fs::remove_file(file);
     Some(schedule)

@@ -380,6 +380,7 @@ fn shape(choice: &Choice) -> String {
         crate::schedule::ChoiceKind::Waiter => "whom notify_one wakes",
         crate::schedule::ChoiceKind::Wake => "why a wait ends",
         crate::schedule::ChoiceKind::Rescue => "who goes on for no reason where nobody else can",
+        crate::schedule::ChoiceKind::Ended => "whether a task that is over is found ended",
     };
     let running = if choice.preempts {
         ", the running one among them"

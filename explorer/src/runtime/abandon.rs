@@ -94,6 +94,12 @@ impl Engine {
         rt.fibers[task as usize].room.finished();
         let entry = &mut rt.tasks[task as usize];
         entry.finishing = true;
+        let end = Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site);
+        self.point(end);
+        let rt = self.rt();
+        let entry = &mut rt.tasks[task as usize];
+        entry.over_at = rt.events.as_slice().len();
+        entry.over_by_itself = rt.last == task;
         let nothing_own = !entry.detached && entry.locals.is_empty();
         let quiet = nothing_own || self.drop_own(task);
         self.end_task(task, returned && quiet);

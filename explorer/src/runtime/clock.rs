@@ -23,6 +23,7 @@ impl Engine {
         if happened != rt.looked_after {
             (rt.looked_after, rt.tick) = (happened, TICK);
         }
+        rt.tasks[rt.current as usize].clock_looked_at = events.len();
         rt.also_touches(Key::CLOCK, Class::Write);
         let now = rt.clock.saturating_add(rt.tick);
         rt.tick = rt.tick.saturating_mul(2).min(TICK_MAX);

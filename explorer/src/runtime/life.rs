@@ -3,8 +3,12 @@
 use super::stop::PanicNote;
 use super::task::{Access, Site, Status};
 use super::{Engine, Runtime, panic_count};
+use crate::schedule::ChoiceKind;
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
+
+/// Recorded as written by a look at a task that is over and not found ended.
+pub(crate) const LATE: u64 = 1;
 
 impl Engine {
     /// Creates a task and returns its number. It runs once `fill` has put a closure in its room.
@@ -33,6 +37,25 @@ impl Engine {
         task
     }
 
+    /// Returns the number of a task among those of its creator, after its creator's: `1` for the first task of all, `2` for
+    /// the first that this creates, `2.1` for the first that that one creates.
+    pub(crate) fn lineage(self, task: u32) -> String {
+        let rt = self.rt();
+        let mut numbers = Vec::new();
+        let mut at = task;
+        while at != 0 {
+            let entry = &rt.tasks[at as usize];
+            let first = u32::from(entry.parent == 0);
+            numbers.push((entry.ordinal + first).to_string());
+            at = entry.parent;
+        }
+        if numbers.is_empty() {
+            numbers.push("1".to_owned());
+        }
+        numbers.reverse();
+        numbers.join(".")
+    }
+
     /// Takes the result of a task that has ended.
     ///
     /// # Safety
@@ -40,6 +63,24 @@ impl Engine {
     pub(crate) unsafe fn take_result<T>(self, task: u32) -> Option<std::thread::Result<T>> {
         // SAFETY: as the caller says.
         unsafe { self.rt().fibers[task as usize].room.take() }
+    }
+
+    /// Looks whether a task has ended: the answer, and `true` if it is late, because the task is over and not found ended.
+    ///
+    /// The end of a task is no step of its own: it comes with the last thing that the task does. In reality it may come any
+    /// time later, and a look can tell. So each look at a task that is over is a choice, until one finds the task ended. A
+    /// caller that has learned of nothing since the task was over has none: a look before the task's last step would have
+    /// shown it the same.
+    pub(crate) fn look_for_end(self, task: u32) -> (bool, bool) {
+        let rt = self.rt();
+        let entry = &rt.tasks[task as usize];
+        if entry.over_at == usize::MAX {
+            return (false, false);
+        }
+        let surely = entry.found_ended || rt.limits.every_operation || rt.teardown;
+        let late = !surely && rt.may_be_late(task) && self.choose(ChoiceKind::Ended, 2) == 1;
+        self.rt().tasks[task as usize].found_ended |= !late;
+        (!late, late)
     }
 
     /// Nobody has a handle on the task any more: its result is dropped, now or at its end.
@@ -129,6 +170,33 @@ impl Engine {
 }
 
 impl Runtime {
+    /// Whether the current task may look at one that is over and not find it ended.
+    fn may_be_late(&mut self, task: u32) -> bool {
+        let (me, over) = (self.current, &self.tasks[task as usize]);
+        let gives_way = |op| matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut);
+        let looked = self.tasks[me as usize].clock_looked_at >= over.over_at;
+        let mut learned = looked || !over.over_by_itself;
+        let (mut was_late, mut given_way) = (false, 0);
+        let since = self.events.as_slice()[over.over_at..].iter();
+        for event in since.filter(|event| event.task == me) {
+            match event.op {
+                SyncVarOp::TaskCheck if event.read == 0 => {
+                    was_late |= event.var == over.var && event.written == LATE;
+                }
+                SyncVarOp::TaskFork | SyncVarOp::Choice | SyncVarOp::Fence => {}
+                op if gives_way(op) => {
+                    given_way += u32::from(was_late);
+                    learned |= op == SyncVarOp::TimeOut;
+                }
+                _ => learned = true,
+            }
+        }
+        // Under fairness a task that gives way twice lets the other end.
+        let is_fair = given_way < 2 * self.limits.fair_yields;
+        self.unfair_left_out |= learned && !is_fair;
+        learned && is_fair
+    }
+
     /// Marks the panics that tasks were unwinding from when the execution ended: nothing caught them, and they may be
     /// its cause.
     pub(super) fn mark_unwinding(&mut self) {

@@ -62,6 +62,7 @@ pub(crate) use event::{Aside, Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, Capped, EventLine, Executed, Scene, Trouble, Waiting};
 pub use glance::Glance;
 pub(crate) use glance::Glancing;
+pub(crate) use life::LATE;
 pub(crate) use listen::{DataAccess, Does, Listeners, Owner, Reported};
 pub(crate) use naming::{site_name, var_identity};
 pub(crate) use object::{Body, Identity, Object, VARS_MAX};

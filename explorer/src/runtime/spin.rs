@@ -31,7 +31,7 @@ use super::known_loops::KnownLoops;
 use super::naming::{site_name, var_name};
 use super::task::Pending;
 use super::task_set::TaskSet;
-use super::{Access, Engine, Runtime, Site, Stop, VarKind};
+use super::{Access, Engine, LATE, Runtime, Site, Stop, VarKind};
 use crate::environment::Environment;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 
@@ -252,6 +252,7 @@ fn only_looks(event: &Event) -> bool {
     match event.op {
         SyncVarOp::AtomicRmw => event.read == event.written,
         // Others write plain memory without an event.
+        SyncVarOp::TaskCheck => event.written != LATE,
         SyncVarOp::Choice | SyncVarOp::TimeOut | SyncVarOp::DataRead => false,
         op => !op.is_write(),
     }

@@ -125,6 +125,13 @@ pub(crate) struct Task {
     pub(crate) unwinding: u32,
     /// Whether its closure is over, and it drops what it left.
     pub(crate) finishing: bool,
+    /// How many events there had been when its closure was over; `usize::MAX` before. And whether a look found it ended.
+    pub(crate) over_at: usize,
+    pub(crate) found_ended: bool,
+    /// Whether that came with a step of its own, before which another task could look.
+    pub(crate) over_by_itself: bool,
+    /// How many events there had been when it last looked at the clock.
+    pub(crate) clock_looked_at: usize,
     /// Whether it waits for tasks that borrow from it, so that it must not unwind before their end.
     pub(crate) firm: bool,
     /// Operations it took while it was cleared away.
@@ -164,6 +171,10 @@ impl Task {
             preemptible: None,
             unwinding: 0,
             finishing: false,
+            over_at: usize::MAX,
+            found_ended: false,
+            over_by_itself: false,
+            clock_looked_at: 0,
             firm: false,
             operations_cleared: 0,
             detached: false,
@@ -195,6 +206,10 @@ impl Task {
         self.preemptible = None;
         self.unwinding = 0;
         self.finishing = false;
+        self.over_at = usize::MAX;
+        self.found_ended = false;
+        self.over_by_itself = false;
+        self.clock_looked_at = 0;
         self.firm = false;
         self.operations_cleared = 0;
         self.detached = false;

@@ -426,8 +426,10 @@ impl Trace {
         }
         let uncounted = facts.any(COUNTS) && !end.counts;
         let touches = PLAIN || event.var != SyncVar::NONE.0 && !uncounted;
-        let class = facts.class.filter(|_| touches);
-        if !PLAIN && class.is_none() && also.is_empty() && op != SyncVarOp::Choice {
+        // A look that does not find a task ended may come before or after the end.
+        let is_false_look = op == SyncVarOp::TaskCheck && event.read == 0;
+        let class = facts.class.filter(|_| touches && !is_false_look);
+        if !PLAIN && class.is_none() && also.is_empty() && op != SyncVarOp::Choice && !is_false_look {
             return;
         }
         let entry = self.entries.len() as u32;

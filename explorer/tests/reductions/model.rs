@@ -123,6 +123,17 @@ struct State {
     eager: u8,
     last: usize,
     preemptions: u32,
+    /// When each task last learned of something, and when it ended: counted up.
+    learned: [u32; TASKS],
+    ended: [u32; TASKS],
+    now: u32,
+    /// Whether the task that runs does so by a step of its own; and which tasks ended otherwise: as bits.
+    steps: bool,
+    ended_along: u8,
+    /// Tasks that a look found ended: as bits.
+    found: u8,
+    /// Whether the look of the step under way is late: it does not find a task ended that has.
+    late: bool,
 }
 
 /// Why a task does not go on by itself.
@@ -170,6 +181,13 @@ pub(crate) fn executions(program: &Program, visit: &mut dyn FnMut(&Leaf<'_>) -> 
         eager: 0,
         last: 0,
         preemptions: 0,
+        learned: [0; TASKS],
+        ended: [0; TASKS],
+        now: 0,
+        steps: false,
+        ended_along: 0,
+        found: 0,
+        late: false,
     };
     state.tasks[0].status = Status::Live;
     for which in 0..CHANNELS {
@@ -217,6 +235,8 @@ impl Walk<'_> {
                 let eager = (0..TASKS).filter(|&task| state.eager & 1 << task != 0);
                 let next = eager.min_by_key(|&task| state.tasks[task].number);
                 state.running = next;
+                state.learn(next.expect("some task is eager"));
+                state.steps = false;
                 state.eager &= !(1 << next.expect("some task is eager"));
             } else {
                 break;
@@ -235,14 +255,21 @@ impl Walk<'_> {
             };
             return (self.visit)(&leaf);
         }
-        for task in (0..TASKS).filter(|&task| enabled[task]) {
+        let tasks = (0..TASKS).filter(|&task| enabled[task]);
+        let steps = tasks.flat_map(|task| [(task, false), (task, true)]);
+        for (task, late) in steps {
+            if late && !self.may_be_late(&state, task) {
+                continue;
+            }
             let mut next = state;
+            next.late = late;
             let preempts = task != state.last && enabled[state.last];
             next.preemptions += u32::from(preempts);
             self.preempted
                 .extend(preempts.then_some(state.tasks[state.last].accessed));
             next.last = task;
             next.running = Some(task);
+            next.steps = true;
             let accesses = self.accesses.len();
             self.path.push(state.tasks[task].number);
             self.step(&mut next, task);
@@ -255,6 +282,18 @@ impl Walk<'_> {
             }
         }
         true
+    }
+
+    /// Whether the next step of the task is a look at one that has ended, and may not find that: no look has, and the task
+    /// has learned of something since.
+    fn may_be_late(&self, state: &State, task: usize) -> bool {
+        let Some(Op::IsFinished(other)) = self.operation(state, task) else {
+            return false;
+        };
+        state.tasks[task].status == Status::Live
+            && state.tasks[other].status == Status::Ended
+            && state.found & 1 << other == 0
+            && (state.learned[task] > state.ended[other] || state.ended_along & 1 << other != 0)
     }
 
     /// Visits every execution for each value that the task may choose.
@@ -317,6 +356,7 @@ impl Walk<'_> {
                     if state.tasks[other].status != Status::Ended {
                         state.tasks[task].status = Status::Joins(other);
                     }
+                    state.learn(task);
                 }
                 Op::Join(_) => {}
                 Op::Release if top.is_none() => {}
@@ -327,6 +367,7 @@ impl Walk<'_> {
                     if state.channels[channel].senders == 0 {
                         own.status = Status::Closes(channel);
                     } else {
+                        state.learn(task);
                         self.access(state, task, &[(Thing::Channel(channel), Class::Write)]);
                     }
                 }
@@ -345,7 +386,9 @@ impl Walk<'_> {
     /// The task ends, and those that wait for that go on.
     fn end(&mut self, state: &mut State, task: usize) {
         state.tasks[task].status = Status::Ended;
-        self.access(state, task, &[(Thing::End(task), Class::Write)]);
+        state.now += 1;
+        state.ended[task] = state.now;
+        state.ended_along |= u8::from(!state.steps) << task;
         for other in 0..TASKS {
             if state.tasks[other].status == Status::Joins(task) {
                 state.tasks[other].status = Status::Live;
@@ -389,15 +432,33 @@ impl Walk<'_> {
         }));
     }
 
+    /// Notes a look for the end of another task: a true one comes after it, and a false one is in no order with it.
+    fn look(&mut self, state: &mut State, task: usize, other: usize, ended: bool) {
+        let own = &mut state.tasks[task];
+        own.accessed = Some(Thing::End(other).variable());
+        self.accesses.push(Access {
+            thing: Thing::Own(task),
+            class: Class::Write,
+            task: task as u8,
+            index: own.operations * 2 + u8::from(ended),
+        });
+        own.operations += 1;
+        if ended {
+            state.learn(task);
+        }
+    }
+
     /// The task does its next visible operation.
     fn step(&mut self, state: &mut State, task: usize) {
         match state.tasks[task].status {
             Status::Retakes(mutex) => {
+                state.learn(task);
                 state.tasks[task].status = Status::Live;
                 take_mutex(state, task, mutex);
                 return self.access(state, task, &[(Thing::Mutex(mutex), Class::Write)]);
             }
             Status::Closes(channel) => {
+                state.learn(task);
                 state.tasks[task].status = Status::Live;
                 state.channels[channel].closed = true;
                 return self.access(state, task, &[(Thing::Channel(channel), Class::Write)]);
@@ -409,6 +470,14 @@ impl Walk<'_> {
             .expect("only a task that has not ended takes a step");
         let own = &mut state.tasks[task];
         own.at += 1;
+        if let Op::IsFinished(other) = op {
+            let ended = state.tasks[other].status == Status::Ended && !state.late;
+            state.found |= u8::from(ended) << other;
+            state.tasks[task].read(u8::from(ended));
+            return self.look(state, task, other, ended);
+        }
+        state.learn(task);
+        let own = &mut state.tasks[task];
         let done = match op {
             Op::Load(at) => {
                 own.read(state.atomics[at]);
@@ -549,16 +618,20 @@ impl Walk<'_> {
                 state.tasks[other].token = true;
                 (Thing::Token(other), Class::Unpark)
             }
-            Op::IsFinished(other) => {
-                let ended = state.tasks[other].status == Status::Ended;
-                state.tasks[task].read(u8::from(ended));
-                (Thing::End(other), Class::Read)
-            }
+            Op::IsFinished(_) => unreachable!("looks are seen to above"),
             Op::Choose | Op::Spawn(_) | Op::Join(_) | Op::OnlyIf(_) | Op::Close(_) => {
                 unreachable!("no visible operations")
             }
         };
         self.access(state, task, &[done]);
+    }
+}
+
+impl State {
+    /// The task learns of what others did.
+    fn learn(&mut self, task: usize) {
+        self.now += 1;
+        self.learned[task] = self.now;
     }
 }
 

@@ -92,8 +92,11 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Time passes until the first deadline.
+    /// Time passes until the first deadline, because nobody can do anything else: so tasks that are over have ended.
     pub(super) fn pass_time(&mut self) {
+        for task in &mut self.tasks[..self.created as usize] {
+            task.found_ended |= task.over_at != usize::MAX;
+        }
         let deadlines = self.timed.iter().map(|task| self.tasks[task as usize].deadline);
         if let Some(first) = deadlines.min() {
             self.advance_time(first);

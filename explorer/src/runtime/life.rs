@@ -177,9 +177,12 @@ impl Runtime {
         let looked = self.tasks[me as usize].clock_looked_at >= over.over_at;
         let mut learned = looked || !over.over_by_itself;
         let (mut was_late, mut given_way) = (false, 0);
-        let since = self.events.as_slice()[over.over_at..].iter();
-        for event in since.filter(|event| event.task == me) {
+        for event in &self.events.as_slice()[over.over_at..] {
             match event.op {
+                SyncVarOp::TaskEnd => {}
+                // It drops thread-locals, which it does not do before looks can find it ended.
+                _ if event.task == task => return false,
+                _ if event.task != me => {}
                 SyncVarOp::TaskCheck if event.read == 0 => {
                     was_late |= event.var == over.var && event.written == LATE;
                 }
@@ -192,7 +195,7 @@ impl Runtime {
             }
         }
         // Under fairness a task that gives way twice lets the other end.
-        let is_fair = given_way < 2 * self.limits.fair_yields;
+        let is_fair = given_way < self.limits.fair_yields.saturating_mul(2);
         self.unfair_left_out |= learned && !is_fair;
         learned && is_fair
     }

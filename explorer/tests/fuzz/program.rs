@@ -118,7 +118,7 @@ impl Random {
 const THEMES: usize = 12;
 
 /// Most orders of the steps of a program, as estimated: the reference runs each.
-const ORDERS_MAX: f64 = 400.0;
+const ORDERS_MAX: f64 = 150.0;
 
 /// The program of this number.
 pub(crate) fn draw(seed: u64, number: u64) -> Program {

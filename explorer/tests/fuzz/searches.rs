@@ -36,6 +36,8 @@ pub(crate) struct Tally {
     replayed: u64,
     /// Programs on which searches that are no brute force count other traces than those that are.
     traces_differ: u64,
+    /// The programs behind the last two, a few of each.
+    pub(crate) odd: Vec<String>,
 }
 
 impl Tally {
@@ -49,6 +51,14 @@ impl Tally {
         self.redundant += more.redundant;
         self.replayed += more.replayed;
         self.traces_differ += more.traces_differ;
+        self.odd.extend(more.odd.iter().cloned());
+    }
+
+    /// Notes a program on which a search does more than it should.
+    fn note(&mut self, program: &Program, what: String) {
+        if self.odd.len() < 40 {
+            self.odd.push(format!("{:?}: {what}", program.0));
+        }
     }
 }
 
@@ -237,7 +247,14 @@ pub(crate) fn compare(
             whole(name, &found)?;
             found
         };
-        tally.traces_differ += u64::from(found.report.traces() != none.report.traces());
+        if found.report.traces() != none.report.traces() {
+            tally.traces_differ += 1;
+            let (traces, wanted) = (found.report.traces(), none.report.traces());
+            tally.note(
+                program,
+                format!("{name} counts {traces:?} traces, not {wanted:?}"),
+            );
+        }
         let weaker = found
             .report
             .notes()
@@ -245,7 +262,14 @@ pub(crate) fn compare(
             .any(|note| note.contains("with a weaker one"));
         if reduction == Reduction::Dpor && !weaker {
             tally.optimal += 1;
-            tally.redundant += u64::from(found.report.redundant() > 0);
+            if found.report.redundant() > 0 {
+                tally.redundant += 1;
+                let (redundant, all) = (found.report.redundant(), found.report.executions());
+                tally.note(
+                    program,
+                    format!("dpor: {redundant} of {all} executions are redundant"),
+                );
+            }
         }
     }
     replay("none", program, number, none.report.findings(), tally)?;
@@ -262,7 +286,14 @@ pub(crate) fn compare(
                 tally.searches += 1;
                 same(&search, &found, &all, true)?;
                 same(&search, &found, &reference, false)?;
-                tally.traces_differ += u64::from(found.report.traces() != all.report.traces());
+                if found.report.traces() != all.report.traces() {
+                    tally.traces_differ += 1;
+                    let (traces, wanted) = (found.report.traces(), all.report.traces());
+                    tally.note(
+                        program,
+                        format!("{search} counts {traces:?} traces, not {wanted:?}"),
+                    );
+                }
             }
         }
         jobs @ 4..6 => {

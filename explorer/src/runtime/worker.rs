@@ -218,7 +218,9 @@ impl Worker {
             && quiet.broken
         {
             quiet.restart(rt.number);
-            rt.plan.truncate(0);
+            // Nothing of the last execution stays: there are decisions now where it had none.
+            rt.trace = rt.trace.anew(rt.trace.detail());
+            rt.plan = Plan::default();
             rt.strategy = remake();
         }
         rt.strategy.next(&mut rt.plan, &rt.trace)

@@ -4,7 +4,7 @@ use super::PROGRAMS;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::mpsc::channel;
 use intermezzo_explorer::sync::{Arc, Mutex};
-use intermezzo_explorer::{Coverage, Environment, Explorer, Report, preemptions_off, thread};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Report, any_bool, preemptions_off, thread};
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -358,4 +358,21 @@ fn a_look_that_finds_no_end_orders_nothing() {
         true,
     );
     assert_eq!(orders, [[0, 2].into(), [0, 2].into()]);
+}
+
+#[test]
+fn starting_anew_is_no_departure() {
+    // The first execution has a step before its first choice that later ones have a decision in.
+    let report = Explorer::new().quiet_atomics(true).explore(|| {
+        let n = Arc::new(AtomicUsize::new(0));
+        let theirs = n.clone();
+        let task = thread::spawn(move || theirs.load(SeqCst));
+        n.fetch_max(1, SeqCst);
+        n.store(2, SeqCst);
+        any_bool();
+        task.join().unwrap();
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    let departed = report.notes().iter().any(|note| note.contains("same"));
+    assert!(!departed, "{report}");
 }

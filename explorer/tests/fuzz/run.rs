@@ -259,7 +259,8 @@ fn is_weak(op: &Op) -> bool {
     matches!(op, Op::Upgrade | Op::CountOfWeak | Op::DropWeak)
 }
 
-fn is_count(op: &Op) -> bool {
+/// Whether the operation is on reference counts.
+pub(crate) fn is_count(op: &Op) -> bool {
     use Op::*;
     is_weak(op)
         || matches!(

@@ -9,6 +9,7 @@
 mod common;
 mod ends;
 mod program;
+mod records;
 mod reference;
 mod run;
 mod searches;

@@ -341,3 +341,40 @@ impl Program {
         self.0.iter().flatten().any(is)
     }
 }
+
+/// The channel of which the operation uses a sender.
+pub(crate) fn sends_to(op: &Op) -> Option<usize> {
+    match *op {
+        Op::Send(channel, _)
+        | Op::TrySend(channel, _)
+        | Op::CloneSender(channel)
+        | Op::CloseSender(channel) => Some(channel),
+        _ => None,
+    }
+}
+
+/// The channel of which the operation uses the receiver.
+pub(crate) fn receives_from(op: &Op) -> Option<usize> {
+    match *op {
+        Op::Receive(channel)
+        | Op::TryReceive(channel)
+        | Op::ReceiveTimeout(channel)
+        | Op::CloseReceiver(channel) => Some(channel),
+        _ => None,
+    }
+}
+
+/// Whether the operation is on a weak handle.
+pub(crate) fn is_weak(op: &Op) -> bool {
+    matches!(op, Op::Upgrade | Op::CountOfWeak | Op::DropWeak)
+}
+
+/// Whether the operation is on reference counts.
+pub(crate) fn is_count(op: &Op) -> bool {
+    use Op::*;
+    is_weak(op)
+        || matches!(
+            op,
+            CloneArc | DropArc | StrongCount | WeakCount | GetMut | TryUnwrap | IntoInner | Downgraded
+        )
+}

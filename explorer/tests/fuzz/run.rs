@@ -1,6 +1,7 @@
 //! The programs for the engine, and what their tasks observe.
 
-use crate::program::{ATOMICS, MUTEXES, Op, Program, TASKS};
+use crate::program::{ATOMICS, MUTEXES, Op, Program, TASKS, is_count, is_weak, receives_from, sends_to};
+use crate::records::{Outcomes, Take, record};
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst, fence};
 use intermezzo_explorer::sync::mpsc::{
     Receiver, RecvTimeoutError, SendError, Sender, SyncSender, TryRecvError, TrySendError, channel,
@@ -12,65 +13,12 @@ use intermezzo_explorer::sync::{
 };
 use intermezzo_explorer::thread::{JoinHandle, Thread};
 use intermezzo_explorer::{Explorer, Report, any_bool, choose, future, thread};
-use intermezzo_sdk::{Context, Execution, Interests, Monitor};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc as Plain, Mutex as PlainMutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
-
-/// What the tasks of an execution observed, one after the other.
-pub(crate) type Records = Vec<Vec<u8>>;
-
-/// What executions observed: those in which every task ended, and others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outcomes {
-    pub(crate) complete: BTreeSet<Records>,
-    pub(crate) stuck: BTreeSet<Records>,
-}
-
-std::thread_local! {
-    /// The records of the execution that runs on this worker.
-    static RECORDS: RefCell<Records> = const { RefCell::new(Vec::new()) };
-}
-
-fn record(task: usize, value: u8) {
-    RECORDS.with_borrow_mut(|records| {
-        if records.len() <= task {
-            records.resize(task + 1, Vec::new());
-        }
-        records[task].push(value);
-    });
-}
-
-/// Takes the records at the end of each execution, before what is left of it is cleared away.
-struct Take(Plain<PlainMutex<Outcomes>>);
-
-impl Monitor for Take {
-    fn name(&self) -> &str {
-        "take"
-    }
-    fn interests(&self) -> Interests {
-        Interests::NONE
-    }
-    fn reduction_compatible(&self) -> bool {
-        true
-    }
-    fn on_execution_begin(&mut self, _: &Execution<'_>) {
-        RECORDS.take();
-    }
-    fn on_execution_end(&mut self, execution: &Execution<'_>, _: &mut Context<'_>) {
-        let records = RECORDS.take();
-        let mut outcomes = self.0.lock().unwrap();
-        if execution.complete {
-            outcomes.complete.insert(records);
-        } else {
-            outcomes.stuck.insert(records);
-        }
-    }
-}
 
 /// Explores a program: the report, and what its executions observed.
 pub(crate) fn explore(program: &Program, explorer: Explorer) -> (Report, Outcomes) {
@@ -233,40 +181,6 @@ struct Expected;
 
 fn is_text(payload: &(dyn std::any::Any + Send)) -> bool {
     payload.is::<String>() || payload.is::<&str>()
-}
-
-fn sends_to(op: &Op) -> Option<usize> {
-    match *op {
-        Op::Send(channel, _)
-        | Op::TrySend(channel, _)
-        | Op::CloneSender(channel)
-        | Op::CloseSender(channel) => Some(channel),
-        _ => None,
-    }
-}
-
-fn receives_from(op: &Op) -> Option<usize> {
-    match *op {
-        Op::Receive(channel)
-        | Op::TryReceive(channel)
-        | Op::ReceiveTimeout(channel)
-        | Op::CloseReceiver(channel) => Some(channel),
-        _ => None,
-    }
-}
-
-fn is_weak(op: &Op) -> bool {
-    matches!(op, Op::Upgrade | Op::CountOfWeak | Op::DropWeak)
-}
-
-/// Whether the operation is on reference counts.
-pub(crate) fn is_count(op: &Op) -> bool {
-    use Op::*;
-    is_weak(op)
-        || matches!(
-            op,
-            CloneArc | DropArc | StrongCount | WeakCount | GetMut | TryUnwrap | IntoInner | Downgraded
-        )
 }
 
 struct Body<'a> {

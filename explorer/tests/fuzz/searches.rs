@@ -1,8 +1,9 @@
 //! The searches that are compared, and what must be the same.
 
 use crate::common::Directory;
-use crate::program::Program;
-use crate::run::{Outcomes, explore, is_count};
+use crate::program::{Program, is_count};
+use crate::records::Outcomes;
+use crate::run::explore;
 use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Report, Strategy};
 use std::collections::BTreeSet;
 use std::fmt;

@@ -20,6 +20,7 @@ mod ranked;
 mod resumed;
 mod run;
 mod several;
+mod state;
 mod trace;
 
 use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Settings};

@@ -5,6 +5,7 @@
 //! tasks that it creates, wakes, or whose wait for an end it ends.
 
 use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, SLOTS, TASKS, slot_from};
+use crate::state::{Channel, HOLDS, Hold, State, Status, Task};
 use crate::trace::{self, Access, Class, Thing};
 
 /// What a task read, as digits to a base of 16, each one more than the value.
@@ -46,94 +47,6 @@ impl Leaf<'_> {
     pub(crate) fn trace(&self) -> Vec<u8> {
         trace::canonical(self.accesses)
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
-    Unborn,
-    Live,
-    /// Waits to be notified, with the mutex to take again.
-    Waits(usize),
-    /// Is to take a mutex again.
-    Retakes(usize),
-    /// Is to make it known that the last sender is gone.
-    Closes(usize),
-    Joins(usize),
-    Ended,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hold {
-    /// A try that failed.
-    Nothing,
-    Mutex(usize),
-    Share,
-    Writer,
-}
-
-/// Most holds that a task has at a time.
-const HOLDS: usize = 12;
-
-#[derive(Clone, Copy)]
-struct Task {
-    status: Status,
-    at: usize,
-    last_read: u8,
-    record: Record,
-    holds: [Hold; HOLDS],
-    held: usize,
-    /// Tasks that it can unpark, and those that it can join: as bits.
-    known: u8,
-    handles: u8,
-    /// Channels of which it has a sender: as bits.
-    senders: u8,
-    /// The how-manieth task to be created it is.
-    number: u32,
-    operations: u8,
-    /// The variable that it accessed last.
-    accessed: Option<u8>,
-    token: bool,
-    /// How many slots it has found taken, of those it has been trying.
-    tries: usize,
-}
-
-#[derive(Clone, Copy)]
-struct Channel {
-    messages: [u8; 8],
-    count: usize,
-    senders: usize,
-    /// Whether it was made known that no sender is left.
-    closed: bool,
-}
-
-#[derive(Clone, Copy)]
-struct State {
-    tasks: [Task; TASKS],
-    atomics: [u8; ATOMICS],
-    /// The data of each mutex, and whether it is taken.
-    mutexes: [(u8, bool); MUTEXES],
-    /// The data of the reader-writer lock, its readers, and whether it has a writer.
-    rwlock: (u8, u8, bool),
-    waiters: [usize; TASKS],
-    waiting: usize,
-    channels: [Channel; CHANNELS],
-    created: u32,
-    /// The task that goes on without a decision, and those that do so after it: as bits.
-    running: Option<usize>,
-    eager: u8,
-    last: usize,
-    preemptions: u32,
-    /// When each task last learned of something, and when it ended: counted up.
-    learned: [u32; TASKS],
-    ended: [u32; TASKS],
-    now: u32,
-    /// Whether the task that runs does so by a step of its own; and which tasks ended otherwise: as bits.
-    steps: bool,
-    ended_along: u8,
-    /// Tasks that a look found ended: as bits.
-    found: u8,
-    /// Whether the look of the step under way is late: it does not find a task ended that has.
-    late: bool,
 }
 
 /// Why a task does not go on by itself.
@@ -624,32 +537,6 @@ impl Walk<'_> {
             }
         };
         self.access(state, task, &[done]);
-    }
-}
-
-impl State {
-    /// The task learns of what others did.
-    fn learn(&mut self, task: usize) {
-        self.now += 1;
-        self.learned[task] = self.now;
-    }
-}
-
-impl Task {
-    fn read(&mut self, value: u8) {
-        self.last_read = value;
-        self.record = noted(self.record, value);
-    }
-
-    fn hold(&mut self, hold: Hold) {
-        self.holds[self.held] = hold;
-        self.held += 1;
-    }
-
-    /// A try to take a lock failed.
-    fn fail(&mut self) {
-        self.read(FAILED);
-        self.hold(Hold::Nothing);
     }
 }
 

@@ -427,7 +427,7 @@ impl Trace {
         let uncounted = facts.any(COUNTS) && !end.counts;
         let touches = PLAIN || event.var != SyncVar::NONE.0 && !uncounted;
         // A look that does not find a task ended may come before or after the end.
-        let is_false_look = op == SyncVarOp::TaskCheck && event.read == 0;
+        let is_false_look = !PLAIN && op == SyncVarOp::TaskCheck && event.read == 0;
         let class = facts.class.filter(|_| touches && !is_false_look);
         if !PLAIN && class.is_none() && also.is_empty() && op != SyncVarOp::Choice && !is_false_look {
             return;

@@ -94,7 +94,7 @@ fn ends_of_handles_make_classes_and_no_traces() {
                     drop(n);
                 })
             });
-            tasks.map(|task| task.join().unwrap());
+            tasks.into_iter().for_each(|task| task.join().unwrap());
         });
     assert_eq!((report.traces(), counts.classes()), (Some(2), 4));
     assert!(

@@ -5,6 +5,12 @@
 //! `FUZZED_EXECUTIONS` how many executions the reference has at most; `FUZZED_KEEP_GOING`, if it is there, lists all that
 //! differ and not just the first.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what it did is for whoever runs it by hand"
+)]
+
 #[path = "../common/mod.rs"]
 mod common;
 mod ends;

@@ -1,6 +1,10 @@
 //! Processes that end in the middle of an exploration: by `exit`, by a signal, by Ctrl-C. Each test runs itself in a process
 //! of its own.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#![allow(
+    clippy::print_stdout,
+    reason = "how a child process tells its parent what it does"
+)]
 
 use intermezzo_explorer::settings::JournalAt;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -20,15 +20,16 @@ fn maps_are_maps() {
     assert_eq!(map, [(4, "vi"), (3, "dr"), (2, "zw")].into());
     let sorted: BTreeMap<_, _> = map.clone().into_iter().collect();
     assert_eq!(sorted.into_keys().collect::<Vec<_>>(), [2, 3, 4]);
-    let mut keys: Vec<i32> = (&map).into_iter().map(|(&key, _)| key).collect();
+    let mut keys: Vec<i32> = map.iter().map(|(&key, _)| key).collect();
     keys.sort_unstable();
     assert_eq!(keys, [2, 3, 4]);
     assert_eq!(map.into_values().map(str::len).sum::<usize>(), 6);
     let mut none: HashMap<u8, u8> = HashMap::with_capacity(8);
     assert!(none.capacity() >= 8 && none.is_empty() && format!("{none:?}") == "{}");
-    for (_, value) in &mut none {
-        *value += 1;
-    }
+    assert_eq!(
+        ((&none).into_iter().count(), (&mut none).into_iter().count()),
+        (0, 0)
+    );
     let hashed: HashMap<u8, u8, RandomState> = HashMap::with_hasher(RandomState::new());
     assert_eq!(hashed, HashMap::new());
 }

@@ -118,7 +118,7 @@ fn what_fairness_leaves_out_is_said() {
             .any(|limit| matches!(limit, Limit::Fairness { .. }));
         assert_eq!(is_exhaustive(&report), !narrowed, "{program:?}: {report}");
         if narrowed {
-            more += u32::from(seen != every);
+            more += u64::from(seen != every);
         } else {
             compared += 1;
             assert_eq!(seen, every, "{number} {program:?}: {report}");

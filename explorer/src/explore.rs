@@ -39,8 +39,9 @@ impl Strategy {
         Strategy(Chosen::Kind(StrategyKind::DepthFirst))
     }
 
-    /// Depth first, in order of preemptions, for half of the executions or until it is over; the rest is drawn at random, by
-    /// several strategies in turns. What `#[intermezzo::test]` runs.
+    /// Exhaustive search and samples, by turns: every trace with the strongest sound reduction, executions in order of
+    /// preemptions, and executions drawn by several strategies. Ends when one of the exhaustive searches does. What
+    /// `#[intermezzo::test]` runs.
     pub fn auto() -> Strategy {
         Strategy(Chosen::Kind(StrategyKind::Auto))
     }
@@ -218,7 +219,8 @@ impl Default for Explorer {
 }
 
 impl Explorer {
-    /// Depth first, without bounds or limits but 20,000 steps per execution, up to the first finding.
+    /// Depth first, without bounds, up to the first finding. Limits: 20,000 steps per execution, and two minutes unless
+    /// [`executions`](Explorer::executions) or [`time`](Explorer::time) is set.
     pub fn new() -> Explorer {
         Explorer::with_settings(Settings::default())
     }
@@ -291,7 +293,8 @@ impl Explorer {
         self
     }
 
-    /// How to leave out executions that show nothing new. Default: every schedule is run.
+    /// How to leave out executions that show nothing new. Default: with [`Strategy::auto`] the strongest sound reduction, with
+    /// any other strategy none: every schedule is run.
     pub fn reduction(mut self, reduction: Reduction) -> Explorer {
         self.settings.reduction = reduction;
         self

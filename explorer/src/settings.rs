@@ -38,8 +38,10 @@ use table::SETTINGS;
 /// How executions that show nothing new are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reduction {
-    /// Every schedule is run.
+    /// The strongest sound one, where the strategy is `auto`; none with any other strategy.
     #[default]
+    Auto,
+    /// Every schedule is run.
     None,
     /// Prefixes that lead to a state already reached are not continued (happens-before caching). Sound with and
     /// without a preemption bound.
@@ -54,7 +56,8 @@ pub enum Reduction {
 
 impl Reduction {
     /// Every reduction, with its name in settings and reports.
-    pub const ALL: [(&'static str, Reduction); 5] = [
+    pub const ALL: [(&'static str, Reduction); 6] = [
+        ("auto", Reduction::Auto),
         ("none", Reduction::None),
         ("caching", Reduction::Caching),
         ("source-dpor", Reduction::SourceDpor),
@@ -112,9 +115,10 @@ pub struct Settings {
     pub iroot_attempts: u32,
     /// The file that remembers which iRoots were exposed, for other explorations; `None` for none.
     pub memo: Option<PathBuf>,
-    /// Most executions; `None` for no limit.
+    /// Most executions; `None` for no limit, or with `auto`, and no limit of time, for 50,000.
     pub executions: Option<u64>,
-    /// Most time for the whole exploration; `None` for no limit. The execution that runs is finished.
+    /// Most time for the whole exploration; `Duration::MAX` for no limit. `None`: two minutes where executions are not limited
+    /// either, else no limit. The execution that runs is finished.
     pub time: Option<Duration>,
     /// Most visible operations in an execution; one that takes more is a finding.
     pub steps: u64,
@@ -207,7 +211,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             strategy: StrategyKind::DepthFirst,
-            reduction: Reduction::None,
+            reduction: Reduction::Auto,
             preemptions: None,
             delays: None,
             variables: None,
@@ -319,6 +323,38 @@ impl Settings {
     /// # Errors
     /// Two of them do not: the search would miss what it claims to cover. The error says which, and why.
     pub fn check(&self) -> Result<(), SettingError> {
+        match self.reduction {
+            Reduction::Auto => self.with_reduction(self.reduction_at_work()).check_given(),
+            _ => self.check_given(),
+        }
+    }
+
+    fn with_reduction(&self, reduction: Reduction) -> Settings {
+        Settings {
+            reduction,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the reduction with which the search begins: where none is given, and the strategy is `auto`, the strongest
+    /// that goes with the other settings.
+    pub(crate) fn reduction_at_work(&self) -> Reduction {
+        match (self.reduction, &self.strategy) {
+            (Reduction::Auto, StrategyKind::Auto) => [Reduction::Dpor, Reduction::Caching]
+                .into_iter()
+                .find(|&reduction| self.with_reduction(reduction).check_given().is_ok())
+                .unwrap_or(Reduction::None),
+            (Reduction::Auto, _) => Reduction::None,
+            (given, _) => given,
+        }
+    }
+
+    /// `true` if the search chooses its reduction itself, and may do without one.
+    pub(crate) fn chooses_reduction(&self) -> bool {
+        self.reduction == Reduction::Auto && self.strategy == StrategyKind::Auto
+    }
+
+    fn check_given(&self) -> Result<(), SettingError> {
         let refuse = |name: &str, problem: &str| {
             Err(SettingError {
                 name: name.into(),

@@ -170,6 +170,41 @@ fn what_does_not_go_together_is_shown() {
     );
 }
 
+/// Where nothing says which searches, the usual ones are compared, those with a reduction first: with what to write at the end.
+#[test]
+fn the_usual_searches_are_compared_within_a_time() {
+    let comparison = json(0, &["tune", "counter,tasks=2", "--no-times"]);
+    let cells = comparison["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 10);
+    assert_eq!(
+        (&cells[0]["strategy"], &cells[0]["reduction"]),
+        (&"dfs".into(), &"dpor".into())
+    );
+    let advice = &comparison["advice"][0];
+    assert_eq!(advice["search"], "dfs dpor");
+    assert_eq!(
+        advice["attribute"],
+        "#[intermezzo::test(strategy = \"dfs\", reduction = \"dpor\")]"
+    );
+    assert_eq!(advice["config"], "strategy = \"dfs\"\nreduction = \"dpor\"");
+    let worth = advice["worth"].as_str().unwrap();
+    assert!(
+        worth.starts_with("6 executions to the end; a test that says nothing: "),
+        "{worth}"
+    );
+    // That is decided after the first round: a search that has not ended by then was run no further.
+    assert!(
+        cells
+            .iter()
+            .all(|cell| cell["executions"].as_f64().unwrap() <= 100.0),
+        "{comparison}"
+    );
+
+    let text = run(&["tune", "counter", "--time", "0"]).ends_with(0).stdout;
+    assert!(text.contains("not run: the time was up before"), "{text}");
+    run(&["tune", "counter", "--time", "1", "--strategies", "dfs"]).refused(&["--time", "--strategies"]);
+}
+
 #[test]
 fn growth_is_shown_and_drawn() {
     let directory = tempfile::tempdir().unwrap();

@@ -112,7 +112,7 @@ impl Exploration {
         let names: Vec<String> = sets[0].iter().map(|monitor| monitor.name().to_owned()).collect();
         let mut reduction_note = None;
         if own
-            && settings.reduction != Reduction::None
+            && settings.reduction_at_work() != Reduction::None
             && let Some(monitor) = &telling_apart
         {
             reduction_note = Some(format!(
@@ -156,6 +156,7 @@ impl Exploration {
             catalogue: Catalogue::new(!settings.keep_going),
             places: Vec::new(),
             touchers: BTreeSet::new(),
+            gave_way: None,
             redundant: 0,
             unfitted: None,
             at_hand: vec![AtHand::default(); jobs],
@@ -165,7 +166,8 @@ impl Exploration {
         let (keeping, restored) = open_checkpoint(&settings, &program, body, &sets[0], &*strategy)?;
         let mut ending = None;
         let mut before = Duration::ZERO;
-        let mut alone = jobs == 1 || asked != Suits::Caching;
+        let by_turns = own && settings.strategy == StrategyKind::Auto;
+        let mut alone = jobs == 1 || asked < Suits::Caching || by_turns;
         let mut several = jobs > 1;
         if let (Some(keeping), Some(Restored { mut contents, state })) = (&keeping, restored) {
             let refused = |problem| ExploreError::Checkpoint(keeping.refused(problem));
@@ -174,7 +176,7 @@ impl Exploration {
             alone &= contents.alone;
             several |= contents.several;
             if books.planned > asked {
-                strategy = configured::weaker(&settings, books.planned);
+                strategy = configured::weaker(&settings, books.planned, 0);
             }
             if !strategy.restore(&state) {
                 return Err(refused(Problem::Unintelligible {
@@ -281,7 +283,7 @@ impl Exploration {
 
 /// What a program may do for the reduction to suit it that the settings ask for, if the search is `own`.
 fn suits_asked(settings: &Settings, own: bool) -> Suits {
-    match settings.reduction {
+    match settings.reduction_at_work() {
         Reduction::Dpor if own => Suits::WakeupTrees,
         Reduction::SourceDpor | Reduction::Bpor if own => Suits::SourceSets,
         _ => Suits::Caching,

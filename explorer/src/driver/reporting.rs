@@ -25,11 +25,8 @@ const PARKED: &str = "awaits: a task whose loop only waits goes on when a variab
                       `awaits=false` plays such loops round by round";
 
 /// What a report notes where another reduction took over.
-const WEAKER_REDUCTION: &str = "reduction: the test uses what the one asked for does not suit (shared locks, channels, \
-                                waits that may end unasked, looks whether a task has ended, parked tasks, variables that \
-                                come into use or tasks that are created in an order that depends on the schedule, \
-                                failures after which it went on; with several workers also values to choose): the search \
-                                began again with a weaker one";
+const WEAKER_REDUCTION: &str =
+    "reduction: the test does what the one asked for does not suit: a weaker one took over";
 
 /// What a report notes where a parked task went on because of something that is not compared.
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
@@ -139,7 +136,9 @@ impl Outcome<'_> {
             (Some(_), Some(share)) => Some(Estimate::new(share, report.executions, elapsed)),
             _ => None,
         };
-        note_tally(report, &tally, done.iter().any(|done| done.weakened));
+        let weakened = done.iter().any(|done| done.weakened);
+        let gave_way = books.gave_way.as_deref().unwrap_or(WEAKER_REDUCTION);
+        note_tally(report, &tally, weakened.then_some(gave_way));
         let given_up = done[0].given_up;
         if worker.known_loops() > 0 {
             report.note(&assumed_note(worker.known_loops(), given_up));
@@ -369,10 +368,10 @@ fn races_note(places: usize, given_up: GivenUp) -> String {
 }
 
 /// What a reader should know of the executions.
-fn note_tally(report: &mut Report, tally: &Tally, weakened: bool) {
+fn note_tally(report: &mut Report, tally: &Tally, weakened: Option<&str>) {
     let notes = [
         (tally.parked, PARKED),
-        (weakened, WEAKER_REDUCTION),
+        (weakened.is_some(), weakened.unwrap_or_default()),
         (tally.unseen_change, UNSEEN_CHANGE),
     ];
     for (_, note) in notes.into_iter().filter(|(noted, _)| *noted) {

@@ -24,6 +24,10 @@ const EXECUTIONS_PER_LOOK: u64 = 64;
 /// Steps between two looks at the clock, where executions are long.
 const STEPS_PER_LOOK: u64 = 4096;
 
+/// Why wakeup trees are given up where they planned what they cannot rely on.
+const UNSURE: &str = "an execution failed or was cut short, or it cannot be said which variables or tasks of two executions \
+                      are the same";
+
 /// A worker at work.
 pub(super) struct Shift<'a> {
     common: &'a Common<'a>,
@@ -157,7 +161,7 @@ impl<'a> Shift<'a> {
             let more = self.attempts.prepare(&mut self.worker);
             if self.worker.strategy().is_unsure() {
                 self.common.allowed_begins(false);
-                self.common.weaken(Suits::SourceSets);
+                self.weaken(Suits::SourceSets, Some(UNSURE));
                 continue;
             }
             if !more {
@@ -257,14 +261,36 @@ impl<'a> Shift<'a> {
         self.since_look.0 += 1;
         self.since_look.1 += executed.steps;
         self.learned = executed.learned;
-        let mut suits = executed.suits;
-        if self.common.several && self.planned == Suits::WakeupTrees && self.worker.chose_values() {
+        let (mut suits, mut reason) = (executed.suits, None);
+        if self.common.several && suits < Suits::SourceSets && self.worker.chose_values() {
             // Workers that have wakeup trees in common take each step to be one, not one for each value.
-            suits = suits.max(Suits::SourceSets);
+            (suits, reason) = (
+                Suits::SourceSets,
+                Some("the test chooses values, and several workers explore it"),
+            );
+        }
+        if executed.scoping.region_unheeded && self.common.own && self.common.settings.chooses_reduction() {
+            (suits, reason) = (Suits::Nothing, Some("the test turns preemptions off in a region"));
+            // From here on it is heeded.
+            self.tally.scoping.region_unheeded = false;
         }
         if suits > self.planned && !executed.departed {
-            self.common.weaken(suits);
+            self.weaken(suits, reason);
         }
+    }
+
+    /// A weaker reduction takes over, for all workers.
+    #[cold]
+    fn weaken(&mut self, suits: Suits, reason: Option<&str>) {
+        let drawn = self.worker.strategy().drawn();
+        let reason = match reason {
+            Some(reason) => reason.to_owned(),
+            None => match self.worker.unsuited(suits) {
+                Some(operation) => format!("the test does what it does not suit: {operation}"),
+                None => "the test does what it does not suit".to_owned(),
+            },
+        };
+        self.common.weaken(suits, drawn, reason);
     }
 
     /// Goes on with the weaker reduction that took over; those who wait for work of the search before are told.
@@ -303,7 +329,7 @@ impl<'a> Shift<'a> {
         } else if self.planned == self.asked {
             configured::strategy(settings)
         } else {
-            configured::weaker(settings, self.planned)
+            configured::weaker(settings, self.planned, 0)
         });
     }
 

@@ -5,14 +5,16 @@ use crate::settings::JournalAt;
 use std::time::Duration;
 
 impl Explorer {
-    /// Stops after this many executions. Default: no limit.
+    /// Stops after this many executions. Default: no limit, or with [`Strategy::auto`](super::Strategy::auto), and no limit
+    /// of time, 50,000.
     pub fn executions(mut self, most: u64) -> Explorer {
         self.settings.executions = Some(most);
         self
     }
 
     /// Stops the search after this much time in this process; the execution that runs is finished first. What was found is then
-    /// replayed and made smaller, for a quarter of this time at most. Default: no limit.
+    /// replayed and made smaller, for a quarter of this time at most. `Duration::MAX` is no limit. Default: two
+    /// minutes where [`executions`](Explorer::executions) are not limited either, and the report says so; else no limit.
     pub fn time(mut self, most: Duration) -> Explorer {
         self.settings.time = Some(most);
         self

@@ -44,7 +44,9 @@ impl Engine {
             return false;
         }
         // Whether it may happen depends on how often it has happened.
-        self.rt().trace.only(Suits::Caching);
+        let rt = self.rt();
+        let access = rt.tasks[rt.current as usize].pending.access;
+        rt.suits_only(Suits::Caching, access.op, access.site);
         if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
             self.also_touches(budget, Class::Read);
             return false;

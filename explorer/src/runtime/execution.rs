@@ -176,7 +176,11 @@ impl Runtime {
         self.prescribed = self.plan.choices().len();
         self.decided = 0;
         self.departed = None;
-        self.trace.rewind(self.plan.kept(), &self.vars, &self.tasks);
+        if self.plan.take_forgotten() {
+            self.trace.clear();
+        } else {
+            self.trace.rewind(self.plan.kept(), &self.vars, &self.tasks);
+        }
         let known = self.trace.steps();
         self.events.clear(known.last().map_or(0, |step| step.events_end));
         let nothing = self.trace.detail() == Detail::Nothing;
@@ -198,6 +202,19 @@ impl Runtime {
         self.unfair_left_out = false;
         self.capped = Capped::default();
         self.stop = None;
+    }
+
+    /// An operation at this place allows no stronger reduction.
+    pub(super) fn suits_only(&mut self, suits: Suits, op: SyncVarOp, site: Site) {
+        self.trace.only(suits);
+        self.note_unsuited(suits, op, site);
+    }
+
+    /// Notes which operation, at which place, is the first that allows no stronger reduction.
+    pub(super) fn note_unsuited(&mut self, suits: Suits, op: SyncVarOp, site: Site) {
+        if self.unsuited.is_none_or(|(known, ..)| known < suits) {
+            self.unsuited = Some((suits, op, site));
+        }
     }
 
     /// The execution is over, and with it what the strategy may learn from.

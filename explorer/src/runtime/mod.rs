@@ -196,6 +196,9 @@ pub(crate) struct Runtime {
     strategy: Box<dyn Strategy>,
     /// Whether the strategy is asked where there is but one alternative.
     asks_always: bool,
+    /// The weakest reduction that suits the program for another reason than the kind of an operation, and the first operation
+    /// that gave the reason.
+    unsuited: Option<(Suits, SyncVarOp, Site)>,
 
     events: Events,
     /// Who happened before whom in this execution.
@@ -371,7 +374,7 @@ impl Engine {
         at.watchers.insert(current);
         if unasked {
             // Whether it may depends on how often that has happened.
-            rt.trace.only(Suits::Caching);
+            rt.suits_only(Suits::Caching, op, site);
             rt.also_touches(Key::SPURIOUS, Class::Read);
             rt.also_touches(Key::TIMEOUTS, Class::Read);
         }

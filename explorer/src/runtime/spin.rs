@@ -33,6 +33,7 @@ use super::task::Pending;
 use super::task_set::TaskSet;
 use super::{Access, Engine, LATE, Runtime, Site, Stop, VarKind};
 use crate::environment::Environment;
+use crate::trace::Suits;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 
 /// Rounds in vain after which a task that was let go again is given up: more than any loop that is bounded by
@@ -377,6 +378,7 @@ impl Runtime {
             self.spins.looked = self.events.as_slice().len();
         }
         self.spins.parks += 1;
+        self.note_unsuited(Suits::SourceSets, access.op, access.site);
         self.spins.parked.insert(task);
         self.tasks[task as usize].pending = Pending {
             access,

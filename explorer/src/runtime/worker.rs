@@ -8,6 +8,7 @@ use super::execution::ResetCurrent;
 use super::fair::Fairness;
 use super::journal::Journal;
 use super::listen::{Listeners, Pointers, Reported};
+use super::naming::site_name;
 use super::object::{Epochs, Statics};
 use super::scope::{Preemptible, Scoping};
 use super::spin::Spins;
@@ -23,8 +24,9 @@ use crate::schedule::{ChoiceKind, Premises};
 use crate::scope::Scope;
 use crate::search::{Plan, Rank, Strategy};
 use crate::sites::Sites;
-use crate::trace::{Detail, Trace};
+use crate::trace::{Detail, Suits, Trace};
 use intermezzo_breakpoint::Armings;
+use intermezzo_sdk::SyncVarOp;
 use std::time::Duration;
 
 /// Limits of one execution.
@@ -119,6 +121,7 @@ impl Worker {
                 decided: 0,
                 departed: None,
                 asks_always,
+                unsuited: None,
                 strategy,
                 trace: if known_loops.is_some() {
                     Trace::with_voids(detail)
@@ -375,6 +378,7 @@ impl Worker {
         rt.asks_always = strategy.asks_always();
         rt.trace = rt.trace.anew(rt.trace.detail());
         rt.plan = Plan::default();
+        rt.heeds_scope = strategy.heeds_scope();
         rt.strategy = strategy;
     }
 
@@ -403,6 +407,25 @@ impl Worker {
         &mut *self.runtime.strategy
     }
 
+    /// Says which operation at which place of the last execution is the reason that nothing stronger suits the program;
+    /// `None` if it is none.
+    pub(crate) fn unsuited(&self, suits: Suits) -> Option<String> {
+        let rt = &self.runtime;
+        let of_kind = rt
+            .events
+            .as_slice()
+            .iter()
+            .find(|event| Suits::of(event.op) == suits);
+        let (op, site) = match of_kind {
+            Some(event) => (event.op, event.site),
+            None => match rt.unsuited {
+                Some((own, op, site)) if own == suits => (op, site),
+                _ => return None,
+            },
+        };
+        Some(format!("{} at {}", in_words(op), site_name(site)))
+    }
+
     /// What is left of the work of the strategy, in words of its own.
     pub(crate) fn save(&mut self) -> Option<String> {
         if self.runtime.strategy.saves_ahead() && self.ahead.is_none() {
@@ -424,6 +447,18 @@ impl Worker {
         }
         self.runtime.strategy.coverage(finished)
     }
+}
+
+/// An operation's name in words: `channel send`.
+fn in_words(op: SyncVarOp) -> String {
+    let mut words = String::new();
+    for letter in format!("{op:?}").chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
 }
 
 /// How much of executions is worked out for a strategy.

@@ -58,7 +58,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     Setting::new(
         "reduction",
-        "`none`, `caching`, `source-dpor`, `dpor` or `bpor`",
+        "`auto`, `none`, `caching`, `source-dpor`, `dpor` or `bpor`",
         |s, v| one_of(&Reduction::ALL, "reduction", v).map(|reduction| s.reduction = reduction),
         |s| name_of(&Reduction::ALL, s.reduction),
     ),
@@ -208,9 +208,13 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     Setting::new(
         "time",
-        "seconds, or `none`",
-        |s, v| optional(v, duration).map(|n| s.time = n),
-        |s| given(s.time.map(|time| time.as_secs_f64())),
+        "seconds, `none`, or `auto`: two minutes where `executions` are not limited either",
+        |s, v| time(v).map(|n| s.time = n),
+        |s| match s.time {
+            None => "auto".into(),
+            Some(Duration::MAX) => NONE.into(),
+            Some(time) => time.as_secs_f64().to_string(),
+        },
     ),
     Setting::new(
         "steps",
@@ -443,6 +447,15 @@ fn duration(value: &str) -> Result<Duration, String> {
     let problem = || format!("`{value}` is no time: give seconds, as in 2.5");
     Duration::try_from_secs_f64(seconds.replace('_', "").parse().map_err(|_| problem())?)
         .map_err(|_| problem())
+}
+
+/// A limit of time; `None` where it is chosen.
+fn time(value: &str) -> Result<Option<Duration>, String> {
+    match value {
+        "auto" => Ok(None),
+        NONE => Ok(Some(Duration::MAX)),
+        _ => duration(value).map(Some),
+    }
 }
 
 fn truth(value: &str) -> Result<bool, String> {

@@ -22,6 +22,7 @@ mod run;
 mod several;
 mod state;
 mod trace;
+mod turns;
 
 use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Settings};
 use model::{Leaf, executions};

@@ -158,6 +158,8 @@ fn unsafe_code_stays_in_its_rooms() {
         // A user's crate with data races.
         "cli/tests/cli/new_user.rs",
         "corpus/src/programs/plain.rs",
+        "benches/listening.rs",
+        "tests/monitors_shipped/allocations.rs",
         // Memory that a monitor must object to.
         "tests/monitors_shipped/memory.rs",
         "tests/monitors_shipped/defaults.rs",

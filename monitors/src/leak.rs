@@ -22,7 +22,8 @@ use crate::arguments::{self, Argument, SWITCH, switch};
 use crate::order::TraceOrder;
 use intermezzo_sdk::{
     Allocation, BlockKind, Context, DataVarAccess, EventId, Execution, FindingKind, Interests, Location,
-    Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId, VectorClock,
+    MemoryDeed, MemoryEvent, Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId,
+    VectorClock,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -194,6 +195,64 @@ impl Leaks {
         &mut self.blocks[at]
     }
 
+    /// Memory is accessed after this number of visible operations.
+    #[inline]
+    fn data_var_access(&mut self, access: &DataVarAccess, events: usize, cx: &mut Context<'_>) {
+        let used = Use {
+            after: access.after,
+            site: access.site,
+            does: uses(access),
+        };
+        let block = self.block(access.location);
+        block.add(used);
+        if !block.releases.is_empty() {
+            for release in block.releases.clone() {
+                self.judge(used, release, events, cx);
+            }
+        }
+    }
+
+    /// A block is given back after this number of visible operations.
+    fn release(&mut self, release: &Release, events: usize, cx: &mut Context<'_>) {
+        let releaser = release.after.task;
+        let block = self.block(release.location);
+        block.releases.push((*release, events));
+        if block.accesses.iter().any(|used| used.after.task != releaser) {
+            self.joins.look_at(&cx.accesses()[..events]);
+            let at = release.location.index();
+            for number in 0..self.blocks[at].accesses.len() {
+                let used = self.blocks[at].accesses[number];
+                if used.after.task != releaser {
+                    self.judge(used, (*release, events), events, cx);
+                }
+            }
+        }
+        let releases = &self.block(release.location).releases;
+        if releases.len() == 1 {
+            return;
+        }
+        let before = releases[..releases.len() - 1].to_vec();
+        for (earlier, _) in before {
+            let by = |release: &Release, cx: &Context<'_>| {
+                format!(
+                    "by {} at {}",
+                    cx.task_name(release.after.task),
+                    cx.site_name(release.site)
+                )
+            };
+            let mut both = [by(&earlier, cx), by(release, cx)];
+            both.sort();
+            let message = format!(
+                "double free: {} is given back {} and {}",
+                cx.location_name(release.location),
+                both[0],
+                both[1]
+            );
+            let report = Report::new(FindingKind::Leak, message).events([release.after, earlier.after]);
+            self.tell(report.suggest("let one owner give it back, once"), cx);
+        }
+    }
+
     /// What the task knew after this number of visible operations.
     fn known_at(&mut self, task: TaskId, events: &[SyncVarAccess]) -> VectorClock {
         if self.ordered > events.len() {
@@ -215,7 +274,8 @@ impl Leaks {
     }
 
     /// An access and a release of one block, before which there were so many `events`.
-    fn judge(&mut self, used: Use, (release, events): (Release, usize), cx: &mut Context<'_>) {
+    /// There are `now` events by now.
+    fn judge(&mut self, used: Use, (release, events): (Release, usize), now: usize, cx: &mut Context<'_>) {
         let Use { after, site, does } = used;
         let user = after.task;
         let releaser = release.after.task;
@@ -225,7 +285,8 @@ impl Leaks {
         {
             return;
         }
-        let is_later = user == releaser || ordered(release.after, &self.known_at(user, cx.accesses()));
+        let is_later =
+            user == releaser || ordered(release.after, &self.known_at(user, &cx.accesses()[..now]));
         let what = format!(
             "{} {} {} at {}",
             cx.task_name(user),
@@ -371,18 +432,7 @@ impl Monitor for Leaks {
     }
 
     fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
-        let used = Use {
-            after: access.after,
-            site: access.site,
-            does: uses(access),
-        };
-        let block = self.block(access.location);
-        block.add(used);
-        if !block.releases.is_empty() {
-            for release in block.releases.clone() {
-                self.judge(used, release, cx);
-            }
-        }
+        self.data_var_access(access, cx.accesses().len(), cx);
     }
 
     fn on_allocation(&mut self, allocation: &Allocation, _: &mut Context<'_>) {
@@ -390,43 +440,22 @@ impl Monitor for Leaks {
     }
 
     fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {
-        let events = cx.accesses().len();
-        let releaser = release.after.task;
-        let block = self.block(release.location);
-        block.releases.push((*release, events));
-        if block.accesses.iter().any(|used| used.after.task != releaser) {
-            self.joins.look_at(cx.accesses());
-            let at = release.location.index();
-            for number in 0..self.blocks[at].accesses.len() {
-                let used = self.blocks[at].accesses[number];
-                if used.after.task != releaser {
-                    self.judge(used, (*release, events), cx);
+        self.release(release, cx.accesses().len(), cx);
+    }
+
+    fn memory_afterwards(&self) -> bool {
+        true
+    }
+
+    fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
+        for event in memory {
+            match &event.what {
+                MemoryDeed::Access(access) => self.data_var_access(access, event.events, cx),
+                MemoryDeed::Allocation(allocation) => {
+                    self.block(allocation.location).allocation = Some(*allocation);
                 }
+                MemoryDeed::Release(release) => self.release(release, event.events, cx),
             }
-        }
-        let releases = &self.block(release.location).releases;
-        if releases.len() == 1 {
-            return;
-        }
-        let before = releases[..releases.len() - 1].to_vec();
-        for (earlier, _) in before {
-            let by = |release: &Release, cx: &Context<'_>| {
-                format!(
-                    "by {} at {}",
-                    cx.task_name(release.after.task),
-                    cx.site_name(release.site)
-                )
-            };
-            let mut both = [by(&earlier, cx), by(release, cx)];
-            both.sort();
-            let message = format!(
-                "double free: {} is given back {} and {}",
-                cx.location_name(release.location),
-                both[0],
-                both[1]
-            );
-            let report = Report::new(FindingKind::Leak, message).events([release.after, earlier.after]);
-            self.tell(report.suggest("let one owner give it back, once"), cx);
         }
     }
 

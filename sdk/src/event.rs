@@ -127,6 +127,26 @@ impl DataVarAccess {
     }
 }
 
+/// Something that an execution does with plain memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryEvent {
+    /// Number of visible operations before it, of all tasks.
+    pub events: usize,
+    /// What happens.
+    pub what: MemoryDeed,
+}
+
+/// The kinds of [`MemoryEvent`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryDeed {
+    /// What [`Monitor::on_data_var_access`](crate::Monitor::on_data_var_access) is told.
+    Access(DataVarAccess),
+    /// What [`Monitor::on_allocation`](crate::Monitor::on_allocation) is told.
+    Allocation(Allocation),
+    /// What [`Monitor::on_release`](crate::Monitor::on_release) is told.
+    Release(Release),
+}
+
 /// What a block of tracked memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]

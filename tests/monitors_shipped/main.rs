@@ -1,6 +1,7 @@
 //! The monitors that ship with intermezzo, on programs as a user writes them: each finds its bug, which replays, and
 //! nothing in the mended twin.
 
+mod allocations;
 mod defaults;
 mod memory;
 mod observers;

@@ -49,9 +49,10 @@ mod tests;
 use crate::arguments::{self, Argument, SWITCH, switch};
 use intermezzo_sdk::{
     Allocation, Context, DataVarAccess, Deed as ToldDeed, EventId, Execution, FindingKind, Interests,
-    Location, MemoryOrder, Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess, SyncVarOp, VectorClock,
+    Location, MemoryDeed, MemoryEvent, MemoryOrder, Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess,
+    SyncVarOp, VectorClock,
 };
-use shadow::{ALL, Deed, End, Epoch, History, Shadow};
+use shadow::{Deed, End, Epoch, History, Shadow};
 use std::collections::{BTreeMap, HashSet};
 use sync::Synchronisation;
 
@@ -110,8 +111,8 @@ impl Races {
 
 const NAME: &str = "data-race";
 
-/// What a task knows that is asked for nothing.
-static NOTHING: VectorClock = VectorClock::new();
+/// All bytes of a location.
+const ALL: (u64, u64) = (0, u64::MAX);
 
 const ARGUMENTS: [Argument<DataRaces>; 1] = [Argument {
     name: "first_only",
@@ -143,51 +144,68 @@ impl DataRaces {
         self
     }
 
-    /// Memory is accessed plainly, or by an atomic operation that is no event, after this event of a task.
+    /// Memory is accessed plainly, or by an atomic operation that is no event, after this event of a task. `bytes` are all
+    /// if there are none. `events` are all visible operations so far.
+    #[inline]
     fn access(
         &mut self,
-        (location, bytes): (Location, (u64, u64)),
+        (location, bytes): (Location, Option<(u64, u64)>),
         (deed, site): (Deed, SiteId),
         after: EventId,
-        cx: &Context<'_>,
+        events: &[SyncVarAccess],
     ) {
-        if self.memory.len() <= location.index() {
-            self.memory.resize_with(location.index() + 1, Shadow::default);
+        let at = location.index();
+        if self.memory_used <= at {
+            if self.memory.len() <= at {
+                self.memory.resize_with(at + 1, Shadow::default);
+            }
+            self.memory_used = at + 1;
         }
-        self.memory_used = self.memory_used.max(location.index() + 1);
         let now = epoch_after(after, deed, site);
-        // Where no other task is concerned, it does not matter what this one knows.
-        if !self.memory[location.index()].concerns(bytes, now.end) {
-            return self.memory[location.index()].access(bytes, now, &NOTHING, |_| ());
+        let touched = bytes.unwrap_or(ALL);
+        if touched.0 == touched.1 {
+            return;
         }
-        self.catch_up(cx.accesses());
-        let DataRaces {
-            sync, memory, races, ..
-        } = self;
-        memory[location.index()].access(bytes, now, sync.known(after.task), |earlier| {
-            races.add(Race {
-                subject: Subject::Location(location),
-                earlier,
-                later: now.end,
-                after,
-                events: cx.accesses().len(),
+        // Where no other task is concerned, it does not matter what this one knows.
+        if self.memory[at].concerns(touched, now.end) {
+            self.catch_up(events);
+            let DataRaces {
+                sync, memory, races, ..
+            } = self;
+            memory[at].check(touched, now.end, sync.known(after.task), |earlier| {
+                races.add(Race {
+                    subject: Subject::Location(location),
+                    earlier,
+                    later: now.end,
+                    after,
+                    events: events.len(),
+                });
             });
-        });
+        }
+        match bytes {
+            Some(bytes) => self.memory[at].add(bytes, now),
+            None => self.memory[at].add_to_whole(now),
+        }
     }
 
     /// The memory of an atomic is accessed plainly: against the atomic accesses until now, and for those to come.
     #[cold]
-    fn plain_access(&mut self, var: SyncVar, (deed, site): (Deed, SiteId), after: EventId, cx: &Context<'_>) {
+    fn plain_access(
+        &mut self,
+        var: SyncVar,
+        (deed, site): (Deed, SiteId),
+        after: EventId,
+        events: &[SyncVarAccess],
+    ) {
         if self.plain.len() <= var.index() {
             self.plain.resize_with(var.index() + 1, History::default);
         }
-        let events = cx.accesses();
         self.catch_up(events);
+        self.any_plain = true;
         let DataRaces {
             sync, plain, races, ..
         } = self;
         let (now, known) = (epoch_after(after, deed, site), sync.known(after.task));
-        self.any_plain = true;
         let subject = Subject::Var(var);
         let mut race = |earlier| {
             races.add(Race {
@@ -201,17 +219,47 @@ impl DataRaces {
         let mut atomically = History::default();
         for access in events.iter().filter(|access| access.var == var) {
             if let Some(epoch) = atomic_epoch(access) {
-                atomically.access(epoch, known, |_| ());
+                atomically.add(epoch);
             }
         }
         atomically.check(now.end, known, &mut race);
         // Those that are plain race by their location.
-        plain[var.index()].access(now, known, |_| ());
+        plain[var.index()].add(now);
+    }
+
+    #[inline]
+    fn data_var_access(&mut self, access: &DataVarAccess, events: &[SyncVarAccess]) {
+        let deed = match (access.order, access.is_write) {
+            (MemoryOrder::None, true) if access.by_pointer => Deed::Pointer,
+            (MemoryOrder::None, true) => Deed::Write,
+            (MemoryOrder::None, false) if access.by_pointer => Deed::GetPointer,
+            (MemoryOrder::None, false) => Deed::Read,
+            (_, true) => Deed::AtomicWrite,
+            (_, false) => Deed::AtomicRead,
+        };
+        let from = u64::from(access.offset);
+        let bytes = (from, from + u64::from(access.size));
+        let what = (deed, access.site);
+        self.access((access.location, Some(bytes)), what, access.after, events);
+        if access.var != SyncVar::NONE {
+            self.plain_access(access.var, what, access.after, events);
+        }
+    }
+
+    fn allocation(&mut self, allocation: &Allocation, events: &[SyncVarAccess]) {
+        let what = (Deed::Allocation, allocation.site);
+        self.access((allocation.location, None), what, allocation.after, events);
+    }
+
+    fn release(&mut self, release: &Release, events: &[SyncVarAccess]) {
+        let what = (Deed::Release, release.site);
+        self.access((release.location, None), what, release.after, events);
     }
 
     /// Takes in the visible operations that came since the last time: `events` are all so far.
     fn catch_up(&mut self, events: &[SyncVarAccess]) {
-        for (at, access) in events.iter().enumerate().skip(self.taken_in) {
+        let first = self.taken_in;
+        for (access, at) in events[first..].iter().zip(first..) {
             let EventId { task, index } = access.event;
             self.sync.known(task).set(task, index);
             self.sync.observe(access);
@@ -388,31 +436,31 @@ impl Monitor for DataRaces {
     }
 
     fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
-        let deed = match (access.order, access.is_write) {
-            (MemoryOrder::None, true) if access.by_pointer => Deed::Pointer,
-            (MemoryOrder::None, true) => Deed::Write,
-            (MemoryOrder::None, false) if access.by_pointer => Deed::GetPointer,
-            (MemoryOrder::None, false) => Deed::Read,
-            (_, true) => Deed::AtomicWrite,
-            (_, false) => Deed::AtomicRead,
-        };
-        let from = u64::from(access.offset);
-        let bytes = (from, from + u64::from(access.size));
-        let what = (deed, access.site);
-        self.access((access.location, bytes), what, access.after, cx);
-        if access.var != SyncVar::NONE {
-            self.plain_access(access.var, what, access.after, cx);
-        }
+        self.data_var_access(access, cx.accesses());
     }
 
     fn on_allocation(&mut self, allocation: &Allocation, cx: &mut Context<'_>) {
-        let what = (Deed::Allocation, allocation.site);
-        self.access((allocation.location, ALL), what, allocation.after, cx);
+        self.allocation(allocation, cx.accesses());
     }
 
     fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {
-        let what = (Deed::Release, release.site);
-        self.access((release.location, ALL), what, release.after, cx);
+        self.release(release, cx.accesses());
+    }
+
+    fn memory_afterwards(&self) -> bool {
+        true
+    }
+
+    fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
+        let events = cx.accesses();
+        for event in memory {
+            let events = &events[..event.events];
+            match &event.what {
+                MemoryDeed::Access(access) => self.data_var_access(access, events),
+                MemoryDeed::Allocation(allocation) => self.allocation(allocation, events),
+                MemoryDeed::Release(release) => self.release(release, events),
+            }
+        }
     }
 
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {

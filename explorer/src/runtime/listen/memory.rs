@@ -6,15 +6,14 @@
 //! two locations is published piece by piece.
 
 use super::super::{Access, Engine, Runtime, Site, VarKind};
+use super::MEMORY;
 use super::record::{Memory, Raw, Record};
 use crate::trace::{Class, Key};
 use intermezzo_sdk::{
-    Allocation, DataVarAccess, EventId, Interests, MemoryOrder, Release, SyncVar, SyncVarOp, TaskId,
+    Allocation, DataVarAccess, EventId, Interests, MemoryDeed, MemoryOrder, Release, SyncVar, SyncVarOp,
+    TaskId,
 };
 use smallvec::SmallVec;
-
-/// For whom something is to be done where memory is accessed.
-const MEMORY: Interests = Interests::DATA_ACCESSES.and(Interests::ALLOCATIONS);
 
 /// Bytes of a piece of memory of which nobody told the engine.
 const GRANULE: usize = 8;
@@ -161,6 +160,7 @@ impl Runtime {
         })
     }
 
+    #[inline]
     fn tell_piece(&mut self, access: &DataAccess, piece: &Piece, after: EventId) {
         let current = self.current;
         let record = self.listeners.record();
@@ -185,11 +185,7 @@ impl Runtime {
                 told,
             });
         }
-        self.tell(
-            Some(Interests::DATA_ACCESSES),
-            "on_data_var_access",
-            |monitor, cx| monitor.on_data_var_access(&told, cx),
-        );
+        self.tell_memory(MemoryDeed::Access(told));
     }
 }
 
@@ -269,8 +265,15 @@ impl Engine {
 
     /// Publishes an access, piece by piece.
     pub(super) fn tell_pieces(self, access: &DataAccess) {
-        let pieces = self.pieces(access);
         let (rt, after) = (self.rt(), self.last_event());
+        if let Owner::Cell(var) | Owner::Atomic(var) = access.owner {
+            let mut record = rt.listeners.record.take().unwrap_or_default();
+            let is_atomic = access.owner == Owner::Atomic(var);
+            let piece = rt.whole(&mut record, access, var, is_atomic);
+            rt.listeners.record = Some(record);
+            return rt.tell_piece(access, &piece, after);
+        }
+        let pieces = self.pieces(access);
         for piece in &pieces {
             rt.tell_piece(access, piece, after);
         }
@@ -302,11 +305,7 @@ impl Engine {
                 var: SyncVar(var),
                 ..raw.told
             };
-            self.rt().tell(
-                Some(Interests::DATA_ACCESSES),
-                "on_data_var_access",
-                |monitor, cx| monitor.on_data_var_access(&told, cx),
-            );
+            self.rt().tell_memory(MemoryDeed::Access(told));
         }
     }
 
@@ -394,9 +393,7 @@ impl Engine {
             var,
             site: record.site_id(site),
         };
-        rt.tell(Some(Interests::ALLOCATIONS), "on_allocation", |monitor, cx| {
-            monitor.on_allocation(&allocation, cx)
-        });
+        rt.tell_memory(MemoryDeed::Allocation(allocation));
     }
 
     /// Publishes that a block was given back.
@@ -417,8 +414,6 @@ impl Engine {
         let record = rt.listeners.record();
         record.catch_up(events);
         let release = release(after.task, after, record);
-        rt.tell(Some(Interests::ALLOCATIONS), "on_release", |monitor, cx| {
-            monitor.on_release(&release, cx)
-        });
+        rt.tell_memory(MemoryDeed::Release(release));
     }
 }

@@ -20,8 +20,8 @@ use crate::report::{FindingDeed, NamedPlace};
 use intermezzo_sdk as sdk;
 use record::{Record, aggregate};
 use sdk::{
-    Context, EventAttribute, EventId, Execution, FindingKind, Interests, Monitor, PointKind, SchedulePoint,
-    SyncVar, SyncVarOp, TaskId, UserEvent,
+    Context, EventAttribute, EventId, Execution, FindingKind, Interests, MemoryDeed, MemoryEvent, Monitor,
+    PointKind, SchedulePoint, SyncVar, SyncVarOp, TaskId, UserEvent,
 };
 use view::View;
 
@@ -41,8 +41,34 @@ struct Listener {
     name: String,
     /// `NONE` once it is gone.
     interests: Interests,
+    /// `true` if it is told of plain memory when the execution is over.
+    afterwards: bool,
     /// `true` if it panicked: it is told nothing more.
     gone: bool,
+}
+
+/// The interests of which monitors may be told afterwards.
+const MEMORY: Interests = Interests::DATA_ACCESSES.and(Interests::ALLOCATIONS);
+
+/// Most events of plain memory that are kept before monitors are told.
+const LOG_MAX: usize = 1 << 16;
+
+impl Listener {
+    /// `true` if it wants this at once.
+    #[inline]
+    fn wants(&self, what: Interests) -> bool {
+        self.interests.intersects(what) && !(self.afterwards && MEMORY.intersects(what))
+    }
+
+    /// `true` if it has not panicked.
+    fn is_there(&self) -> bool {
+        !self.gone
+    }
+
+    /// `true` if it wants to be told of plain memory afterwards.
+    fn wants_log(&self) -> bool {
+        self.afterwards && self.interests.intersects(MEMORY)
+    }
 }
 
 /// The monitors, and what they report during a call.
@@ -58,6 +84,11 @@ pub(crate) struct Listeners {
     monitors: Option<Box<Audience>>,
     /// The execution so far, as monitors see it; made when first needed.
     record: Option<Box<Record>>,
+    /// What was done with plain memory since monitors were told of it last; and whether any wants to be told so.
+    log: Vec<MemoryEvent>,
+    keeps_log: bool,
+    /// `true` if a monitor wants to be told of plain memory at once.
+    tells_at_once: bool,
     /// All of the last execution, as monitors see it; for the room.
     ended: Vec<sdk::SyncVarAccess>,
     /// `true` if a monitor has panicked in the call that is under way.
@@ -71,19 +102,23 @@ pub(crate) struct Listeners {
 
 impl Listeners {
     pub(crate) fn new(monitors: Vec<Box<dyn Monitor>>) -> Listeners {
-        let is_any = !monitors.is_empty();
         let listener = |monitor: Box<dyn Monitor>| Listener {
             name: monitor.name().to_owned(),
             interests: monitor.interests(),
+            afterwards: monitor.memory_afterwards(),
             gone: false,
             monitor,
         };
-        let audience = || Audience {
-            list: monitors.into_iter().map(listener).collect(),
-            reports: Vec::new(),
-        };
+        let list: Vec<Listener> = monitors.into_iter().map(listener).collect();
         Listeners {
-            monitors: is_any.then(|| Box::new(audience())),
+            keeps_log: list.iter().any(Listener::wants_log),
+            tells_at_once: list.iter().any(|listener| listener.wants(MEMORY)),
+            monitors: (!list.is_empty()).then(|| {
+                Box::new(Audience {
+                    list,
+                    reports: Vec::new(),
+                })
+            }),
             ..Listeners::default()
         }
     }
@@ -138,7 +173,7 @@ impl Runtime {
     #[inline]
     fn tell(
         &mut self,
-        wanted: Option<Interests>,
+        wants: impl Fn(&Listener) -> bool,
         callback: &str,
         mut call: impl FnMut(&mut dyn Monitor, &mut Context<'_>),
     ) {
@@ -156,7 +191,7 @@ impl Runtime {
                     && let Some(listener) = list.get_mut(next)
                 {
                     next += 1;
-                    if wanted.map_or(!listener.gone, |wanted| listener.interests.intersects(wanted)) {
+                    if wants(listener) {
                         let mut view = View {
                             rt: self,
                             record: &mut record,
@@ -183,8 +218,9 @@ impl Runtime {
     pub(super) fn tell_begin(&mut self) {
         self.listeners.record().clear();
         self.listeners.reported.clear();
+        self.listeners.log.clear();
         let number = self.number;
-        self.tell(None, "on_execution_begin", |monitor, _| {
+        self.tell(Listener::is_there, "on_execution_begin", |monitor, _| {
             monitor.on_execution_begin(&Execution {
                 number,
                 accesses: &[],
@@ -193,14 +229,66 @@ impl Runtime {
         });
     }
 
+    /// Publishes something that is done with plain memory: at once, or with all else when the execution is over.
+    #[inline]
+    fn tell_memory(&mut self, what: MemoryDeed) {
+        if self.listeners.keeps_log {
+            let events = self.events.as_slice().len();
+            self.listeners.log.push(MemoryEvent { events, what });
+            if self.listeners.log.len() >= LOG_MAX {
+                self.tell_log();
+            }
+        }
+        if self.listeners.tells_at_once {
+            self.tell_memory_at_once(&what);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_memory_at_once(&mut self, what: &MemoryDeed) {
+        match what {
+            MemoryDeed::Access(access) => self.tell(
+                |listener| listener.wants(Interests::DATA_ACCESSES),
+                "on_data_var_access",
+                |monitor, cx| monitor.on_data_var_access(access, cx),
+            ),
+            MemoryDeed::Allocation(allocation) => self.tell(
+                |listener| listener.wants(Interests::ALLOCATIONS),
+                "on_allocation",
+                |monitor, cx| monitor.on_allocation(allocation, cx),
+            ),
+            MemoryDeed::Release(release) => self.tell(
+                |listener| listener.wants(Interests::ALLOCATIONS),
+                "on_release",
+                |monitor, cx| monitor.on_release(release, cx),
+            ),
+        }
+    }
+
+    /// Tells of what was done with plain memory since the last time.
+    #[inline(never)]
+    fn tell_log(&mut self) {
+        let mut log = std::mem::take(&mut self.listeners.log);
+        if !log.is_empty() {
+            self.tell(Listener::wants_log, "on_memory", |monitor, cx| {
+                monitor.on_memory(&log, cx)
+            });
+            log.clear();
+        }
+        self.listeners.log = log;
+    }
+
     pub(super) fn tell_end(&mut self, complete: bool) {
+        if self.listeners.keeps_log {
+            self.tell_log();
+        }
         let number = self.number;
         let record = self.listeners.record();
         record.catch_up(self.events.as_slice());
         let mut accesses = std::mem::take(&mut self.listeners.ended);
         accesses.clear();
         accesses.extend_from_slice(self.listeners.record().accesses());
-        self.tell(None, "on_execution_end", |monitor, cx| {
+        self.tell(Listener::is_there, "on_execution_end", |monitor, cx| {
             let execution = Execution {
                 number,
                 accesses: &accesses,
@@ -215,7 +303,9 @@ impl Runtime {
         // The last execution may have been one that nobody heard of.
         self.listeners.forget();
         self.events.clear(0);
-        self.tell(None, "on_shutdown", |monitor, cx| monitor.on_shutdown(cx));
+        self.tell(Listener::is_there, "on_shutdown", |monitor, cx| {
+            monitor.on_shutdown(cx)
+        });
     }
 
     /// Notes which tasks can take the next step, and which have not ended and cannot.
@@ -253,7 +343,7 @@ impl Runtime {
             op: access.op,
             site: self.listeners.record().site_id(access.site),
         };
-        let wanted = Some(Interests::SCHEDULE_POINTS);
+        let wanted = |listener: &Listener| listener.wants(Interests::SCHEDULE_POINTS);
         self.tell(wanted, "on_schedule_point", |monitor, cx| {
             monitor.on_schedule_point(&next, cx)
         });
@@ -275,7 +365,7 @@ impl Runtime {
         let Some(&access) = record.accesses().last() else {
             return;
         };
-        let wanted = Some(Interests::SYNC_ACCESSES);
+        let wanted = |listener: &Listener| listener.wants(Interests::SYNC_ACCESSES);
         match aggregate(&access) {
             Some(vars) => self.tell(wanted, "on_aggregate_sync_var_access", |monitor, cx| {
                 monitor.on_aggregate_sync_var_access(&access, &vars, cx)
@@ -305,10 +395,13 @@ impl Engine {
     pub(crate) fn user_event(self, text: &str) {
         if self.rt().listening.intersects(Interests::USER_EVENTS) && !self.in_teardown() {
             let after = self.last_event();
-            self.rt()
-                .tell(Some(Interests::USER_EVENTS), "on_user_event", |monitor, cx| {
+            self.rt().tell(
+                |listener| listener.wants(Interests::USER_EVENTS),
+                "on_user_event",
+                |monitor, cx| {
                     monitor.on_user_event(&UserEvent { after, text }, cx);
-                });
+                },
+            );
         }
     }
 
@@ -324,7 +417,7 @@ impl Engine {
 impl Runtime {
     fn tell_attribute(&mut self, attribute: &EventAttribute<'_>) {
         self.tell(
-            Some(Interests::ATTRIBUTES),
+            |listener| listener.wants(Interests::ATTRIBUTES),
             "on_event_attribute",
             |monitor, cx| monitor.on_event_attribute(attribute, cx),
         );

@@ -98,6 +98,18 @@ pub(crate) fn findings(
             let (kind, message, tasks) = judge_endless(endless, &current);
             found.push(engine(kind, message, tasks));
         }
+        Stop::TaskLimit { most, site } => {
+            let message = format!(
+                "the execution was given up at its limit of {most} tasks: {current} would have created one more at \
+                 {site}, and may create them for ever"
+            );
+            let mut finding = engine(FindingKind::StepLimit, message, vec![current]);
+            finding.suggestion = Some(format!(
+                "a test that needs more tasks needs a higher limit: `tasks = {}` in its attribute, or INTERMEZZO_TASKS={0}",
+                2 * u64::from(*most)
+            ));
+            found.push(finding);
+        }
         Stop::Diverged {
             at,
             expected,
@@ -133,7 +145,15 @@ pub(crate) fn findings(
             for (task, note) in &panics {
                 message.push_str(&format!("; before that {}", panic_message(task, note)));
             }
-            found.push(engine(FindingKind::Crash, message, vec![current]));
+            let mut finding = engine(FindingKind::Crash, message, vec![current]);
+            if let Crash::StackOverflow { bytes } = crash {
+                finding.suggestion = Some(format!(
+                    "if it does not call itself for ever, it needs a larger stack: `stack = {}` in its attribute, or \
+                     INTERMEZZO_STACK={0}",
+                    4 * bytes
+                ));
+            }
+            found.push(finding);
         }
         Stop::Hung(hang) => {
             let message = hang_message(&current, hang);

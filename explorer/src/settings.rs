@@ -160,8 +160,12 @@ pub struct Settings {
     pub checkpoint: Option<PathBuf>,
     /// Time between two checkpoints.
     pub checkpoint_every: Duration,
+    /// Most tasks of an execution; one that creates more is a finding.
+    pub tasks: u32,
     /// Bytes of each task's stack.
     pub stack_bytes: usize,
+    /// Bytes of stacks that the process may lose to tasks left in the middle; beyond that they are unwound.
+    pub forgotten_bytes: usize,
     /// Changes to the monitors that are on by default. Those attached to the explorer by hand come before.
     pub monitors: Vec<Wanted>,
     /// How much a failing test tells.
@@ -192,8 +196,20 @@ const MINIMISE_TIME: Duration = Duration::from_secs(10);
 /// What a search may remember unless set otherwise: some ten million states.
 const CACHE_BYTES: usize = 1 << 30;
 
-/// Stack of a task unless set otherwise. Untouched pages cost nothing.
-const STACK_BYTES: usize = 256 << 10;
+/// Tasks of an execution unless set otherwise: far more than a test of schedules needs. Clocks of so many tasks
+/// take some hundred megabytes, and their stacks as much.
+const TASKS: u32 = 4_096;
+
+/// Stack of a task unless set otherwise: that of std's threads, where there are addresses enough. Untouched pages cost
+/// nothing.
+const STACK_BYTES: usize = if size_of::<usize>() < 8 {
+    256 << 10
+} else {
+    2 << 20
+};
+
+/// Stacks that the process may lose unless set otherwise: those of some 8,000 tasks.
+const FORGOTTEN_BYTES: usize = 256 << 20;
 
 /// Prefixes that a best-first search keeps unless set otherwise: some hundred megabytes.
 const PREFIXES: usize = 1_000_000;
@@ -253,7 +269,9 @@ impl Default for Settings {
             jobs: 1,
             checkpoint: None,
             checkpoint_every: CHECKPOINT_EVERY,
+            tasks: TASKS,
             stack_bytes: STACK_BYTES,
+            forgotten_bytes: FORGOTTEN_BYTES,
             monitors: Vec::new(),
             detail: Detail::default(),
             environment: Environment::default(),

@@ -349,3 +349,48 @@ fn a_condition_variable_with_two_mutexes_is_an_error() {
     assert!(report.verdict().is_fail());
     nothing(&explore(monitor, || waits(false)));
 }
+
+#[test]
+fn a_second_read_while_a_writer_may_wait_is_an_error() {
+    /// Reads twice; another task writes, and stores something before, so that few executions have it wait in between.
+    fn reads(second: fn(&RwLock<u32>) -> u32, writer_waits: bool) {
+        let lock = Arc::new(RwLock::new(0));
+        let begun = Arc::new(AtomicUsize::new(0));
+        let writer = {
+            let (lock, begun) = (lock.clone(), begun.clone());
+            move || {
+                begun.store(1, SeqCst);
+                *lock.write().unwrap() += 1;
+            }
+        };
+        let early = writer_waits.then(|| thread::spawn(writer.clone()));
+        let first = lock.read().unwrap();
+        assert_eq!(*first, second(&lock));
+        let late = (!writer_waits).then(|| thread::spawn(writer));
+        drop(first);
+        early.or(late).unwrap().join().unwrap();
+    }
+    let again: fn(&RwLock<u32>) -> u32 = |lock| *lock.read().unwrap();
+    for reduction in [Reduction::None, Reduction::Dpor] {
+        let explorer = || Explorer::new().reduction(reduction).keep_going(true);
+        let explore = |second, waits| {
+            explorer()
+                .monitor(Misuses::new())
+                .explore(move || reads(second, waits))
+        };
+        let report = explore(again, true);
+        let message = &only(&report).message;
+        assert!(message.starts_with("main reads rwlock 0.1 at "), "{report}");
+        assert!(
+            message.contains("if task 1 asks to write it in between"),
+            "{report}"
+        );
+        assert!(report.verdict().is_fail());
+        // The writer is created after the second read; the second read does not wait; there is none.
+        nothing(&explore(again, false));
+        nothing(&explore(|lock| lock.try_read().map_or(0, |read| *read), true));
+        nothing(&explore(|_| 0, true));
+        let silent = Misuses::with_arguments("reads=false").unwrap();
+        nothing(&explorer().monitor(silent).explore(move || reads(again, true)));
+    }
+}

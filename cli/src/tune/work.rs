@@ -39,6 +39,7 @@ fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64, executio
     let mut settings = Settings {
         environment: own.environment,
         steps: own.steps,
+        tasks: own.tasks,
         fair_yields: own.fair_yields,
         awaits: own.awaits,
         // What is found is only counted.

@@ -83,6 +83,9 @@ pub(super) struct Tally {
     /// Whether tasks were parked, and whether some went on because of what is not compared.
     pub(super) parked: bool,
     pub(super) unseen_change: bool,
+    /// `true` if tasks left in the middle were unwound.
+    #[serde(default)]
+    pub(super) unwound: bool,
     /// Executions in which a loop came round in vain while what it read was written.
     pub(super) failed_iterations: u64,
     /// Executions that departed from what was prescribed, and prescribed ones of which none was as it should be.
@@ -111,6 +114,7 @@ impl Tally {
         BreakpointFigures::add(&mut self.breakpoints, &executed.breakpoints);
         self.parked |= executed.parked > 0;
         self.unseen_change |= executed.unseen_change;
+        self.unwound |= executed.unwound;
         self.failed_iterations += u64::from(executed.failed_iterations > 0);
     }
 
@@ -162,6 +166,7 @@ impl Tally {
         BreakpointFigures::add(&mut self.breakpoints, &later.breakpoints);
         self.parked |= later.parked;
         self.unseen_change |= later.unseen_change;
+        self.unwound |= later.unwound;
         self.failed_iterations += later.failed_iterations;
         self.departures.departed += later.departures.departed;
         self.departures.lost += later.departures.lost;

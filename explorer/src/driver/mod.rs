@@ -17,9 +17,12 @@ pub(crate) use reports::{checkpoint_in, write_report};
 
 use crate::coverage::Session;
 use crate::explore::{ExploreError, OnProgress};
+use crate::judge;
 use crate::lookalike::breakpoint;
-use crate::report::Report;
-use crate::runtime::{Glancing, Limits, Listeners, Reported, Worker, crash, interrupt, journal, panics};
+use crate::report::{Coverage, Report};
+use crate::runtime::{
+    Emergency, Glancing, Limits, Listeners, Reported, Trouble, Worker, crash, interrupt, journal, panics,
+};
 use crate::schedule::{Schedule, TestBinary};
 use crate::search::{Replay, Strategy, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
@@ -33,7 +36,7 @@ use ledger::Ledger;
 use reporting::Outcome;
 use shift::{Done, Shift};
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// An exploration, set up.
@@ -66,10 +69,18 @@ impl Exploration {
     /// # Errors
     /// As [`run`](Self::run).
     pub(crate) fn run_apart(self, test: &(dyn Fn() + Sync)) -> Result<Report, ExploreError> {
+        let emergency = Arc::new(Emergency::default());
+        let (settings, program, binary) = (self.settings.clone(), self.program.clone(), self.binary.clone());
         std::thread::scope(|scope| {
             let explorer = std::thread::Builder::new().name(self.program.clone());
-            let run = explorer.spawn_scoped(scope, || self.run(test));
-            match run.expect("a thread for the exploration").join() {
+            let run = explorer.spawn_scoped(scope, || {
+                let _over = Over(&emergency);
+                self.run(test, &emergency)
+            });
+            let run = run.expect("a thread for the exploration");
+            emergency
+                .wait(|trouble, executions| last_words(&settings, (&program, &binary), trouble, executions));
+            match run.join() {
                 Ok(report) => report,
                 // What the engine, a strategy or a monitor panicked with was not printed on its thread.
                 Err(panic) => match panic.downcast::<String>() {
@@ -87,7 +98,7 @@ impl Exploration {
     ///
     /// # Errors
     /// Settings do not go together, or the checkpoint is none of this search.
-    pub(crate) fn run(self, test: &(dyn Fn() + Sync)) -> Result<Report, ExploreError> {
+    fn run(self, test: &(dyn Fn() + Sync), emergency: &Arc<Emergency>) -> Result<Report, ExploreError> {
         let Exploration {
             mut settings,
             program,
@@ -237,7 +248,7 @@ impl Exploration {
             (known_loops, data_points, armings, learns),
             hands,
             (sets, glancing),
-            test,
+            (test, emergency),
         );
 
         let elapsed = common.elapsed();
@@ -279,6 +290,36 @@ impl Exploration {
         }
         Ok(report)
     }
+}
+
+/// Says that the exploration has ended when it is dropped.
+struct Over<'e>(&'e Emergency);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.over();
+    }
+}
+
+/// The report of an exploration whose worker can do nothing any more: just its last execution is known.
+fn last_words(
+    settings: &Settings,
+    (program, binary): (&str, &TestBinary),
+    trouble: Trouble,
+    executions: u64,
+) -> String {
+    let schedule = |choices, premises| settings.schedule((program, binary), choices, premises);
+    let findings = judge::findings(trouble, schedule);
+    let strategy = configured::strategy(settings).name();
+    let mut report = Report::new(program.to_owned(), settings.environment, strategy, settings.seed);
+    report.executions = executions;
+    report.take_findings(findings);
+    report.note(
+        "the crash left the process's heap locked: this report is written by another thread, without figures, and \
+         the process ends",
+    );
+    report.settle(Coverage::stopped(), 0, Duration::ZERO);
+    format!("{report}\n")
 }
 
 /// What a program may do for the reduction to suit it that the settings ask for, if the search is `own`.
@@ -350,12 +391,14 @@ fn work(
     (known_loops, data_points, armings, learns): (Option<Vec<u64>>, Vec<u64>, Armings, bool),
     hands: Vec<Box<dyn Strategy>>,
     (sets, glancing): (Vec<Vec<Box<dyn Monitor>>>, Option<Glancing>),
-    test: &(dyn Fn() + Sync),
+    (test, emergency): (&(dyn Fn() + Sync), &Arc<Emergency>),
 ) -> (Worker, Vec<Done>, Vec<Reported>) {
     let settings = common.settings;
     let limits = Limits {
         steps: settings.steps,
+        tasks: settings.tasks,
         stack_bytes: settings.stack_bytes,
+        forgotten_bytes: settings.forgotten_bytes,
         fair_yields: settings.fair_yields,
         awaits: settings.awaits,
         deadlocks_allowed: settings.deadlocks_allowed,
@@ -386,6 +429,7 @@ fn work(
             known_loops.clone(),
             listeners,
         );
+        worker.tell_crashes_to(emergency.clone());
         weaker.into_iter().for_each(|weaker| worker.restart(weaker));
         if common.replaying {
             worker.assume_only(known_loops.as_deref().unwrap_or_default());

@@ -32,6 +32,10 @@ const WEAKER_REDUCTION: &str =
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
                              before nobody else can go on is missed: set `awaits=false`";
 
+/// What a report notes where tasks were unwound that would have been forgotten.
+const UNWOUND: &str = "tasks that executions left in the middle were unwound, because the memory that may be lost to them was \
+                       used up: code that was not written to unwind may misbehave then; `forgotten_bytes` allows more";
+
 /// What a report notes where the process may be damaged.
 const AFTER_A_CRASH: &str = "the exploration ended with a crash: the process may be damaged";
 
@@ -138,7 +142,7 @@ impl Outcome<'_> {
         };
         let weakened = done.iter().any(|done| done.weakened);
         let gave_way = books.gave_way.as_deref().unwrap_or(WEAKER_REDUCTION);
-        note_tally(report, &tally, weakened.then_some(gave_way));
+        note_tally(report, &tally, settings, weakened.then_some(gave_way));
         let given_up = done[0].given_up;
         if worker.known_loops() > 0 {
             report.note(&assumed_note(worker.known_loops(), given_up));
@@ -368,11 +372,12 @@ fn races_note(places: usize, given_up: GivenUp) -> String {
 }
 
 /// What a reader should know of the executions.
-fn note_tally(report: &mut Report, tally: &Tally, weakened: Option<&str>) {
+fn note_tally(report: &mut Report, tally: &Tally, settings: &Settings, weakened: Option<&str>) {
     let notes = [
         (tally.parked, PARKED),
         (weakened.is_some(), weakened.unwrap_or_default()),
         (tally.unseen_change, UNSEEN_CHANGE),
+        (tally.unwound && settings.forgotten_bytes > 0, UNWOUND),
     ];
     for (_, note) in notes.into_iter().filter(|(noted, _)| *noted) {
         report.note(note);

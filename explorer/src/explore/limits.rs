@@ -143,7 +143,32 @@ impl Explorer {
         self
     }
 
-    /// Bytes of each task's stack, at least 32 KiB. Default: 256 KiB, of which untouched pages cost nothing.
+    /// Tasks that one execution may create, the test's own body included. One that creates more is given up, with a
+    /// finding of the kind `step_limit`: it may create them for ever. Default: 4,096.
+    ///
+    /// # Panics
+    /// The number is 0.
+    pub fn tasks_per_execution(mut self, most: u32) -> Explorer {
+        self.settings
+            .set("tasks", &most.to_string())
+            .unwrap_or_else(|error| panic!("{error}"));
+        self
+    }
+
+    /// Bytes of stacks that the process may lose to tasks which executions leave in the middle: after a deadlock, say.
+    /// Default: 256 MiB.
+    ///
+    /// Such a task is *forgotten*, as a thread is when its process ends: none of its destructors runs, and what it
+    /// owns is lost. Beyond the limit it is *unwound*, by a panic at the operation before which it stands, so that
+    /// all is dropped; a note says so. Code that was not written to unwind there may misbehave then. With 0 tasks are
+    /// always unwound: for a test whose destructors have to run, because they free what outlives an execution.
+    pub fn forgotten_bytes(mut self, most: usize) -> Explorer {
+        self.settings.forgotten_bytes = most;
+        self
+    }
+
+    /// Bytes of each task's stack, at least 32 KiB. Default: 2 MiB, as std's threads have, of which untouched pages cost
+    /// nothing; 256 KiB where addresses have 32 bits.
     ///
     /// # Panics
     /// Fewer than 32 KiB, or more than 1 GiB.

@@ -5,15 +5,16 @@
 //! what was on its stack is lost. Elsewhere the handler that was there before takes over. Handlers
 //! are in place only while some exploration runs.
 //!
-//! Blind spot: where the crash happened inside the allocator or under a lock of the C library, the
-//! process may hang later; so an exploration ends with its first crash. Works on Linux for x86-64 and
+//! Where the crash happened inside the allocator, the finding is reported and the process ends (`emergency.rs`).
+//! Blind spot: where it happened under another lock of the C library, the process may hang later; so an
+//! exploration ends with its first crash. Works on Linux for x86-64 and
 //! aarch64; elsewhere a crash ends the process as it always did.
 
 /// Why a signal ended a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crash {
-    /// The task used up its stack.
-    StackOverflow,
+    /// The task used up its stack, of that many bytes.
+    StackOverflow { bytes: usize },
     /// Another signal, by number.
     Signal(i32),
     /// It did nothing visible for too long, and the watchdog ended it.
@@ -24,7 +25,9 @@ impl Crash {
     /// What happened, in words.
     pub(crate) fn describe(self) -> String {
         match self {
-            Crash::StackOverflow => "stack overflow".into(),
+            Crash::StackOverflow { bytes } => {
+                format!("stack overflow (a task's stack has {} KiB)", bytes >> 10)
+            }
             Crash::Hang => "it did not end".into(),
             Crash::Signal(number) => match name(number) {
                 Some(name) => name.into(),
@@ -70,6 +73,7 @@ impl Guard {
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod caught {
     use super::super::Engine;
+    use super::super::emergency::PROBES;
     use super::super::listen::probe;
     use super::super::switch::Registers;
     use super::Crash;
@@ -176,6 +180,13 @@ mod caught {
     }
 
     unsafe extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+        if PROBES.get() {
+            // The heap is broken. Another thread says so, and ends the process.
+            loop {
+                // SAFETY: a plain call.
+                unsafe { libc::pause() };
+            }
+        }
         // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
         let context = unsafe { &mut *context.cast::<ucontext_t>() };
         if return_from_probe(context) {
@@ -193,7 +204,9 @@ mod caught {
             // SAFETY: these two signals carry an address.
             let address = unsafe { (*info).si_addr() } as usize;
             if address.abs_diff(at) < NEAR {
-                Crash::StackOverflow
+                Crash::StackOverflow {
+                    bytes: engine.rt().limits.stack_bytes,
+                }
             } else {
                 Crash::Signal(signal)
             }

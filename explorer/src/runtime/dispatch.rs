@@ -239,8 +239,8 @@ impl Runtime {
     /// within the environment's bounds, those that may be woken before their time, or for no reason.
     fn list(&self, listed: &mut Vec<u32>) -> bool {
         let last = self.last;
-        let timed = self.left.timeouts > 0;
-        let drowsy = self.left.spurious_wakeups > 0;
+        let timed = self.left.timeouts > 0 && !self.timed.is_empty();
+        let drowsy = self.left.spurious_wakeups > 0 && !self.drowsy.is_empty();
         let may_go = |&task: &u32| {
             if self.enabled.contains(task) {
                 !self.fair.active() || self.fair.may_go(task, &self.enabled)
@@ -249,7 +249,13 @@ impl Runtime {
             }
         };
         // The cyclic order after `last`: those beyond it, then those up to it.
-        listed.extend((last + 1..self.created).chain(0..last + 1).filter(may_go));
+        if timed || drowsy {
+            listed.extend((last + 1..self.created).chain(0..last + 1).filter(may_go));
+        } else {
+            let up_to_last = self.enabled.iter().take_while(|&task| task <= last);
+            let beyond = self.enabled.iter_from(last + 1);
+            listed.extend(beyond.chain(up_to_last).filter(may_go));
+        }
         if let Some(breakpoints) = &self.breakpoints {
             self.keep_to(breakpoints, listed);
         }

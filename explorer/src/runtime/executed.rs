@@ -37,6 +37,8 @@ pub(crate) struct Executed {
     pub(crate) failed_iterations: u32,
     /// Whether parked tasks went on because of what is not compared.
     pub(crate) unseen_change: bool,
+    /// `true` if tasks that it left in the middle were unwound.
+    pub(crate) unwound: bool,
     /// Whether it did something else than was prescribed, or than the execution before under the same choices.
     pub(crate) departed: bool,
     /// Whether it showed something that is to be taken for granted, that a loop only waits or that places race, and can be

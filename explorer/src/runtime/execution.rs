@@ -1,7 +1,6 @@
 //! One execution: how it begins, runs and ends.
 
 use super::abandon::serve;
-use super::clock::TICK;
 use super::fiber::Fiber;
 use super::scope::Scoping;
 use super::task::{Access, Site, Task};
@@ -76,10 +75,10 @@ impl Engine {
             && !rt.panics.iter().any(PanicNote::unhandled)
             && rt.listeners.reported.is_empty();
         let scene = if quiet { None } else { Some(rt.scene()) };
-        rt.clear_away(!rt.damaged);
+        rt.clear_away(rt.damaged);
         let rt = self.rt();
         if rt.blocks.any() {
-            rt.free_blocks(rt.damaged);
+            rt.free_blocks(rt.damaged || rt.forgot);
         }
         let toucher = rt.watched.pulse().toucher();
         let trouble = if quiet && !rt.damaged {
@@ -114,6 +113,7 @@ impl Engine {
             parked: rt.spins.parks(),
             failed_iterations: rt.spins.failed_iterations(),
             unseen_change: rt.spins.unseen_change(),
+            unwound: rt.unwound,
             departed: rt.departed.is_some(),
             learned: rt.departed.is_none() && rt.spins.has_learned() || learned_points,
             toucher,
@@ -171,8 +171,7 @@ impl Runtime {
         self.spins.reset();
         self.left = self.environment;
         self.clock = 0;
-        self.tick = TICK;
-        self.looked_after = 0;
+        self.looks.clear();
         self.prescribed = self.plan.choices().len();
         self.decided = 0;
         self.departed = None;
@@ -199,6 +198,7 @@ impl Runtime {
         self.pointers.clear();
         self.panics.clear();
         self.crash_cleared = None;
+        (self.forgot, self.unwound) = (false, false);
         self.unfair_left_out = false;
         self.capped = Capped::default();
         self.stop = None;

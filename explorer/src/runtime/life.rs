@@ -1,6 +1,7 @@
 //! A task's life, as front ends see it: its creation, its result, its panics.
 
-use super::stop::PanicNote;
+use super::naming::site_name;
+use super::stop::{PanicNote, Stop};
 use super::task::{Access, Site, Status};
 use super::{Engine, Runtime, panic_count};
 use crate::schedule::ChoiceKind;
@@ -23,9 +24,22 @@ impl Engine {
     ) -> u32 {
         self.point(Access::nowhere(SyncVarOp::TaskFork, site));
         let rt = self.rt();
-        let task = match rt.new_task(name, site) {
+        if rt.teardown {
+            // A destructor may create tasks, as many as it may take operations.
+            self.abandon_current();
+        }
+        if rt.created >= rt.limits.tasks {
+            self.end_with(|| Stop::TaskLimit {
+                most: self.rt().limits.tasks,
+                site: site_name(site),
+            });
+        }
+        let task = match self.rt().new_task(name, site) {
             Ok(task) => task,
-            Err(error) => self.misuse(format!("no memory for the stack of task {}: {error}", rt.created)),
+            Err(error) => self.misuse(format!(
+                "no memory for the stack of task {}: {error}",
+                self.rt().created
+            )),
         };
         // SAFETY: as the caller says.
         unsafe { self.rt().fibers[task as usize].room.fill(closure) };

@@ -26,6 +26,7 @@ mod commit;
 pub(crate) mod crash;
 mod data_points;
 mod dispatch;
+mod emergency;
 mod endless;
 mod event;
 mod executed;
@@ -57,6 +58,7 @@ mod worker;
 
 pub(crate) use candidates::Candidates;
 pub(crate) use crash::Crash;
+pub(crate) use emergency::Emergency;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Aside, Event, StepEnd};
 pub(crate) use executed::{AwaitedVar, Capped, EventLine, Executed, Scene, Trouble, Waiting};
@@ -80,6 +82,7 @@ use crate::search::{Plan, Strategy};
 use crate::trace::{Class, Key, Suits, Trace};
 use blocks::Blocks;
 use breakpoints::Breakpoints;
+use clock::Looks;
 use data_points::DataPoints;
 use dispatch::Next;
 use event::Events;
@@ -94,6 +97,7 @@ use scope::{Closed, Preemptible};
 use spin::Spins;
 use std::any::Any;
 use std::cell::Cell;
+use std::sync::Arc;
 use switch::Home;
 use task::Pending;
 use watchdog::{Pulse, Watched};
@@ -183,9 +187,8 @@ pub(crate) struct Runtime {
     left: Environment,
     /// Virtual time in nanoseconds since the execution began.
     clock: u64,
-    /// By how much the next look at the clock moves it, and how many events there had been at the last one.
-    tick: u64,
-    looked_after: usize,
+    /// Looks at the clock.
+    looks: Vec<Looks>,
 
     /// The decisions of this execution; the first `prescribed` of them were given by the strategy.
     plan: Plan,
@@ -218,10 +221,15 @@ pub(crate) struct Runtime {
     limits: Limits,
     panics: Vec<PanicNote>,
     stop: Option<Stop>,
+    /// Where a crash is told of first.
+    emergency: Option<Arc<Emergency>>,
     /// Set by a crash: what comes after cannot be trusted.
     damaged: bool,
     /// A crash while the execution was cleared away.
     crash_cleared: Option<crash::Crash>,
+    /// `true` if the last execution left tasks in the middle, and they were forgotten, or unwound.
+    forgot: bool,
+    unwound: bool,
     /// Set once the execution is over and its remains are being cleared away: operations then happen
     /// at once, unrecorded.
     teardown: bool,
@@ -617,17 +625,20 @@ impl Engine {
     /// Ends the execution: the test uses the tool in a way that cannot work.
     #[cold]
     pub(crate) fn misuse(self, message: String) -> ! {
+        self.end_with(|| Stop::Misuse(message))
+    }
+
+    /// Ends the execution. While it is cleared away, that just goes on without this task.
+    #[cold]
+    pub(super) fn end_with(self, stop: impl FnOnce() -> Stop) -> ! {
         let rt = self.rt();
         if rt.teardown {
             self.end_glance();
-            // Clearing away goes on without this task.
-            loop {
-                self.go_home();
-            }
+        } else {
+            rt.stop = Some(stop());
+            // It returns if the task was unwinding already, and is to be cleared away.
+            self.leave();
         }
-        rt.stop = Some(Stop::Misuse(message));
-        self.leave();
-        // It was unwinding already, and is here again to be cleared away: that goes on without it.
         loop {
             self.go_home();
         }

@@ -18,6 +18,8 @@ pub(crate) enum Stop {
     Livelock,
     /// It took more steps than allowed.
     StepLimit(Endless),
+    /// It would have created more tasks than allowed, at this place.
+    TaskLimit { most: u32, site: String },
     /// It met another decision than the schedule says, or one where the schedule has ended, or none where the
     /// schedule says one.
     Diverged {

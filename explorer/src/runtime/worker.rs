@@ -1,7 +1,6 @@
 //! A worker: one runtime on one OS thread, which runs one execution after the other.
 
 use super::blocks::Blocks;
-use super::clock::TICK;
 use super::data_points::DataPoints;
 use super::event::Events;
 use super::execution::ResetCurrent;
@@ -17,7 +16,7 @@ use super::task::Task;
 use super::task_set::TaskSet;
 use super::var::Vars;
 use super::watchdog::Watched;
-use super::{CURRENT, Capped, Engine, Executed, Runtime};
+use super::{CURRENT, Capped, Emergency, Engine, Executed, Runtime};
 use crate::environment::Environment;
 use crate::report::Coverage;
 use crate::schedule::{ChoiceKind, Premises};
@@ -27,6 +26,7 @@ use crate::sites::Sites;
 use crate::trace::{Detail, Suits, Trace};
 use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::SyncVarOp;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Limits of one execution.
@@ -34,8 +34,12 @@ use std::time::Duration;
 pub(crate) struct Limits {
     /// Most visible operations.
     pub(crate) steps: u64,
+    /// Most tasks.
+    pub(crate) tasks: u32,
     /// Bytes of each task's stack.
     pub(crate) stack_bytes: usize,
+    /// Bytes of stacks that the process may forget.
+    pub(crate) forgotten_bytes: usize,
     /// Which yields of a task count for fairness: every so manieth.
     pub(crate) fair_yields: u32,
     /// Whether tasks are parked whose loops wait.
@@ -114,8 +118,7 @@ impl Worker {
                 environment,
                 left: environment,
                 clock: 0,
-                tick: TICK,
-                looked_after: 0,
+                looks: Vec::new(),
                 plan: Plan::default(),
                 prescribed: 0,
                 decided: 0,
@@ -143,7 +146,10 @@ impl Worker {
                 capped: Capped::default(),
                 overdue: TaskSet::default(),
                 stop: None,
+                emergency: None,
                 damaged: false,
+                forgot: false,
+                unwound: false,
                 teardown: false,
                 pointers_out: false,
                 pointers: Pointers::default(),
@@ -154,6 +160,11 @@ impl Worker {
                 listeners,
             }),
         }
+    }
+
+    /// Tells of crashes there, before anything else is done about them.
+    pub(crate) fn tell_crashes_to(&mut self, emergency: Arc<Emergency>) {
+        self.runtime.emergency = Some(emergency);
     }
 
     /// Allows preemptions only in a scope, if it is not empty, and not in another.

@@ -344,6 +344,18 @@ pub(super) const SETTINGS: &[Setting] = &[
         |s| s.checkpoint_every.as_secs_f64().to_string(),
     ),
     Setting::new(
+        "tasks",
+        "a number, at least 1",
+        |s, v| match number(v)? {
+            0 => Err("a test is a task itself: give 1 or more".into()),
+            most => {
+                s.tasks = most;
+                Ok(())
+            }
+        },
+        |s| s.tasks.to_string(),
+    ),
+    Setting::new(
         "stack",
         "bytes, at least 32768",
         |s, v| {
@@ -358,6 +370,12 @@ pub(super) const SETTINGS: &[Setting] = &[
             Ok(())
         },
         |s| s.stack_bytes.to_string(),
+    ),
+    Setting::new(
+        "forgotten_bytes",
+        "bytes; 0 to unwind tasks always",
+        |s, v| number(v).map(|n| s.forgotten_bytes = n),
+        |s| s.forgotten_bytes.to_string(),
     ),
     Setting::new(
         "monitors",

@@ -227,6 +227,7 @@ fn a_checkpoint_of_another_search_is_refused() {
         ("steps", same().steps_per_execution(5)),
         ("keep_going", same().keep_going(true)),
         ("seed", same().seed(1)),
+        ("tasks", same().tasks_per_execution(5)),
         ("stack", same().stack_bytes(1 << 20)),
         ("environment", same().environment(Environment::default())),
     ] {

@@ -94,7 +94,9 @@ impl Identity {
             jobs: _,
             checkpoint: _,
             checkpoint_every: _,
+            tasks,
             stack_bytes,
+            forgotten_bytes: _,
             monitors: named,
             detail: _,
             environment,
@@ -117,7 +119,7 @@ impl Identity {
         for named in named.iter().filter(|named| !named.arguments.is_empty()) {
             monitors.push_str(&format!("; {named}"));
         }
-        let settings: [(&str, String); 21] = [
+        let settings: [(&str, String); 22] = [
             ("every_operation", every_operation.to_string()),
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
@@ -139,6 +141,7 @@ impl Identity {
             ("seed", seed.to_string()),
             ("first_execution", format!("{first_execution:?}")),
             ("cache_bytes", cache_bytes.to_string()),
+            ("tasks", tasks.to_string()),
             ("stack", stack_bytes.to_string()),
             ("environment", format!("{environment:?}")),
             ("monitors", monitors),

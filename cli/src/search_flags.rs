@@ -13,6 +13,10 @@ const OUTPUT: &str = "What is told";
 /// What a schedule does not carry, and a replay needs as well as the search that recorded it.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct LimitFlags {
+    /// Most tasks of an execution; one that creates more is a finding
+    #[arg(long, value_name = "N", value_parser = setting("tasks"), help_heading = LIMITS,
+          allow_negative_numbers = true)]
+    tasks: Option<String>,
     /// Bytes of stacks that may be lost to tasks left in the middle; beyond that they are unwound
     #[arg(long, value_name = "BYTES", value_parser = setting("forgotten_bytes"), help_heading = LIMITS,
           allow_negative_numbers = true)]
@@ -151,10 +155,6 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("steps"), help_heading = LIMITS,
           allow_negative_numbers = true)]
     steps: Option<String>,
-    /// Most tasks of an execution; one that creates more is a finding
-    #[arg(long, value_name = "N", value_parser = setting("tasks"), help_heading = LIMITS,
-          allow_negative_numbers = true)]
-    tasks: Option<String>,
     /// Which yields of a task count for fairness: every so manieth
     #[arg(long, value_name = "N", value_parser = setting("fair_yields"), help_heading = LIMITS,
           allow_negative_numbers = true)]
@@ -291,6 +291,7 @@ pub(crate) trait Given {
 impl Given for LimitFlags {
     fn all(&self) -> Vec<(&'static str, Option<String>)> {
         vec![
+            ("tasks", self.tasks.clone()),
             ("stack", self.stack.clone()),
             ("forgotten_bytes", self.forgotten_bytes.clone()),
             ("warm_up", self.warm_up.clone()),
@@ -334,7 +335,6 @@ impl Given for SearchFlags {
             ("executions", self.executions.clone()),
             ("time", self.time.clone()),
             ("steps", self.steps.clone()),
-            ("tasks", self.tasks.clone()),
             ("fair_yields", self.fair_yields.clone()),
             ("awaits", self.awaits.clone()),
             ("assume_awaits", self.assume_awaits.clone()),

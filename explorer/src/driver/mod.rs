@@ -311,7 +311,12 @@ fn last_words(
     let schedule = |choices, premises| settings.schedule((program, binary), choices, premises);
     let findings = judge::findings(trouble, schedule);
     let strategy = configured::strategy(settings).name();
-    let mut report = Report::new(program.to_owned(), settings.environment, strategy, settings.seed);
+    let mut report = Report::new(
+        (program.to_owned(), binary.clone()),
+        settings.environment,
+        strategy,
+        settings.seed,
+    );
     report.executions = executions;
     report.take_findings(findings);
     report.note(

@@ -7,14 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 /// Two tasks that wait for each other, each in the middle of moving a value: it is there twice meanwhile.
-fn moves_while_it_waits(moved: Option<&Arc<AtomicUsize>>) {
+fn moves_while_it_waits(moved: &'static AtomicUsize) {
     let cell = Arc::new((Mutex::new(()), Mutex::new(())));
-    let (moved, cell_there) = (moved.cloned(), cell.clone());
+    let cell_there = cell.clone();
     let task = thread::spawn(move || {
-        let value = moved.map(|moved| {
-            OnDrop(move || {
-                moved.fetch_add(1, SeqCst);
-            })
+        let value = OnDrop(move || {
+            moved.fetch_add(1, SeqCst);
         });
         // SAFETY: the copy is forgotten below; between the two nothing may unwind.
         let copy = unsafe { std::ptr::read(&value) };
@@ -27,33 +25,37 @@ fn moves_while_it_waits(moved: Option<&Arc<AtomicUsize>>) {
     let _ = task.join();
 }
 
-fn explore(explorer: Explorer, drops: &Arc<AtomicUsize>) -> Report {
-    let drops = drops.clone();
+/// A count that no copy of a value owns.
+fn counter() -> &'static AtomicUsize {
+    Box::leak(Box::default())
+}
+
+fn explore(explorer: Explorer, drops: &'static AtomicUsize) -> Report {
     explorer
         .keep_going(true)
-        .explore(move || moves_while_it_waits(Some(&drops)))
+        .explore(move || moves_while_it_waits(drops))
 }
 
 #[test]
 fn what_is_left_in_the_middle_is_forgotten() {
     // Each value is dropped once, if its task ended, or not at all.
-    let drops = Arc::new(AtomicUsize::new(0));
-    let report = explore(Explorer::new(), &drops);
+    let drops = counter();
+    let report = explore(Explorer::new(), drops);
     assert_eq!(kinds(&report), ["deadlock"], "{report}");
     let deadlocks = report.findings()[0].count;
     assert!(deadlocks > 0 && report.notes().iter().all(|note| !note.contains("unwound")));
     assert_eq!(drops.load(SeqCst) as u64, report.executions() - deadlocks);
     // Unwound, each of those left in the middle drops its value twice.
-    let drops = Arc::new(AtomicUsize::new(0));
-    let report = explore(Explorer::new().forgotten_bytes(0), &drops);
+    let drops = counter();
+    let report = explore(Explorer::new().forgotten_bytes(0), drops);
     assert_eq!(drops.load(SeqCst) as u64, report.executions() + deadlocks);
     assert!(report.notes().iter().all(|note| !note.contains("unwound")));
 }
 
 #[test]
 fn beyond_the_limit_tasks_are_unwound_and_a_note_says_so() {
-    let drops = Arc::new(AtomicUsize::new(0));
-    let report = explore(Explorer::new().forgotten_bytes(1), &drops);
+    let drops = counter();
+    let report = explore(Explorer::new().forgotten_bytes(1), drops);
     assert_eq!(kinds(&report), ["deadlock"], "{report}");
     let notes = report.notes().iter().filter(|note| note.contains("were unwound"));
     assert_eq!(notes.count(), 1, "{report}");

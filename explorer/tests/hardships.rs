@@ -2,14 +2,14 @@
 
 #[path = "hardships/ends.rs"]
 mod ends;
-#[path = "hardships/hangs.rs"]
-mod hangs;
-#[path = "hardships/outsiders.rs"]
-mod outsiders;
 #[path = "hardships/forgotten.rs"]
 mod forgotten;
+#[path = "hardships/hangs.rs"]
+mod hangs;
 #[path = "hardships/many_tasks.rs"]
 mod many_tasks;
+#[path = "hardships/outsiders.rs"]
+mod outsiders;
 #[path = "hardships/unwinding.rs"]
 mod unwinding;
 #[path = "hardships/waits.rs"]

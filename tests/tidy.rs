@@ -157,6 +157,7 @@ fn unsafe_code_stays_in_its_rooms() {
         "tests/data_race/cells.rs",
         // A user's crate with data races.
         "cli/tests/cli/new_user.rs",
+        "cli/tests/cli/identity.rs",
         "corpus/src/programs/plain.rs",
         "benches/listening.rs",
         "tests/monitors_shipped/allocations.rs",

@@ -148,10 +148,15 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Time passes until the first deadline, because nobody can do anything else: so tasks that are over have ended.
+    /// Time passes until the first deadline, because nobody can do anything else: so tasks that are over have ended, unless
+    /// the environment lets time pass early.
     pub(super) fn pass_time(&mut self) {
+        let most = self.left.timeouts;
         for task in &mut self.tasks[..self.created as usize] {
-            task.found_ended |= task.over_at != usize::MAX;
+            if task.over_at != usize::MAX {
+                task.passed_since_over += 1;
+                task.found_ended |= task.passed_since_over > most;
+            }
         }
         let deadlines = self.timed.iter().map(|task| self.tasks[task as usize].deadline);
         if let Some(first) = deadlines.min() {

@@ -5,6 +5,7 @@ use super::stop::{PanicNote, Stop};
 use super::task::{Access, Site, Status};
 use super::{Engine, Runtime, panic_count};
 use crate::schedule::ChoiceKind;
+use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
 
@@ -93,7 +94,14 @@ impl Engine {
         }
         let surely = entry.found_ended || rt.limits.every_operation || rt.teardown;
         let late = !surely && rt.may_be_late(task) && self.choose(ChoiceKind::Ended, 2) == 1;
-        self.rt().tasks[task as usize].found_ended |= !late;
+        let rt = self.rt();
+        let entry = &mut rt.tasks[task as usize];
+        entry.found_ended |= !late;
+        if late && entry.passed_since_over > 0 {
+            // Time passed before the end: those time-outs were early.
+            rt.left.timeouts -= std::mem::take(&mut entry.passed_since_over);
+            self.also_touches(Key::TIMEOUTS, Class::Write);
+        }
         (!late, late)
     }
 
@@ -207,6 +215,9 @@ impl Runtime {
                 }
                 _ => learned = true,
             }
+        }
+        if over.passed_since_over > self.left.timeouts {
+            return false;
         }
         // Under fairness a task that gives way twice lets the other end.
         let is_fair = given_way < self.limits.fair_yields.saturating_mul(2);

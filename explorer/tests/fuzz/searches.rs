@@ -287,7 +287,7 @@ pub(crate) fn compare(
             .report
             .notes()
             .iter()
-            .any(|note| note.contains("with a weaker one"));
+            .any(|note| note.contains(" took over"));
         if reduction == Reduction::Dpor && !weaker {
             tally.optimal += 1;
             if found.report.redundant() > 0 {

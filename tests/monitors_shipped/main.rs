@@ -380,7 +380,7 @@ fn a_second_read_while_a_writer_may_wait_is_an_error() {
         };
         let report = explore(again, true);
         let message = &only(&report).message;
-        assert!(message.starts_with("main reads rwlock 0.1 at "), "{report}");
+        assert!(message.starts_with("main reads rwlock 0.3 at "), "{report}");
         assert!(
             message.contains("if task 1 asks to write it in between"),
             "{report}"

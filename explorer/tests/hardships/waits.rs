@@ -40,7 +40,6 @@ where
             if begun.elapsed() > limit {
                 break false;
             }
-            hint::spin_loop();
         };
         gives.join().unwrap();
         got
@@ -79,6 +78,20 @@ fn a_spin_with_a_limit_of_time_ends() {
             [both.clone(), both.clone(), both.clone()],
             "{limit:?}"
         );
+    }
+}
+
+#[test]
+fn a_loop_that_gives_way_and_waits_for_nothing_ends() {
+    for limit in LIMITS {
+        let report = Explorer::new().steps_per_execution(2_000).explore(move || {
+            let never = AtomicBool::new(false);
+            let begun = Instant::now();
+            while !never.load(SeqCst) && begun.elapsed() < limit {
+                hint::spin_loop();
+            }
+        });
+        assert!(report.verdict().is_pass(), "{limit:?}: {report}");
     }
 }
 

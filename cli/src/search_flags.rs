@@ -195,6 +195,9 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "SECONDS", value_parser = setting("hang"), help_heading = LIMITS,
           allow_negative_numbers = true)]
     hang: Option<String>,
+    /// Where the choices of the running execution are kept in case the process dies: a directory, `usual` or `none`
+    #[arg(long, value_name = "DIR", value_parser = setting("journal"), help_heading = LIMITS)]
+    journal: Option<String>,
     /// Lets an execution end with tasks that wait for ever
     #[arg(long, value_name = "BOOL", value_parser = setting("deadlocks_allowed"), help_heading = LIMITS,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -343,6 +346,7 @@ impl Given for SearchFlags {
             ("minimise", self.minimise.clone()),
             ("minimise_time", self.minimise_time.clone()),
             ("hang", self.hang.clone()),
+            ("journal", self.journal.clone()),
             ("deadlocks_allowed", self.deadlocks_allowed.clone()),
             ("keep_going", self.keep_going.clone()),
             ("jobs", self.jobs.clone()),

@@ -83,7 +83,7 @@ fn a_race_has_both_accesses_with_recordings_or_without() {
     assert_eq!(
         told.iter().map(String::as_str).collect::<Vec<_>>(),
         [
-            "task 1: get pointer cell 1.1",
+            "task 1: write by pointer cell 1.1",
             "task 2: write by pointer cell 1.1"
         ]
     );

@@ -270,10 +270,19 @@ mod watcher {
         }
     }
 
-    /// An object of the execution of this number was used by this thread, which runs none.
+    /// An object of the execution of this number was used by this thread, which runs none. A worker's own thread does so
+    /// where it clears away what an execution left.
     #[cold]
     pub(in super::super) fn touched(execution: u64) {
         let watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
+        let me = thread_id();
+        if watch
+            .workers
+            .iter()
+            .any(|seen| seen.pulse.thread.load(Relaxed) == me)
+        {
+            return;
+        }
         let of_it = |seen: &&Seen| seen.pulse.execution.load(Relaxed) == execution;
         if let Some(seen) = watch.workers.iter().find(of_it) {
             seen.pulse.touch();

@@ -45,10 +45,18 @@ impl Frame {
     fn is_programs(&self) -> bool {
         let of_std =
             |file: &Path| file.starts_with("/rustc/") || file.to_string_lossy().contains("/rust/library/");
+        // A function that was inlined has a name without its path.
+        let of_ours = |file: &Path| {
+            file.starts_with(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))
+                || file.to_string_lossy().contains("/backtrace-")
+        };
         // What has no path for a name is not Rust, or a part of the run-time.
         self.name.contains("::")
             && !OTHERS.iter().any(|other| owner(&self.name).starts_with(other))
-            && !self.file.as_ref().is_some_and(|(file, _)| of_std(file))
+            && !self
+                .file
+                .as_ref()
+                .is_some_and(|(file, _)| of_std(file) || of_ours(file))
     }
 }
 

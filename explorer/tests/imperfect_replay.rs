@@ -451,18 +451,18 @@ fn a_replay_is_tried_again() {
     );
 }
 
-/// What each task does depends on the order in which a table iterates.
+/// How many steps each task takes depends on the order in which a table iterates.
 macro_rules! in_the_order_of {
     ($map:ty) => {
         || {
-            let shared: [AtomicUsize; 4] = Default::default();
-            let map: $map = (0..4).map(|key| (key, key)).collect();
+            let steps = AtomicUsize::new(0);
+            let map: $map = (0..8).map(|key| (key, key)).collect();
             thread::scope(|scope| {
                 for _ in 0..2 {
                     scope.spawn(|| {
                         map.values()
-                            .take(2)
-                            .for_each(|&at| _ = shared[at].fetch_add(1, SeqCst))
+                            .take_while(|&&value| value > 3)
+                            .for_each(|_| _ = steps.fetch_add(1, SeqCst))
                     });
                 }
             });
@@ -473,7 +473,9 @@ macro_rules! in_the_order_of {
 /// std's hash tables iterate in another order each time. Those of the look-alikes do not, nor do clocks differ.
 #[test]
 fn hash_tables_and_clocks_that_are_controlled() {
-    let random = Explorer::new().explore(in_the_order_of!(HashMap<usize, usize>));
+    let random = Explorer::new()
+        .executions(1_000)
+        .explore(in_the_order_of!(HashMap<usize, usize>));
     assert!(
         random
             .notes()

@@ -18,7 +18,8 @@ fn room() -> PathBuf {
 /// Cargo as a user has it, with nothing of this checkout's in the environment.
 fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.env_remove("INTERMEZZO_IN_RELEASE").arg("--offline");
+    // Empty rather than removed: the checkout's own configuration would set it again.
+    cargo.env("INTERMEZZO_IN_RELEASE", "").arg("--offline");
     cargo
 }
 

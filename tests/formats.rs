@@ -67,6 +67,8 @@ const OWN: &[&str] = &[
     "explorer/src/coverage/iroot.rs",
     "explorer/src/coverage/memo/",
     "explorer/src/driver/",
+    // The user's own maps and sets, in the user's own formats.
+    "explorer/src/lookalike/collections/",
     "explorer/src/plugin/",
     "explorer/src/runtime/scope.rs",
     "explorer/src/search/",

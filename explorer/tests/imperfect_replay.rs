@@ -470,20 +470,9 @@ macro_rules! in_the_order_of {
     };
 }
 
-/// std's hash tables iterate in another order each time. Those of the look-alikes do not, nor do clocks differ.
+/// Hash tables of the look-alikes iterate in the same order each time, unlike std's, and clocks do not differ.
 #[test]
 fn hash_tables_and_clocks_that_are_controlled() {
-    let random = Explorer::new()
-        .executions(1_000)
-        .explore(in_the_order_of!(HashMap<usize, usize>));
-    assert!(
-        random
-            .notes()
-            .iter()
-            .any(|note| note.contains("does not always do the same")),
-        "{random}"
-    );
-
     let controlled = Explorer::new().explore(in_the_order_of!(collections::HashMap<usize, usize>));
     assert_eq!(controlled.coverage(), &Coverage::Exhaustive, "{controlled}");
     assert!(controlled.notes().is_empty(), "{controlled}");

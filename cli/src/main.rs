@@ -27,8 +27,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     exit::guarded(|| {
-        let args = args::without_subcommand_word(std::env::args_os());
-        let cli = Cli::parse_from(args::ours_first(args));
+        let cli = Cli::parse_from(args::without_subcommand_word(std::env::args_os()));
         run(cli.command).unwrap_or_else(|problem| {
             output::complain(&problem.to_string());
             problem.exit()

@@ -230,19 +230,11 @@ impl Script {
         self.push(Event::Data(access))
     }
 
-    /// A pointer to the first eight bytes of a cell is asked for: a read, as far as is known.
+    /// Somebody asks for a pointer to the first eight bytes of a cell, by which they may be written or only read.
     pub fn get_pointer(&mut self, task: TaskId, location: Location) -> &mut Self {
-        self.read(task, location).by_pointer()
-    }
-
-    /// The first eight bytes of a cell are written by a pointer that was asked for here.
-    pub fn write_by_pointer(&mut self, task: TaskId, location: Location) -> &mut Self {
-        self.write(task, location).by_pointer()
-    }
-
-    fn by_pointer(&mut self) -> &mut Self {
+        self.write(task, location);
         let Some(Event::Data(access)) = self.events.last_mut() else {
-            unreachable!("it was accessed just now")
+            unreachable!("it was written just now")
         };
         access.by_pointer = true;
         self

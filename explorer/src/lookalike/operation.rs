@@ -48,9 +48,7 @@ impl Operations {
         if let Some(engine) = Engine::current() {
             let site = Location::caller();
             let (var, _) = self.0.inside(engine, site);
-            let access = Access::new(SyncVarOp::OperationReturn, var, site);
-            engine.point(access);
-            engine.commit(access, 0, number);
+            engine.commit(Access::new(SyncVarOp::OperationReturn, var, site), 0, number);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! One more execution of a test that failed: whether it fails in the same way, and how large it is.
 
-use super::deadline::Deadline;
 use super::same::Failure;
 use super::script::Script;
 use crate::judge;
@@ -51,31 +50,24 @@ pub(super) enum Trial {
     Crashed(Vec<Finding>),
 }
 
-/// The most that minimising may cost, in executions and steps, and when it has to end.
+/// How much minimising may cost, in executions and steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     most: u64,
     pub(super) executions: u64,
     pub(super) steps: u64,
-    deadline: Deadline,
 }
 
-/// Steps for which an execution counts as one: the default budget is then a matter of seconds in a debug build.
-const STEPS_PER_EXECUTION: u64 = 200;
+/// Steps for which an execution counts as one.
+const STEPS_PER_EXECUTION: u64 = 1_000;
 
 impl Budget {
-    pub(super) fn new(most: u64, deadline: Deadline) -> Budget {
+    pub(super) fn new(most: u64) -> Budget {
         Budget {
             most,
             executions: 0,
             steps: 0,
-            deadline,
         }
-    }
-
-    /// `true` if time was over while executions were left.
-    pub(super) fn is_cut(&self) -> bool {
-        self.spent() < self.most && self.deadline.is_over()
     }
 
     /// What is gone.
@@ -83,14 +75,14 @@ impl Budget {
         self.executions.max(self.steps / STEPS_PER_EXECUTION)
     }
 
-    /// `true` if nothing is left.
+    /// Whether nothing is left.
     pub(super) fn is_spent(&self) -> bool {
-        self.spent() >= self.most || self.deadline.is_over()
+        self.spent() >= self.most
     }
 
-    /// `true` if more than half is gone.
+    /// Whether more than half is gone.
     pub(super) fn is_half_spent(&self) -> bool {
-        self.spent() >= self.most.div_ceil(2) || self.deadline.is_over()
+        self.spent() >= self.most.div_ceil(2)
     }
 }
 
@@ -99,8 +91,6 @@ impl Budget {
 pub(super) struct Subject<'a> {
     pub(super) test: &'a dyn Fn(),
     pub(super) schedule: &'a dyn Fn(Vec<Choice>, Premises) -> Schedule,
-    /// Called after each execution.
-    pub(super) ran: &'a dyn Fn(),
 }
 
 impl Subject<'_> {
@@ -110,7 +100,6 @@ impl Subject<'_> {
             return Trial::None;
         }
         let executed = worker.execute(self.test);
-        (self.ran)();
         budget.executions += 1;
         budget.steps += executed.steps;
         let Some(trouble) = executed.trouble else {

@@ -1,6 +1,5 @@
 //! The Monitor contract as the engine keeps it.
 
-mod afterwards;
 mod attributes;
 mod blocks;
 mod calls;

@@ -43,7 +43,7 @@ fn tasks_by_number() {
         let first = thread::spawn(|| {});
         let second = thread::spawn(|| {});
         second.join().unwrap();
-        _ = first.is_finished();
+        assert!(first.is_finished());
         first.join().unwrap();
     });
     assert_eq!(

@@ -4,7 +4,6 @@ mod bits;
 pub mod general;
 mod interval;
 pub mod long;
-mod patience;
 mod process_order;
 mod states;
 
@@ -36,7 +35,7 @@ pub enum Verdict<S> {
     },
     /// It is not.
     Violation(Violation<S>),
-    /// Too many states were looked at, or time was over.
+    /// Too many states were looked at.
     Unknown {
         /// How many.
         states: u64,

@@ -5,7 +5,6 @@
 
 use super::bits::Bits;
 use super::general::Ends;
-use super::patience::Patience;
 use super::states::{Reached, StateId, States};
 use super::{Verdict, Violation};
 use crate::history::Operation;
@@ -24,7 +23,7 @@ pub(super) fn search<S: Specification>(
     specification: &S,
     operations: &[&Operation<S::Call, S::Return>],
     may_end: Option<Ends<'_, S>>,
-    mut patience: Patience,
+    states_max: u64,
 ) -> Verdict<S::State> {
     let before = predecessors(operations);
     let needed = operations
@@ -87,7 +86,7 @@ pub(super) fn search<S: Specification>(
                 break branch.state;
             }
         };
-        if patience.is_over(reached.len()) {
+        if reached.len() > states_max {
             return Verdict::Unknown {
                 states: reached.len(),
             };

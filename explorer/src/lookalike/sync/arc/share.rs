@@ -78,12 +78,8 @@ impl Counts {
             self.tell_block(engine, var, site);
         }
         let access = Access::new(op, var, site);
-        if engine.environment().arc_counts {
-            if visible {
-                engine.enter(access);
-            } else {
-                engine.point(access);
-            }
+        if visible && engine.environment().arc_counts {
+            engine.enter(access);
         }
         Turn(Some((engine, access)))
     }

@@ -86,7 +86,7 @@ fn without_the_feature_the_facade_is_std() {
         .current_dir(&project)
         .output()
         .unwrap();
-    let tree = words(&tree);
+    let tree = String::from_utf8_lossy(&tree.stdout).into_owned();
     let packages: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     let expected = [
         "intermezzo",

@@ -26,14 +26,12 @@ fn maps_are_maps() {
     assert_eq!(map.into_values().map(str::len).sum::<usize>(), 6);
     let mut none: HashMap<u8, u8> = HashMap::with_capacity(8);
     assert!(none.capacity() >= 8 && none.is_empty() && format!("{none:?}") == "{}");
-    let mut looked_at = 0;
-    for _ in &mut none {
-        looked_at += 1;
+    none.extend([(1, 2)]);
+    none.values_mut().for_each(|value| *value += 1);
+    for (key, value) in &none {
+        assert_eq!((*key, *value), (1, 3));
     }
-    for _ in &none {
-        looked_at += 1;
-    }
-    assert_eq!(looked_at, 0);
+    none.clear();
     let hashed: HashMap<u8, u8, RandomState> = HashMap::with_hasher(RandomState::new());
     assert_eq!(hashed, HashMap::new());
 }

@@ -1,9 +1,9 @@
 //! Keeps the explorer out of programs that are shipped.
 //!
-//! The feature `explore` belongs into tests, but cargo's features are united: under resolver 1, or where one crate of a
-//! workspace enables it outside its `[dev-dependencies]`, it is on in everybody's build. A release build with it stops here
-//! unless somebody consents: who runs tests or benchmarks with optimisation, by an environment variable; a program that
-//! explores for a living, by a feature.
+//! The feature `explore` belongs in tests, but cargo unites features: under resolver 1, or where one crate of a workspace
+//! enables it outside its `[dev-dependencies]`, it is on in every build. So a release build with it stops here. There are
+//! two ways to consent: an environment variable, for tests and benchmarks with optimisation, and a feature, for programs
+//! that explore for their users.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

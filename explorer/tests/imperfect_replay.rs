@@ -448,7 +448,7 @@ fn a_replay_is_tried_again() {
     );
 }
 
-/// How many steps each task takes depends on the order in which a table iterates.
+/// A test whose number of steps depends on the order in which a table iterates.
 macro_rules! in_the_order_of {
     ($map:ty) => {
         || {

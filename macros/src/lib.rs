@@ -1,7 +1,7 @@
 //! The `#[intermezzo::test]` attribute.
 //!
-//! Works on tokens, without a parser for the whole language: whoever ships code that uses the facade builds this crate, too,
-//! so it has no dependencies. The compiler checks what is copied.
+//! Works on tokens, without a parser for the whole language, so it has no dependencies: every program that uses the facade
+//! builds this crate, too. The compiler checks what is copied.
 
 mod number;
 

@@ -1,5 +1,5 @@
-//! Results as text. Two results are the same if their texts are, so the text of a value must not depend on the order in
-//! which a hash table happens to iterate.
+//! Results as text. Two results are the same if their texts are, so the text of a value must not depend on the order of
+//! iteration of a hash table.
 //!
 //! `Debug` writes the entries of a set or a map between braces, in the order of iteration. Here they are sorted, at every
 //! depth. Misses: a type whose own `Debug` uses `debug_set` or `debug_map` for entries whose order matters.

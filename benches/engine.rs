@@ -76,7 +76,7 @@ impl Monitor for Idle {
 }
 
 fn explorer() -> Explorer {
-    Explorer::new().environment(Environment::calm())
+    Explorer::new().environment(Environment::calm()).monitors("none")
 }
 
 /// Explores once, and checks that it was what the name says.

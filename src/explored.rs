@@ -6,10 +6,10 @@ pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
     Arrays, BreakpointFigures, ByName, CheckpointError, CheckpointProblem, Coverage, Detail, Environment,
     Epsilon, Estimate, Evidence, ExploreError, Explorer, Finding, FindingDeed, FindingEvent, IRootCoverage,
-    IRootsExposed, MemoError, MemoProblem, NamedPlace, Plugin, PluginError, PluginProblem, Progress,
-    RankBound, Reduction, ReplayedBy, Replays, Report, Reproduction, Schedule, ScheduleError, Scope,
-    SettingError, Settings, Sites, Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, TextStyle,
-    Tried, VariableSets, Verdict, WaitingTask, Wanted,
+    IRootsExposed, Limit, MemoError, MemoProblem, NamedPlace, PlainAccesses, Plugin, PluginError,
+    PluginProblem, Progress, RankBound, Reduction, ReplayedBy, Replays, Report, Reproduction, Schedule,
+    ScheduleError, Scope, SettingError, Settings, Sites, Strategy, StrategyKind, SuggestedBreakpoint,
+    SuggestedPlace, TestBinary, TextStyle, Tried, VariableSets, Verdict, WaitingTask, Wanted,
 };
 pub use intermezzo_explorer::{
     alloc, breakpoint, cell, collections, future, hash, hint, ptr, rand, recording, report, schedule, search,

@@ -27,6 +27,8 @@
 //! the look-alikes are controlled inside an exploration, and behave as `std` outside one.
 
 #[cfg(feature = "explore")]
+mod brought;
+#[cfg(feature = "explore")]
 mod explored;
 #[cfg(all(doctest, feature = "explore"))]
 mod guide;
@@ -49,7 +51,10 @@ pub use test::{Outcome, Source, check_outcome, run_test};
 /// all tests, which the attribute overrides, and for single ones (`[test."ring::full"]`), which override it. Environment
 /// variables override both (`INTERMEZZO_PREEMPTIONS=3`), and `INTERMEZZO_REPLAY` runs one schedule. The test fails with the report
 /// if something is found, or if the outcome is inconclusive. Without the feature `explore` the test is run
-/// once, as it is.
+/// once, as it is, and says so on stderr.
+///
+/// With `#[should_panic]` the test passes if some execution panics as that says, and nothing else is found. Where
+/// `INTERMEZZO_REPLAY` has a schedule of another test, the test is not run, and says so on stderr.
 ///
 /// Where the dependency has another name, or is re-exported, `crate` says so: `#[my_name::test(crate = my_name)]`.
 pub use intermezzo_macros::test;

@@ -37,7 +37,7 @@ const FAILING_TRACES: [(&str, u64, u64); 5] = [
 ];
 
 fn explored((program, arguments): (&Program, Arguments), settings: Settings) -> Report {
-    let explorer = program.explorer(settings, &arguments);
+    let explorer = program.explorer(settings, &arguments).monitors("none");
     explorer.explore(program.test(&arguments))
 }
 

@@ -39,7 +39,7 @@ fn explored(name: &str, change: impl Fn(Explorer) -> Explorer) -> Report {
         minimise: 0,
         ..program.settings()
     };
-    change(program.explorer(settings, &arguments)).explore(program.test(&arguments))
+    change(program.explorer(settings, &arguments).monitors("none")).explore(program.test(&arguments))
 }
 
 fn estimate(report: &Report) -> Estimate {

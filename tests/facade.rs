@@ -53,7 +53,11 @@ fn failure(settings: &[(&str, &str)], test: fn()) -> String {
         let settings: Vec<(&str, &str)> = settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         let source = intermezzo::Source {
             package: option_env!("CARGO_MANIFEST_DIR"),
+            package_name: None,
+            binary: None,
+            is_in_suite: true,
             file: file!(),
+            should_panic: None,
         };
         intermezzo::run_test("facade::case", &settings, source, test);
     };

@@ -2,7 +2,7 @@
 
 use crate::search_flags::{LimitFlags, SearchFlags};
 use crate::tune::args::TuneArgs;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -72,8 +72,8 @@ pub(crate) enum CorpusCommand {
 /// Runs this project's tests with the given search settings, and sums up what was explored
 ///
 /// Runs `cargo test` with the flags' settings in environment variables (`INTERMEZZO_PREEMPTIONS=2`), which
-/// override those of `#[intermezzo::test(..)]`; then prints a line per explored test. Flags come before
-/// cargo's own arguments.
+/// override those of `#[intermezzo::test(..)]`; then prints a line per explored test. Cargo's own arguments and
+/// these flags may come in any order; what is not one of these, or comes after `--`, is cargo's.
 #[derive(Args, Debug)]
 #[command(after_help = TEST_HELP)]
 pub(crate) struct TestArgs {
@@ -136,7 +136,7 @@ pub(crate) struct ReplayArgs {
 ///
 /// Runs `cargo test`, in which explored tests then say what they are set to instead of exploring. Tests that are not
 /// explored run as ever: name the tests that you mean to leave those out. Flags are those of `test`, with the same effect,
-/// and come before cargo's own arguments.
+/// in any order with cargo's own arguments.
 #[derive(Args, Debug)]
 #[command(after_help = CONFIG_HELP)]
 pub(crate) struct ConfigArgs {
@@ -353,6 +353,9 @@ pub(crate) struct CheckArgs {
     /// Gives up after so many states, of each key if there are keys
     #[arg(long, value_name = "N", default_value_t = intermezzo::refinement::recorded::STATES_MAX)]
     pub(crate) states: u64,
+    /// Gives up after so many seconds, or `none` for no limit
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = time_limit)]
+    pub(crate) time: TimeLimit,
     /// Prints one JSON value on stdout
     #[arg(long)]
     pub(crate) json: bool,
@@ -432,10 +435,46 @@ pub(crate) fn without_subcommand_word(args: impl Iterator<Item = OsString>) -> V
     args
 }
 
+/// The arguments with our flags before those of cargo, which clap takes for cargo's from the first that it does not know.
+/// What is behind `--` stays where it is.
+pub(crate) fn ours_first(args: Vec<OsString>) -> Vec<OsString> {
+    let cli = Cli::command();
+    let name = args.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    let Some(command) = cli.find_subcommand(name).filter(|command| passes_on(command)) else {
+        return args;
+    };
+    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let (mut ours, mut cargos) = (args[..2].to_vec(), Vec::new());
+    let mut rest = args[2..end].iter();
+    while let Some(arg) = rest.next() {
+        let text = arg.to_string_lossy();
+        let long = text.strip_prefix("--").unwrap_or_default();
+        let (long, joined) = long
+            .split_once('=')
+            .map_or((long, false), |(long, _)| (long, true));
+        let mut known = command.get_arguments();
+        let Some(flag) = known.find(|flag| !long.is_empty() && flag.get_long() == Some(long)) else {
+            cargos.push(arg.clone());
+            continue;
+        };
+        ours.push(arg.clone());
+        if flag.get_action().takes_values() && !joined && !flag.is_require_equals_set() {
+            ours.extend(rest.next().cloned());
+        }
+    }
+    ours.extend(cargos);
+    ours.extend_from_slice(&args[end..]);
+    ours
+}
+
+/// `true` if the command passes what it does not know on to cargo.
+fn passes_on(command: &clap::Command) -> bool {
+    command.get_arguments().any(clap::Arg::is_trailing_var_arg_set)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_well_formed() {
@@ -461,6 +500,7 @@ mod tests {
         let words = ["cargo-intermezzo", "test"]
             .into_iter()
             .chain(words.split_whitespace());
+        let words = ours_first(words.map(OsString::from).collect());
         match Cli::try_parse_from(words).unwrap().command {
             Command::Test(args) => args.cargo,
             other => panic!("{other:?}"),
@@ -479,6 +519,11 @@ mod tests {
             ("--seed 1 -- -p queue -- --nocapture", "-p queue -- --nocapture"),
             ("push --release", "push --release"),
             ("--release push", "--release push"),
+            ("-p queue --json", "-p queue"),
+            (
+                "-p queue --seed 5 push --time=3 --notify-any -- --seed 5",
+                "-p queue push -- --seed 5",
+            ),
         ] {
             assert_eq!(
                 cargo_args(words),
@@ -487,4 +532,15 @@ mod tests {
             );
         }
     }
+}
+
+/// A limit of time; `None` for no limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeLimit(pub(crate) Option<std::time::Duration>);
+
+/// A limit of time as the setting `time` has it.
+fn time_limit(value: &str) -> Result<TimeLimit, String> {
+    let mut settings = intermezzo::Settings::default();
+    settings.set("time", value).map_err(|error| error.problem)?;
+    Ok(TimeLimit(settings.time))
 }

@@ -27,7 +27,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     exit::guarded(|| {
-        let cli = Cli::parse_from(args::without_subcommand_word(std::env::args_os()));
+        let args = args::without_subcommand_word(std::env::args_os());
+        let cli = Cli::parse_from(args::ours_first(args));
         run(cli.command).unwrap_or_else(|problem| {
             output::complain(&problem.to_string());
             problem.exit()

@@ -54,7 +54,9 @@ fn message(progress: &imz::Progress) -> String {
         "{} executions, {pace:.0}/s, {seconds:.0} s, {} findings",
         progress.executions, progress.findings
     );
-    if let Some(estimate) = progress.estimate {
+    if let Some(executions) = progress.minimising {
+        text.push_str(&format!("; making them smaller: {executions} executions more"));
+    } else if let Some(estimate) = progress.estimate {
         text.push_str(&format!("; about {estimate}"));
         if estimate.time_left < LONGEST {
             text.push_str(&format!(", {} left", HumanDuration(estimate.time_left)));
@@ -83,6 +85,7 @@ mod tests {
             findings: 1,
             elapsed: Duration::from_secs(2),
             estimate: None,
+            minimising: None,
         };
         assert_eq!(message(&progress), "500 executions, 250/s, 2 s, 1 findings");
         for (share, time_left, says) in [

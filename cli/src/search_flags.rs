@@ -13,6 +13,14 @@ const OUTPUT: &str = "What is told";
 /// What a schedule does not carry, and a replay needs as well as the search that recorded it.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct LimitFlags {
+    /// Most tasks of an execution; one that creates more is a finding
+    #[arg(long, value_name = "N", value_parser = setting("tasks"), help_heading = LIMITS,
+          allow_negative_numbers = true)]
+    tasks: Option<String>,
+    /// Bytes of stacks that may be lost to tasks left in the middle; beyond that they are unwound
+    #[arg(long, value_name = "BYTES", value_parser = setting("forgotten_bytes"), help_heading = LIMITS,
+          allow_negative_numbers = true)]
+    forgotten_bytes: Option<String>,
     /// Bytes of each task's stack, at least 32768
     #[arg(long, value_name = "BYTES", value_parser = setting("stack"), help_heading = LIMITS,
           allow_negative_numbers = true)]
@@ -25,8 +33,10 @@ pub(crate) struct LimitFlags {
     #[arg(long, value_name = "N", value_parser = setting("retries"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     retries: Option<String>,
-    /// Attaches a monitor: of `monitor list`, or a plugin by name or path; can be given several times
-    #[arg(long = "monitor", value_name = "NAME[:ARGS]", value_parser = setting("monitors"), help_heading = SEARCH)]
+    /// Adds a monitor to those on by default: of `monitor list`, or a plugin by name or path; `-NAME` takes one away, `none` all;
+    /// can be given several times
+    #[arg(long = "monitor", value_name = "NAME[:ARGS]", value_parser = setting("monitors"), help_heading = SEARCH,
+          allow_hyphen_values = true)]
     monitors: Vec<String>,
     /// How much is told of a failure: `quiet`, `normal` or `verbose`
     #[arg(long, value_name = "NAME", value_parser = setting("detail"), help_heading = OUTPUT)]
@@ -176,6 +186,18 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("minimise"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     minimise: Option<String>,
+    /// Most seconds to replay what was found and make it smaller, or `none` for no limit; with `--time`, a quarter of that at
+    /// most once it is over
+    #[arg(long, value_name = "SECONDS", value_parser = setting("minimise_time"), help_heading = SEARCH,
+          allow_negative_numbers = true)]
+    minimise_time: Option<String>,
+    /// Most seconds that a task may run or be blocked without a visible operation, or `none` for no limit
+    #[arg(long, value_name = "SECONDS", value_parser = setting("hang"), help_heading = LIMITS,
+          allow_negative_numbers = true)]
+    hang: Option<String>,
+    /// Where the choices of the running execution are kept in case the process dies: a directory, `usual` or `none`
+    #[arg(long, value_name = "DIR", value_parser = setting("journal"), help_heading = LIMITS)]
+    journal: Option<String>,
     /// Lets an execution end with tasks that wait for ever
     #[arg(long, value_name = "BOOL", value_parser = setting("deadlocks_allowed"), help_heading = LIMITS,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -272,7 +294,9 @@ pub(crate) trait Given {
 impl Given for LimitFlags {
     fn all(&self) -> Vec<(&'static str, Option<String>)> {
         vec![
+            ("tasks", self.tasks.clone()),
             ("stack", self.stack.clone()),
+            ("forgotten_bytes", self.forgotten_bytes.clone()),
             ("warm_up", self.warm_up.clone()),
             ("retries", self.retries.clone()),
             (
@@ -320,6 +344,9 @@ impl Given for SearchFlags {
             ("seed", self.seed.clone()),
             ("first_execution", self.first_execution.clone()),
             ("minimise", self.minimise.clone()),
+            ("minimise_time", self.minimise_time.clone()),
+            ("hang", self.hang.clone()),
+            ("journal", self.journal.clone()),
             ("deadlocks_allowed", self.deadlocks_allowed.clone()),
             ("keep_going", self.keep_going.clone()),
             ("jobs", self.jobs.clone()),

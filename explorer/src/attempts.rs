@@ -1,7 +1,6 @@
 //! Tests that do not always do the same: executions before the search that are not judged, executions tried again, and
 //! what the search loses where that does not help (CHESS, OSDI 2008, section 4.2).
 
-use crate::report::Coverage;
 use crate::runtime::{Executed, Worker};
 use crate::search::DepthFirst;
 use serde::{Deserialize, Serialize};
@@ -82,30 +81,6 @@ impl Attempts {
 }
 
 impl Departures {
-    /// What a search covers that would cover this if each execution had been what it should have been. `reduced` says
-    /// whether it left out what other executions should show as well.
-    pub(crate) fn covered(&self, coverage: Coverage, reduced: bool) -> Coverage {
-        let problem = match (self.lost, self.departed) {
-            (0, departed) if departed > 0 && reduced => {
-                "the test did not always do the same, and what the reduction leaves out relies on that"
-                    .to_owned()
-            }
-            (0, _) => return coverage,
-            (1, _) => "what begins like 1 execution, which was never as prescribed, was left out".to_owned(),
-            (lost, _) => {
-                format!("what begins like {lost} executions, which were never as prescribed, was left out")
-            }
-        };
-        match coverage {
-            Coverage::Exhaustive => Coverage::unbounded(problem),
-            Coverage::Bounded {
-                reason: Some(reason), ..
-            } => Coverage::unbounded(format!("{reason}; {problem}")),
-            Coverage::Bounded { reason: None, .. } => Coverage::unbounded(problem),
-            Coverage::Sampled { .. } | Coverage::Replayed { .. } => coverage,
-        }
-    }
-
     /// Whether every execution was what it should have been.
     pub(crate) fn none(&self) -> bool {
         self.departed == 0
@@ -135,10 +110,15 @@ impl Departures {
     }
 }
 
-/// Runs the test before the search, so many times and as the default schedule has it, for what it sets up once and keeps.
-/// What comes of it is not judged, unless it is a crash: that execution is returned.
-pub(crate) fn warm_up(worker: &mut Worker, executions: u32, test: &dyn Fn()) -> Option<Executed> {
-    (0..executions).find_map(|_| {
+/// Runs the test before the search, so often and as the default schedule has it, for what it sets up once and keeps; less
+/// often if time `is_over`. These executions are not judged, unless one crashes: that one is returned.
+pub(crate) fn warm_up(
+    worker: &mut Worker,
+    executions: u32,
+    is_over: &dyn Fn() -> bool,
+    test: &dyn Fn(),
+) -> Option<Executed> {
+    (0..executions).take_while(|_| !is_over()).find_map(|_| {
         let executed = worker.apart(Box::new(DepthFirst::new()), false, |worker| {
             worker.prepare().then(|| worker.execute(test))
         });

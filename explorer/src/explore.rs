@@ -12,7 +12,7 @@ use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::Report;
 use crate::runtime::{Glance, Glancing};
-use crate::schedule::{Schedule, ScheduleError};
+use crate::schedule::{Schedule, ScheduleError, TestBinary};
 use crate::scope::Scope;
 use crate::search::{self, Interesting, PrioritySpec};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
@@ -39,8 +39,9 @@ impl Strategy {
         Strategy(Chosen::Kind(StrategyKind::DepthFirst))
     }
 
-    /// Depth first, in order of preemptions, for half of the executions or until it is over; the rest is drawn at random, by
-    /// several strategies in turns. What `#[intermezzo::test]` runs.
+    /// Exhaustive search and samples, by turns: every trace with the strongest sound reduction, executions in order of
+    /// preemptions, and executions drawn by several strategies. Ends when one of the exhaustive searches does. What
+    /// `#[intermezzo::test]` runs.
     pub fn auto() -> Strategy {
         Strategy(Chosen::Kind(StrategyKind::Auto))
     }
@@ -171,6 +172,8 @@ pub struct Progress {
     pub elapsed: Duration,
     /// How far the search is, as far as can be told: not of several workers, and not with a checkpoint.
     pub estimate: Option<Estimate>,
+    /// Executions that were run to replay findings and make them smaller, once the search is over; `None` while it runs.
+    pub minimising: Option<u64>,
 }
 
 /// What is called now and then while an exploration runs.
@@ -196,6 +199,7 @@ pub(crate) type OnProgress = Box<dyn FnMut(&Progress) + Send>;
 pub struct Explorer {
     settings: Settings,
     program: Option<String>,
+    binary: TestBinary,
     custom: Option<Box<dyn search::Strategy>>,
     replay: Option<Schedule>,
     monitors: Vec<Listening>,
@@ -205,6 +209,7 @@ pub struct Explorer {
     reports: Option<PathBuf>,
     checkpoints: Option<PathBuf>,
     record: bool,
+    should_panic: Option<String>,
 }
 
 impl Default for Explorer {
@@ -214,7 +219,8 @@ impl Default for Explorer {
 }
 
 impl Explorer {
-    /// Depth first, without bounds or limits but 20,000 steps per execution, up to the first finding.
+    /// Depth first, without bounds, up to the first finding. Limits: 20,000 steps per execution, and two minutes unless
+    /// [`executions`](Explorer::executions) or [`time`](Explorer::time) is set.
     pub fn new() -> Explorer {
         Explorer::with_settings(Settings::default())
     }
@@ -224,15 +230,17 @@ impl Explorer {
         Explorer {
             settings,
             program: None,
+            binary: TestBinary::default(),
             custom: None,
             replay: None,
             monitors: Vec::new(),
-            known: plugin::Known::default(),
+            known: plugin::Known::brought(),
             progress: None,
             glancing: None,
             reports: None,
             checkpoints: None,
             record: false,
+            should_panic: None,
         }
     }
 
@@ -268,6 +276,13 @@ impl Explorer {
         self
     }
 
+    /// The package and the target that the test is in: schedules carry them, since tests of one name may be in several.
+    /// Default: unknown.
+    pub fn binary(mut self, binary: TestBinary) -> Explorer {
+        self.binary = binary;
+        self
+    }
+
     /// Which search to run. Default: depth first.
     pub fn strategy(mut self, strategy: Strategy) -> Explorer {
         self.custom = None;
@@ -278,7 +293,8 @@ impl Explorer {
         self
     }
 
-    /// How to leave out executions that show nothing new. Default: every schedule is run.
+    /// How to leave out executions that show nothing new. Default: with [`Strategy::auto`] the strongest sound reduction, with
+    /// any other strategy none: every schedule is run.
     pub fn reduction(mut self, reduction: Reduction) -> Explorer {
         self.settings.reduction = reduction;
         self
@@ -338,9 +354,10 @@ impl Explorer {
         self
     }
 
-    /// Makes the two accesses of each data race that a monitor reports schedule points, to see what comes of it: the search
-    /// starts anew then, and what was run before is mentioned in a note, and counted nowhere else. That takes
-    /// [`Explorer::keep_going`], since a race is a finding. Default: off.
+    /// Makes the two accesses of each data race that a monitor reports schedule points, to explore what follows from their
+    /// order. The search then begins again; a note says what was run before, which is counted nowhere else. A race is a
+    /// finding, so this takes [`Explorer::keep_going`]; with several workers, a checkpoint or quiet atomics it is off, and a
+    /// note says so where there are races. Default: on.
     pub fn preempt_at_races(mut self, on: bool) -> Explorer {
         self.settings.preempt_at_races = on;
         self
@@ -367,10 +384,9 @@ impl Explorer {
 
     /// Explores with so many workers, each on an OS thread of its own. The report says the same as with one, which is
     /// the default, but for how long it took; unless a limit of executions or time, a crash or a divergence ends the
-    /// search, where it depends on the workers what was run until then. Traces are not counted where several workers stop at
-    /// the first finding, there is no estimate of what was left, and with the reduction `caching`, which executions are left out for others depends on who comes
-    /// first. With the reductions `dpor` and `source-dpor` the traces and outcomes are the same, but which execution stands for a
-    /// trace depends on the workers; the first finding ends the search, and what was run by then counts.
+    /// search, where it depends on the workers what was run until then. There is no estimate of what was left, and with the reduction `caching`, which executions are left out for others depends on who comes
+    /// first. With the reductions `dpor`, `source-dpor` and `bpor` the traces and outcomes are the same, but which execution stands for
+    /// a trace, and with `bpor` how many executions it takes, depends on the workers; the first finding ends the search, and what was run by then counts.
     ///
     /// What workers ran beyond the first finding, in the order of the search, counts for nothing, unless the search
     /// [keeps going](Explorer::keep_going). The test is run by several threads at once: what its executions share
@@ -388,8 +404,9 @@ impl Explorer {
     /// Keeps the search in this file: written every 10 seconds, or as [`Explorer::checkpoint_every`] says, and at the end.
     /// If the file is there when the exploration begins, it goes on from there.
     ///
-    /// Its report is that of an exploration that was never interrupted: time and executions add up, and limits are those
-    /// of the whole search, so that it takes a higher one to go on where one was reached. A search that was over is not
+    /// Its report is that of an exploration that was never interrupted: time and executions add up. A limit of executions is
+    /// that of the whole search, so that it takes a higher one to go on where it was reached; a limit of time is that of
+    /// each process. A search that was over is not
     /// run again. The file must be of the same build of the program, and of the same settings but for limits, the
     /// number of workers, and the checkpoint's own.
     pub fn checkpoint(mut self, file: impl Into<PathBuf>) -> Explorer {
@@ -454,10 +471,21 @@ impl Explorer {
         by_name: ByName,
         names: impl IntoIterator<Item = &'static str>,
     ) -> Explorer {
-        self.known = plugin::Known {
-            by_name: Some(by_name),
-            names: names.into_iter().collect(),
-        };
+        self.known.by_name = Some(by_name);
+        self.known.names = names.into_iter().collect();
+        self
+    }
+
+    /// Changes which monitors are on, as the setting `monitors` does: a list with `;` between, in which a name adds a
+    /// monitor, `-NAME` takes one of the defaults away, and `none` takes all away. Default: those that were
+    /// [brought](crate::bring_monitors), which are `data-race`, `leak` and `misuse` where the crate `intermezzo` is part of the program.
+    ///
+    /// # Panics
+    /// It is no such list.
+    pub fn monitors(mut self, list: &str) -> Explorer {
+        self.settings
+            .set("monitors", list)
+            .unwrap_or_else(|error| panic!("{error}"));
         self
     }
 
@@ -494,7 +522,8 @@ impl Explorer {
     }
 
     /// Runs just the execution of this schedule, in the environment, with the limit of steps and the treatment
-    /// of loops that wait in which it was found.
+    /// of loops that wait in which it was found. The monitors that it names are attached, and those of
+    /// [`Settings::monitors`] that it does not name after them.
     pub fn replay(mut self, schedule: Schedule) -> Explorer {
         recording::settings_of_replay(&mut self.settings, &schedule);
         self.replay = Some(schedule);
@@ -523,7 +552,9 @@ impl Explorer {
             .clone()
             .unwrap_or_else(|| std::any::type_name::<F>().replace("::{{closure}}", ""));
         if let Some(schedule) = &self.replay {
-            schedule.for_program(&program).map_err(ExploreError::Schedule)?;
+            schedule
+                .for_test(&program, &self.binary)
+                .map_err(ExploreError::Schedule)?;
         }
         self.settle_settings(&program);
         match &self.custom {
@@ -531,14 +562,19 @@ impl Explorer {
             Some(_) => self.settings.check_custom(),
         }
         .map_err(ExploreError::Setting)?;
-        let named = plugin::attach(&self.settings.monitors, &self.known, self.settings.jobs);
+        let named = plugin::attach(
+            &self.settings.monitors,
+            &self.known,
+            &self.monitors,
+            self.settings.jobs,
+        );
         self.monitors.extend(named.map_err(|problem| {
             ExploreError::Setting(SettingError {
                 name: "monitors".into(),
                 problem,
             })
         })?);
-        let reports = self.reports.clone();
+        let (reports, should_panic) = (self.reports.clone(), self.should_panic.clone());
         let body = call::<F> as *const () as usize;
         let apart = self.record.then(|| recording::Apart {
             settings: self.settings.clone(),
@@ -556,6 +592,9 @@ impl Explorer {
         let mut report = self.exploration(&program, body).run_apart(&test)?;
         if let Some(apart) = apart {
             recording::record(&mut report, &apart, live.as_ref(), &test);
+        }
+        if let Some(expected) = should_panic {
+            report.settle_expected_panic(&expected);
         }
         if let Some(directory) = reports {
             write_report(&directory, &report);
@@ -580,6 +619,7 @@ impl Explorer {
     fn exploration(self, program: &str, body: usize) -> Exploration {
         let Explorer {
             settings,
+            binary,
             custom,
             replay,
             monitors,
@@ -590,6 +630,7 @@ impl Explorer {
         Exploration {
             settings,
             program: program.to_owned(),
+            binary,
             body,
             custom,
             replay,

@@ -2,7 +2,8 @@
 
 use crate::report::{Evidence, Finding, FindingEvent, NamedPlace, WaitingTask};
 use crate::runtime::{
-    AwaitedVar, Endless, EndlessLoop, EventLine, PanicNote, Reported, Scene, Stop, Trouble, Verdict, Waiting,
+    AwaitedVar, Crash, Doing, Endless, EndlessLoop, EventLine, Hang, PanicNote, Reported, Scene, Stop,
+    Trouble, Verdict, Waiting,
 };
 use crate::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
@@ -11,7 +12,7 @@ use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
 pub(crate) fn complete(stop: &Stop) -> bool {
     matches!(
         stop,
-        Stop::Complete | Stop::Panicked | Stop::Deadlock | Stop::Livelock | Stop::Crashed(_)
+        Stop::Complete | Stop::Panicked | Stop::Deadlock | Stop::Livelock | Stop::Crashed(_) | Stop::Hung(_)
     )
 }
 
@@ -32,6 +33,7 @@ pub(crate) fn findings(
         reported: reports,
         events,
         current,
+        toucher,
         choices,
         premises,
     } = scene;
@@ -56,10 +58,13 @@ pub(crate) fn findings(
     let mut found = Vec::new();
     match &stop {
         Stop::Complete | Stop::Panicked => {
-            // Where the test's body failed, every panic that ended a task may be the cause; where it
-            // did not, those that somebody joined were seen and handled.
+            // Where the test's body failed, every panic that ended a task, or still unwinds one, may be the cause;
+            // where it did not, those of tasks that were joined were seen and handled.
             let failed = matches!(stop, Stop::Panicked);
-            let telling: Vec<_> = panics.iter().filter(|(_, note)| failed || !note.joined).collect();
+            let telling: Vec<_> = panics
+                .iter()
+                .filter(|(_, note)| failed || note.unhandled())
+                .collect();
             if let Some((_, first)) = telling.first() {
                 let message = telling
                     .iter()
@@ -73,7 +78,12 @@ pub(crate) fn findings(
             }
         }
         Stop::Deadlock | Stop::Livelock => {
-            let message = deadlock_message(&waiting, &panics);
+            let mut message = deadlock_message(&waiting, &panics);
+            if let Some(thread) = &toucher {
+                message.push_str(&format!(
+                    "; meanwhile {thread}, which is not controlled, used what this execution uses: a task may wait for it"
+                ));
+            }
             let kind = match stop {
                 Stop::Deadlock => FindingKind::Deadlock,
                 _ => FindingKind::Livelock,
@@ -87,6 +97,18 @@ pub(crate) fn findings(
         Stop::StepLimit(endless) => {
             let (kind, message, tasks) = judge_endless(endless, &current);
             found.push(engine(kind, message, tasks));
+        }
+        Stop::TaskLimit { most, site } => {
+            let message = format!(
+                "the execution was given up at its limit of {most} tasks: {current} would have created one more at \
+                 {site}, and may create them for ever"
+            );
+            let mut finding = engine(FindingKind::StepLimit, message, vec![current]);
+            finding.suggestion = Some(format!(
+                "a test that needs more tasks needs a higher limit: `tasks = {}` in its attribute, or INTERMEZZO_TASKS={0}",
+                2 * u64::from(*most)
+            ));
+            found.push(finding);
         }
         Stop::Diverged {
             at,
@@ -119,17 +141,32 @@ pub(crate) fn findings(
         }
         Stop::Misuse(message) => found.push(engine(FindingKind::Misuse, message.clone(), vec![current])),
         Stop::Crashed(crash) => {
-            let message = format!("{current} crashed: {}", crash.describe());
-            found.push(engine(FindingKind::Crash, message, vec![current]));
+            let mut message = format!("{current} crashed: {}", crash.describe());
+            for (task, note) in &panics {
+                message.push_str(&format!("; before that {}", panic_message(task, note)));
+            }
+            let mut finding = engine(FindingKind::Crash, message, vec![current]);
+            if let Crash::StackOverflow { bytes } = crash {
+                finding.suggestion = Some(format!(
+                    "if it does not call itself for ever, it needs a larger stack: `stack = {}` in its attribute, or \
+                     INTERMEZZO_STACK={0}",
+                    4 * bytes
+                ));
+            }
+            found.push(finding);
+        }
+        Stop::Hung(hang) => {
+            let message = hang_message(&current, hang);
+            found.push(engine(FindingKind::Hang, message, vec![current]));
         }
     }
     if let Some(crash) = crash_cleared {
-        let what = "a destructor crashed while what the execution left behind was dropped";
-        found.push(engine(
-            FindingKind::Crash,
-            format!("{what}: {}", crash.describe()),
-            Vec::new(),
-        ));
+        let (kind, what) = match crash {
+            Crash::Hang => (FindingKind::Hang, "hung"),
+            _ => (FindingKind::Crash, "crashed"),
+        };
+        let what = format!("a destructor {what} while what the execution left behind was dropped");
+        found.push(engine(kind, format!("{what}: {}", crash.describe()), Vec::new()));
     }
     found.extend(reported(reports, &events, &schedule));
     found
@@ -197,6 +234,29 @@ fn waiting_task(waiting: &Waiting) -> WaitingTask {
     }
 }
 
+fn hang_message(task: &str, hang: &Hang) -> String {
+    let seconds = hang.limit.as_secs_f64();
+    let place = hang
+        .place
+        .as_ref()
+        .map(|place| format!(", in {place}"))
+        .unwrap_or_default();
+    match hang.doing {
+        Doing::Running => format!(
+            "{task} has run for {seconds} seconds without a visible operation{place}: it goes round in a loop that does \
+             nothing visible, or computes for long"
+        ),
+        Doing::Locked => format!(
+            "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a lock or a \
+             channel of std, most likely a `std::sync::Mutex` that another task holds while it waits for its turn"
+        ),
+        Doing::Blocked => format!(
+            "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a sleep of std, or \
+             input that does not come"
+        ),
+    }
+}
+
 fn panic_kind(note: &PanicNote) -> FindingKind {
     // The words of `assert!`, `assert_eq!` and their like; there is no other way to tell them.
     if note.message.starts_with("assertion") {
@@ -212,7 +272,12 @@ fn panic_message(task: &str, note: &PanicNote) -> String {
         .as_ref()
         .map(|place| format!(" at {place}"))
         .unwrap_or_default();
-    format!("{task} panicked{place}: {}", note.message)
+    let unwinding = if note.unwinding {
+        " (its destructors had not ended when the execution did)"
+    } else {
+        ""
+    };
+    format!("{task} panicked{place}: {}{unwinding}", note.message)
 }
 
 /// Where tasks wait for locks that others hold.
@@ -335,6 +400,7 @@ fn shape(choice: &Choice) -> String {
         crate::schedule::ChoiceKind::Waiter => "whom notify_one wakes",
         crate::schedule::ChoiceKind::Wake => "why a wait ends",
         crate::schedule::ChoiceKind::Rescue => "who goes on for no reason where nobody else can",
+        crate::schedule::ChoiceKind::Ended => "whether a task that is over is found ended",
     };
     let running = if choice.preempts {
         ", the running one among them"

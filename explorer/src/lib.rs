@@ -41,14 +41,16 @@ pub use environment::Environment;
 pub use estimate::Estimate;
 pub use explore::{ExploreError, Explorer, Progress, Strategy};
 pub use lookalike::*;
-pub use plugin::{ByName, Plugin, PluginError, PluginProblem, Tried};
+pub use plugin::bring as bring_monitors;
+pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
-    BreakpointFigures, Coverage, Detail, Evidence, Finding, FindingDeed, FindingEvent, NamedPlace, RankBound,
-    ReplayedBy, Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace, TextStyle, Verdict,
-    WaitingTask,
+    BreakpointFigures, Coverage, Detail, Evidence, Finding, FindingDeed, FindingEvent, Limit, NamedPlace,
+    PlainAccesses, RankBound, ReplayedBy, Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace,
+    TextStyle, Verdict, WaitingTask,
 };
 pub use runtime::Glance;
-pub use schedule::{Schedule, ScheduleError};
+pub use runtime::journal::{Unfinished, unfinished};
+pub use schedule::{Schedule, ScheduleError, TestBinary};
 pub use scope::Scope;
 pub use settings::{Arrays, Epsilon, Reduction, SettingError, Settings, StrategyKind, VariableSets, Wanted};
 pub use sites::Sites;

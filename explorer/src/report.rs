@@ -1,7 +1,11 @@
 //! What an exploration came to: a value, with a text and a JSON form.
 
+#[cfg(test)]
+mod bare;
 mod breakpoints;
 mod evidence;
+mod expected;
+mod limits;
 pub mod lines;
 mod rank_bound;
 pub mod source;
@@ -9,6 +13,7 @@ mod text;
 
 pub use crate::driver::write_beside;
 pub use breakpoints::{BreakpointFigures, NamedPlace, Reproduction, SuggestedBreakpoint, SuggestedPlace};
+pub use limits::{Limit, unexplored};
 pub use rank_bound::RankBound;
 pub use text::{Detail, INDENT, Part, ReplayedBy, Text, TextStyle, count, panics_apart, with_places};
 
@@ -17,7 +22,7 @@ use crate::driver::write_report;
 use crate::environment::Environment;
 use crate::estimate::Estimate;
 use crate::recording::Recorded;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{FindingKind, Severity};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -57,9 +62,9 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Coverage {
-    /// Every execution, within the bounds of the environment.
+    /// Every schedule of the stated environment. What that leaves out is in [`Report::limits`].
     Exhaustive,
-    /// Every execution within all the bounds that are given; or, if none is, only those before the search stopped.
+    /// Every execution within all the bounds that are given; or, if none is, only what the reason leaves.
     Bounded {
         /// Every execution with at most this many preemptions was run.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -277,39 +282,6 @@ impl Finding {
     }
 }
 
-#[cfg(test)]
-impl Finding {
-    /// An error of which nothing is known but what happened.
-    pub(crate) fn bare(kind: FindingKind, message: &str) -> Finding {
-        Finding {
-            kind,
-            severity: Severity::Error,
-            monitor: "engine".into(),
-            message: message.into(),
-            suggestion: None,
-            tasks: Vec::new(),
-            events: Vec::new(),
-            schedule: Schedule {
-                program: String::new(),
-                environment: crate::Environment::calm(),
-                steps: 1,
-                fair_yields: 1,
-                awaits: true,
-                known_loops: Vec::new(),
-                data_points: Vec::new(),
-                breakpoints: Default::default(),
-                choices: Vec::new(),
-            },
-            count: 1,
-            found_by: None,
-            replays: None,
-            places: Vec::new(),
-            deeds: Vec::new(),
-            evidence: Default::default(),
-        }
-    }
-}
-
 /// The severity's name in reports.
 pub(crate) fn severity_name(severity: Severity) -> &'static str {
     match severity {
@@ -323,6 +295,16 @@ pub(crate) fn severity_from_name(name: &str) -> Option<Severity> {
     [Severity::Warning, Severity::Error]
         .into_iter()
         .find(|&severity| severity_name(severity) == name)
+}
+
+/// The accesses to plain memory that look-alikes told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PlainAccesses {
+    /// How many there were, in all executions together.
+    pub seen: u64,
+    /// `true` if a monitor for data races heard of them. An access that is not watched may race, and what follows from
+    /// the order in which two of them come is not explored.
+    pub watched: bool,
 }
 
 /// How often replays of a schedule showed what it was recorded for.
@@ -375,8 +357,15 @@ impl Serialize for Finding {
 pub struct Report {
     format: &'static str,
     pub(crate) program: String,
+    /// The package and the target that the test is in, as far as they are known.
+    #[serde(flatten)]
+    pub(crate) binary: TestBinary,
     pub(crate) verdict: Verdict,
+    /// `true` if the test was to panic, and did as it should: its errors are these panics.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) expected_panic: bool,
     pub(crate) coverage: Coverage,
+    pub(crate) limits: Vec<Limit>,
     pub(crate) executions: u64,
     pub(crate) redundant: u64,
     pub(crate) blocked: u64,
@@ -394,6 +383,9 @@ pub struct Report {
     pub(crate) memory_model: &'static str,
     pub(crate) seed: u64,
     pub(crate) environment: Environment,
+    /// The monitors that listened, by name.
+    pub(crate) monitors: Vec<String>,
+    pub(crate) plain_accesses: PlainAccesses,
     /// What became of the breakpoints that were armed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) breakpoints: Vec<BreakpointFigures>,
@@ -418,12 +410,20 @@ fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S:
 
 impl Report {
     /// A report of nothing yet.
-    pub(crate) fn new(program: String, environment: Environment, strategy: String, seed: u64) -> Report {
+    pub(crate) fn new(
+        (program, binary): (String, TestBinary),
+        environment: Environment,
+        strategy: String,
+        seed: u64,
+    ) -> Report {
         Report {
             format: REPORT_FORMAT,
             program,
+            binary,
             verdict: Verdict::Inconclusive,
+            expected_panic: false,
             coverage: Coverage::stopped(),
+            limits: Vec::new(),
             executions: 0,
             redundant: 0,
             blocked: 0,
@@ -440,6 +440,8 @@ impl Report {
             memory_model: "sc",
             seed,
             environment,
+            monitors: Vec::new(),
+            plain_accesses: PlainAccesses::default(),
             breakpoints: Vec::new(),
             reproductions: Vec::new(),
             notes: Vec::new(),
@@ -469,6 +471,11 @@ impl Report {
         };
     }
 
+    /// `true` if the test was to panic, and did as it should.
+    pub fn expected_panic(&self) -> bool {
+        self.expected_panic
+    }
+
     /// The findings by which the test fails.
     pub(crate) fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.is_error())
@@ -479,6 +486,11 @@ impl Report {
         &self.program
     }
 
+    /// The package and the target that the test is in, as far as they are known.
+    pub fn binary(&self) -> &TestBinary {
+        &self.binary
+    }
+
     /// The outcome in a word.
     pub fn verdict(&self) -> Verdict {
         self.verdict
@@ -487,6 +499,19 @@ impl Report {
     /// What a pass is worth.
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
+    }
+
+    /// What was not explored: what the environment leaves out, and what was kept out of the search.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Explorer, Limit};
+    ///
+    /// let report = Explorer::new().explore(|| {});
+    /// assert!(report.limits().contains(&Limit::OneTask));
+    /// ```
+    pub fn limits(&self) -> &[Limit] {
+        &self.limits
     }
 
     /// How often the test was run, to its end or not.
@@ -506,8 +531,8 @@ impl Report {
     }
 
     /// How many different traces came to their end without a failure: executions counted up to the order of
-    /// steps that commute. `None` if they were too many to be told apart, or if several workers ran some
-    /// beyond the first finding, where the search stopped.
+    /// steps that commute. `None` if they were too many to be told apart, or if several workers stopped at a finding in a
+    /// search that went on from a checkpoint, or with a partial-order reduction.
     pub fn traces(&self) -> Option<u64> {
         self.traces
     }
@@ -566,6 +591,16 @@ impl Report {
     /// The iRoots that the executions exposed; `None` if they were not measured.
     pub fn iroots(&self) -> Option<&IRootCoverage> {
         self.iroots.as_ref()
+    }
+
+    /// The names of the monitors that listened, in the order in which they were called.
+    pub fn monitors(&self) -> &[String] {
+        &self.monitors
+    }
+
+    /// The accesses to plain memory: to cells, and by `intermezzo::ptr`.
+    pub fn plain_accesses(&self) -> PlainAccesses {
+        self.plain_accesses
     }
 
     /// What became of the breakpoints that were armed, in the order in which they were given.

@@ -2,6 +2,7 @@
 //! and command lines.
 
 mod config;
+mod journal;
 mod layers;
 mod monitors;
 mod ranks;
@@ -12,6 +13,7 @@ mod table;
 mod together;
 
 pub use config::{Config, ConfigError, Given, Section};
+pub use journal::JournalAt;
 pub use layers::{Layer, Layers, LayersError, Origin};
 pub use monitors::Wanted;
 pub use ranks::{Arrays, Epsilon, VariableSets};
@@ -22,7 +24,7 @@ pub use suggest::did_you_mean;
 
 use crate::environment::Environment;
 use crate::report::Detail;
-use crate::schedule::{Choice, Premises, Schedule};
+use crate::schedule::{Choice, Premises, Schedule, TestBinary};
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
 use crate::sites::Sites;
@@ -36,8 +38,10 @@ use table::SETTINGS;
 /// How executions that show nothing new are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reduction {
-    /// Every schedule is run.
+    /// The strongest sound one, where the strategy is `auto`; none with any other strategy.
     #[default]
+    Auto,
+    /// Every schedule is run.
     None,
     /// Prefixes that lead to a state already reached are not continued (happens-before caching). Sound with and
     /// without a preemption bound.
@@ -52,7 +56,8 @@ pub enum Reduction {
 
 impl Reduction {
     /// Every reduction, with its name in settings and reports.
-    pub const ALL: [(&'static str, Reduction); 5] = [
+    pub const ALL: [(&'static str, Reduction); 6] = [
+        ("auto", Reduction::Auto),
         ("none", Reduction::None),
         ("caching", Reduction::Caching),
         ("source-dpor", Reduction::SourceDpor),
@@ -94,7 +99,7 @@ pub struct Settings {
     pub quiet_atomics: bool,
     /// Places in the source at which accesses to plain memory are schedule points.
     pub schedule_points_at: Sites,
-    /// Whether the accesses of data races become schedule points.
+    /// Whether the accesses of data races become schedule points, in a search that goes on after findings.
     pub preempt_at_races: bool,
     /// The breakpoints that are armed.
     pub breakpoints: Armings,
@@ -110,12 +115,18 @@ pub struct Settings {
     pub iroot_attempts: u32,
     /// The file that remembers which iRoots were exposed, for other explorations; `None` for none.
     pub memo: Option<PathBuf>,
-    /// Most executions; `None` for no limit.
+    /// Most executions; `None` for no limit, or with `auto`, and no limit of time, for 50,000.
     pub executions: Option<u64>,
-    /// Most time for the whole exploration; `None` for no limit. The execution that runs is finished.
+    /// Most time for the whole exploration; `Duration::MAX` for no limit. `None`: two minutes where executions are not limited
+    /// either, else no limit. The execution that runs is finished.
     pub time: Option<Duration>,
     /// Most visible operations in an execution; one that takes more is a finding.
     pub steps: u64,
+    /// Most time that a task may run, or be blocked by what is not controlled, without a visible operation; one that takes more
+    /// is a finding. `None` for no limit.
+    pub hang: Option<Duration>,
+    /// Where the execution that runs is kept, for when the process ends in the middle of it.
+    pub journal: JournalAt,
     /// Which yields of a task count for fairness: every so manieth, from 1.
     pub fair_yields: u32,
     /// Whether a task whose loop only waits is disabled until what it waits for changes.
@@ -127,6 +138,9 @@ pub struct Settings {
     /// Most executions to make findings' executions smaller, for all findings together: fewest preemptions, then fewest context switches, then
     /// fewest steps. 0 leaves it as it was found.
     pub minimise: u64,
+    /// Most time to replay findings and make their executions smaller, for all findings together; `None` for no limit. With a
+    /// limit of `time`, it is what is left of that, or a quarter of it, if that is less.
+    pub minimise_time: Option<Duration>,
     /// Whether a loop that was once seen to only wait is assumed to from its first round on.
     pub assume_awaits: bool,
     /// Whether an execution may end with tasks that wait for ever: it is then no finding.
@@ -146,14 +160,21 @@ pub struct Settings {
     pub checkpoint: Option<PathBuf>,
     /// Time between two checkpoints.
     pub checkpoint_every: Duration,
+    /// Most tasks of an execution; one that creates more is a finding.
+    pub tasks: u32,
     /// Bytes of each task's stack.
     pub stack_bytes: usize,
-    /// Monitors to attach, beside those attached by hand.
+    /// Bytes of stacks that the process may lose to tasks left in the middle; beyond that they are unwound.
+    pub forgotten_bytes: usize,
+    /// Changes to the monitors that are on by default. Those attached to the explorer by hand come before.
     pub monitors: Vec<Wanted>,
     /// How much a failing test tells.
     pub detail: Detail,
     /// What the environment may do unasked.
     pub environment: Environment,
+    /// Whether every operation is a schedule point: a reference for tests of the engine itself, with no name of its own.
+    #[doc(hidden)]
+    pub every_operation: bool,
 }
 
 /// Steps after which an execution is given up, unless set otherwise: CHESS's own limit.
@@ -165,11 +186,30 @@ const RETRIES: u32 = 2;
 /// Executions for the minimisation of findings unless set otherwise: a moment for a short test.
 const MINIMISE: u64 = 1_000;
 
+/// The longest that a task may do nothing visible unless set otherwise: far more than tests of concurrent code compute between
+/// two operations, and less than the patience of a person.
+const HANG: Duration = Duration::from_secs(10);
+
+/// Time for it unless set otherwise: more than the executions above take, unless single steps of the test are slow.
+const MINIMISE_TIME: Duration = Duration::from_secs(10);
+
 /// What a search may remember unless set otherwise: some ten million states.
 const CACHE_BYTES: usize = 1 << 30;
 
-/// Stack of a task unless set otherwise. Untouched pages cost nothing.
-const STACK_BYTES: usize = 256 << 10;
+/// Tasks of an execution unless set otherwise: far more than a test of schedules needs. Clocks of so many tasks
+/// take some hundred megabytes, and their stacks as much.
+const TASKS: u32 = 4_096;
+
+/// Stack of a task unless set otherwise: that of std's threads, where there are addresses enough. Untouched pages cost
+/// nothing.
+const STACK_BYTES: usize = if size_of::<usize>() < 8 {
+    256 << 10
+} else {
+    2 << 20
+};
+
+/// Stacks that the process may lose unless set otherwise: those of some 8,000 tasks.
+const FORGOTTEN_BYTES: usize = 256 << 20;
 
 /// Prefixes that a best-first search keeps unless set otherwise: some hundred megabytes.
 const PREFIXES: usize = 1_000_000;
@@ -187,7 +227,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             strategy: StrategyKind::DepthFirst,
-            reduction: Reduction::None,
+            reduction: Reduction::Auto,
             preemptions: None,
             delays: None,
             variables: None,
@@ -201,7 +241,7 @@ impl Default for Settings {
             preempt_not_in: Scope::default(),
             quiet_atomics: false,
             schedule_points_at: Sites::default(),
-            preempt_at_races: false,
+            preempt_at_races: true,
             breakpoints: Armings::default(),
             priority: None,
             prefixes: PREFIXES,
@@ -212,11 +252,14 @@ impl Default for Settings {
             executions: None,
             time: None,
             steps: STEPS,
+            hang: Some(HANG),
+            journal: JournalAt::Usual,
             fair_yields: 1,
             awaits: true,
             warm_up: 0,
             retries: RETRIES,
             minimise: MINIMISE,
+            minimise_time: Some(MINIMISE_TIME),
             assume_awaits: false,
             deadlocks_allowed: false,
             keep_going: false,
@@ -226,10 +269,13 @@ impl Default for Settings {
             jobs: 1,
             checkpoint: None,
             checkpoint_every: CHECKPOINT_EVERY,
+            tasks: TASKS,
             stack_bytes: STACK_BYTES,
+            forgotten_bytes: FORGOTTEN_BYTES,
             monitors: Vec::new(),
             detail: Detail::default(),
             environment: Environment::default(),
+            every_operation: false,
         }
     }
 }
@@ -295,6 +341,38 @@ impl Settings {
     /// # Errors
     /// Two of them do not: the search would miss what it claims to cover. The error says which, and why.
     pub fn check(&self) -> Result<(), SettingError> {
+        match self.reduction {
+            Reduction::Auto => self.with_reduction(self.reduction_at_work()).check_given(),
+            _ => self.check_given(),
+        }
+    }
+
+    fn with_reduction(&self, reduction: Reduction) -> Settings {
+        Settings {
+            reduction,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the reduction with which the search begins: where none is given, and the strategy is `auto`, the strongest
+    /// that goes with the other settings.
+    pub(crate) fn reduction_at_work(&self) -> Reduction {
+        match (self.reduction, &self.strategy) {
+            (Reduction::Auto, StrategyKind::Auto) => [Reduction::Dpor, Reduction::Caching]
+                .into_iter()
+                .find(|&reduction| self.with_reduction(reduction).check_given().is_ok())
+                .unwrap_or(Reduction::None),
+            (Reduction::Auto, _) => Reduction::None,
+            (given, _) => given,
+        }
+    }
+
+    /// `true` if the search chooses its reduction itself, and may do without one.
+    pub(crate) fn chooses_reduction(&self) -> bool {
+        self.reduction == Reduction::Auto && self.strategy == StrategyKind::Auto
+    }
+
+    fn check_given(&self) -> Result<(), SettingError> {
         let refuse = |name: &str, problem: &str| {
             Err(SettingError {
                 name: name.into(),
@@ -324,6 +402,24 @@ impl Settings {
         }
     }
 
+    /// Whether races that are found can become schedule points in this search, and else why not.
+    pub(crate) fn may_preempt_at_races(&self) -> Result<(), &'static str> {
+        match () {
+            () if !self.preempt_at_races => Err("`preempt_at_races` is off"),
+            () if !self.keep_going => Err("the search ends at the first of them"),
+            () if self.jobs > 1 => {
+                Err("the search would begin again, which several workers do not do together")
+            }
+            () if self.checkpoint.is_some() => {
+                Err("the search would begin again, and a checkpoint does not keep why")
+            }
+            () if self.quiet_atomics => {
+                Err("the search would begin again, and `quiet_atomics` does so for its own reasons")
+            }
+            () => Ok(()),
+        }
+    }
+
     /// Whether these settings go together with a search of the user's own.
     pub(crate) fn check_custom(&self) -> Result<(), SettingError> {
         match together::refused_to_custom(self) {
@@ -336,7 +432,12 @@ impl Settings {
     }
 
     /// The schedule of an execution of this program with these choices, which took this for granted.
-    pub(crate) fn schedule(&self, program: &str, choices: Vec<Choice>, premises: Premises) -> Schedule {
+    pub(crate) fn schedule(
+        &self,
+        (program, binary): (&str, &TestBinary),
+        choices: Vec<Choice>,
+        premises: Premises,
+    ) -> Schedule {
         let Premises {
             known_loops,
             data_points,
@@ -344,6 +445,9 @@ impl Settings {
         } = premises;
         Schedule {
             program: program.to_owned(),
+            binary: binary.clone(),
+            monitors: self.monitors.clone(),
+            warm_up: self.warm_up,
             environment: self.environment,
             steps: self.steps,
             fair_yields: self.fair_yields,

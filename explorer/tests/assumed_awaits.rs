@@ -3,7 +3,8 @@
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, RwLock, mpsc};
 use intermezzo_explorer::{
-    Coverage, Environment, ExploreError, Explorer, Reduction, Report, Schedule, Verdict, choose, hint, thread,
+    Coverage, Environment, ExploreError, Explorer, Limit, Reduction, Report, Schedule, Verdict, choose, hint,
+    thread,
 };
 use std::sync::atomic::AtomicU64 as StdAtomicU64;
 
@@ -181,8 +182,11 @@ fn loops_of_departed_executions_are_not_believed() {
                 departures += 1;
                 assert!(!says(&report, "assume_awaits:"), "{name}, {odd}: {report}");
                 assert_eq!(report.traces(), sure.traces(), "{name}, {odd}: {report}");
-                let whole = *report.coverage() == Coverage::Exhaustive;
-                assert_eq!(whole, reduction == Reduction::None, "{name}, {odd}: {report}");
+                assert_ne!(
+                    *report.coverage(),
+                    Coverage::Exhaustive,
+                    "{name}, {odd}: {report}"
+                );
             }
         }
     }
@@ -377,11 +381,13 @@ fn loops_are_assumed_to_wait_beside_adversities() {
     let explorer = || explorer().environment(Environment::default());
     let all = explorer().explore(test);
     assert!(says(&all, "assume_awaits:"), "{all}");
-    assert_eq!(*all.coverage(), Coverage::Exhaustive, "{all}");
+    // A round may have failed for no reason: what it waits for is there already.
+    let narrowed = |report: &Report| report.limits().contains(&Limit::Awaits { seen: true });
+    assert!(narrowed(&all) && *all.coverage() != Coverage::Exhaustive, "{all}");
     for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
         let report = explorer().reduction(reduction).explore(test);
         assert_eq!(report.traces(), all.traces(), "{reduction:?}: {report} {all}");
-        assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
+        assert_eq!(report.coverage(), all.coverage(), "{report}");
     }
 }
 

@@ -299,6 +299,76 @@ fn each_replays_in_another_process() {
     }
 }
 
+/// Set for the process whose heap breaks: the token to replay, or nothing.
+const HEAP: &str = "FINDINGS_HEAP";
+
+/// Frees a block twice, where the other task was first. The C library holds the lock of its heap when it notices.
+fn frees_twice() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| n.store(1, SeqCst));
+        if n.load(SeqCst) == 1 {
+            let layout = std::alloc::Layout::array::<u8>(4000).unwrap();
+            // SAFETY: none: the point is that it is wrong. The second block keeps the first from the heap's end.
+            unsafe {
+                let [block, _behind] = std::hint::black_box([(); 2].map(|()| std::alloc::alloc(layout)));
+                std::alloc::dealloc(block, layout);
+                std::alloc::dealloc(std::hint::black_box(block), layout);
+            }
+        }
+    });
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn a_broken_heap_is_reported_and_ends_the_process() {
+    use std::os::unix::process::ExitStatusExt;
+    if let Ok(token) = std::env::var(HEAP) {
+        let explorer = match token.as_str() {
+            "" => explorer("frees_twice").jobs(2),
+            token => explorer("frees_twice").replay(Schedule::from_token(token).unwrap()),
+        };
+        explore(explorer, frees_twice);
+        unreachable!("the process has ended");
+    }
+    // A process that hangs fails the test, in time.
+    let says = |token: &str| {
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "a_broken_heap_is_reported_and_ends_the_process",
+                "--nocapture",
+            ])
+            .env(HEAP, token)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let id = child.id() as i32;
+        let (ended, waits) = std::sync::mpsc::channel::<()>();
+        let watch = std::thread::spawn(move || {
+            if waits.recv_timeout(std::time::Duration::from_secs(120)).is_err() {
+                // SAFETY: a plain call; the child was not waited for yet.
+                unsafe { libc::kill(id, libc::SIGKILL) };
+            }
+        });
+        let output = child.wait_with_output().unwrap();
+        ended.send(()).unwrap();
+        watch.join().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{said}");
+        assert!(said.contains("main crashed: abort"), "{said}");
+        assert!(said.contains("left the process's heap locked"), "{said}");
+        let token = said.split(|c: char| c.is_whitespace() || "'\"=`".contains(c));
+        let token = token.into_iter().find(|word| word.starts_with("imz1."));
+        token.unwrap_or_else(|| panic!("{said}")).to_owned()
+    };
+    let token = says("");
+    let schedule = Schedule::from_token(&token).unwrap();
+    assert_eq!(schedule.program, "findings::frees_twice");
+    assert_eq!(says(&token), token);
+}
+
 #[test]
 fn a_schedule_of_another_test_is_refused() {
     let report = explorer("lost_update").explore(lost_update);
@@ -442,7 +512,8 @@ fn what_is_left_in_the_middle_is_dropped() {
         made.fetch_add(1, SeqCst);
         Counted(drops.clone())
     };
-    let report = Explorer::new().keep_going(true).explore(|| {
+    let explorer = Explorer::new().forgotten_bytes(0).keep_going(true);
+    let report = explorer.explore(|| {
         let _main = new();
         let (a, b) = (Mutex::new(new()), Mutex::new(new()));
         thread::scope(|scope| {

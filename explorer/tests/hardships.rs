@@ -1,8 +1,23 @@
 //! Programs made to break the engine: what it clears away, who unwinds, when time passes.
 
+#[path = "hardships/ends.rs"]
+mod ends;
+#[path = "hardships/forgotten.rs"]
+mod forgotten;
+#[path = "hardships/hangs.rs"]
+mod hangs;
+#[path = "hardships/many_tasks.rs"]
+mod many_tasks;
+#[path = "hardships/outsiders.rs"]
+mod outsiders;
+#[path = "hardships/unwinding.rs"]
+mod unwinding;
+#[path = "hardships/waits.rs"]
+mod waits;
+
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
-use intermezzo_explorer::{Environment, Explorer, Report, choose, thread};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Limit, Report, choose, thread};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicUsize as StdAtomicUsize;
@@ -39,7 +54,7 @@ fn outcomes<T: Ord + Send>(explorer: Explorer, test: impl Fn() -> T + Send + Syn
 fn a_scope_does_not_unwind_past_its_living_children() {
     // The child's destructor wants a lock that the parent holds, and looks at what it borrows from it.
     let seen = Arc::new(StdMutex::new(Vec::new()));
-    let report = Explorer::new().explore({
+    let report = Explorer::new().forgotten_bytes(0).explore({
         let seen = seen.clone();
         move || {
             let data = vec![1, 2, 3];
@@ -74,7 +89,10 @@ fn clearing_away_ends_whatever_a_task_does() {
         });
         panic!("body");
     };
-    assert_eq!(kinds(&Explorer::new().explore(polls)), ["panic"]);
+    assert_eq!(
+        kinds(&Explorer::new().forgotten_bytes(0).explore(polls)),
+        ["panic"]
+    );
     // It swallows every panic, its own unwinding too.
     let swallows = || {
         let stop = Arc::new(AtomicBool::new(false));
@@ -85,7 +103,10 @@ fn clearing_away_ends_whatever_a_task_does() {
         });
         panic!("body");
     };
-    assert_eq!(kinds(&Explorer::new().explore(swallows)), ["panic"]);
+    assert_eq!(
+        kinds(&Explorer::new().forgotten_bytes(0).explore(swallows)),
+        ["panic"]
+    );
     // Its destructor spins.
     let spins = || {
         let stop = AtomicBool::new(false);
@@ -98,14 +119,17 @@ fn clearing_away_ends_whatever_a_task_does() {
         });
         let _again = lock.lock().unwrap();
     };
-    assert_eq!(kinds(&Explorer::new().explore(spins)), ["deadlock"]);
+    assert_eq!(
+        kinds(&Explorer::new().forgotten_bytes(0).explore(spins)),
+        ["deadlock"]
+    );
 }
 
 #[test]
 fn a_worker_that_catches_panics_is_dropped_with_a_deadlock() {
     let drops = Arc::new(StdAtomicUsize::new(0));
     let runs = StdAtomicUsize::new(0);
-    let report = Explorer::new().keep_going(true).explore(|| {
+    let report = Explorer::new().forgotten_bytes(0).keep_going(true).explore(|| {
         runs.fetch_add(1, SeqCst);
         let drops = drops.clone();
         let job = thread::spawn(move || {
@@ -201,10 +225,9 @@ fn a_crash_of_a_destructor_at_the_end_is_found() {
 #[test]
 fn fairness_says_what_it_leaves_out() {
     let note = |report: &Report| {
-        report
-            .notes()
-            .iter()
-            .any(|note| note.starts_with("fair scheduling"))
+        let narrowed = report.limits().contains(&Limit::Fairness { every: 1 });
+        assert_eq!(*report.coverage() == Coverage::Exhaustive, !narrowed, "{report}");
+        narrowed
     };
     // Parked, it would leave nothing out.
     let spins = Explorer::new().awaits(false).explore(|| {
@@ -301,7 +324,7 @@ fn a_timed_wait_alone_may_wake_for_no_reason() {
 fn a_task_that_never_began_counts_as_ended() {
     let drops = Arc::new(StdAtomicUsize::new(0));
     let runs = StdAtomicUsize::new(0);
-    let report = Explorer::new().explore(|| {
+    let report = Explorer::new().forgotten_bytes(0).explore(|| {
         runs.fetch_add(1, SeqCst);
         let _counted = OnDrop(|| {
             drops.fetch_add(1, SeqCst);
@@ -320,7 +343,7 @@ fn a_lock_whose_holder_is_abandoned_while_it_unlocks_is_free() {
     // A deadlock leaves the first task right before it unlocks; the second's destructor wants that lock.
     let drops = Arc::new(StdAtomicUsize::new(0));
     let runs = StdAtomicUsize::new(0);
-    let report = Explorer::new().keep_going(true).explore(|| {
+    let report = Explorer::new().forgotten_bytes(0).keep_going(true).explore(|| {
         runs.fetch_add(1, SeqCst);
         let (a, b) = (Arc::new(Mutex::new(())), Mutex::new(()));
         let c = a.clone();

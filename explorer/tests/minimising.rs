@@ -425,3 +425,77 @@ fn a_crash_while_minimising_is_a_finding() {
         "{report}"
     );
 }
+
+/// Two tasks that hand a turn to each other for ever, each giving way as it waits: a livelock.
+fn after_you() {
+    let turn = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for me in 0..2 {
+            let turn = &turn;
+            scope.spawn(move || {
+                loop {
+                    if turn.load(SeqCst) == me {
+                        turn.store(1 - me, SeqCst);
+                    }
+                    thread::yield_now();
+                }
+            });
+        }
+    });
+}
+
+/// An execution that goes on to its limit of steps is made smaller for as long as its steps allow, which are counted: a
+/// hundred executions of 20,000 steps would take minutes.
+#[test]
+fn an_endless_execution_is_made_smaller_within_a_budget_of_steps() {
+    let ran = std::sync::Arc::new(StdMutex::new(0));
+    let seen = ran.clone();
+    let report = Explorer::new()
+        .minimise_time(std::time::Duration::MAX)
+        .on_progress(move |progress| *seen.lock().unwrap() = progress.minimising.unwrap_or(0))
+        .explore(after_you);
+    let finding = only(&report);
+    assert_eq!(finding.kind, FindingKind::Livelock);
+    assert!(
+        note(&report).ends_with("shows it (10 more executions)"),
+        "{report}"
+    );
+    // 200,000 steps for making it smaller, 80,000 for its breakpoint; and three replays.
+    let ran = *ran.lock().unwrap();
+    assert_eq!(ran, 15);
+    assert_eq!(report.executions(), 1);
+}
+
+/// With no time left a finding is replayed once, and the report says why nothing more was done; so are others left alone.
+#[test]
+fn minimising_ends_when_its_time_is_over() {
+    let in_no_time = || Explorer::new().minimise_time(std::time::Duration::ZERO);
+    let random = || in_no_time().strategy(Strategy::random()).executions(100);
+    let report = random().explore(|| lost_update(6, 30));
+    let finding = only(&report);
+    assert!(finding.replays.is_none(), "it was replayed: {report}");
+    assert!(
+        note(&report).ends_with(
+            "a smaller one may be left; there was no more time than 0 seconds for it (`minimise_time`) (0 more executions)"
+        ),
+        "{report}"
+    );
+    let report = in_no_time().keep_going(true).explore(|| {
+        let value = choose(3);
+        assert!(value == 0, "assertion: {value}");
+    });
+    assert_eq!(report.findings().len(), 2, "{report}");
+    let left = "finding 2 and those after it were neither replayed nor made smaller: there was no more time than 0 seconds for it (`minimise_time`)";
+    assert!(report.notes().iter().any(|note| note == left), "{report}");
+}
+
+/// Executions before the search take no more time than the search may.
+#[test]
+fn warming_up_ends_when_the_time_is_over() {
+    let report = Explorer::new()
+        .strategy(Strategy::random())
+        .time(std::time::Duration::ZERO)
+        .warm_up(1_000_000_000)
+        .explore(|| lost_update(6, 30));
+    assert_eq!((report.executions(), report.findings().len()), (0, 0), "{report}");
+}

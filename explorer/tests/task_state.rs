@@ -192,7 +192,7 @@ fn accesses_to_cells_are_published() {
     let (read, write) = ((0, 4, false), (0, 4, true));
     assert_eq!(
         *accesses.lock().unwrap(),
-        [read, write, (1, 3, true), read, write, write, (2, 4, true)]
+        [read, write, (1, 3, false), read, write, write, (2, 4, true)]
     );
 }
 

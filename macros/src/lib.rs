@@ -223,6 +223,42 @@ fn visibility(rest: &mut Peekable<impl Iterator<Item = TokenTree>>) -> Result<To
     Err(Refusal::new(Span::call_site(), "only a function can be a test"))
 }
 
+/// What the compiler knows of a test, but for what is behind it.
+const SOURCE: &str = "package: ::core::option_env!(\"CARGO_MANIFEST_DIR\"),
+    package_name: ::core::option_env!(\"CARGO_PKG_NAME\"),
+    binary: ::core::option_env!(\"CARGO_BIN_NAME\"),
+    is_in_suite: ::core::option_env!(\"CARGO_TARGET_TMPDIR\").is_some(),
+    file: ::core::file!(),
+    should_panic:";
+
+/// What `#[should_panic]` says, as an `Option<&str>`: the text that it expects, empty if it says none.
+fn should_panic(attributes: &TokenStream) -> TokenStream {
+    let is_it =
+        |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name.to_string() == "should_panic");
+    let found = attributes.clone().into_iter().find_map(|token| {
+        let TokenTree::Group(attribute) = token else {
+            return None;
+        };
+        let mut inner = attribute.stream().into_iter();
+        inner.next().filter(is_it).map(|_| inner.collect::<Vec<_>>())
+    });
+    let Some(mut given) = found else {
+        return tokens("::core::option::Option::None");
+    };
+    if let [TokenTree::Group(list)] = given.as_slice() {
+        // `(expected = "text")`
+        given = list.stream().into_iter().collect();
+    }
+    let text = match given.last() {
+        Some(TokenTree::Literal(text)) => text.clone(),
+        _ => Literal::string(""),
+    };
+    let text = TokenStream::from(TokenTree::from(text));
+    let mut some = tokens("::core::option::Option::Some");
+    some.extend([TokenTree::from(Group::new(Delimiter::Parenthesis, text))]);
+    some
+}
+
 /// The test's body becomes a closure: a function of a name of ours could be called from it by mistake.
 fn expand(arguments: Arguments, function: Function) -> TokenStream {
     let Arguments { settings, facade } = arguments;
@@ -233,6 +269,7 @@ fn expand(arguments: Arguments, function: Function) -> TokenStream {
         output,
         body,
     } = function;
+    let should_panic = should_panic(&attributes);
     let output = if output.is_empty() {
         tokens("-> ()")
     } else {
@@ -261,7 +298,12 @@ fn expand(arguments: Arguments, function: Function) -> TokenStream {
                 group(Delimiter::Bracket, settings),
                 tokens(","),
                 facade.clone(),
-                tokens("::Source { package: ::core::option_env!(\"CARGO_MANIFEST_DIR\"), file: ::core::file!() },"),
+                tokens("::Source"),
+                group(
+                    Delimiter::Brace,
+                    [tokens(SOURCE), should_panic].into_iter().collect(),
+                ),
+                tokens(","),
                 tokens("||"),
                 facade,
                 tokens("::check_outcome"),

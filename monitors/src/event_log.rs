@@ -23,6 +23,9 @@ use std::io::{self, Write};
 
 const NAME: &str = "event-log";
 
+/// How each log begins.
+pub(crate) const BEGINNING: &str = "execution ";
+
 /// Writes every event to a writer. See the [module](self).
 #[derive(Debug)]
 pub struct EventLog<W: Write> {
@@ -132,7 +135,7 @@ impl<W: Write + Send> Monitor for EventLog<W> {
     }
 
     fn on_execution_begin(&mut self, execution: &Execution<'_>) {
-        self.write(&format!("execution {}\n", execution.number));
+        self.write(&format!("{BEGINNING}{}\n", execution.number));
     }
 
     fn on_schedule_point(&mut self, next: &SchedulePoint, cx: &mut Context<'_>) {

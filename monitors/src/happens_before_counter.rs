@@ -148,7 +148,8 @@ impl Monitor for HappensBeforeCounter {
 
     fn on_shutdown(&mut self, cx: &mut Context<'_>) {
         let message = format!(
-            "complete executions: {}, distinct by happens-before: {}",
+            "complete executions: {}, happens-before classes: {} (at least as many as the report's traces, which do not order \
+             operations that write and commute, such as ends of `Arc`)",
             self.counts.executions(),
             self.counts.classes()
         );

@@ -45,7 +45,7 @@ pub(crate) struct HeldLocks {
 impl HeldLocks {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.tasks.clear();
+        self.tasks.iter_mut().for_each(Vec::clear);
     }
 
     /// What the task holds, in the order in which it was taken.

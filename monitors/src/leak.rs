@@ -22,9 +22,10 @@ use crate::arguments::{self, Argument, SWITCH, switch};
 use crate::order::TraceOrder;
 use intermezzo_sdk::{
     Allocation, BlockKind, Context, DataVarAccess, EventId, Execution, FindingKind, Interests, Location,
-    Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId, VectorClock,
+    MemoryDeed, MemoryEvent, Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId,
+    VectorClock,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 const NAME: &str = "leak";
 
@@ -47,11 +48,12 @@ pub struct Leaks {
     channels: bool,
     tasks: bool,
     order: TraceOrder,
-    blocks: BTreeMap<Location, Block>,
-    /// Messages that went into each channel and did not come out, by their numbers; when and where they went in.
-    messages: BTreeMap<SyncVar, BTreeMap<u64, (EventId, SiteId)>>,
-    /// Tasks created and not joined, by whom and where.
-    unjoined: BTreeMap<TaskId, (EventId, SiteId)>,
+    /// Number of visible operations that `order` has taken in.
+    ordered: usize,
+    joins: Joins,
+    /// By location; from `blocks_used` on they are of earlier executions, kept for their memory.
+    blocks: Vec<Block>,
+    blocks_used: usize,
     /// What was said of the execution that runs.
     told: BTreeSet<String>,
 }
@@ -60,18 +62,88 @@ pub struct Leaks {
 #[derive(Debug, Default)]
 struct Block {
     allocation: Option<Allocation>,
-    releases: Vec<(Release, VectorClock)>,
-    /// By task, source place and what it does, in words: the last visible operation before the last such access.
-    accesses: HashMap<(TaskId, SiteId, &'static str), EventId>,
+    /// Each with the number of visible operations before it.
+    releases: Vec<(Release, usize)>,
+    /// The last access of each task, place and kind.
+    accesses: Vec<Use>,
 }
+
+/// Accesses of one task, at one place, that do the same.
+#[derive(Clone, Copy, Debug)]
+struct Use {
+    /// The last visible operation before the last of them.
+    after: EventId,
+    site: SiteId,
+    /// In words.
+    does: &'static str,
+}
+
+impl Block {
+    fn forget(&mut self) {
+        self.allocation = None;
+        self.releases.clear();
+        self.accesses.clear();
+    }
+
+    #[inline]
+    fn add(&mut self, new: Use) {
+        let same = |old: &&mut Use| {
+            old.after.task == new.after.task && old.site == new.site && std::ptr::eq(old.does, new.does)
+        };
+        match self.accesses.iter_mut().find(same) {
+            Some(old) => *old = new,
+            None => self.accesses.push(new),
+        }
+    }
+}
+
+/// The joins of an execution: the cheap part of its order.
+#[derive(Debug, Default)]
+struct Joins {
+    /// Number of visible operations that were looked at.
+    seen: usize,
+    /// Ends of tasks.
+    ends: Vec<EventId>,
+    /// The task that joins, and the end of the other.
+    list: Vec<(TaskId, EventId)>,
+}
+
+impl Joins {
+    fn forget(&mut self) {
+        self.seen = 0;
+        self.ends.clear();
+        self.list.clear();
+    }
+
+    fn look_at(&mut self, events: &[SyncVarAccess]) {
+        for access in &events[self.seen..] {
+            match (access.op, access.other_task()) {
+                (SyncVarOp::TaskEnd, _) => self.ends.push(access.event),
+                (SyncVarOp::TaskJoin, Some(joined)) => {
+                    let end = self.ends.iter().find(|end| end.task == joined);
+                    self.list.extend(end.map(|&end| (access.event.task, end)));
+                }
+                _ => {}
+            }
+        }
+        self.seen = events.len();
+    }
+
+    /// `true` if the task has joined the other after what followed this event there.
+    fn order(&self, after: EventId, task: TaskId) -> bool {
+        let covers = |&(joiner, end): &(TaskId, EventId)| {
+            joiner == task && end.task == after.task && end.index > after.index
+        };
+        self.list.iter().any(covers)
+    }
+}
+
+/// Messages that went into each channel and did not come out, by their numbers; when and where they went in.
+type Messages = BTreeMap<SyncVar, BTreeMap<u64, (EventId, SiteId)>>;
 
 /// What is done with a block, in words.
 fn uses(access: &DataVarAccess) -> &'static str {
-    match (access.is_write, access.by_pointer) {
-        (false, _) => "reads",
-        (true, false) => "writes",
-        (true, true) => "gets a pointer to",
-    }
+    if access.is_write { "writes" } else { "reads" }
 }
 
 /// Whether what follows this event in its task comes before what somebody does who knows this.
@@ -92,9 +164,10 @@ impl Leaks {
             channels: true,
             tasks: false,
             order: TraceOrder::default(),
-            blocks: BTreeMap::new(),
-            messages: BTreeMap::new(),
-            unjoined: BTreeMap::new(),
+            ordered: 0,
+            joins: Joins::default(),
+            blocks: Vec::new(),
+            blocks_used: 0,
             told: BTreeSet::new(),
         }
     }
@@ -107,25 +180,90 @@ impl Leaks {
         arguments::with(Leaks::new(), NAME, &ARGUMENTS, arguments)
     }
 
-    /// A message goes in, or comes out.
-    fn pass_message(&mut self, access: &SyncVarAccess) {
-        let left = self.messages.entry(access.var).or_default();
-        match (access.op, access.read, access.written) {
-            (SyncVarOp::ChannelReceive, number, _) => {
-                left.remove(&number);
+    #[inline]
+    fn block(&mut self, location: Location) -> &mut Block {
+        let at = location.index();
+        if at >= self.blocks_used {
+            if at >= self.blocks.len() {
+                self.blocks.resize_with(at + 1, Block::default);
             }
-            // Refused. If the sender laid it on the table of a rendezvous just before, it has it back. (A message sent
-            // right before from the same place, and lost with the receiver, is taken for that.)
-            (_, 0, 0) => left.retain(|_, (event, site)| {
-                let just_before = event.task == access.event.task && event.index + 1 == access.event.index;
-                !(just_before && *site == access.site)
-            }),
-            // The sender of a rendezvous hears that its message was taken.
-            (_, _, 0) => {}
-            (_, _, number) => {
-                left.insert(number, (access.event, access.site));
+            self.blocks[self.blocks_used..=at]
+                .iter_mut()
+                .for_each(Block::forget);
+            self.blocks_used = at + 1;
+        }
+        &mut self.blocks[at]
+    }
+
+    /// Memory is accessed after this number of visible operations.
+    #[inline]
+    fn data_var_access(&mut self, access: &DataVarAccess, events: usize, cx: &mut Context<'_>) {
+        let used = Use {
+            after: access.after,
+            site: access.site,
+            does: uses(access),
+        };
+        let block = self.block(access.location);
+        block.add(used);
+        if !block.releases.is_empty() {
+            for release in block.releases.clone() {
+                self.judge(used, release, events, cx);
             }
         }
+    }
+
+    /// A block is given back after this number of visible operations.
+    fn release(&mut self, release: &Release, events: usize, cx: &mut Context<'_>) {
+        let releaser = release.after.task;
+        let block = self.block(release.location);
+        block.releases.push((*release, events));
+        if block.accesses.iter().any(|used| used.after.task != releaser) {
+            self.joins.look_at(&cx.accesses()[..events]);
+            let at = release.location.index();
+            for number in 0..self.blocks[at].accesses.len() {
+                let used = self.blocks[at].accesses[number];
+                if used.after.task != releaser {
+                    self.judge(used, (*release, events), events, cx);
+                }
+            }
+        }
+        let releases = &self.block(release.location).releases;
+        if releases.len() == 1 {
+            return;
+        }
+        let before = releases[..releases.len() - 1].to_vec();
+        for (earlier, _) in before {
+            let by = |release: &Release, cx: &Context<'_>| {
+                format!(
+                    "by {} at {}",
+                    cx.task_name(release.after.task),
+                    cx.site_name(release.site)
+                )
+            };
+            let mut both = [by(&earlier, cx), by(release, cx)];
+            both.sort();
+            let message = format!(
+                "double free: {} is given back {} and {}",
+                cx.location_name(release.location),
+                both[0],
+                both[1]
+            );
+            let report = Report::new(FindingKind::Leak, message).events([release.after, earlier.after]);
+            self.tell(report.suggest("let one owner give it back, once"), cx);
+        }
+    }
+
+    /// What the task knew after this number of visible operations.
+    fn known_at(&mut self, task: TaskId, events: &[SyncVarAccess]) -> VectorClock {
+        if self.ordered > events.len() {
+            self.order.clear();
+            self.ordered = 0;
+        }
+        events[self.ordered..]
+            .iter()
+            .for_each(|access| self.order.add(access));
+        self.ordered = events.len();
+        self.order.known_to(task)
     }
 
     /// Reports this once in an execution.
@@ -135,24 +273,24 @@ impl Leaks {
         }
     }
 
-    /// An access and a release of one block.
-    fn judge(
-        &mut self,
-        (after, site, uses): (EventId, SiteId, &str),
-        (release, released): &(Release, VectorClock),
-        cx: &mut Context<'_>,
-    ) {
+    /// An access and a release of one block, before which there were so many `events`.
+    /// There are `now` events by now.
+    fn judge(&mut self, used: Use, (release, events): (Release, usize), now: usize, cx: &mut Context<'_>) {
+        let Use { after, site, does } = used;
         let user = after.task;
         let releaser = release.after.task;
-        if user != releaser && ordered(after, released) {
+        if user != releaser
+            && (self.joins.order(after, releaser)
+                || ordered(after, &self.known_at(releaser, &cx.accesses()[..events])))
+        {
             return;
         }
-        let clock = self.order.known_to(user);
-        let is_later = user == releaser || ordered(release.after, &clock);
+        let is_later =
+            user == releaser || ordered(release.after, &self.known_at(user, &cx.accesses()[..now]));
         let what = format!(
             "{} {} {} at {}",
             cx.task_name(user),
-            uses,
+            does,
             cx.location_name(release.location),
             cx.site_name(site),
         );
@@ -173,8 +311,9 @@ impl Leaks {
     }
 
     fn tell_unreleased(&mut self, cx: &mut Context<'_>) {
-        let kept = self.blocks.iter().filter(|(_, block)| block.releases.is_empty());
-        let kept: Vec<Allocation> = kept.filter_map(|(_, block)| block.allocation).collect();
+        let blocks = self.blocks[..self.blocks_used].iter();
+        let kept = blocks.filter(|block| block.releases.is_empty());
+        let kept: Vec<Allocation> = kept.filter_map(|block| block.allocation).collect();
         for allocation in kept {
             let name = cx.location_name(allocation.location);
             let what = match allocation.kind {
@@ -201,8 +340,20 @@ impl Leaks {
         }
     }
 
-    fn tell_unjoined(&mut self, cx: &mut Context<'_>) {
-        for (task, (fork, site)) in std::mem::take(&mut self.unjoined) {
+    fn tell_unjoined(&mut self, events: &[SyncVarAccess], cx: &mut Context<'_>) {
+        let mut unjoined = BTreeMap::new();
+        for access in events {
+            match (access.op, access.other_task()) {
+                (SyncVarOp::TaskFork, Some(task)) => {
+                    unjoined.insert(task, (access.event, access.site));
+                }
+                (SyncVarOp::TaskJoin, Some(task)) => {
+                    unjoined.remove(&task);
+                }
+                _ => {}
+            }
+        }
+        for (task, (fork, site)) in unjoined {
             let message = format!(
                 "{} is never joined, created by {} at {}",
                 cx.task_name(task),
@@ -214,8 +365,14 @@ impl Leaks {
         }
     }
 
-    fn tell_messages(&mut self, cx: &mut Context<'_>) {
-        for (channel, left) in std::mem::take(&mut self.messages) {
+    fn tell_messages(&mut self, events: &[SyncVarAccess], cx: &mut Context<'_>) {
+        let mut messages = Messages::new();
+        let passing =
+            |access: &&SyncVarAccess| matches!(access.op, SyncVarOp::ChannelSend | SyncVarOp::ChannelReceive);
+        for access in events.iter().filter(passing) {
+            pass_message(&mut messages, access);
+        }
+        for (channel, left) in messages {
             if !left.is_empty() {
                 let message = format!("messages sent to {} are never received", cx.var_name(channel));
                 let sent = left.values().map(|(event, _)| *event);
@@ -229,13 +386,35 @@ impl Leaks {
     }
 }
 
+/// A message goes in, or comes out.
+fn pass_message(messages: &mut Messages, access: &SyncVarAccess) {
+    let left = messages.entry(access.var).or_default();
+    match (access.op, access.read, access.written) {
+        (SyncVarOp::ChannelReceive, number, _) => {
+            left.remove(&number);
+        }
+        // Refused. If the sender laid it on the table of a rendezvous just before, it has it back. (A message sent
+        // right before from the same place, and lost with the receiver, is taken for that.)
+        (_, 0, 0) => left.retain(|_, (event, site)| {
+            let just_before = event.task == access.event.task && event.index + 1 == access.event.index;
+            !(just_before && *site == access.site)
+        }),
+        // The sender of a rendezvous hears that its message was taken.
+        (_, _, 0) => {}
+        (_, _, number) => {
+            left.insert(number, (access.event, access.site));
+        }
+    }
+}
+
 impl Monitor for Leaks {
     fn name(&self) -> &str {
         NAME
     }
 
     fn interests(&self) -> Interests {
-        Interests::SYNC_ACCESSES | Interests::DATA_ACCESSES | Interests::ALLOCATIONS
+        // Visible operations are gone through when a block is judged, and at the end.
+        Interests::DATA_ACCESSES | Interests::ALLOCATIONS
     }
 
     fn reduction_compatible(&self) -> bool {
@@ -243,85 +422,52 @@ impl Monitor for Leaks {
     }
 
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
-        self.order.clear();
-        self.blocks.clear();
-        self.messages.clear();
-        self.unjoined.clear();
+        if self.ordered > 0 {
+            self.order.clear();
+            self.ordered = 0;
+        }
+        self.joins.forget();
+        self.blocks_used = 0;
         self.told.clear();
     }
 
-    fn on_sync_var_access(&mut self, access: &SyncVarAccess, _: &mut Context<'_>) {
-        self.order.add(access);
-        match access.op {
-            SyncVarOp::ChannelSend | SyncVarOp::ChannelReceive if self.channels => self.pass_message(access),
-            SyncVarOp::TaskFork if self.tasks => {
-                let created = access.other_task();
-                self.unjoined
-                    .extend(created.map(|task| (task, (access.event, access.site))));
-            }
-            SyncVarOp::TaskJoin => {
-                let joined = access.other_task();
-                self.unjoined.retain(|task, _| Some(*task) != joined);
-            }
-            _ => {}
-        }
-    }
-
     fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
-        let block = self.blocks.entry(access.location).or_default();
-        let uses = uses(access);
-        let place = (access.after.task, access.site, uses);
-        block.accesses.insert(place, access.after);
-        for release in block.releases.clone() {
-            self.judge((access.after, access.site, uses), &release, cx);
-        }
+        self.data_var_access(access, cx.accesses().len(), cx);
     }
 
     fn on_allocation(&mut self, allocation: &Allocation, _: &mut Context<'_>) {
-        let block = self.blocks.entry(allocation.location).or_default();
-        block.allocation = Some(*allocation);
+        self.block(allocation.location).allocation = Some(*allocation);
     }
 
     fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {
-        let clock = self.order.known_to(release.after.task);
-        let block = self.blocks.entry(release.location).or_default();
-        let before = block.releases.clone();
-        block.releases.push((*release, clock.clone()));
-        let accesses: Vec<_> = block
-            .accesses
-            .iter()
-            .filter(|((task, ..), after)| *task != release.after.task && !ordered(**after, &clock))
-            .map(|((_, site, uses), after)| (*after, *site, *uses))
-            .collect();
-        for access in accesses {
-            self.judge(access, &(*release, clock.clone()), cx);
-        }
-        for (earlier, _) in before {
-            let by = |release: &Release, cx: &Context<'_>| {
-                format!(
-                    "by {} at {}",
-                    cx.task_name(release.after.task),
-                    cx.site_name(release.site)
-                )
-            };
-            let mut both = [by(&earlier, cx), by(release, cx)];
-            both.sort();
-            let message = format!(
-                "double free: {} is given back {} and {}",
-                cx.location_name(release.location),
-                both[0],
-                both[1]
-            );
-            let report = Report::new(FindingKind::Leak, message).events([release.after, earlier.after]);
-            self.tell(report.suggest("let one owner give it back, once"), cx);
+        self.release(release, cx.accesses().len(), cx);
+    }
+
+    fn memory_afterwards(&self) -> bool {
+        true
+    }
+
+    fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
+        for event in memory {
+            match &event.what {
+                MemoryDeed::Access(access) => self.data_var_access(access, event.events, cx),
+                MemoryDeed::Allocation(allocation) => {
+                    self.block(allocation.location).allocation = Some(*allocation);
+                }
+                MemoryDeed::Release(release) => self.release(release, event.events, cx),
+            }
         }
     }
 
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
         if execution.complete {
             self.tell_unreleased(cx);
-            self.tell_unjoined(cx);
-            self.tell_messages(cx);
+            if self.tasks {
+                self.tell_unjoined(execution.accesses, cx);
+            }
+            if self.channels {
+                self.tell_messages(execution.accesses, cx);
+            }
         }
     }
 }

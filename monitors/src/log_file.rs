@@ -1,9 +1,10 @@
 //! The file of an event log that is asked for by name.
 
 use crate::EventLog;
+use crate::event_log::BEGINNING;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
 
 /// A file that is made, or emptied, when the first word is written to it: a log that is only tried out leaves what is
 /// there alone.
@@ -17,7 +18,10 @@ impl Write for LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let file = match &mut self.file {
             Some(file) => file,
-            None => self.file.insert(BufWriter::new(File::create(&self.path)?)),
+            None => {
+                check_is_ours(&self.path)?;
+                self.file.insert(BufWriter::new(File::create(&self.path)?))
+            }
         };
         file.write(bytes)
     }
@@ -27,12 +31,31 @@ impl Write for LogFile {
     }
 }
 
+/// Checks that a log may be written there: over another log, or where there is nothing yet.
+fn check_is_ours(path: &Path) -> io::Result<()> {
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0);
+    if !is_file {
+        return Ok(());
+    }
+    let mut beginning = Vec::new();
+    File::open(path)?
+        .take(BEGINNING.len() as u64)
+        .read_to_end(&mut beginning)?;
+    if beginning == BEGINNING.as_bytes() {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::AlreadyExists,
+        format!("{path:?} exists and is no event log: it is left alone; give another path, or remove it"),
+    ))
+}
+
 /// An event log with arguments: `file=PATH` says where it goes; the others are those of
 /// [`EventLog::with_arguments`]. With several workers each needs a file of its own, which nobody can give them: it is
 /// for one.
 ///
 /// # Errors
-/// There is no file, no such argument, or it cannot have that value.
+/// There is no file, no such argument, or it cannot have that value; or the file is there, and is no event log.
 pub fn event_log(arguments: &str) -> Result<EventLog<LogFile>, String> {
     let is_file = |part: &&str| part.trim().starts_with("file=");
     let (files, others): (Vec<&str>, Vec<&str>) = arguments.split(',').partition(is_file);
@@ -46,5 +69,41 @@ pub fn event_log(arguments: &str) -> Result<EventLog<LogFile>, String> {
         );
     }
     let path = PathBuf::from(path);
+    check_is_ours(&path).map_err(|error| format!("event-log: {error}"))?;
     EventLog::with_arguments(LogFile { path, file: None }, &others.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use intermezzo_sdk::Monitor;
+    use std::fs;
+
+    #[test]
+    fn only_another_log_is_overwritten() {
+        let path = std::env::temp_dir().join(format!("intermezzo-event-log-{}", std::process::id()));
+        let arguments = format!("file={}", path.display());
+        let log = |text: &str| {
+            fs::write(&path, text).unwrap();
+            event_log(&arguments)
+        };
+        for theirs in ["my diary", "execute", "executions\n"] {
+            let error = log(theirs).unwrap_err();
+            assert!(error.contains("exists and is no event log"), "{error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
+        }
+        for ours in ["", "execution 7\n"] {
+            assert_eq!(log(ours).unwrap().name(), "event-log");
+        }
+        // What was put there since is left alone, too.
+        let mut file = LogFile {
+            path: path.clone(),
+            file: None,
+        };
+        fs::write(&path, "my diary").unwrap();
+        assert!(file.write_all(b"execution 1\n").is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "my diary");
+        fs::remove_file(&path).unwrap();
+        assert!(event_log(&arguments).is_ok());
+    }
 }

@@ -13,6 +13,11 @@
 //!   task chose to wait; and the task gives the mutex back all the same, without having waited again, and without
 //!   having looked at anything else (an atomic, say) on which the condition might rest.
 //!
+//! - A task takes a share of a reader-writer lock while it has one, and another task may be waiting to write (error): `std`
+//!   lets no reader in while a writer waits, on most systems, so both wait for ever. `reads=false` switches it off. What
+//!   counts is that the writer *could* be waiting: what it did before it asked for the lock does not have to come after the
+//!   second read.
+//!
 //! **May object without reason** to a wait with a limit of time that only serves as a pause, and to a loop that
 //! ends because of a count of its own.
 //!
@@ -32,7 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const NAME: &str = "misuse";
 
-const ARGUMENTS: [Argument<Misuses>; 2] = [
+const ARGUMENTS: [Argument<Misuses>; 3] = [
     Argument {
         name: "held",
         values: SWITCH,
@@ -43,6 +48,11 @@ const ARGUMENTS: [Argument<Misuses>; 2] = [
         values: SWITCH,
         set: |to, value| switch(&mut to.loops, value),
     },
+    Argument {
+        name: "reads",
+        values: SWITCH,
+        set: |to, value| switch(&mut to.reads, value),
+    },
 ];
 
 /// Finds locks and condition variables used in ways that cannot work. See the [module](self).
@@ -50,12 +60,22 @@ const ARGUMENTS: [Argument<Misuses>; 2] = [
 pub struct Misuses {
     held_wanted: bool,
     loops: bool,
+    reads: bool,
     held: HeldLocks,
+    second_reads: Vec<SecondRead>,
     /// With which mutex each condition variable was used first, and where.
     mutexes: BTreeMap<SyncVar, (SyncVar, EventId, SiteId)>,
     waits: BTreeMap<TaskId, Wait>,
     /// What was said of the execution that runs.
     told: BTreeSet<String>,
+}
+
+/// A share of a lock that was taken by a task which had one.
+#[derive(Clone, Copy, Debug)]
+struct SecondRead {
+    lock: SyncVar,
+    first: (EventId, SiteId),
+    second: (EventId, SiteId),
 }
 
 /// A wait on a condition variable, until its task looks at the condition again.
@@ -91,14 +111,16 @@ impl Misuses {
         Misuses {
             held_wanted: true,
             loops: true,
+            reads: true,
             held: HeldLocks::default(),
+            second_reads: Vec::new(),
             mutexes: BTreeMap::new(),
             waits: BTreeMap::new(),
             told: BTreeSet::new(),
         }
     }
 
-    /// With arguments: `held=false`, `loops=false`.
+    /// With arguments: `held=false`, `loops=false`, `reads=false`.
     ///
     /// # Errors
     /// There is no such argument, or it cannot have that value.
@@ -205,6 +227,47 @@ impl Misuses {
         }
     }
 
+    /// The task takes a share of a lock, or all of it.
+    fn follow_reads(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+        let task = access.event.task;
+        if access.op == SyncVarOp::SharedAcquire {
+            let mut held = self.held.of(task).iter();
+            let first = held.find(|held| held.lock == access.var && held.shared);
+            self.second_reads.extend(first.map(|first| SecondRead {
+                lock: access.var,
+                first: (first.event, first.site),
+                second: (access.event, access.site),
+            }));
+            return;
+        }
+        let EventId { task, index } = access.event;
+        let before = EventId {
+            task,
+            index: index - 1,
+        };
+        for read in self.second_reads.clone() {
+            let (first, second) = (read.first, read.second);
+            if read.lock != access.var || second.0.task == task || cx.happens_before(second.0, before) {
+                continue;
+            }
+            let message = format!(
+                "{} reads {} at {} while it reads it already, since {}: if {} asks to write it in between, at {}, both may \
+                 wait for ever",
+                cx.task_name(second.0.task),
+                cx.var_name(read.lock),
+                cx.site_name(second.1),
+                cx.site_name(first.1),
+                cx.task_name(task),
+                cx.site_name(access.site),
+            );
+            let report = Report::new(FindingKind::Misuse, message).events([first.0, second.0, access.event]);
+            self.tell(
+                report.suggest("read once, and pass on what the guard gives; or drop the first guard before"),
+                cx,
+            );
+        }
+    }
+
     fn tell_not_held(&mut self, access: &SyncVarAccess, lock: SyncVar, cx: &mut Context<'_>) {
         let owner = self.held.owner(lock);
         let whose = owner.map_or_else(
@@ -222,30 +285,37 @@ impl Misuses {
     }
 }
 
-impl Monitor for Misuses {
-    fn name(&self) -> &str {
-        NAME
-    }
+/// `true` if the operation says something whatever came before it.
+#[inline]
+fn concerns(op: SyncVarOp) -> bool {
+    use SyncVarOp::*;
+    matches!(
+        op,
+        LockAcquire
+            | LockTryAcquire
+            | LockRelease
+            | SharedAcquire
+            | SharedTryAcquire
+            | SharedRelease
+            | CondvarWait
+            | Park
+            | Sleep
+            | TaskJoin
+            | ChannelReceive
+            | BarrierArrive
+    )
+}
 
-    fn interests(&self) -> Interests {
-        Interests::SYNC_ACCESSES
-    }
-
-    fn reduction_compatible(&self) -> bool {
-        true
-    }
-
-    fn on_execution_begin(&mut self, _: &Execution<'_>) {
-        self.held.clear();
-        self.mutexes.clear();
-        self.waits.clear();
-        self.told.clear();
-    }
-
-    fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+impl Misuses {
+    /// Takes in the next operation of the execution.
+    fn judge(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
         use SyncVarOp::*;
         if self.loops {
             self.follow_waits(access, cx);
+        }
+        let reads = access.op == SharedAcquire || access.op == LockAcquire && !self.second_reads.is_empty();
+        if reads && self.reads {
+            self.follow_reads(access, cx);
         }
         if let Change::NotHeld(lock) = self.held.add(access) {
             self.tell_not_held(access, lock, cx);
@@ -261,5 +331,33 @@ impl Monitor for Misuses {
             let held = self.held.of(access.event.task).to_vec();
             self.tell_held(access, &held, cx);
         }
+    }
+}
+
+impl Monitor for Misuses {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn interests(&self) -> Interests {
+        // An execution is judged when it is over.
+        Interests::NONE
+    }
+
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        for access in execution.accesses {
+            if concerns(access.op) || !self.waits.is_empty() {
+                self.judge(access, cx);
+            }
+        }
+        self.held.clear();
+        self.second_reads.clear();
+        self.mutexes.clear();
+        self.waits.clear();
+        self.told.clear();
     }
 }

@@ -5,13 +5,19 @@
 //! follows from it is the same on all executions of one trace.
 
 use intermezzo_sdk::{Class, EventId, SyncVar, SyncVarAccess, SyncVarOp, TaskId, VectorClock};
-use std::collections::HashMap;
 
 /// What is ordered: a variable; the token of a task's `park` is apart from its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Key {
     var: SyncVar,
     token: bool,
+}
+
+impl Key {
+    /// A number of its own, small where the variable's is.
+    fn index(self) -> usize {
+        2 * self.var.index() + usize::from(self.token)
+    }
 }
 
 /// What the operation touches, and how.
@@ -32,22 +38,33 @@ pub(crate) fn touches(access: &SyncVarAccess) -> impl Iterator<Item = (Key, Clas
 #[derive(Debug, Default)]
 pub(crate) struct TraceOrder {
     tasks: Vec<VectorClock>,
-    /// What all touches of a class so far knew together, themselves included.
-    touched: HashMap<Key, [VectorClock; Class::ALL.len()]>,
+    /// By [`Key::index`]: what all touches of a class so far knew together, themselves included.
+    touched: Vec<[VectorClock; Class::ALL.len()]>,
+    /// Keys that were touched. All others know nothing.
+    keys: Vec<usize>,
 }
 
 impl TraceOrder {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.tasks.clear();
-        self.touched.clear();
+        self.tasks.iter_mut().for_each(VectorClock::clear);
+        for key in self.keys.drain(..) {
+            self.touched[key].iter_mut().for_each(VectorClock::clear);
+        }
     }
 
     /// Adds the next event.
     pub(crate) fn add(&mut self, access: &SyncVarAccess) {
         let mut clock = self.next_clock(access.event);
         for (key, class) in touches(access) {
-            let touched = self.touched.entry(key).or_default();
+            let key = key.index();
+            if self.touched.len() <= key {
+                self.touched.resize_with(key + 1, Default::default);
+            }
+            let touched = &mut self.touched[key];
+            if touched.iter().all(|clock| clock.as_slice().is_empty()) {
+                self.keys.push(key);
+            }
             // Who counts a reference count down to nothing knows that all others are done.
             let last = access.op == SyncVarOp::CountDown && access.written == 0;
             for other in Class::ALL {

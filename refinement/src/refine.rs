@@ -13,11 +13,12 @@ use crate::report::RefinementReport;
 use crate::scenario::Scenario;
 use crate::settings::{Granularity, Settings};
 use crate::show::Show;
-use crate::verify::Subject;
+use crate::verify::{Subject, is_of_scenario};
 use intermezzo_explorer::report::{TextStyle, write_beside};
 use intermezzo_explorer::{Explorer, Schedule};
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::io::Write;
 use std::ops::RangeInclusive;
 use std::panic::Location;
 use std::sync::Arc;
@@ -250,6 +251,17 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
+    /// Changes which monitors listen to each scenario, as the setting `monitors` does: `"-leak"`, `"lock-order"`, `"none"`. What
+    /// they find is a failure. `INTERMEZZO_MONITORS` in the environment overrides this. Default: the monitors that are on
+    /// where nothing is set.
+    ///
+    /// # Panics
+    /// When the test is run: it is no such list.
+    pub fn monitors(mut self, list: impl Into<String>) -> Self {
+        self.subject.settings.monitors = list.into();
+        self
+    }
+
     /// This scenario is tried first. A failure shows the lines that pin its scenario.
     ///
     /// # Panics
@@ -403,7 +415,8 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
     ///
     /// Where `INTERMEZZO_REPLAY` has the schedule of a scenario of this test, a token or the path of a file, that execution alone is run:
     /// of a scenario that is pinned or drawn at once, of one that is the result of making another small when it has been made anew. Where
-    /// there is none, the schedule is of another test, or nothing fails any more: then all scenarios are tried, as ever.
+    /// there is none, or nothing fails any more: then all scenarios are tried. Where the schedule is of no scenario at all, it is of
+    /// another test: this one is not run, says so on stderr, and its report is of nothing.
     ///
     /// # Panics
     /// The object does what it may not, with a text that says what; no scenario was compared in full, or one was not and
@@ -413,6 +426,16 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
         let wanted = std::env::var("INTERMEZZO_REPLAY").ok().map(|schedule| {
             Schedule::parse(&schedule).unwrap_or_else(|error| panic!("INTERMEZZO_REPLAY: {error}"))
         });
+        if let Some(other) = wanted
+            .as_ref()
+            .filter(|schedule| !is_of_scenario(&schedule.program))
+        {
+            tell_not_run(&self.name, &other.program);
+            return RefinementReport {
+                program: self.name,
+                ..RefinementReport::default()
+            };
+        }
         let mut report = self.run_for(wanted.as_ref());
         report.test = test_of_thread();
         if let Some(directory) = std::env::var_os("INTERMEZZO_REPORTS") {
@@ -500,6 +523,16 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
         }
         report
     }
+}
+
+/// Says on stderr, even where a test harness keeps what a test prints, that the test of this name was not run: another one is
+/// replayed.
+fn tell_not_run(name: &str, other: &str) {
+    // A closed stderr is no reason for a test to fail.
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "intermezzo: {name} was not run: INTERMEZZO_REPLAY has a schedule of {other}"
+    );
 }
 
 /// All scenarios of a test: those pinned, and then those drawn.

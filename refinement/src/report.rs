@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::scenario::Description;
 use crate::verify::Checked;
-use intermezzo_explorer::{Coverage, Verdict};
+use intermezzo_explorer::{Coverage, Limit, Verdict};
 use intermezzo_sdk::FindingKind;
 use serde::{Serialize, Serializer};
 
@@ -28,10 +28,14 @@ pub struct RefinementReport {
     pub observations: usize,
     /// Orders of operations that were run because a history asked for them, in scenarios that have too many to run all.
     pub orders: u64,
+    /// The monitors that listened to the executions with all tasks at once, by name.
+    pub monitors: Vec<String>,
     /// Runs of one task alone, or of all but one, or in turns, if progress is demanded; each is one of the executions.
     pub solo_runs: u64,
     /// The scenarios of which not every execution was run, or not every history decided, and why.
     pub short: Vec<String>,
+    /// What was not explored in some scenario, whether or not the coverage says so.
+    pub limits: Vec<Limit>,
     /// Whether such a scenario makes the test inconclusive: see [`Refinement::in_full`](crate::Refinement::in_full).
     pub in_full: bool,
     /// Scenarios tried to make the failing one small.
@@ -57,10 +61,20 @@ impl RefinementReport {
         self.observations += checked.observations;
         self.orders += checked.orders;
         self.solo_runs += checked.solo_runs;
+        for monitor in checked.monitors {
+            if !self.monitors.contains(&monitor) {
+                self.monitors.push(monitor);
+            }
+        }
         let short = checked
             .short
             .map(|why| format!("{why}: {}", scenario().shortened().one_line()));
         self.short.extend(short);
+        for limit in checked.limits {
+            if !self.limits.contains(&limit) {
+                self.limits.push(limit);
+            }
+        }
         self.failure = checked.failure;
     }
 
@@ -122,6 +136,7 @@ struct ReportJson<'a> {
     program: &'a str,
     verdict: Verdict,
     coverage: Coverage,
+    limits: &'a [Limit],
     scenarios: u64,
     executions: u64,
     traces: u64,
@@ -129,6 +144,7 @@ struct ReportJson<'a> {
     observations: usize,
     orders: u64,
     solo_runs: u64,
+    monitors: &'a [String],
     not_in_full: &'a [String],
     minimising: u64,
     findings: Vec<FindingJson<'a>>,
@@ -152,6 +168,7 @@ impl Serialize for RefinementReport {
             program: &self.program,
             verdict: self.verdict(),
             coverage: self.coverage(),
+            limits: &self.limits,
             scenarios: self.scenarios,
             executions: self.executions,
             traces: self.traces,
@@ -159,6 +176,7 @@ impl Serialize for RefinementReport {
             observations: self.observations,
             orders: self.orders,
             solo_runs: self.solo_runs,
+            monitors: &self.monitors,
             not_in_full: &self.short,
             minimising: self.minimising,
             findings: findings.collect(),

@@ -38,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) progress: Option<Progress>,
     pub(crate) solo_steps: u64,
     pub(crate) solo_preemptions: u32,
+    /// The list of monitors.
+    pub(crate) monitors: String,
     /// Whether a failure comes with the report of its executions, recorded.
     pub(crate) record: bool,
 }
@@ -59,6 +61,7 @@ impl Default for Settings {
             progress: None,
             solo_steps: SOLO_STEPS,
             solo_preemptions: 1,
+            monitors: "default".into(),
             record: false,
         }
     }
@@ -75,9 +78,13 @@ impl Settings {
 
     /// The explorer for executions with all tasks at once, as the test wants it.
     pub(crate) fn configure(&self, explorer: Explorer) -> Explorer {
-        match &self.explorer {
-            Some(configure) => configure(explorer),
-            None => explorer,
+        let explorer = match &self.explorer {
+            Some(configure) => configure(explorer.monitors(&self.monitors)),
+            None => explorer.monitors(&self.monitors),
+        };
+        match std::env::var("INTERMEZZO_MONITORS") {
+            Ok(list) => explorer.monitors(&list),
+            Err(_) => explorer,
         }
     }
 }

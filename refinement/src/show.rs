@@ -60,6 +60,7 @@ pub(crate) fn tell<T: Sync + 'static>(
         .retries(0)
         .replay(schedule.clone())
         .glance(look, Record::glanced)
+        .monitors("none")
         .monitor(Keeper(Arc::clone(&kept)))
         .explore(|| run(body));
     std::mem::take(&mut *held(&kept))

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::report::RefinementReport;
 use intermezzo_explorer::report::lines::width;
+use intermezzo_explorer::report::unexplored;
 use intermezzo_explorer::report::{Detail, INDENT, Part, Text, TextStyle, count, panics_apart, with_places};
 use intermezzo_explorer::{Coverage, Verdict};
 use intermezzo_sdk::FindingKind;
@@ -185,6 +186,9 @@ impl RefinementReport {
         }
         if !matches!(self.coverage(), Coverage::Exhaustive) && !self.short.is_empty() {
             line.push_str(&format!("; {} not in full", self.short.len()));
+        }
+        if self.verdict().is_pass() {
+            line.push_str(&unexplored(&self.limits));
         }
         text.painted(&line, outcome, part);
     }

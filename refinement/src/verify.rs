@@ -12,7 +12,7 @@ use crate::serial::oracle::Oracle;
 use crate::settings::{Granularity, Settings};
 use crate::show::{self, Show};
 use hashbrown::HashMap;
-use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Schedule};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Limit, Reduction, Report, Schedule};
 use intermezzo_sdk as sdk;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -47,8 +47,12 @@ pub(crate) struct Checked {
     /// Orders that were run because a history asked for them.
     pub(crate) orders: u64,
     pub(crate) solo_runs: u64,
+    /// The monitors that listened to the tasks at once.
+    pub(crate) monitors: Vec<String>,
     /// Why not every execution was run, if not.
     pub(crate) short: Option<String>,
+    /// What was not explored.
+    pub(crate) limits: Vec<Limit>,
     pub(crate) failure: Option<Failure>,
 }
 
@@ -278,7 +282,11 @@ impl<T: Sync + 'static> Subject<T> {
         let (undecided, why) = &*held(&judge.undecided);
         let undecided = (*undecided > 0).then(|| format!("{undecided} histories are not decided, for {why}"));
         checked.short = checked.short.take().or(not_whole(&report)).or(undecided);
-        checked.failure = report.findings().first().map(|finding| {
+        checked.limits = report.limits().to_vec();
+        checked.monitors = report.monitors().to_vec();
+        // A warning lets the verdict stand, here as well.
+        let error = report.findings().iter().find(|finding| finding.is_error());
+        checked.failure = error.map(|finding| {
             let marks = held(&judge.refused).get(&finding.message).cloned();
             let why = marks.map_or_else(Why::default, |marks| match task.how {
                 How::Search => Why::default(),
@@ -375,6 +383,7 @@ impl<T: Sync + 'static> Subject<T> {
         let explorer = Explorer::new()
             .environment(Environment::calm())
             .executions(self.settings.serial_executions())
+            .monitors("none")
             .minimise(0);
         let explorer = match task.how {
             How::Replay(schedule) if schedule.program == program => explorer.replay(schedule.clone()),
@@ -461,9 +470,19 @@ impl<T> Task<'_, T> {
 
 /// Why not every execution was run, if not.
 fn not_whole(report: &Report) -> Option<String> {
+    // What fair scheduling leaves out of an endless search is no reason to doubt the rest.
+    let is_fairness = |reason: &String| {
+        let mut limits = report.limits().iter();
+        limits.any(|limit| matches!(limit, Limit::Fairness { .. }) && limit.to_string() == *reason)
+    };
     match report.coverage() {
         Coverage::Exhaustive | Coverage::Replayed { .. } => None,
         _ if !report.findings().is_empty() => None,
+        Coverage::Bounded {
+            preemptions: None,
+            reason: Some(reason),
+            ..
+        } if is_fairness(reason) => None,
         Coverage::Bounded {
             reason: Some(reason), ..
         } => Some(reason.clone()),

@@ -479,8 +479,8 @@ typedef struct IntermezzoDataAccess {
   uint32_t offset;
   // Bytes accessed.
   uint32_t bytes;
-  // 1 if it was written; 2 if a pointer was asked for, by which it may be written or only read: nobody sees what is
-  // done with it, and that counts as a write. Else 0.
+  // 1 if it was written; 2 if it was written by a pointer that was asked for at `site`, after that and before the
+  // task's next event. Else 0.
   uint32_t is_write;
   // The ordering of an access that is atomic: a `MemoryOrder`; `None` for a plain one.
   uint32_t order;

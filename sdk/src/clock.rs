@@ -16,11 +16,13 @@ impl VectorClock {
     }
 
     /// The index of the last event of `task` that is known; 0 for none.
+    #[inline]
     pub fn get(&self, task: TaskId) -> u32 {
         self.0.get(task.index()).copied().unwrap_or(0)
     }
 
     /// From now on, the events of `task` up to this index are known, and no others of that task.
+    #[inline]
     pub fn set(&mut self, task: TaskId, index: u32) {
         if self.0.len() <= task.index() {
             if index == 0 {
@@ -29,7 +31,9 @@ impl VectorClock {
             self.0.resize(task.index() + 1, 0);
         }
         self.0[task.index()] = index;
-        self.trim();
+        if index == 0 {
+            self.trim();
+        }
     }
 
     /// Whether the event is known.
@@ -38,12 +42,15 @@ impl VectorClock {
     }
 
     /// What the other knows is known from now on.
+    #[inline]
     pub fn join(&mut self, other: &VectorClock) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }
         for (own, theirs) in self.0.iter_mut().zip(&other.0) {
-            *own = (*own).max(*theirs);
+            if *theirs > *own {
+                *own = *theirs;
+            }
         }
     }
 

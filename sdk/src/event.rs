@@ -94,8 +94,8 @@ pub struct DataVarAccess {
     pub size: u32,
     /// Whether it was written.
     pub is_write: bool,
-    /// Whether a pointer was asked for, by which it may be written or only read: nobody sees what is done with it, and
-    /// that counts as a write.
+    /// Whether a pointer was asked for at `site`. If `is_write`, it was written by that pointer, before the task's next
+    /// event; else it counts as a read.
     pub by_pointer: bool,
     /// The ordering of an access that is atomic; `None` for a plain one.
     pub order: MemoryOrder,
@@ -107,12 +107,13 @@ pub struct DataVarAccess {
 }
 
 impl DataVarAccess {
-    /// What it does, as events are called: `read`, `write`, `get pointer`.
+    /// What it does, as events are called: `read`, `write`, `get pointer`, `write by pointer`.
     pub fn name(&self) -> &'static str {
         match (self.is_write, self.by_pointer) {
-            (false, _) => "read",
+            (false, false) => "read",
+            (false, true) => "get pointer",
             (true, false) => "write",
-            (true, true) => "get pointer",
+            (true, true) => "write by pointer",
         }
     }
 
@@ -124,6 +125,26 @@ impl DataVarAccess {
             && u64::from(self.offset) < end(other)
             && u64::from(other.offset) < end(self)
     }
+}
+
+/// Something that an execution does with plain memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryEvent {
+    /// Number of visible operations before it, of all tasks.
+    pub events: usize,
+    /// What happens.
+    pub what: MemoryDeed,
+}
+
+/// The kinds of [`MemoryEvent`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryDeed {
+    /// What [`Monitor::on_data_var_access`](crate::Monitor::on_data_var_access) is told.
+    Access(DataVarAccess),
+    /// What [`Monitor::on_allocation`](crate::Monitor::on_allocation) is told.
+    Allocation(Allocation),
+    /// What [`Monitor::on_release`](crate::Monitor::on_release) is told.
+    Release(Release),
 }
 
 /// What a block of tracked memory is.

@@ -38,13 +38,15 @@ pub enum FindingKind {
     StepLimit,
     /// The test uses the tool in a way that cannot work.
     Misuse,
+    /// A task runs, or is blocked by what is not controlled, for too long without a visible operation.
+    Hang,
     /// A plugin's own kind, by its name.
     Plugin(String),
 }
 
 impl FindingKind {
     /// Every kind but those of plugins.
-    pub const ALL: [FindingKind; 16] = [
+    pub const ALL: [FindingKind; 17] = [
         FindingKind::Assertion,
         FindingKind::Panic,
         FindingKind::Deadlock,
@@ -61,6 +63,7 @@ impl FindingKind {
         FindingKind::Divergence,
         FindingKind::StepLimit,
         FindingKind::Misuse,
+        FindingKind::Hang,
     ];
 
     /// The kind of that name in reports; `None` if there is none.
@@ -91,6 +94,7 @@ impl FindingKind {
             Divergence => "divergence",
             StepLimit => "step_limit",
             Misuse => "misuse",
+            Hang => "hang",
             Plugin(name) => return format!("plugin/{name}").into(),
         }
         .into()
@@ -129,6 +133,7 @@ mod tests {
                 | FindingKind::Divergence
                 | FindingKind::StepLimit
                 | FindingKind::Misuse
+                | FindingKind::Hang
                 | FindingKind::Plugin(_) => {}
             }
             assert_eq!(FindingKind::from_name(&kind.as_str()), Some(kind));

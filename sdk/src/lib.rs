@@ -17,6 +17,9 @@
 //! on_shutdown              once, when the exploration is over
 //! ```
 //!
+//! A monitor that judges plain memory when an execution is over says so by [`Monitor::memory_afterwards`]: it is told of
+//! memory by [`Monitor::on_memory`], which is cheaper.
+//!
 //! Calls never overlap. A monitor that reports the same verdict on every execution of one trace is
 //! *reduction compatible*; it says so, and the engine may then skip executions that add no trace.
 //!
@@ -78,8 +81,8 @@ pub use class::Class;
 pub use clock::VectorClock;
 pub use context::{Context, Host};
 pub use event::{
-    Allocation, BlockKind, DataVarAccess, EventAttribute, Execution, PointKind, Release, SchedulePoint,
-    SyncVarAccess, UserEvent,
+    Allocation, BlockKind, DataVarAccess, EventAttribute, Execution, MemoryDeed, MemoryEvent, PointKind,
+    Release, SchedulePoint, SyncVarAccess, UserEvent,
 };
 pub use finding::FindingKind;
 pub use id::{EventId, Location, SiteId, SyncVar, TaskId};

@@ -1,8 +1,8 @@
 //! The contract: which calls a monitor gets.
 
 use crate::{
-    Allocation, Context, DataVarAccess, EventAttribute, Execution, Release, SchedulePoint, SyncVar,
-    SyncVarAccess, UserEvent,
+    Allocation, Context, DataVarAccess, EventAttribute, Execution, MemoryEvent, Release, SchedulePoint,
+    SyncVar, SyncVarAccess, UserEvent,
 };
 use std::ops::BitOr;
 
@@ -101,6 +101,20 @@ pub trait Monitor: Send {
 
     /// Memory is given back, or a cell is dropped.
     fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {}
+
+    /// `true` if it is enough to tell the monitor of plain memory when the execution is over. It is then told by
+    /// [`on_memory`](Self::on_memory), and not by `on_data_var_access`, `on_allocation` and `on_release`.
+    ///
+    /// Asked once, before the first execution. An engine need not heed it: plugins are always told at once.
+    fn memory_afterwards(&self) -> bool {
+        false
+    }
+
+    /// What the execution did with plain memory, in order; at the latest right before `on_execution_end`, in one call or
+    /// in several. It holds at least what the monitor's interests ask for.
+    ///
+    /// [`Context::accesses`] may hold more than there was before an event of `memory`, which says how many there were.
+    fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {}
 
     /// Something is known about an event.
     fn on_event_attribute(&mut self, attribute: &EventAttribute<'_>, cx: &mut Context<'_>) {}

@@ -230,11 +230,19 @@ impl Script {
         self.push(Event::Data(access))
     }
 
-    /// Somebody asks for a pointer to the first eight bytes of a cell, by which they may be written or only read.
+    /// A pointer to the first eight bytes of a cell is asked for: a read, as far as is known.
     pub fn get_pointer(&mut self, task: TaskId, location: Location) -> &mut Self {
-        self.write(task, location);
+        self.read(task, location).by_pointer()
+    }
+
+    /// The first eight bytes of a cell are written by a pointer that was asked for here.
+    pub fn write_by_pointer(&mut self, task: TaskId, location: Location) -> &mut Self {
+        self.write(task, location).by_pointer()
+    }
+
+    fn by_pointer(&mut self) -> &mut Self {
         let Some(Event::Data(access)) = self.events.last_mut() else {
-            unreachable!("it was written just now")
+            unreachable!("it was accessed just now")
         };
         access.by_pointer = true;
         self

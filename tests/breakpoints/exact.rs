@@ -266,6 +266,23 @@ fn three_locks_in_a_circle() {
     assert_eq!(report.first_failure(), Some(1));
 }
 
+/// A breakpoint to which nothing comes is misspelled, perhaps: the report says so, and claims less than every schedule.
+#[test]
+fn a_breakpoint_that_is_not_there_is_told_of() {
+    let (_, report) = outcomes("odrer", two_writes);
+    let note = "breakpoint `odrer`: no task came to it";
+    assert!(
+        report.notes().iter().any(|said| said.starts_with(note)),
+        "{report}"
+    );
+    let coverage = report.coverage().to_string();
+    assert!(
+        *report.coverage() != intermezzo::Coverage::Exhaustive
+            && coverage.contains("no task came to the breakpoint `odrer`"),
+        "{coverage}"
+    );
+}
+
 #[test]
 fn the_test_itself_arms_nothing() {
     let (_, report) = outcomes("none", || {

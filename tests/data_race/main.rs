@@ -11,7 +11,6 @@ mod program;
 mod run;
 
 use cells::Shared;
-use intermezzo::monitors::DataRaces;
 use intermezzo::sync::Arc;
 use intermezzo::{Explorer, Reduction, thread};
 use model::{Outcomes, judge};
@@ -119,7 +118,7 @@ fn random_programs_race_as_the_model_says() {
 
 #[test]
 fn who_finds_its_handle_the_only_one_knows_what_the_others_did() {
-    let report = Explorer::new().monitor(DataRaces::new()).explore(|| {
+    let report = Explorer::new().monitors("none;data-race").explore(|| {
         let mut own = Arc::new(Shared::default());
         let other = own.clone();
         thread::scope(|scope| {
@@ -131,7 +130,7 @@ fn who_finds_its_handle_the_only_one_knows_what_the_others_did() {
     });
     assert!(report.verdict().is_pass(), "{report}");
     // To count the handles tells nothing.
-    let report = Explorer::new().monitor(DataRaces::new()).explore(|| {
+    let report = Explorer::new().monitors("none;data-race").explore(|| {
         let own = Arc::new(Shared::default());
         let other = own.clone();
         thread::scope(|scope| {

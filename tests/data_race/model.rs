@@ -1,7 +1,8 @@
 //! What races, by definition: every interleaving of a program, and in each the happens-before relation of C11 worked out
 //! from its axioms, event by event. Nothing here knows of vector clocks, nor of the monitor.
 
-use crate::program::{ATOMICS, Access, Hold, Program, Step};
+use crate::cells::{ADD, EXCHANGE, LOAD, STORE};
+use crate::program::{ATOMICS, Access, CELLS, Hold, Program, Step};
 use intermezzo::sync::atomic::Ordering::{self, AcqRel, Acquire, Release, SeqCst};
 use std::collections::BTreeSet;
 
@@ -40,6 +41,8 @@ enum What {
     /// An atomic access: its variable, the ordering of its reading and of its writing half, and the write it reads from.
     Atomic {
         variable: usize,
+        /// The place where it is made.
+        slot: usize,
         reads: Option<Ordering>,
         writes: Option<Ordering>,
         from: Option<usize>,
@@ -190,13 +193,14 @@ fn races(events: &[Event]) -> Races {
             }
         }
         before.push(known);
-        let What::Plain(second) = events[b].what else {
+        let Some(second) = Touch::of(events[b].what) else {
             continue;
         };
         for a in (0..b).filter(|a| known & (1 << a) == 0) {
-            if let What::Plain(first) = events[a].what
+            if let Some(first) = Touch::of(events[a].what)
                 && first.cell == second.cell
                 && (first.is_write || second.is_write)
+                && !(first.is_atomic && second.is_atomic)
             {
                 let (one, other) = (first.slot, second.slot);
                 found.insert((one.min(other), one.max(other)));
@@ -204,6 +208,39 @@ fn races(events: &[Event]) -> Races {
         }
     }
     found
+}
+
+/// An access to memory, plain or atomic.
+struct Touch {
+    slot: usize,
+    cell: usize,
+    is_write: bool,
+    is_atomic: bool,
+}
+
+impl Touch {
+    fn of(what: What) -> Option<Touch> {
+        match what {
+            What::Plain(access) => Some(Touch {
+                slot: access.slot,
+                cell: access.cell,
+                is_write: access.is_write,
+                is_atomic: false,
+            }),
+            What::Atomic {
+                variable,
+                slot,
+                writes,
+                ..
+            } => Some(Touch {
+                slot,
+                cell: CELLS + variable,
+                is_write: writes.is_some(),
+                is_atomic: true,
+            }),
+            _ => None,
+        }
+    }
 }
 
 /// Where a task is.
@@ -387,26 +424,26 @@ impl Search<'_> {
             Step::Load(variable, order) => {
                 let (value, from) = state.atomics[variable];
                 *succeeded = value != 0;
-                self.atomic(task, variable, Some(order), None, from);
+                self.atomic(task, (variable, LOAD), Some(order), None, from);
             }
             Step::Store(variable, order, value) => {
-                let at = self.atomic(task, variable, None, Some(order), None);
+                let at = self.atomic(task, (variable, STORE), None, Some(order), None);
                 state.atomics[variable] = (value, Some(at));
             }
             Step::Add(variable, order) => {
                 let (value, from) = state.atomics[variable];
                 *succeeded = value != 0;
-                let at = self.atomic(task, variable, Some(order), Some(order), from);
+                let at = self.atomic(task, (variable, ADD), Some(order), Some(order), from);
                 state.atomics[variable] = (value.wrapping_add(1), Some(at));
             }
             Step::Exchange(variable, success, failure) => {
                 let (value, from) = state.atomics[variable];
                 *succeeded = value == 1;
                 if value == 1 {
-                    let at = self.atomic(task, variable, Some(success), Some(success), from);
+                    let at = self.atomic(task, (variable, EXCHANGE), Some(success), Some(success), from);
                     state.atomics[variable] = (2, Some(at));
                 } else {
-                    self.atomic(task, variable, Some(failure), None, from);
+                    self.atomic(task, (variable, EXCHANGE), Some(failure), None, from);
                 }
             }
             Step::Lock(hold) | Step::TryLock(hold) => {
@@ -501,7 +538,7 @@ impl Search<'_> {
     fn atomic(
         &mut self,
         task: usize,
-        variable: usize,
+        (variable, slot): (usize, usize),
         reads: Option<Ordering>,
         writes: Option<Ordering>,
         from: Option<usize>,
@@ -510,6 +547,7 @@ impl Search<'_> {
             task,
             What::Atomic {
                 variable,
+                slot,
                 reads,
                 writes,
                 from,

@@ -12,8 +12,18 @@ pub(crate) const ATOMICS: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) slot: usize,
+    /// The cell; behind the cells, the atomics.
     pub(crate) cell: usize,
     pub(crate) is_write: bool,
+    /// Whether it is made by a pointer that `get` gave out. Not of an atomic.
+    pub(crate) by_pointer: bool,
+}
+
+impl Access {
+    /// The atomic that is accessed, if it is one.
+    pub(crate) fn atomic(self) -> Option<usize> {
+        self.cell.checked_sub(CELLS)
+    }
 }
 
 /// How a lock is taken.
@@ -124,6 +134,17 @@ impl<'a, R: Rng> Draw<'a, R> {
             // The first cell is where most happens.
             cell: usize::from(self.one_in(4)),
             is_write: !self.one_in(3),
+            by_pointer: self.one_in(2),
+        }
+    }
+
+    /// A plain access to an atomic. A write does not change the value: what follows from that would be another program in
+    /// each order of the two, and without an order there is a race in any case.
+    fn access_of_atomic(&mut self) -> Access {
+        Access {
+            cell: CELLS + usize::from(self.one_in(3)),
+            by_pointer: false,
+            ..self.access()
         }
     }
 
@@ -140,6 +161,9 @@ impl<'a, R: Rng> Draw<'a, R> {
         };
         if self.one_in(4) {
             program.before.push(self.access());
+        }
+        if self.one_in(8) {
+            program.before.push(self.access_of_atomic());
         }
         program.tasks = (0..tasks)
             .map(|task| self.steps(task, &themes, most / tasks))
@@ -190,6 +214,9 @@ impl<'a, R: Rng> Draw<'a, R> {
     ) {
         match theme {
             Theme::Atomics => {
+                if self.one_in(5) {
+                    steps.push(Step::Plain(self.access_of_atomic()));
+                }
                 let step = self.atomic();
                 self.perhaps_then(step, steps);
             }

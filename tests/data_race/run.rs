@@ -1,12 +1,12 @@
 //! The same programs for the engine, with the monitor.
 
-use crate::cells::{Shared, slot_of};
+use crate::cells::{Racy, Shared, slot_of};
 use crate::model::{BARRIER, Outcomes, Pair, Races};
 use crate::noting::{Notes, Noting};
 use crate::program::{ATOMICS, Access, CELLS, Hold, Program, Step};
 use intermezzo::monitors::DataRaces;
 use intermezzo::sdk::FindingKind;
-use intermezzo::sync::atomic::{AtomicU8, fence};
+use intermezzo::sync::atomic::fence;
 use intermezzo::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use intermezzo::sync::{Arc, Barrier, Mutex, MutexGuard, Once, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use intermezzo::thread::{self, Thread};
@@ -16,7 +16,7 @@ use std::sync::Mutex as Plain;
 /// What the tasks share.
 struct World {
     cells: [Shared; CELLS],
-    atomics: [AtomicU8; ATOMICS],
+    atomics: [Racy; ATOMICS],
     mutex: Mutex<()>,
     lock: RwLock<()>,
     barrier: Barrier,
@@ -27,10 +27,19 @@ struct World {
 
 impl World {
     fn access(&self, access: Access) {
+        if let Some(variable) = access.atomic() {
+            let atomic = &self.atomics[variable];
+            return match access.is_write {
+                true => atomic.write_plainly(access.slot),
+                false => atomic.read_plainly(access.slot),
+            };
+        }
         let cell = &self.cells[access.cell];
-        match access.is_write {
-            true => cell.write(access.slot),
-            false => cell.read(access.slot),
+        match (access.is_write, access.by_pointer) {
+            (true, false) => cell.write(access.slot),
+            (true, true) => cell.write_by_pointer(access.slot),
+            (false, false) => cell.read(access.slot),
+            (false, true) => cell.read_by_pointer(access.slot),
         }
     }
 }
@@ -74,9 +83,9 @@ impl Own {
             Step::Plain(access) => world.access(access),
             Step::Load(variable, order) => self.succeeded = world.atomics[variable].load(order) != 0,
             Step::Store(variable, order, value) => world.atomics[variable].store(value, order),
-            Step::Add(variable, order) => self.succeeded = world.atomics[variable].fetch_add(1, order) != 0,
+            Step::Add(variable, order) => self.succeeded = world.atomics[variable].add(order) != 0,
             Step::Exchange(variable, success, failure) => {
-                let exchanged = world.atomics[variable].compare_exchange(1, 2, success, failure);
+                let exchanged = world.atomics[variable].exchange(success, failure);
                 self.succeeded = exchanged.is_ok();
             }
             Step::Fence(order) => {
@@ -201,7 +210,9 @@ fn explorer(reduction: Reduction) -> Explorer {
         reduction,
         ..Settings::default()
     };
-    Explorer::with_settings(settings).program("data race")
+    Explorer::with_settings(settings)
+        .program("data race")
+        .monitors("none")
 }
 
 /// The races that the monitor tells the engine.

@@ -90,6 +90,7 @@ fn explore(program: &Program, strategy: &str, preemptions: &str, executions: u64
     let arguments = program.arguments::<&str>(&[]).expect("defaults are in range");
     program
         .explorer(settings, &arguments)
+        .monitors("none")
         .explore(program.test(&arguments))
 }
 
@@ -144,6 +145,7 @@ fn findings_replay() {
             let settings = settings(program, "coverage", "none", EXECUTIONS_MAX);
             program
                 .explorer(settings, &arguments)
+                .monitors("none")
                 .keep_going(false)
                 .minimise(100)
                 .explore(program.test(&arguments))

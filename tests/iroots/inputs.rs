@@ -57,6 +57,7 @@ fn explore(program: &Program, input: &str, memo: Option<&Path>) -> Report {
     let arguments = program.arguments(&sets).unwrap_or_else(|error| panic!("{error}"));
     program
         .explorer(settings, &arguments)
+        .monitors("none")
         .explore(program.test(&arguments))
 }
 

@@ -1,6 +1,8 @@
 //! The monitors that ship with intermezzo, on programs as a user writes them: each finds its bug, which replays, and
 //! nothing in the mended twin.
 
+mod allocations;
+mod defaults;
 mod memory;
 mod observers;
 
@@ -16,6 +18,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 fn explore<M: Monitor + 'static>(make: fn() -> M, test: fn()) -> Report {
     let explorer = || {
         Explorer::new()
+            .monitors("none")
             .program("shipped")
             .keep_going(true)
             .monitor(make())
@@ -65,7 +68,12 @@ fn a_deadlock_is_foretold_by_the_execution_that_has_none() {
             scope.spawn(|| both(&b, &a));
         });
     };
-    let explorer = || Explorer::new().executions(1).monitor(LockOrder::new());
+    let explorer = || {
+        Explorer::new()
+            .monitors("none")
+            .executions(1)
+            .monitor(LockOrder::new())
+    };
     let report = explorer().explore(crossed);
     let finding = only(&report);
     assert_eq!(
@@ -159,10 +167,14 @@ fn rings_are_deadlocks_that_the_search_finds() {
             }
         };
         let first = Explorer::new()
+            .monitors("none")
             .executions(1)
             .monitor(LockOrder::new())
             .explore(run.clone());
-        let all = Explorer::new().reduction(Reduction::Dpor).explore(run);
+        let all = Explorer::new()
+            .monitors("none")
+            .reduction(Reduction::Dpor)
+            .explore(run);
         assert_eq!(
             first.verdict().is_fail(),
             all.verdict().is_fail(),
@@ -288,6 +300,7 @@ fn a_wait_outside_a_loop_is_a_warning() {
     nothing(&explore(Misuses::new, || waits(true)));
     // Where nobody wakes unasked there is nothing to see.
     let calm = Explorer::new()
+        .monitors("none")
         .environment(Environment::calm())
         .monitor(Misuses::new());
     nothing(&calm.explore(|| waits(false)));
@@ -335,4 +348,49 @@ fn a_condition_variable_with_two_mutexes_is_an_error() {
     );
     assert!(report.verdict().is_fail());
     nothing(&explore(monitor, || waits(false)));
+}
+
+#[test]
+fn a_second_read_while_a_writer_may_wait_is_an_error() {
+    /// Reads twice; another task writes, and stores something before, so that few executions have it wait in between.
+    fn reads(second: fn(&RwLock<u32>) -> u32, writer_waits: bool) {
+        let lock = Arc::new(RwLock::new(0));
+        let begun = Arc::new(AtomicUsize::new(0));
+        let writer = {
+            let (lock, begun) = (lock.clone(), begun.clone());
+            move || {
+                begun.store(1, SeqCst);
+                *lock.write().unwrap() += 1;
+            }
+        };
+        let early = writer_waits.then(|| thread::spawn(writer.clone()));
+        let first = lock.read().unwrap();
+        assert_eq!(*first, second(&lock));
+        let late = (!writer_waits).then(|| thread::spawn(writer));
+        drop(first);
+        early.or(late).unwrap().join().unwrap();
+    }
+    let again: fn(&RwLock<u32>) -> u32 = |lock| *lock.read().unwrap();
+    for reduction in [Reduction::None, Reduction::Dpor] {
+        let explorer = || Explorer::new().reduction(reduction).keep_going(true);
+        let explore = |second, waits| {
+            explorer()
+                .monitor(Misuses::new())
+                .explore(move || reads(second, waits))
+        };
+        let report = explore(again, true);
+        let message = &only(&report).message;
+        assert!(message.starts_with("main reads rwlock 0.3 at "), "{report}");
+        assert!(
+            message.contains("if task 1 asks to write it in between"),
+            "{report}"
+        );
+        assert!(report.verdict().is_fail());
+        // The writer is created after the second read; the second read does not wait; there is none.
+        nothing(&explore(again, false));
+        nothing(&explore(|lock| lock.try_read().map_or(0, |read| *read), true));
+        nothing(&explore(|_| 0, true));
+        let silent = Misuses::with_arguments("reads=false").unwrap();
+        nothing(&explorer().monitor(silent).explore(move || reads(again, true)));
+    }
 }

@@ -215,6 +215,7 @@ unsafe impl Sync for Plain {}
 fn what_comes_of_a_race_is_found_once_the_race_is() {
     let explore = |at_races: bool| {
         Explorer::new()
+            .monitors("none")
             .monitor(DataRaces::new())
             .reduction(Reduction::Dpor)
             .keep_going(true)

@@ -52,6 +52,7 @@ fn classes_are_more_where_writes_commute() {
     let counter = HappensBeforeCounter::new();
     let counts = counter.counts();
     let report = Explorer::new()
+        .monitors("none")
         .environment(Environment::calm())
         .monitor(counter)
         .explore(|| {
@@ -74,6 +75,34 @@ fn classes_are_more_where_writes_commute() {
         ("plugin/happens-before-counter", Severity::Warning)
     );
     assert!(report.verdict().is_pass());
+}
+
+/// The ends of two handles of an `Arc` commute in the report's traces, and are put in order by classes.
+#[test]
+fn ends_of_handles_make_classes_and_no_traces() {
+    let counter = HappensBeforeCounter::new();
+    let counts = counter.counts();
+    let report = Explorer::new()
+        .monitors("none")
+        .environment(Environment::calm())
+        .monitor(counter)
+        .explore(|| {
+            let n = Arc::new(AtomicUsize::new(0));
+            let tasks = [n.clone(), n.clone()].map(|n| {
+                thread::spawn(move || {
+                    n.fetch_add(1, Ordering::Relaxed);
+                    drop(n);
+                })
+            });
+            tasks.into_iter().for_each(|task| task.join().unwrap());
+        });
+    assert_eq!((report.traces(), counts.classes()), (Some(2), 4));
+    assert!(
+        report.findings()[0]
+            .message
+            .contains("happens-before classes: 4 (at least as many as the report's traces"),
+        "{report}"
+    );
 }
 
 fn two_increments() {
@@ -101,6 +130,7 @@ fn statistics_agree_with_the_report() {
         let statistics = Statistics::new();
         let summary = statistics.summary();
         let report = Explorer::new()
+            .monitors("none")
             .environment(Environment::calm())
             .monitor(statistics)
             .explore(test);
@@ -140,6 +170,7 @@ impl Write for Paper {
 fn the_log_shows_an_execution() {
     let paper = Paper::default();
     let report = Explorer::new()
+        .monitors("none")
         .environment(Environment::calm())
         .executions(1)
         .monitor(EventLog::new(paper.clone()))

@@ -48,6 +48,7 @@ fn explore(program: &Program, environment: Environment) -> (Seen, bool) {
     let seen = Arc::<Mutex<Seen>>::default();
     let explored = program.clone();
     let report = Explorer::new()
+        .monitors("none")
         .environment(environment)
         .keep_going(true)
         .minimise(0)

@@ -14,7 +14,7 @@ use intermezzo::{Explorer, Report};
 /// The explorer with the monitor, whose findings end the search and stay as they are found.
 fn watched(explorer: Explorer) -> Explorer {
     let monitor = StaleLoads::with_arguments("errors=true").expect("an argument it has");
-    explorer.minimise(0).monitor(monitor)
+    explorer.monitors("none").minimise(0).monitor(monitor)
 }
 
 /// Whether the monitor found something.

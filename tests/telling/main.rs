@@ -1,6 +1,7 @@
 //! What failures look like to who has never seen the tool: a snapshot for each kind of finding and each monitor that ships; no line is
 //! wider than it may be, and nothing is lost where there is less room.
 
+mod hangs;
 mod objects;
 mod programs;
 mod widths;
@@ -51,7 +52,8 @@ fn style() -> TextStyle {
 
 /// Every case with its report: each is made once.
 fn reports() -> impl Iterator<Item = (&'static Case, Report)> {
-    programs::CASES.iter().map(|case| (case, case.report()))
+    let cases = programs::CASES.iter().chain(hangs::CASES);
+    cases.map(|case| (case, case.report()))
 }
 
 #[test]

@@ -181,5 +181,5 @@ fn settings(args: &BreakpointsArgs, armed: &str, monitors: &str) -> Given {
 
 /// Settings for the run that looks for pairs.
 fn looking(args: &BreakpointsArgs) -> Given {
-    settings(args, "none", "contention;data-race")
+    settings(args, "none", "none;contention;data-race")
 }

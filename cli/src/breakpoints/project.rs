@@ -17,7 +17,7 @@ pub(super) fn tried(cargo: &[OsString], args: &BreakpointsArgs) -> Result<Vec<Pr
         output::complain(NOTHING_EXPLORED);
     }
     let one = |report: &crate::project::ProjectReport| {
-        let test = arguments_of_test(&report.program, cargo)?;
+        let test = arguments_of_test(&report.program, &report.binary, cargo)?;
         tried_pairs(report.program.clone(), report.came(), args, |given| {
             explore(&report.program, test.clone(), given)
         })

@@ -29,7 +29,6 @@ pub(crate) fn explore(
     arguments: &Arguments,
     explorer: Explorer,
 ) -> Result<Report, ExploreError> {
-    let explorer = explorer.monitors_by_name(intermezzo::monitors::by_name, intermezzo::monitors::names());
     explorer.try_explore(program.test(arguments))
 }
 

@@ -88,7 +88,7 @@ fn run_all(args: &RunArgs) -> Result<Exit, Problem> {
     Ok(if all_met { Exit::Pass } else { Exit::Findings })
 }
 
-/// `met      counter  pass: 90 executions; every schedule was run`
+/// `met      counter  pass: 90 executions; every schedule was run; not explored: relaxed memory`
 fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
     let (word, colour) = if met {
         ("met    ", AnsiColor::Green)
@@ -105,11 +105,12 @@ fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
         format!(" (expected {})", program.expected)
     };
     let executions = output::count(report.executions(), "execution");
+    let (any, passes) = (!report.findings().is_empty(), report.verdict().is_pass());
     format!(
         "{}  {:width$}  {came}{expected}: {executions}; {}\n",
         output::painted(word, colour),
         program.name,
-        report.coverage()
+        report.coverage().with_limits(report.limits(), any, passes)
     )
 }
 

@@ -13,6 +13,7 @@ use intermezzo::refinement::recorded::{Judgement, Object, Outcome, Refutation, j
 use intermezzo::settings::did_you_mean;
 use serde::Serialize;
 use std::path::Path;
+use std::time::Instant;
 
 /// How many operations are shown of a list: a screen's worth.
 const SHOWN_MAX: usize = 12;
@@ -75,11 +76,12 @@ pub(crate) fn run(args: CheckArgs) -> Result<Exit, Problem> {
     let (events, said) = format.read(&text).map_err(wrong)?;
     let object = object(args.spec.as_deref().or(said.as_deref()), &args.file)?;
     let recorded = Recorded::pair(events).map_err(wrong)?;
-    let judgement = judge(&recorded, object, args.states).map_err(wrong)?;
+    let until = args.time.0.and_then(|most| Instant::now().checked_add(most));
+    let judgement = judge(&recorded, object, args.states, until).map_err(wrong)?;
     if args.json {
         output::json(&said_of(&args.file, format, object, &judgement))?;
     } else {
-        output::text(&told(object, &judgement))?;
+        output::text(&told(object, &judgement, &args))?;
     }
     Ok(match judgement.outcome {
         Outcome::Linearizable => Exit::Pass,
@@ -165,12 +167,17 @@ fn answer(answer: &Answer) -> String {
     }
 }
 
-fn told(object: Object, judgement: &Judgement) -> String {
+fn told(object: Object, judgement: &Judgement, args: &CheckArgs) -> String {
     let (_, word, colour) = verdict(&judgement.outcome);
     let operations = output::count(judgement.history.len() as u64, "operation");
     let mut text = format!("{}: {operations} of a {object}\n", output::painted(word, colour));
     match &judgement.outcome {
         Outcome::Linearizable => {}
+        Outcome::Unknown { states } if *states <= args.states => text.push_str(&format!(
+            "After {} seconds neither an order was found nor that there is none: --time allows more, and a \
+             shorter part of it needs less\n",
+            args.time.0.unwrap_or_default().as_secs_f64()
+        )),
         Outcome::Unknown { states } => text.push_str(&format!(
             "After {states} states neither an order was found nor that there is none: --states allows \
              more, and a shorter part of it needs fewer\n"

@@ -4,7 +4,6 @@ use super::refusal::{self, Refusal};
 use super::reports::{self, ProjectReport};
 use crate::output;
 use crate::problem::Problem;
-use crate::search_flags::{Given, SearchFlags, flag};
 use intermezzo::Settings;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -249,48 +248,8 @@ fn with_full_paths(monitors: &str) -> String {
     }
     let all: Vec<String> = settings.monitors.iter().map(ToString::to_string).collect();
     if all.is_empty() {
-        "none".into()
+        "default".into()
     } else {
         all.join(";")
-    }
-}
-
-/// Refuses flags of ours, settings and these others, among cargo's arguments. Everything behind cargo's first argument is cargo's: a flag of ours would be misunderstood there.
-pub(super) fn check_ours_come_first(cargo: &[OsString], others: &[&str]) -> Result<(), Problem> {
-    let settings = SearchFlags::default();
-    let mut ours: Vec<String> = settings.all().into_iter().map(|(name, _)| flag(name)).collect();
-    ours.extend(others.iter().map(|&flag| flag.to_owned()));
-    for argument in cargo.iter().take_while(|argument| *argument != "--") {
-        let argument = argument.to_string_lossy();
-        let name = argument.split('=').next().unwrap_or_default();
-        if ours.iter().any(|flag| flag == name) {
-            let first = cargo[0].to_string_lossy();
-            return Err(Problem::usage(format!(
-                "{name} comes after {first:?}, which is cargo's: write {name} before cargo's own arguments"
-            )));
-        }
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flags_of_ours_come_first() {
-        for fine in ["", "push --release", "push -- --seed 5", "--timings"] {
-            assert!(check_ours_come_first(&words(fine), &["--json"]).is_ok(), "{fine}");
-        }
-        for wrong in ["push --seed 5", "--release --json", "push --time=3 -- x"] {
-            let error = check_ours_come_first(&words(wrong), &["--json"])
-                .unwrap_err()
-                .to_string();
-            assert!(error.contains("before cargo's own arguments"), "{error}");
-        }
-    }
-
-    fn words(text: &str) -> Vec<OsString> {
-        text.split_whitespace().map(OsString::from).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! `config`: what each explored test of the project is set to, and where it came from.
 
-use super::cargo::{CargoTest, check_ours_come_first};
+use super::cargo::CargoTest;
 use crate::args::ConfigArgs;
 use crate::exit::Exit;
 use crate::output;
@@ -57,7 +57,6 @@ struct ConfigJson<'a> {
 
 /// Asks the tests, and shows what they say.
 pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
-    check_ours_come_first(&args.cargo, &["--json"])?;
     args.search.check()?;
     let given = args.search.wherever_run().given();
     let cargo = CargoTest::new(args.cargo, args.json)?.settings(&given);

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::search_flags::Given;
 use crate::view;
 use intermezzo::refinement::is_of_scenario;
-use intermezzo::{Detail, Schedule};
+use intermezzo::{Detail, Schedule, TestBinary};
 use std::ffi::OsString;
 use std::fs;
 
@@ -33,7 +33,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     }
     let arguments = match of_scenario {
         true => args.cargo.clone(),
-        false => arguments_of_test(&schedule.program, &args.cargo)?,
+        false => arguments_of_test(&schedule.program, &schedule.binary, &args.cargo)?,
     };
 
     view::check_may_write(args.view.as_ref())?;
@@ -53,15 +53,19 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
 /// Arguments of `cargo test` that run this test alone, with those that the user gives.
 ///
 /// # Errors
-/// No crate here has such a test.
-pub(crate) fn arguments_of_test(program: &str, cargo: &[OsString]) -> Result<Vec<OsString>, Problem> {
+/// No package or crate here has such a test.
+pub(crate) fn arguments_of_test(
+    program: &str,
+    binary: &TestBinary,
+    cargo: &[OsString],
+) -> Result<Vec<OsString>, Problem> {
     let (krate, test) = program.split_once("::").unwrap_or(("", program));
     let at = cargo
         .iter()
         .position(|argument| argument == "--")
         .unwrap_or(cargo.len());
     let (of_cargo, of_binary) = cargo.split_at(at);
-    let mut arguments = target::of_crate(krate, of_cargo)?;
+    let mut arguments = target::of_binary(binary, krate, of_cargo)?;
     arguments.extend_from_slice(of_cargo);
     // Behind the `--`: the user may have given cargo a name as well, and it takes one only.
     arguments.extend(["--", test, "--exact", "--include-ignored"].map(OsString::from));

@@ -7,7 +7,8 @@ use crate::output;
 use crate::problem::Problem;
 use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::{
-    BreakpointFigures, Coverage, Detail, Environment, NamedPlace, RankBound, Schedule, TextStyle, Verdict,
+    BreakpointFigures, Coverage, Detail, Environment, Limit, NamedPlace, RankBound, Schedule, TestBinary,
+    TextStyle, Verdict,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -25,9 +26,16 @@ pub(crate) struct ProjectReport {
     /// The whole report, as it was written.
     pub(crate) text: Box<RawValue>,
     pub(crate) program: String,
+    /// The package and the target that the test is in, as far as they are known.
+    pub(crate) binary: TestBinary,
+    /// The test's name, with its package and target where another report is of a test of that name.
+    shown_name: String,
+    /// `true` if the test was to panic, and did as it should.
+    expected_panic: bool,
     pub(super) verdict: Verdict,
     executions: u64,
     coverage: Coverage,
+    limits: Vec<Limit>,
     findings: Vec<FindingJson>,
     notes: Vec<String>,
     /// How the search was set, in words.
@@ -43,9 +51,17 @@ pub(crate) struct ProjectReport {
 #[derive(Deserialize)]
 struct ReportJson {
     program: String,
+    #[serde(default)]
+    package: String,
+    #[serde(default)]
+    target: String,
+    #[serde(default)]
+    expected_panic: bool,
     verdict: String,
     executions: u64,
     coverage: CoverageJson,
+    #[serde(default)]
+    limits: Vec<Limit>,
     findings: Vec<FindingJson>,
     notes: Vec<String>,
     #[serde(default)]
@@ -160,7 +176,20 @@ pub(super) fn read_all(directory: &Path) -> Result<(Vec<ProjectReport>, Vec<Refu
             .into_owned();
         reports.push(ProjectReport::parse(name, text)?);
     }
-    reports.sort_by(|left, right| (&left.program, &left.name).cmp(&(&right.program, &right.name)));
+    reports.sort_by(|left, right| {
+        let key = |report: &ProjectReport| {
+            let TestBinary { package, target } = report.binary.clone();
+            (report.program.clone(), package, target, report.name.clone())
+        };
+        key(left).cmp(&key(right))
+    });
+    for at in 0..reports.len() {
+        let ProjectReport { program, binary, .. } = &reports[at];
+        let like = |other: &ProjectReport| other.program == *program && other.binary != *binary;
+        if !binary.is_unknown() && reports.iter().any(like) {
+            reports[at].shown_name = format!("{program} ({binary})");
+        }
+    }
     refusals.sort_by(|left, right| left.program.cmp(&right.program));
     Ok((reports, refusals))
 }
@@ -192,10 +221,17 @@ impl ProjectReport {
         Ok(ProjectReport {
             text: RawValue::from_string(text.trim().to_owned()).map_err(cut)?,
             name,
+            shown_name: report.program.clone(),
             program: report.program,
+            binary: TestBinary {
+                package: report.package,
+                target: report.target,
+            },
+            expected_panic: report.expected_panic,
             verdict,
             executions: report.executions,
             coverage,
+            limits: report.limits,
             findings: report.findings,
             notes: report.notes,
             search,
@@ -218,21 +254,31 @@ impl ProjectReport {
 
     /// The report in a line, and for each finding what it is and how to see it again.
     pub(super) fn summary(&self, style: &TextStyle) -> String {
-        let mut line = format!("{}: ", self.program);
+        let mut line = format!("{}: ", self.shown_name);
         if !matches!(self.coverage, Coverage::Replayed { .. }) {
             line.push_str(&output::count(self.executions, "execution"));
             line.push_str("; ");
         }
-        line.push_str(&self.coverage.with_findings(!self.findings.is_empty()));
+        let (any, passes) = (!self.findings.is_empty(), self.verdict.is_pass());
+        line.push_str(&self.coverage.with_limits(&self.limits, any, passes));
         let mut text = output::beside_verdict(self.verdict, &line, style);
         let mut say = |line: &str| text.push_str(&output::indented(line, output::BESIDE, style));
         for finding in &self.findings {
-            let message = finding.message.lines().next().unwrap_or_default();
-            let word = match finding.severity.as_str() {
-                "warning" => "warning",
-                _ => "error",
+            let is_warning = finding.severity == "warning";
+            let word = match is_warning {
+                true => "warning",
+                false if self.expected_panic => "expected",
+                false => "error",
             };
-            say(&format!("{word}[{}]: {message}", finding.kind));
+            // Errors are told in full where the test fails; of a test that passes, cargo shows nothing.
+            let most = match is_warning && style.detail != Detail::Quiet {
+                true => usize::MAX,
+                false => 1,
+            };
+            let mut lines = finding.message.lines().take(most);
+            let first = lines.next().unwrap_or_default();
+            say(&format!("{word}[{}]: {first}", finding.kind));
+            lines.for_each(|line| say(&format!("  {line}")));
         }
         if style.detail == Detail::Quiet {
             return text;
@@ -373,6 +419,23 @@ mod tests {
                 serde_json::from_str::<serde_json::Value>(json).unwrap()
             );
         }
+    }
+
+    /// Of a test that passes, cargo shows nothing: a warning is told whole here.
+    #[test]
+    fn warnings_are_told_whole() {
+        let report = Explorer::new().program("a::b").explore(|| ());
+        let mut json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+        json["findings"] = serde_json::json!([
+            {"kind": "misuse", "severity": "warning", "message": "one\ntwo\nthree", "schedule": ""},
+        ]);
+        let read = ProjectReport::parse("a--b".into(), json.to_string()).unwrap();
+        let summary = |detail| read.summary(&TextStyle::default().detail(detail));
+        let whole = "\n              warning[misuse]: one\n                two\n                three\n";
+        let normal = summary(Detail::Normal);
+        assert!(normal.contains(whole), "{normal}");
+        let quiet = summary(Detail::Quiet);
+        assert!(quiet.contains("one") && !quiet.contains("two"), "{quiet}");
     }
 
     /// What is written here is what `Report::to_json` writes: both sides, in one test.

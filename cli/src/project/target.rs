@@ -1,10 +1,9 @@
-//! Which test binaries of the project hold a test, by the name of its crate.
-//!
-//! A test's name alone does not say: other crates of the workspace may have one of that name, which would be
-//! given a schedule that is not theirs.
+//! The test binaries of the project that may hold a test: by its package and target, or by the name of its crate if a
+//! schedule or report does not say these.
 
 use super::cargo::{cargo, no_cargo};
 use crate::problem::Problem;
+use intermezzo::TestBinary;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::process::Stdio;
@@ -36,6 +35,7 @@ struct Metadata {
 #[derive(Deserialize)]
 struct Package {
     id: String,
+    name: String,
     targets: Vec<Target>,
 }
 
@@ -45,13 +45,18 @@ struct Target {
     kind: Vec<String>,
 }
 
-/// Arguments of `cargo test` that build the binaries of this crate and no others.
+/// Arguments of `cargo test` that build this binary alone, or those of the crate of this name if it is not known which one
+/// it is.
 ///
 /// `arguments` are those that the user gives to cargo.
 ///
 /// # Errors
-/// The current directory is in no project, or in one without such a crate.
-pub(super) fn of_crate(name: &str, arguments: &[OsString]) -> Result<Vec<OsString>, Problem> {
+/// The current directory is in no project, or in one without such a package, target or crate.
+pub(super) fn of_binary(
+    binary: &TestBinary,
+    name: &str,
+    arguments: &[OsString],
+) -> Result<Vec<OsString>, Problem> {
     if arguments.iter().any(chooses) {
         return Ok(Vec::new());
     }
@@ -73,11 +78,30 @@ pub(super) fn of_crate(name: &str, arguments: &[OsString]) -> Result<Vec<OsStrin
             "cargo metadata says what is not understood ({error}): update cargo"
         ))
     })?;
-    let chosen = choose(&metadata, name);
+    let chosen = match binary.package.is_empty() {
+        true => choose(&metadata, name),
+        false => choose_binary(&metadata, binary),
+    };
     if chosen.is_empty() {
+        let missing = if binary.package.is_empty() {
+            format!("no crate of the project here is named {name:?}, as that of the schedule's test is")
+        } else if metadata
+            .packages
+            .iter()
+            .any(|package| package.name == binary.package)
+        {
+            format!(
+                "the schedule's test is in {:?} of package {:?}, which has no such target here",
+                binary.target, binary.package
+            )
+        } else {
+            format!(
+                "the schedule's test is in package {:?}, and the project here has none of that name",
+                binary.package
+            )
+        };
         return Err(Problem::usage(format!(
-            "no crate of the project here is named {name:?}, as that of the schedule's test is: \
-             run this in the project in which it was recorded"
+            "{missing}: run this in the project in which it was recorded"
         )));
     }
     Ok(chosen.into_iter().map(OsString::from).collect())
@@ -97,6 +121,32 @@ fn manifest_path(arguments: &[OsString]) -> Vec<OsString> {
     let Some(at) = at else { return Vec::new() };
     let words = if arguments[at] == "--manifest-path" { 2 } else { 1 };
     arguments[at..].iter().take(words).cloned().collect()
+}
+
+/// The flags of the target of this package; none if it is not there.
+fn choose_binary(metadata: &Metadata, binary: &TestBinary) -> Vec<String> {
+    let packages = metadata.packages.iter();
+    for package in packages.filter(|package| package.name == binary.package) {
+        let mut targets = package.targets.iter().filter(|target| target.is(&binary.target));
+        if let Some(flags) = targets.find_map(flags) {
+            return [vec!["-p".to_owned(), package.id.clone()], flags].concat();
+        }
+    }
+    Vec::new()
+}
+
+impl Target {
+    /// `true` if it is the one that a test calls so.
+    fn is(&self, told: &str) -> bool {
+        let krate = self.name.replace('-', "_");
+        let kind = self.kind.first().map_or("", String::as_str);
+        match (kind, told.split_once(' ')) {
+            ("bin" | "example", Some(("bin", name))) => self.name == name,
+            ("test" | "bench", Some(("test", name))) => krate == name,
+            ("bin" | "example" | "test" | "bench" | "custom-build", _) => false,
+            (_, kind) => kind.is_none() && told == "lib",
+        }
+    }
 }
 
 fn choose(metadata: &Metadata, name: &str) -> Vec<String> {
@@ -138,11 +188,11 @@ mod tests {
     fn a_crate_is_found_by_its_name() {
         let metadata: Metadata = serde_json::from_str(
             r#"{"packages": [
-                {"id": "one#1", "targets": [
+                {"id": "one#1", "name": "one", "targets": [
                     {"name": "a-queue", "kind": ["lib"]}, {"name": "a-queue", "kind": ["bin"]},
                     {"name": "suite", "kind": ["test"]},
                     {"name": "build-script-build", "kind": ["custom-build"]}]},
-                {"id": "two#1", "targets": [{"name": "macros", "kind": ["proc-macro"]},
+                {"id": "two#1", "name": "two", "targets": [{"name": "macros", "kind": ["proc-macro"]},
                     {"name": "suite", "kind": ["test"]}]}
             ], "version": 1}"#,
         )
@@ -155,6 +205,18 @@ mod tests {
             ("other", ""),
         ] {
             assert_eq!(choose(&metadata, name).join(" "), arguments);
+        }
+        for (package, target, arguments) in [
+            ("one", "lib", "-p one#1 --lib"),
+            ("one", "bin a-queue", "-p one#1 --bin a-queue"),
+            ("one", "test suite", "-p one#1 --test suite"),
+            ("two", "test suite", "-p two#1 --test suite"),
+            ("two", "bin a-queue", ""),
+            ("three", "test suite", ""),
+        ] {
+            let (package, target) = (package.to_owned(), target.to_owned());
+            let chosen = choose_binary(&metadata, &TestBinary { package, target });
+            assert_eq!(chosen.join(" "), arguments);
         }
     }
 

@@ -1,6 +1,6 @@
 //! `test`: the project's tests under the given search, and a summary of what was explored.
 
-use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran, check_ours_come_first};
+use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran};
 use super::refusal::Refusal;
 use crate::args::TestArgs;
 use crate::exit::Exit;
@@ -27,7 +27,6 @@ struct TestJson<'a> {
 
 /// Runs the tests.
 pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
-    check_ours_come_first(&args.cargo, &["--json", "--reports", "--view"])?;
     args.search.check()?;
     if let Some(directory) = &args.reports {
         // Now rather than after a long search.

@@ -3,6 +3,7 @@
 use super::cells::{Cell, Figures, Outcome};
 use super::run::Ended;
 use serde::Serialize;
+use std::cmp::Ordering;
 
 /// A recommendation for a program.
 #[derive(Debug, PartialEq, Serialize)]
@@ -11,18 +12,56 @@ pub(crate) struct Advice {
     /// The search to take; `None` if none says anything.
     pub(crate) search: Option<String>,
     pub(crate) why: String,
+    /// The attribute that asks for it.
+    pub(crate) attribute: Option<String>,
+    /// The lines of `intermezzo.toml` that ask for it.
+    pub(crate) config: Option<String>,
+    /// What it is worth, compared with a test that says nothing.
+    pub(crate) worth: Option<String>,
 }
 
-/// A recommendation for each program, in the order of the cells.
-pub(crate) fn of(cells: &[Cell]) -> Vec<Advice> {
+/// A recommendation for each program, in the order of the cells; they may be tests of a project.
+pub(crate) fn of(cells: &[Cell], are_tests: bool) -> Vec<Advice> {
     let programs = cells.chunk_by(|one, next| one.program == next.program);
-    programs.map(of_program).collect()
+    programs.map(|cells| of_program(cells, are_tests)).collect()
+}
+
+/// How good a search is on a program: the better one comes first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Standing {
+    /// By a failure, or by what it covered.
+    class: u8,
+    /// The share of runs that did not fail.
+    missed: f64,
+    /// Executions; or different traces of each, below 0.
+    cost: f64,
+}
+
+impl Standing {
+    /// By class, then by share, then by cost.
+    pub(crate) fn cmp(&self, other: &Standing) -> Ordering {
+        let class = self.class.cmp(&other.class);
+        let missed = self.missed.total_cmp(&other.missed);
+        class.then(missed).then(self.cost.total_cmp(&other.cost))
+    }
+}
+
+/// Returns how good a search of these figures is: first those that fail, the most often and then the soonest; then those that
+/// cover everything, or all within their bound, in the fewest executions; then those that see most traces.
+pub(crate) fn standing(figures: &Figures) -> Standing {
+    let of = |class, missed, cost| Standing { class, missed, cost };
+    match (figures.to_failure, figures.ended) {
+        (Some(soon), _) => of(0, 1.0 - figures.found as f64 / figures.runs as f64, soon),
+        (None, Ended::Everything) => of(1, 0.0, figures.executions),
+        (None, Ended::Bound) => of(2, 0.0, figures.executions),
+        (None, _) => of(3, 0.0, -seen(figures)),
+    }
 }
 
 /// A search and its figures.
 type Candidate<'a> = (&'a Cell, &'a Figures);
 
-fn of_program(cells: &[Cell]) -> Advice {
+fn of_program(cells: &[Cell], are_tests: bool) -> Advice {
     let ran: Vec<Candidate<'_>> = cells
         .iter()
         .filter_map(|cell| match &cell.outcome {
@@ -30,17 +69,77 @@ fn of_program(cells: &[Cell]) -> Advice {
             Outcome::Refused(_) => None,
         })
         .collect();
-    let (search, why) = finders(&ran)
+    let found = finders(&ran)
         .or_else(|| finishers(&ran, Ended::Everything, "covers every schedule"))
         .or_else(|| finishers(&ran, Ended::Bound, "covers every schedule within its bound"))
-        .or_else(|| samplers(&ran))
-        .map_or((None, "no search was run".into()), |(search, why)| {
-            (Some(search), why)
-        });
+        .or_else(|| samplers(&ran));
+    let (search, why) = found.map_or((None, "no search was run".into()), |(search, why)| {
+        (Some(search), why)
+    });
+    let program = cells[0].program.clone();
+    let taken = ran.iter().find(|(cell, _)| Some(cell.search.label()) == search);
+    let given = taken.map(|(cell, _)| cell.search.paste());
+    let quoted = |(name, value): &(&str, &str)| match value.parse::<u64>() {
+        Ok(number) => format!("{name} = {number}"),
+        Err(_) => format!("{name} = \"{value}\""),
+    };
+    let lines = given.map(|given| given.iter().map(quoted).collect::<Vec<_>>());
     Advice {
-        program: cells[0].program.clone(),
+        attribute: lines.as_ref().map(|lines| match &lines[..] {
+            [] => "#[intermezzo::test]".into(),
+            lines => format!("#[intermezzo::test({})]", lines.join(", ")),
+        }),
+        config: lines.filter(|lines| !lines.is_empty()).map(|lines| {
+            let section = if are_tests {
+                format!("[test.\"{program}\"]\n")
+            } else {
+                String::new()
+            };
+            section + &lines.join("\n")
+        }),
+        worth: taken.and_then(|taken| worth(*taken, &ran)),
         search,
         why,
+        program,
+    }
+}
+
+/// What the search that is taken is worth, compared with that of a test that says nothing.
+fn worth((cell, figures): Candidate<'_>, ran: &[Candidate<'_>]) -> Option<String> {
+    let mut worth = figures.cost();
+    if cell.search.is_default() {
+        worth.push_str("; it is what a test does that says nothing");
+        return Some(worth);
+    }
+    let default = ran.iter().find(|(cell, _)| cell.search.is_default());
+    let Some((_, default)) = default else {
+        return Some(worth);
+    };
+    let (one, other) = (standing(figures), standing(default));
+    worth.push_str(&format!("; a test that says nothing: {}", default.cost()));
+    if one.class == other.class && one.missed == other.missed && one.class < 3 {
+        worth.push_str(&format!(", {:.1} times as many", other.cost / one.cost.max(1.0)));
+    }
+    Some(worth)
+}
+
+impl Figures {
+    /// Its executions, to the failure or to the end, with the spread over seeds; and seconds, if they are known.
+    pub(crate) fn cost(&self) -> String {
+        let mut cost = match (self.to_failure, self.failures) {
+            (Some(mean), Some((soonest, latest))) if soonest != latest => {
+                format!("fails after {} ({soonest} to {latest})", executions(mean))
+            }
+            (Some(mean), _) => format!("fails after {}", executions(mean)),
+            (None, _) => format!("{} to {}", executions(self.executions), self.ended.end()),
+        };
+        if self.found > 0 && self.found < self.runs {
+            cost.push_str(&format!(", in {} of {} runs", self.found, self.runs));
+        }
+        if let Some(seconds) = self.seconds {
+            cost.push_str(&format!(", {:.3} s", seconds / self.runs as f64));
+        }
+        cost
     }
 }
 
@@ -95,11 +194,6 @@ fn finishers(ran: &[Candidate<'_>], ended: Ended, what: &str) -> Option<(String,
 
 /// Where nobody comes to an end: who saw most.
 fn samplers(ran: &[Candidate<'_>]) -> Option<(String, String)> {
-    let seen = |figures: &Figures| {
-        figures
-            .traces
-            .map_or(0.0, |traces| traces / figures.executions.max(1.0))
-    };
     // The first of those that saw as much.
     let first = ran
         .iter()
@@ -111,6 +205,12 @@ fn samplers(ran: &[Candidate<'_>]) -> Option<(String, String)> {
         executions(first.1.executions)
     );
     Some((first.0.search.label(), why))
+}
+
+/// Different traces of each execution.
+fn seen(figures: &Figures) -> f64 {
+    let traces = figures.traces.unwrap_or_default();
+    traces / figures.executions.max(1.0)
 }
 
 /// `1 execution`, `7.2 executions`.
@@ -146,6 +246,7 @@ mod tests {
                 runs: 20,
                 found,
                 to_failure: (found > 0).then_some(to_failure),
+                failures: (found > 0).then_some((to_failure as u64, to_failure as u64)),
                 executions,
                 traces: Some(executions / 2.0),
                 redundant: 0.0,
@@ -157,7 +258,7 @@ mod tests {
     }
 
     fn why(cells: &[Cell]) -> (Option<String>, String) {
-        let [advice] = <[Advice; 1]>::try_from(of(cells)).unwrap();
+        let [advice] = <[Advice; 1]>::try_from(of(cells, false)).unwrap();
         (advice.search, advice.why)
     }
 
@@ -187,6 +288,32 @@ mod tests {
     }
 
     #[test]
+    fn the_lines_to_write_and_what_they_are_worth_are_told() {
+        let mut dpor = cell("dfs", 0, 0.0, 18.0, Ended::Everything);
+        dpor.search.reduction = "dpor".into();
+        let mut auto = cell("auto", 0, 0.0, 45.0, Ended::Everything);
+        auto.search.reduction = "auto".into();
+        let [advice] = <[Advice; 1]>::try_from(of(&[dpor, auto.clone()], true)).unwrap();
+        assert_eq!(
+            advice.attribute.as_deref(),
+            Some("#[intermezzo::test(strategy = \"dfs\", reduction = \"dpor\")]")
+        );
+        assert_eq!(
+            advice.config.as_deref(),
+            Some("[test.\"p\"]\nstrategy = \"dfs\"\nreduction = \"dpor\"")
+        );
+        assert_eq!(
+            advice.worth.as_deref(),
+            Some(
+                "18 executions to the end; a test that says nothing: 45 executions to the end, 2.5 times as many"
+            )
+        );
+        let [advice] = <[Advice; 1]>::try_from(of(&[auto], false)).unwrap();
+        assert_eq!(advice.attribute.as_deref(), Some("#[intermezzo::test]"));
+        assert_eq!(advice.config, None);
+    }
+
+    #[test]
     fn who_saw_most_is_taken() {
         let (search, why) = why(&[cell("a", 0, 0.0, 50.0, Ended::Limit)]);
         assert_eq!(search.as_deref(), Some("a"));
@@ -195,6 +322,6 @@ mod tests {
             outcome: Outcome::Refused("no".into()),
             ..cell("a", 0, 0.0, 0.0, Ended::Limit)
         };
-        assert_eq!(super::of(&[refused])[0].search, None);
+        assert_eq!(super::of(&[refused], false)[0].search, None);
     }
 }

@@ -3,12 +3,14 @@
 use clap::Args;
 use intermezzo::Settings;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Compares searches, on programs of the corpus or on this project's tests
 ///
-/// Each program is explored by each search: every strategy with every reduction, bound on preemptions and budget of
-/// memory that is given. A search stops at the first failure. Strategies that draw at random are run once for each seed.
-/// What does not go together is shown as refused, with the reason.
+/// With no strategies, reductions or bounds the usual searches are compared within 30 seconds: all of them for a few executions,
+/// the better half of them for more, and so on. Otherwise each program is explored by each search: every strategy with every
+/// reduction, bound on preemptions and budget of memory that is given. A search stops at the first failure. Strategies that draw
+/// at random are run once for each seed. What does not go together is shown as refused, with the reason.
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
 pub(crate) struct TuneArgs {
@@ -32,10 +34,10 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "LIST")]
     pub(crate) strategies: Option<String>,
     /// Reductions
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("reduction"), default_value = "none")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("reduction"))]
     pub(crate) reductions: Vec<String>,
     /// Bounds on preemptions, `none` among them
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("preemptions"), default_value = "none")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("preemptions"))]
     pub(crate) preemptions: Vec<String>,
     /// Budgets of memory in which a search remembers states and traces, in bytes
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("cache_bytes"))]
@@ -46,6 +48,9 @@ pub(crate) struct TuneArgs {
     /// Most executions of each search
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) executions: u64,
+    /// Most time in seconds, where no strategies, reductions or bounds are given
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with_all = ["strategies", "reductions", "preemptions", "bugs"])]
+    pub(crate) time: Option<Duration>,
     /// Any other setting, for all searches
     #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = any_setting)]
     pub(crate) settings: Vec<(String, String)>,
@@ -68,6 +73,7 @@ pub(crate) struct TuneArgs {
 
 const HELP: &str = "\
 Examples:
+  cargo intermezzo tune --time 60 --test push
   cargo intermezzo tune work_stealing_queue --strategies dfs,random --preemptions 1,2,none
   cargo intermezzo tune counter --grow tasks=2..4 --reductions none,dpor --svg growth.svg
   cargo intermezzo tune --strategies random --seeds 5 --out target/tune --test push
@@ -81,6 +87,32 @@ fn setting(name: &'static str) -> impl Fn(&str) -> Result<String, String> + Clon
         let set = Settings::default().set(name, value);
         set.map(|()| value.to_owned()).map_err(|error| error.problem)
     }
+}
+
+/// The time unless another is given.
+const TIME: Duration = Duration::from_secs(30);
+
+impl TuneArgs {
+    /// `true` if nothing says which searches are to be compared.
+    pub(crate) fn is_open(&self) -> bool {
+        let lists = [&self.reductions, &self.preemptions, &self.cache_bytes];
+        self.strategies.is_none()
+            && !self.bugs
+            && self.grow.is_none()
+            && lists.iter().all(|list| list.is_empty())
+    }
+
+    /// The limit of time of such a comparison. Without figures that depend on the machine, only one that is given holds.
+    pub(crate) fn time(&self) -> Option<Duration> {
+        self.time.or((!self.no_times).then_some(TIME))
+    }
+}
+
+/// A time in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok();
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| format!("`{text}` is no time: give seconds, as in 2.5"))
 }
 
 /// Splits `name=value` where that is a setting.

@@ -36,6 +36,8 @@ pub(crate) struct Figures {
     pub(crate) found: u64,
     /// Executions to the first failure, over the runs that failed.
     pub(crate) to_failure: Option<f64>,
+    /// The soonest and the latest of them.
+    pub(crate) failures: Option<(u64, u64)>,
     pub(crate) executions: f64,
     /// Different traces; `None` where they were not told apart.
     pub(crate) traces: Option<f64>,
@@ -52,7 +54,7 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// Of these runs; `None` if there are none.
-    fn of(runs: &[&Run], times: bool) -> Option<Figures> {
+    pub(crate) fn of(runs: &[&Run], times: bool) -> Option<Figures> {
         let ended = runs.iter().map(|run| run.ended).max()?;
         let failures: Vec<u64> = runs.iter().filter_map(|run| run.failure).collect();
         let executions = sum(runs, |run| run.executions);
@@ -65,6 +67,7 @@ impl Figures {
             found: failures.len() as u64,
             to_failure: (!failures.is_empty())
                 .then(|| failures.iter().sum::<u64>() as f64 / failures.len() as f64),
+            failures: failures.iter().min().copied().zip(failures.iter().max().copied()),
             executions: executions / count,
             traces: traces.map(|traces| traces / count),
             redundant: sum(runs, |run| run.redundant) / executions.max(1.0),
@@ -104,6 +107,7 @@ pub(crate) fn of(matrix: &Matrix, items: &[Item], times: bool) -> Vec<Cell> {
             let outcome = match (refused(matrix, search), Figures::of(&runs, times)) {
                 (Some(reason), _) => Outcome::Refused(reason),
                 (None, Some(figures)) => Outcome::Ran(figures),
+                (None, None) if matrix.halving => Outcome::Refused("not run: the time was up before".into()),
                 (None, None) => Outcome::Refused("the test wrote no report with these settings".into()),
             };
             cells.push(Cell {

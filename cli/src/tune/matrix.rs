@@ -2,6 +2,7 @@
 
 use super::args::TuneArgs;
 use super::grow::Growth;
+use super::halving;
 use super::search::{self, Search};
 use crate::corpus;
 use crate::problem::Problem;
@@ -19,6 +20,13 @@ pub(crate) enum Programs {
     Tests(Vec<String>),
 }
 
+impl Programs {
+    /// `true` if they are tests of a project.
+    pub(crate) fn are_tests(&self) -> bool {
+        matches!(self, Programs::Tests(_))
+    }
+}
+
 /// A matrix: what decides the results, and nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Matrix {
@@ -30,6 +38,9 @@ pub(crate) struct Matrix {
     pub(crate) executions: u64,
     /// Settings of all searches.
     pub(crate) settings: Vec<(String, String)>,
+    /// `true` if searches are left on the way that others leave behind.
+    #[serde(default)]
+    pub(crate) halving: bool,
 }
 
 /// The strategies that are compared unless others are given.
@@ -41,6 +52,16 @@ impl Matrix {
     /// # Errors
     /// A strategy is none.
     pub(crate) fn new(args: &TuneArgs, programs: Programs, strategies: &[&str]) -> Result<Matrix, Problem> {
+        if args.is_open() {
+            return Ok(Matrix {
+                programs,
+                searches: halving::searches(),
+                seeds: args.seeds,
+                executions: args.executions,
+                settings: args.settings.clone(),
+                halving: true,
+            });
+        }
         let strategies = args
             .strategies
             .as_deref()
@@ -48,8 +69,11 @@ impl Matrix {
         let mut searches: Vec<Search> = Vec::new();
         for strategy in strategies {
             Search::check_strategy(strategy)?;
-            for reduction in &args.reductions {
-                for preemptions in &args.preemptions {
+            // Where no reductions are given, `auto` chooses its own, and the others have none.
+            let own = vec![if strategy == "auto" { "auto" } else { "none" }.to_owned()];
+            let none = vec!["none".to_owned()];
+            for reduction in given_or(&args.reductions, &own) {
+                for preemptions in given_or(&args.preemptions, &none) {
                     for cache_bytes in budgets(args) {
                         let search = Search {
                             strategy: strategy.into(),
@@ -74,6 +98,7 @@ impl Matrix {
             seeds: args.seeds,
             executions: args.executions,
             settings: args.settings.clone(),
+            halving: false,
         })
     }
 
@@ -124,6 +149,10 @@ impl Matrix {
             0..1
         }
     }
+}
+
+fn given_or<'a>(given: &'a [String], otherwise: &'a [String]) -> &'a [String] {
+    if given.is_empty() { otherwise } else { given }
 }
 
 fn budgets(args: &TuneArgs) -> Vec<Option<String>> {

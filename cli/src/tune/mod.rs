@@ -5,6 +5,7 @@ pub(crate) mod args;
 mod bugs;
 mod cells;
 mod grow;
+mod halving;
 mod matrix;
 mod plot;
 mod run;
@@ -38,11 +39,14 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Problem> {
         Some(directory) => Store::open(directory, &matrix)?,
         None => Store::in_memory(),
     };
-    let items = work::run(&matrix, store)?;
+    let items = match matrix.halving {
+        true => halving::run(&matrix, store, args.time())?,
+        false => work::run(&matrix, store)?,
+    };
     let cells = cells::of(&matrix, &items, !args.no_times);
     let comparison = Comparison {
         growth: growth.map_or_else(Vec::new, |growth| growth.of(&cells, matrix.searches.len())),
-        advice: advice::of(&cells),
+        advice: advice::of(&cells, matrix.programs.are_tests()),
         cells,
         times: !args.no_times,
     };

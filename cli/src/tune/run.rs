@@ -29,6 +29,18 @@ impl Ended {
     }
 }
 
+impl Ended {
+    /// The end, as in "18 executions to the end".
+    pub(crate) fn end(self) -> &'static str {
+        match self {
+            Ended::Everything => "the end",
+            Ended::Bound => "the end of the bound",
+            Ended::Failure => "the failure",
+            Ended::Limit => "the limit",
+        }
+    }
+}
+
 /// What a run came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {

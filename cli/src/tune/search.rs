@@ -1,5 +1,6 @@
 //! A search of the matrix: a strategy with a reduction, a bound and a budget, as settings.
 
+use super::halving::DEFAULT;
 use crate::problem::Problem;
 use intermezzo::{Settings, StrategyKind};
 use serde::{Deserialize, Serialize};
@@ -73,10 +74,28 @@ impl Search {
         self.settings(Settings::default()).strategy.learned_from()
     }
 
+    /// `true` if it is the search of a test that says nothing.
+    pub(crate) fn is_default(&self) -> bool {
+        (self.strategy.as_str(), self.reduction.as_str()) == DEFAULT && self.preemptions == "none"
+    }
+
+    /// The settings to write, as names and values: those that are others than a test has.
+    pub(crate) fn paste(&self) -> Vec<(&str, &str)> {
+        let mut given = self.given();
+        given.retain(|&(name, value)| match name {
+            "strategy" => value != DEFAULT.0,
+            // Only `auto` chooses a reduction of its own.
+            "reduction" => !matches!(value, "none" | "auto"),
+            _ => value != "none",
+        });
+        given.sort_by_key(|(name, _)| std::cmp::Reverse(*name == "strategy"));
+        given
+    }
+
     /// In a line: `dfs(2), dpor, at most 1 preemption`.
     pub(crate) fn label(&self) -> String {
         let mut label = self.strategy.clone();
-        if self.reduction != "none" {
+        if !matches!(self.reduction.as_str(), "none" | "auto") {
             label.push_str(&format!(" {}", self.reduction));
         }
         if self.preemptions != "none" {

@@ -3,6 +3,7 @@
 use super::advice::{Advice, number};
 use super::cells::{Cell, Figures, Outcome};
 use super::grow::Grown;
+use super::run::Ended;
 use crate::output;
 use crate::problem::Problem;
 use serde::Serialize;
@@ -83,12 +84,37 @@ impl Comparison {
             text.push_str(&growth_line(grown));
         }
         text.push_str("\nadvice:\n");
-        for Advice { program, search, why } in &self.advice {
-            match search {
-                Some(search) => text.push_str(&format!("  {program}: take {search}: {why}\n")),
-                None => text.push_str(&format!("  {program}: none: {why}\n")),
-            }
+        for advice in &self.advice {
+            text.push_str(&advised(advice));
         }
+        text.push_str(&self.bars());
+        text
+    }
+
+    /// A drawing in text: for each search of each program how many executions it takes to the failure or the end, each sign 1.5
+    /// times as many as the one before.
+    fn bars(&self) -> String {
+        let mut text = String::from("\nexecutions to the failure or the end, each # half as many again:\n");
+        let mut rows = Vec::new();
+        for cell in &self.cells {
+            let Outcome::Ran(figures) = &cell.outcome else {
+                continue;
+            };
+            let (executions, sign) = match (figures.to_failure, figures.ended) {
+                (Some(executions), _) => (executions, '#'),
+                (None, Ended::Limit) => (figures.executions, '.'),
+                (None, _) => (figures.executions, '='),
+            };
+            let length = 1 + (executions.max(1.0).ln() / 1.5_f64.ln()).round() as usize;
+            let bar: String = std::iter::repeat_n(sign, length).collect();
+            rows.push(vec![
+                cell.program.clone(),
+                cell.search.label(),
+                format!("{bar} {}", number(executions)),
+            ]);
+        }
+        text.push_str(&output::table(&rows));
+        text.push_str("# to a failure, = to an end without one, . to the limit\n");
         text
     }
 
@@ -186,6 +212,35 @@ impl Comparison {
     fn figures(&self, figures: &Figures) -> Vec<String> {
         self.columns().map(|(.., show)| show(figures)).collect()
     }
+}
+
+/// The advice on a program: the search, the lines to write, and what they are worth.
+fn advised(advice: &Advice) -> String {
+    let Advice {
+        program,
+        search,
+        why,
+        attribute,
+        config,
+        worth,
+    } = advice;
+    let Some(search) = search else {
+        return format!("  {program}: none: {why}\n");
+    };
+    let mut text = format!("  {program}: take {search}: {why}\n");
+    if let Some(worth) = worth {
+        text.push_str(&format!("    worth: {worth}\n"));
+    }
+    if let Some(attribute) = attribute {
+        text.push_str(&format!("    {attribute}\n"));
+    }
+    if let Some(config) = config {
+        text.push_str("    or in intermezzo.toml:\n");
+        for line in config.lines() {
+            text.push_str(&format!("      {line}\n"));
+        }
+    }
+    text
 }
 
 /// `counter, dfs: tasks=2: 6, tasks=3: 90; 15 times as many executions from each to the next`.

@@ -85,9 +85,10 @@ impl Store {
         })
     }
 
-    /// What it has of this program, search and seed.
-    pub(crate) fn take(&mut self, program: usize, search: usize, seed: u64) -> Option<Item> {
-        let is_it = |item: &Item| (item.program, item.search, item.seed) == (program, search, seed);
+    /// What it has of this program, search and seed, with this limit of executions.
+    pub(crate) fn take(&mut self, program: usize, search: usize, seed: u64, most: u64) -> Option<Item> {
+        let is_it =
+            |item: &Item| (item.program, item.search, item.seed, item.most) == (program, search, seed, most);
         let at = self.items.iter().position(is_it)?;
         Some(self.items.swap_remove(at))
     }
@@ -153,6 +154,7 @@ mod tests {
             seeds: 1,
             executions,
             settings: Vec::new(),
+            halving: false,
         }
     }
 
@@ -161,6 +163,7 @@ mod tests {
             program: 0,
             search: 0,
             seed,
+            most: 5,
             runs: Vec::new(),
         }
     }
@@ -185,11 +188,14 @@ mod tests {
         fs::write(&path, format!("{whole}{{\"program\":0,")).unwrap();
         let mut store = Store::open(directory.path(), &matrix(5)).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), whole);
-        assert_eq!((store.take(0, 0, 1), store.take(0, 0, 2)), (Some(item(1)), None));
+        assert_eq!(
+            (store.take(0, 0, 1, 5), store.take(0, 0, 2, 5)),
+            (Some(item(1)), None)
+        );
         store.keep(&item(2)).unwrap();
         let mut store = Store::open(directory.path(), &matrix(5)).unwrap();
         assert_eq!(
-            [0, 1, 2].map(|seed| store.take(0, 0, seed)),
+            [0, 1, 2].map(|seed| store.take(0, 0, seed, 5)),
             [0, 1, 2].map(|seed| Some(item(seed)))
         );
 

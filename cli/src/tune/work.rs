@@ -11,6 +11,7 @@ use intermezzo::Settings;
 use intermezzo_corpus::parse_full_name;
 use serde::{Deserialize, Serialize};
 use std::io::{self, IsTerminal};
+use std::time::Duration;
 
 /// What is run at once: a program of the corpus, or the tests of a project, with one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,21 +21,25 @@ pub(crate) struct Item {
     /// The number of the search in the matrix.
     pub(crate) search: usize,
     pub(crate) seed: u64,
+    /// The limit of its executions.
+    #[serde(default)]
+    pub(crate) most: u64,
     /// What came of it: a run of each test.
     pub(crate) runs: Vec<Run>,
 }
 
 /// Why a search of this matrix is refused, if it is.
 pub(crate) fn refused(matrix: &Matrix, search: &Search) -> Option<String> {
-    let settings = settings(matrix, Settings::default(), search, 0);
+    let settings = settings(matrix, Settings::default(), search, 0, matrix.executions);
     settings.check().err().map(|error| error.to_string())
 }
 
 /// What a run of the matrix sets, over a program's own settings. Programs keep their environment and their limits.
-fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64) -> Settings {
+fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64, executions: u64) -> Settings {
     let mut settings = Settings {
         environment: own.environment,
         steps: own.steps,
+        tasks: own.tasks,
         fair_yields: own.fair_yields,
         awaits: own.awaits,
         // What is found is only counted.
@@ -45,7 +50,7 @@ fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64) -> Setti
         settings.set(name, value).expect("settings were checked");
     }
     Settings {
-        executions: Some(matrix.executions),
+        executions: Some(executions),
         seed,
         ..search.settings(settings)
     }
@@ -72,27 +77,16 @@ pub(crate) fn run(matrix: &Matrix, mut store: Store) -> Result<Vec<Item>, Proble
     let mut items = Vec::new();
     for (program, number, seed) in wanted {
         line.inc(1);
-        if let Some(item) = store.take(program, number, seed) {
+        if let Some(item) = store.take(program, number, seed, matrix.executions) {
             items.push(item);
             continue;
         }
         let search = &matrix.searches[number];
-        let runs = match &matrix.programs {
-            Programs::Corpus(names) => {
-                line.set_message(format!("{}: {}", names[program], search.label()));
-                vec![explore(matrix, &names[program], search, seed)?]
-            }
-            Programs::Tests(cargo) => {
-                line.set_message(search.label());
-                test(matrix, cargo, search, seed)?
-            }
-        };
-        let item = Item {
-            program,
-            search: number,
-            seed,
-            runs,
-        };
+        line.set_message(match &matrix.programs {
+            Programs::Corpus(names) => format!("{}: {}", names[program], search.label()),
+            Programs::Tests(_) => search.label(),
+        });
+        let item = one(matrix, program, number, seed, matrix.executions, None)?;
         store.keep(&item)?;
         items.push(item);
     }
@@ -100,10 +94,49 @@ pub(crate) fn run(matrix: &Matrix, mut store: Store) -> Result<Vec<Item>, Proble
     Ok(items)
 }
 
+/// Runs a search of a program with a seed, for this many executions and, if it is limited, this much time.
+///
+/// # Errors
+/// It cannot be carried out.
+pub(crate) fn one(
+    matrix: &Matrix,
+    program: usize,
+    number: usize,
+    seed: u64,
+    most: u64,
+    time: Option<Duration>,
+) -> Result<Item, Problem> {
+    let search = &matrix.searches[number];
+    let runs = match &matrix.programs {
+        Programs::Corpus(names) => vec![explore(matrix, &names[program], search, (seed, most, time))?],
+        Programs::Tests(cargo) => test(matrix, cargo, search, (seed, most, time))?,
+    };
+    Ok(Item {
+        program,
+        search: number,
+        seed,
+        most,
+        runs,
+    })
+}
+
+/// A seed, the limit of executions, and that of time.
+type Limited = (u64, u64, Option<Duration>);
+
 /// Explores a program of the corpus.
-fn explore(matrix: &Matrix, name: &str, search: &Search, seed: u64) -> Result<Run, Problem> {
+fn explore(
+    matrix: &Matrix,
+    name: &str,
+    search: &Search,
+    (seed, most, time): Limited,
+) -> Result<Run, Problem> {
     let (program, arguments) = parse_full_name(name).expect("names were checked");
-    let settings = settings(matrix, program.settings(), search, seed);
+    let mut settings = settings(matrix, program.settings(), search, seed, most);
+    if settings.monitors.is_empty() {
+        // Searches are compared by what a program is known for; it brings the monitor that this takes.
+        settings.set("monitors", "none").expect("a list of monitors");
+    }
+    settings.time = time.or(settings.time);
     let explorer = program.explorer(settings, &arguments);
     let report = crate::corpus::explore(program, &arguments, explorer)
         .map_err(|error| Problem::usage(format!("{name}: {error}")))?;
@@ -114,12 +147,18 @@ fn explore(matrix: &Matrix, name: &str, search: &Search, seed: u64) -> Result<Ru
 ///
 /// # Errors
 /// None of them explored anything; unless that is because each has settings that the search does not go with.
-fn test(matrix: &Matrix, cargo: &[String], search: &Search, seed: u64) -> Result<Vec<Run>, Problem> {
+fn test(
+    matrix: &Matrix,
+    cargo: &[String],
+    search: &Search,
+    (seed, most, time): Limited,
+) -> Result<Vec<Run>, Problem> {
     let mut given: Vec<(&str, String)> = vec![
         ("minimise", "0".into()),
-        ("executions", matrix.executions.to_string()),
+        ("executions", most.to_string()),
         ("seed", seed.to_string()),
     ];
+    given.extend(time.map(|time| ("time", time.as_secs_f64().to_string())));
     let others = matrix
         .settings
         .iter()
@@ -145,7 +184,7 @@ fn test(matrix: &Matrix, cargo: &[String], search: &Search, seed: u64) -> Result
 }
 
 /// A line on stderr, if somebody looks at it.
-fn progress(runs: usize) -> ProgressBar {
+pub(crate) fn progress(runs: usize) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

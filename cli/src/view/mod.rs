@@ -23,7 +23,7 @@ use model::Shown;
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use target::Target;
+use target::{Force, Target};
 
 /// What was written, in JSON.
 #[derive(Serialize)]
@@ -48,7 +48,8 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Problem> {
         output::text(&text)?;
         return Ok(Exit::Pass);
     }
-    target::write(&to, Target::of(args.format), &text, args.force)?;
+    let force = if args.force { Force::Given } else { Force::Possible };
+    target::write(&to, Target::of(args.format), &text, force)?;
     if args.json {
         output::json(&Written {
             file: Some(&to),
@@ -75,14 +76,16 @@ pub(crate) fn records(page: Option<&PathBuf>) -> bool {
 
 /// Checks that a page may be written there, before a long search rather than after it.
 pub(crate) fn check_may_write(to: Option<&PathBuf>) -> Result<(), Problem> {
-    to.map_or(Ok(()), |to| target::check(to, Target::of(Format::Html), false))
+    to.map_or(Ok(()), |to| {
+        target::check(to, Target::of(Format::Html), Force::Unknown)
+    })
 }
 
 /// Writes the page of these reports, in their JSON forms, and says so on stderr.
 pub(crate) fn write_page<'a>(to: &Path, reports: impl Iterator<Item = &'a str>) -> Result<(), Problem> {
     let shown = load::all(reports)?;
     let text = render(&shown, Format::Html, None)?;
-    target::write(to, Target::of(Format::Html), &text, false)?;
+    target::write(to, Target::of(Format::Html), &text, Force::Unknown)?;
     output::complain(&said(to, &text, &shown));
     Ok(())
 }

@@ -10,6 +10,27 @@ use std::path::{Path, PathBuf};
 /// Within how many bytes a file says that `view` made it.
 const MARK_WITHIN: usize = 4096;
 
+/// Whether files that `view` has not made are overwritten.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Force {
+    /// They are: `--force` was given.
+    Given,
+    /// They are not, and `--force` would change that.
+    Possible,
+    /// They are not: the command has no such flag.
+    Unknown,
+}
+
+impl Force {
+    /// What to do about a file that is in the way.
+    fn help(self) -> &'static str {
+        match self {
+            Force::Given | Force::Possible => "give another path, or --force",
+            Force::Unknown => "give another path, or remove it",
+        }
+    }
+}
+
 /// A kind of file that `view` makes.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
@@ -52,7 +73,7 @@ pub(super) fn beside(report: &Path, format: Format) -> PathBuf {
 ///
 /// # Errors
 /// There is something else, and it is not to be overwritten.
-pub(super) fn check(path: &Path, target: Target, force: bool) -> Result<(), Problem> {
+pub(super) fn check(path: &Path, target: Target, force: Force) -> Result<(), Problem> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return files::check_may_create(path),
         Err(error) => return Err(Problem::file("look at", path, &error, "give another path")),
@@ -63,17 +84,18 @@ pub(super) fn check(path: &Path, target: Target, force: bool) -> Result<(), Prob
             "{path:?} is a directory: give the path of a file"
         )));
     }
-    if force || found.is_file() && is_ours(path, target)? {
+    if force == Force::Given || found.is_file() && is_ours(path, target, force)? {
         return Ok(());
     }
     Err(Problem::usage(format!(
-        "{path:?} exists and is no {} of `cargo intermezzo view`: it is left alone; give another path, or --force",
-        target.what
+        "{path:?} exists and is no {} of `cargo intermezzo view`: it is left alone; {}",
+        target.what,
+        force.help()
     )))
 }
 
-fn is_ours(path: &Path, target: Target) -> Result<bool, Problem> {
-    let trouble = |error| Problem::file("read", path, &error, "give another path, or --force");
+fn is_ours(path: &Path, target: Target, force: Force) -> Result<bool, Problem> {
+    let trouble = |error| Problem::file("read", path, &error, force.help());
     let mut beginning = Vec::new();
     let file = File::open(path).map_err(trouble)?;
     file.take(MARK_WITHIN as u64)
@@ -86,7 +108,7 @@ fn is_ours(path: &Path, target: Target) -> Result<bool, Problem> {
 ///
 /// # Errors
 /// As [`check`]; or the file system refuses.
-pub(super) fn write(path: &Path, target: Target, text: &str, force: bool) -> Result<(), Problem> {
+pub(super) fn write(path: &Path, target: Target, text: &str, force: Force) -> Result<(), Problem> {
     debug_assert!(
         text.as_bytes()[..text.len().min(MARK_WITHIN)]
             .windows(target.mark.len())

@@ -59,16 +59,13 @@ fn data_race(record: bool) -> String {
     explorer.explore(program.test(&arguments)).to_json()
 }
 
-/// Without recordings the two accesses are known in words; and of a pointer nobody says that it is written by.
+/// Without recordings the two accesses are known in words; and of a pointer, whether it was written by.
 #[test]
 fn a_race_has_both_accesses_with_recordings_or_without() {
     let without = shown(&[data_race(false)]);
     let finding = &without.reports[0].findings[0];
     assert!(
-        finding
-            .said
-            .message
-            .contains(": task 1 may write it by a pointer at "),
+        finding.said.message.contains(": task 1 uses a pointer to it at "),
         "{}",
         finding.said.message
     );
@@ -85,14 +82,17 @@ fn a_race_has_both_accesses_with_recordings_or_without() {
         .collect();
     assert_eq!(
         told.iter().map(String::as_str).collect::<Vec<_>>(),
-        ["task 1: get pointer cell 1.1", "task 2: get pointer cell 1.1"]
+        [
+            "task 1: write by pointer cell 1.1",
+            "task 2: write by pointer cell 1.1"
+        ]
     );
 
     let with = shown(&[data_race(true)]);
     let execution = &with.reports[0].findings[0].executions[0];
     assert!(execution.deeds.is_empty() && !execution.partial);
     let data = &execution.recording.data;
-    assert!(!data.is_empty() && data.iter().all(|access| access.is_write && access.by_pointer));
+    assert!(!data.is_empty() && data.iter().all(|access| access.by_pointer));
 
     let altered = data_race(false).replace("\"after\": \"", "\"after\": \"9");
     let refused = load::parse(&altered).err().unwrap();

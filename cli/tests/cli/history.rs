@@ -124,6 +124,25 @@ fn a_search_that_is_given_up() {
     );
 }
 
+/// Twenty-four writes at once, of values that repeat: no check for long histories decides it, and the general one would take
+/// hours.
+#[test]
+fn a_search_that_takes_too_long_is_given_up() {
+    let writes: String = (0..24)
+        .map(|at| format!("[{at}] call write({})\n", at % 5))
+        .collect();
+    let returns: String = (0..24).map(|at| format!("[{at}] return\n")).collect();
+    let text = format!("{writes}{returns}[24] call read\n[24] return 99\n");
+    let ran = check("register.log", &text, &["--spec", "register", "--time", "0"]).ends_with(3);
+    assert_eq!(
+        ran.stdout,
+        "inconclusive: 25 operations of a register\nAfter 0 seconds neither an order was found nor that there is none: \
+         --time allows more, and a shorter part of it needs less\n"
+    );
+    check("register.log", &text, &["--spec", "register", "--time", "soon"])
+        .refused(&["soon", "give seconds"]);
+}
+
 #[test]
 fn what_cannot_be_checked() {
     check("queue.log", "[1] call enqueue(1)\n", &[]).refused(&["does not say what", "--spec"]);

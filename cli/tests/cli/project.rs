@@ -94,6 +94,7 @@ fn a_projects_tests_are_explored_and_replayed() {
     findings_are_shown(&run, project, &found);
     crate::object::failures_are_replayed(&run, project);
     crate::crash::crashes_leave_what_findings_leave(&run, project);
+    crate::new_user::bugs_are_found_with_nothing_set(project);
     changes_and_mistakes_are_told(&run, project, &found);
 }
 

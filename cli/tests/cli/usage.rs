@@ -76,7 +76,6 @@ fn wrong_flags_are_refused() {
     run(&["corpus", "run", "counter", "--depth-step", "0"])
         .refused(&["--depth-step", "`0` is no number in range"]);
     run(&["corpus", "run", "--set", "tasks=2"]).refused(&["<NAME>"]);
-    run(&["test", "push", "--seed", "5"]).refused(&["--seed", "before cargo's own arguments"]);
     run(&["replay"]).refused(&["<SCHEDULE>"]);
 }
 

@@ -93,6 +93,9 @@ fn a_report_becomes_every_format() {
             fs::read_to_string(directory.path().join(file)).unwrap(),
             "my diary"
         );
+        // Other commands have no such flag.
+        let with_page = ["corpus", "run", "racy", "--view", file];
+        run_in(directory.path(), &with_page).refused(&[file, "left alone; give another path, or remove it"]);
         run_in(directory.path(), &[&arguments[..4], &["--force"]].concat()).ends_with(0);
         assert_eq!(fs::read_to_string(directory.path().join(file)).unwrap(), text);
     }

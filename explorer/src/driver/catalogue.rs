@@ -50,6 +50,11 @@ impl Catalogue {
         self.listed.iter().filter(|listed| listed.finding.is_error())
     }
 
+    /// Whether an error of this kind is listed.
+    pub(super) fn has(&self, kind: &FindingKind) -> bool {
+        self.errors().any(|listed| listed.finding.kind == *kind)
+    }
+
     /// How many different errors are listed.
     pub(super) fn len(&self) -> usize {
         self.errors().count()

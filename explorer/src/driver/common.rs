@@ -9,9 +9,11 @@ use crate::coverage::Session;
 use crate::estimate::Estimate;
 use crate::explore::{OnProgress, Progress};
 use crate::report::Finding;
+use crate::runtime::interrupt::interrupted;
 use crate::search::{Rank, SearchState, Strategy, configured};
-use crate::settings::Settings;
+use crate::settings::{Settings, StrategyKind};
 use crate::trace::{Fingerprints, Suits};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,6 +25,8 @@ pub(super) enum End {
     ForGood(Ending),
     Executions,
     Time,
+    /// The user ended it.
+    Interrupted,
     /// Something of ours panicked.
     Panic,
 }
@@ -32,27 +36,71 @@ impl End {
     pub(super) fn for_good(self) -> Option<Ending> {
         match self {
             End::ForGood(ending) => Some(ending),
-            End::Executions | End::Time | End::Panic => None,
+            End::Executions | End::Time | End::Interrupted | End::Panic => None,
         }
     }
 
     /// What a report says of it, after so many executions.
     pub(super) fn reason(self, settings: &Settings, executions: u64) -> String {
+        let limits = Limits::of(settings);
+        let raise = match limits.by_default {
+            true => ", which holds where none is set (set `executions` or `time` to change it)",
+            false => "",
+        };
         match self {
             End::ForGood(Ending::Finding) => "stopped at the first finding".into(),
             End::ForGood(Ending::EarlyCrash) => "an execution before the search crashed".into(),
             End::ForGood(Ending::Crash) => "a crash ended the search".into(),
+            End::ForGood(Ending::Hang) => "a task that hung ended the search".into(),
             End::ForGood(Ending::Divergence) => {
                 "the test did not do the same thing twice under the same schedule".into()
             }
-            End::Executions => format!("the limit of {executions} executions was reached"),
+            End::Executions => format!("the limit of {executions} executions was reached{raise}"),
             End::Time => format!(
-                "the limit of {} seconds was reached",
-                settings.time.unwrap_or_default().as_secs_f64()
+                "the limit of {} seconds was reached{raise}",
+                limits.time.unwrap_or_default().as_secs_f64()
             ),
+            End::Interrupted => "it was interrupted".into(),
             End::Panic => "the exploration itself panicked".into(),
         }
     }
+}
+
+/// Most executions of `auto` where neither executions nor time are limited: some seconds for a short test.
+const EXECUTIONS: u64 = 50_000;
+
+/// Most time of any search where neither executions nor time are limited.
+const TIME: Duration = Duration::from_secs(120);
+
+/// The limits at which an exploration ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Limits {
+    pub(super) executions: Option<u64>,
+    pub(super) time: Option<Duration>,
+    /// `true` if they hold because none was set.
+    pub(super) by_default: bool,
+}
+
+impl Limits {
+    /// The limits of these settings; those by default where there is none.
+    pub(super) fn of(settings: &Settings) -> Limits {
+        let by_default = settings.executions.is_none() && settings.time.is_none();
+        let by_turns = settings.strategy == StrategyKind::Auto;
+        Limits {
+            executions: settings
+                .executions
+                .or((by_default && by_turns).then_some(EXECUTIONS)),
+            time: settings.time.or(by_default.then_some(TIME)),
+            by_default,
+        }
+    }
+
+    /// No limits.
+    const NONE: Limits = Limits {
+        executions: None,
+        time: None,
+        by_default: false,
+    };
 }
 
 /// What came of the exploration so far.
@@ -63,6 +111,10 @@ pub(super) struct Books {
     pub(super) places: Vec<String>,
     /// What a program may do for the reduction at work to suit it.
     pub(super) planned: Suits,
+    /// Threads that are not controlled and used objects of executions.
+    pub(super) touchers: BTreeSet<String>,
+    /// Why a weaker reduction took over, if one did in this process: a note for the report.
+    pub(super) gave_way: Option<String>,
     /// Redundant executions before the search was restored.
     pub(super) redundant: u64,
     /// Which entries of scopes fitted nothing before that; `None` if there was nothing before.
@@ -156,6 +208,7 @@ struct Weaker {
 /// What the workers of one exploration share.
 pub(super) struct Common<'a> {
     pub(super) settings: &'a Settings,
+    limits: Limits,
     /// Whether a finding ends it at once: because nothing that comes before it is under way elsewhere, or because what comes
     /// before what depends on the workers' pace.
     pub(super) alone: bool,
@@ -218,6 +271,11 @@ impl<'a> Common<'a> {
             .map_or(Duration::MAX, |keeping| keeping.checkpoint().every());
         Common {
             settings,
+            limits: if replaying {
+                Limits::NONE
+            } else {
+                Limits::of(settings)
+            },
             alone,
             several,
             own,
@@ -256,10 +314,13 @@ impl<'a> Common<'a> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All is over: what came of it, and the traces there were.
-    pub(super) fn into_books(self) -> (Books, Fingerprints<()>) {
+    /// Returns the books, the traces there were, and what is called about progress, when the search is over.
+    pub(super) fn into_books(self) -> (Books, Fingerprints<()>, Option<OnProgress>) {
         let books = self.books.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (books, self.traces)
+        let progress = self
+            .progress
+            .map(|call| call.into_inner().unwrap_or_else(PoisonError::into_inner));
+        (books, self.traces, progress)
     }
 
     /// Whether there is more to see to than the next execution.
@@ -270,17 +331,22 @@ impl<'a> Common<'a> {
 
     /// A program does what does not suit the reduction at work: all workers are to go on with a weaker one.
     #[cold]
-    pub(super) fn weaken(&self, suits: Suits) {
+    pub(super) fn weaken(&self, suits: Suits, drawn: u64, reason: String) {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
         if suits <= weaker.suits {
             return;
         }
         weaker.suits = suits;
-        let search = configured::weaker(self.settings, suits);
+        let search = configured::weaker(self.settings, suits, drawn);
+        let note = match search.reduction() {
+            "none" => format!("reduction: none from here on, for {reason}"),
+            weaker => format!("reduction: `{weaker}` took over, for {reason}"),
+        };
         weaker.hands = hands(search, self.settings.jobs).into_iter().map(Some).collect();
         let mut books = self.books();
         // What a checkpoint tells of is the search at work.
         (books.planned, books.redundant) = (suits, 0);
+        books.gave_way = Some(note);
         for hand in &mut books.at_hand {
             (hand.search, hand.redundant) = (None, 0);
         }
@@ -338,7 +404,7 @@ impl<'a> Common<'a> {
 
     /// Allows a worker to prepare an execution; false if the limit of executions was reached.
     pub(super) fn allow(&self) -> bool {
-        let Some(most) = self.settings.executions else {
+        let Some(most) = self.limits.executions else {
             return true;
         };
         loop {
@@ -356,16 +422,25 @@ impl<'a> Common<'a> {
 
     /// The execution that was allowed begins; or there is none.
     pub(super) fn allowed_begins(&self, begins: bool) {
-        match self.settings.executions {
+        match self.limits.executions {
             None => {}
             Some(_) if begins => drop(self.begun.fetch_add(1, SeqCst)),
             Some(_) => drop(self.allowed.fetch_sub(1, SeqCst)),
         }
     }
 
-    /// Whether a look at the clock is of any use.
-    pub(super) fn looks(&self) -> bool {
-        self.settings.time.is_some() || self.progress.is_some() || self.keeping.is_some()
+    /// Ends the exploration if the user wants it to end, or its time is over: that of this process, as a search that goes on from
+    /// a checkpoint has as much again. `true` if so.
+    pub(super) fn has_no_time(&self) -> bool {
+        if interrupted() {
+            self.end(End::Interrupted);
+            return true;
+        }
+        let over = self.limits.time.is_some_and(|most| self.began.elapsed() >= most);
+        if over {
+            self.end(End::Time);
+        }
+        over
     }
 
     /// A worker that ran so many executions since it last looked at the clock does so again; `share` is how far the
@@ -382,11 +457,10 @@ impl<'a> Common<'a> {
                 findings,
                 elapsed,
                 estimate: share.map(|share| Estimate::new(share, executions, elapsed)),
+                minimising: None,
             });
         }
-        if self.settings.time.is_some_and(|most| elapsed >= most) {
-            self.end(End::Time);
-        }
+        self.has_no_time();
         self.keeping.is_some() && millis(self.began.elapsed()) >= self.checkpoint_due.load(Relaxed)
     }
 
@@ -433,5 +507,59 @@ impl<'a> Common<'a> {
         books.checkpoint_problem = problem.map(|problem| problem.to_string());
         self.checkpoint_due
             .store(millis(self.began.elapsed().saturating_add(pause)), Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(strategy: StrategyKind, given: &[(&str, &str)]) -> Limits {
+        let mut settings = Settings {
+            strategy,
+            ..Settings::default()
+        };
+        for (name, value) in given {
+            settings.set(name, value).unwrap();
+        }
+        Limits::of(&settings)
+    }
+
+    #[test]
+    fn every_search_has_a_limit() {
+        let told = |strategy, given| {
+            let limits = limits(strategy, given);
+            (limits.executions, limits.time, limits.by_default)
+        };
+        let (dfs, auto) = (|| StrategyKind::DepthFirst, || StrategyKind::Auto);
+        let minutes = Some(Duration::from_secs(120));
+        assert_eq!(told(dfs(), &[]), (None, minutes, true));
+        assert_eq!(told(auto(), &[]), (Some(50_000), minutes, true));
+        assert_eq!(told(auto(), &[("time", "auto")]), (Some(50_000), minutes, true));
+        // A limit that is set is the only one.
+        assert_eq!(told(auto(), &[("executions", "7")]), (Some(7), None, false));
+        let seconds = Some(Duration::from_secs(3));
+        assert_eq!(told(auto(), &[("time", "3")]), (None, seconds, false));
+        assert_eq!(
+            told(dfs(), &[("time", "none")]),
+            (None, Some(Duration::MAX), false)
+        );
+    }
+
+    #[test]
+    fn a_limit_that_was_not_set_says_how_to_set_one() {
+        let settings = Settings::default();
+        assert_eq!(
+            End::Time.reason(&settings, 9),
+            "the limit of 120 seconds was reached, which holds where none is set (set `executions` or `time` to change it)"
+        );
+        let settings = Settings {
+            executions: Some(9),
+            ..settings
+        };
+        assert_eq!(
+            End::Executions.reason(&settings, 9),
+            "the limit of 9 executions was reached"
+        );
     }
 }

@@ -5,10 +5,58 @@
 
 use crate::attempts::Departures;
 use crate::report::BreakpointFigures;
-use crate::runtime::{Executed, Scoping};
+use crate::runtime::{Capped, Executed, Scoping};
 use crate::search::Rank;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+
+/// The traces of executions that follow each other, by fingerprint, as often as they were run: gathered where several workers
+/// run what may turn out to come behind the first finding, and so not to count.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TracesRun {
+    fingerprints: Vec<u128>,
+    /// `true` if some are not among them, for want of room or because they were run before the checkpoint.
+    incomplete: bool,
+}
+
+impl TracesRun {
+    /// Adds one, if there is room for one more.
+    pub(super) fn add(&mut self, fingerprint: u128, room: &mut usize) {
+        match room.checked_sub(1) {
+            Some(left) => {
+                *room = left;
+                self.fingerprints.push(fingerprint);
+            }
+            None => self.incomplete = true,
+        }
+    }
+
+    fn append(&mut self, later: &TracesRun) {
+        self.fingerprints.extend_from_slice(&later.fingerprints);
+        self.incomplete |= later.incomplete;
+    }
+
+    /// How many different ones there were; `None` if that is not known.
+    pub(super) fn different(&self) -> Option<u64> {
+        let different: HashSet<u128> = self.fingerprints.iter().copied().collect();
+        (!self.incomplete).then_some(different.len() as u64)
+    }
+
+    /// Those of a span that a checkpoint has: it does not say them.
+    fn unsaid() -> TracesRun {
+        TracesRun {
+            fingerprints: Vec::new(),
+            incomplete: true,
+        }
+    }
+}
+
+/// What they are made of is beside what a tally counts.
+impl PartialEq for TracesRun {
+    fn eq(&self, _: &TracesRun) -> bool {
+        true
+    }
+}
 
 /// What executions that follow each other came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,8 +68,13 @@ pub(super) struct Tally {
     pub(super) max_steps: u64,
     pub(super) max_tasks: u32,
     pub(super) context_switches: u64,
+    /// Accesses to plain memory.
+    pub(super) plain_accesses: u64,
     /// Whether fairness kept schedules out.
     pub(super) unfair_left_out: bool,
+    /// What bounds of the environment kept executions from.
+    #[serde(default)]
+    pub(super) capped: Capped,
     /// Which schedules scoping kept out.
     pub(super) scoping: Scoping,
     /// What became of the armed breakpoints.
@@ -30,12 +83,18 @@ pub(super) struct Tally {
     /// Whether tasks were parked, and whether some went on because of what is not compared.
     pub(super) parked: bool,
     pub(super) unseen_change: bool,
+    /// `true` if tasks left in the middle were unwound.
+    #[serde(default)]
+    pub(super) unwound: bool,
     /// Executions in which a loop came round in vain while what it read was written.
     pub(super) failed_iterations: u64,
     /// Executions that departed from what was prescribed, and prescribed ones of which none was as it should be.
     pub(super) departures: Departures,
     /// The number, from 1, of the first of these executions in which something was found.
     pub(super) first_failure: Option<u64>,
+    /// The traces that were run, where they are gathered.
+    #[serde(skip, default = "TracesRun::unsaid")]
+    pub(super) traces: TracesRun,
 }
 
 impl Tally {
@@ -48,11 +107,14 @@ impl Tally {
         self.max_steps = self.max_steps.max(executed.steps);
         self.max_tasks = self.max_tasks.max(executed.tasks);
         self.context_switches += executed.switches;
+        self.plain_accesses += executed.plain_accesses;
         self.unfair_left_out |= executed.unfair_left_out;
+        self.capped.join(executed.capped);
         self.scoping.join(executed.scoping);
         BreakpointFigures::add(&mut self.breakpoints, &executed.breakpoints);
         self.parked |= executed.parked > 0;
         self.unseen_change |= executed.unseen_change;
+        self.unwound |= executed.unwound;
         self.failed_iterations += u64::from(executed.failed_iterations > 0);
     }
 
@@ -76,6 +138,7 @@ impl Tally {
             self.steps,
             self.max_steps,
             self.context_switches,
+            self.plain_accesses,
             self.failed_iterations,
             self.departures.departed,
             self.departures.lost,
@@ -89,17 +152,21 @@ impl Tally {
     pub(super) fn append(&mut self, later: &Tally) {
         let failure = later.first_failure.map(|number| self.executions + number);
         self.first_failure = self.first_failure.or(failure);
+        self.traces.append(&later.traces);
         self.executions += later.executions;
         self.complete += later.complete;
         self.steps += later.steps;
         self.max_steps = self.max_steps.max(later.max_steps);
         self.max_tasks = self.max_tasks.max(later.max_tasks);
         self.context_switches += later.context_switches;
+        self.plain_accesses += later.plain_accesses;
         self.unfair_left_out |= later.unfair_left_out;
+        self.capped.join(later.capped);
         self.scoping.join(later.scoping);
         BreakpointFigures::add(&mut self.breakpoints, &later.breakpoints);
         self.parked |= later.parked;
         self.unseen_change |= later.unseen_change;
+        self.unwound |= later.unwound;
         self.failed_iterations += later.failed_iterations;
         self.departures.departed += later.departures.departed;
         self.departures.lost += later.departures.lost;

@@ -15,6 +15,14 @@ pub(crate) enum Listening {
 pub(crate) type Make = Arc<dyn Fn() -> Box<dyn Monitor> + Send + Sync>;
 
 impl Listening {
+    /// The monitor's name.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Listening::One(monitor) => monitor.name().to_owned(),
+            Listening::Each(make) => make().name().to_owned(),
+        }
+    }
+
     /// How to make one more, if that can be.
     pub(crate) fn make(&self) -> Option<Make> {
         match self {

@@ -17,10 +17,13 @@ pub(crate) use reports::{checkpoint_in, write_report};
 
 use crate::coverage::Session;
 use crate::explore::{ExploreError, OnProgress};
+use crate::judge;
 use crate::lookalike::breakpoint;
-use crate::report::Report;
-use crate::runtime::{Glancing, Limits, Listeners, Reported, Worker, crash, panics};
-use crate::schedule::Schedule;
+use crate::report::{Coverage, Report};
+use crate::runtime::{
+    Emergency, Glancing, Limits, Listeners, Reported, Trouble, Worker, crash, interrupt, journal, panics,
+};
+use crate::schedule::{Schedule, TestBinary};
 use crate::search::{Replay, Strategy, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::trace::{Fingerprints, Suits};
@@ -28,17 +31,20 @@ use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
 use common::{AtHand, Books, Common, End, Keeping};
 use intermezzo_breakpoint::Armings;
-use intermezzo_sdk::Monitor;
+use intermezzo_sdk::{Interests, Monitor};
 use ledger::Ledger;
 use reporting::Outcome;
 use shift::{Done, Shift};
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// An exploration, set up.
 pub(crate) struct Exploration {
     pub(crate) settings: Settings,
     pub(crate) program: String,
+    /// The package and the target that it is in.
+    pub(crate) binary: TestBinary,
     /// The address of the test's code.
     pub(crate) body: usize,
     pub(crate) custom: Option<Box<dyn Strategy>>,
@@ -63,10 +69,18 @@ impl Exploration {
     /// # Errors
     /// As [`run`](Self::run).
     pub(crate) fn run_apart(self, test: &(dyn Fn() + Sync)) -> Result<Report, ExploreError> {
+        let emergency = Arc::new(Emergency::default());
+        let (settings, program, binary) = (self.settings.clone(), self.program.clone(), self.binary.clone());
         std::thread::scope(|scope| {
             let explorer = std::thread::Builder::new().name(self.program.clone());
-            let run = explorer.spawn_scoped(scope, || self.run(test));
-            match run.expect("a thread for the exploration").join() {
+            let run = explorer.spawn_scoped(scope, || {
+                let _over = Over(&emergency);
+                self.run(test, &emergency)
+            });
+            let run = run.expect("a thread for the exploration");
+            emergency
+                .wait(|trouble, executions| last_words(&settings, (&program, &binary), trouble, executions));
+            match run.join() {
                 Ok(report) => report,
                 // What the engine, a strategy or a monitor panicked with was not printed on its thread.
                 Err(panic) => match panic.downcast::<String>() {
@@ -84,10 +98,11 @@ impl Exploration {
     ///
     /// # Errors
     /// Settings do not go together, or the checkpoint is none of this search.
-    pub(crate) fn run(self, test: &(dyn Fn() + Sync)) -> Result<Report, ExploreError> {
+    fn run(self, test: &(dyn Fn() + Sync), emergency: &Arc<Emergency>) -> Result<Report, ExploreError> {
         let Exploration {
             mut settings,
             program,
+            binary,
             body,
             custom,
             replay,
@@ -102,9 +117,13 @@ impl Exploration {
         let mut sets = listening::monitors(monitors, jobs, settings.checkpoint.is_some())
             .map_err(|problem| refused(name, problem))?;
         let telling_apart = listening::telling_apart(&sets);
+        let listens_to_memory = sets[0]
+            .iter()
+            .any(|monitor| monitor.interests().intersects(Interests::DATA_ACCESSES));
+        let names: Vec<String> = sets[0].iter().map(|monitor| monitor.name().to_owned()).collect();
         let mut reduction_note = None;
         if own
-            && settings.reduction != Reduction::None
+            && settings.reduction_at_work() != Reduction::None
             && let Some(monitor) = &telling_apart
         {
             reduction_note = Some(format!(
@@ -147,6 +166,8 @@ impl Exploration {
             ledger: Ledger::default(),
             catalogue: Catalogue::new(!settings.keep_going),
             places: Vec::new(),
+            touchers: BTreeSet::new(),
+            gave_way: None,
             redundant: 0,
             unfitted: None,
             at_hand: vec![AtHand::default(); jobs],
@@ -156,7 +177,8 @@ impl Exploration {
         let (keeping, restored) = open_checkpoint(&settings, &program, body, &sets[0], &*strategy)?;
         let mut ending = None;
         let mut before = Duration::ZERO;
-        let mut alone = jobs == 1 || asked != Suits::Caching;
+        let by_turns = own && settings.strategy == StrategyKind::Auto;
+        let mut alone = jobs == 1 || asked < Suits::Caching || by_turns;
         let mut several = jobs > 1;
         if let (Some(keeping), Some(Restored { mut contents, state })) = (&keeping, restored) {
             let refused = |problem| ExploreError::Checkpoint(keeping.refused(problem));
@@ -165,7 +187,7 @@ impl Exploration {
             alone &= contents.alone;
             several |= contents.several;
             if books.planned > asked {
-                strategy = configured::weaker(&settings, books.planned);
+                strategy = configured::weaker(&settings, books.planned, 0);
             }
             if !strategy.restore(&state) {
                 return Err(refused(Problem::Unintelligible {
@@ -174,11 +196,15 @@ impl Exploration {
             }
         }
         let mut report = Report::new(
-            program.clone(),
+            (program.clone(), binary.clone()),
             settings.environment,
             strategy.name(),
             settings.seed,
         );
+        report.plain_accesses.watched = watches_plain_memory(&names, listens_to_memory);
+        report.monitors = names;
+        let learns = settings.preempt_at_races && report.plain_accesses.watched;
+        let learns = learns && own && settings.may_preempt_at_races().is_ok();
         let quiet = settings.quiet_atomics && !replaying;
         if let Some(note) = reduction_note {
             report.note(&note);
@@ -186,6 +212,17 @@ impl Exploration {
         if let Some(monitor) = telling_apart.filter(|_| quiet) {
             report.note(&format!(
                 "quiet atomics: off, for the monitor `{monitor}` tells apart what they would take together"
+            ));
+        }
+        if let Some(left) = settings
+            .journal
+            .directory()
+            .and_then(|directory| journal::take_left(&directory, (&program, &binary)))
+        {
+            report.note(&format!(
+                "an earlier run of this test ended in the middle of an execution, as its process did: \
+                 INTERMEZZO_REPLAY={} runs that execution again",
+                left.token()
             ));
         }
         let hands = hands(strategy, jobs);
@@ -201,18 +238,17 @@ impl Exploration {
         common.iroots.clone_from(&iroots);
         if let Some(ending) = ending {
             common.end(End::ForGood(ending));
-        } else if settings.time.is_some_and(|most| before >= most) && !before.is_zero() {
-            common.end(End::Time);
         }
         let _panics = panics::Guard::new();
         let _signals = crash::Guard::new();
+        let _interrupts = interrupt::Guard::new();
         let (mut worker, done, last_words) = work(
             &common,
-            &program,
-            (known_loops, data_points, armings),
+            (&program, &binary),
+            (known_loops, data_points, armings, learns),
             hands,
             (sets, glancing),
-            test,
+            (test, emergency),
         );
 
         let elapsed = common.elapsed();
@@ -225,7 +261,7 @@ impl Exploration {
             common.write(ended.and_then(End::for_good), shared, elapsed);
         }
         let alone = common.alone;
-        let (books, traces) = common.into_books();
+        let (books, traces, progress) = common.into_books();
         // What several workers ran beyond the first finding is among them.
         let measured = iroots.map(|session| session.close());
         let countable = alone || ended != Some(End::ForGood(Ending::Finding));
@@ -238,6 +274,7 @@ impl Exploration {
             done,
             traces: countable.then_some(traces),
             alone,
+            progress,
         };
         outcome.settle(
             &mut report,
@@ -255,9 +292,44 @@ impl Exploration {
     }
 }
 
+/// Says that the exploration has ended when it is dropped.
+struct Over<'e>(&'e Emergency);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.over();
+    }
+}
+
+/// The report of an exploration whose worker can do nothing any more: just its last execution is known.
+fn last_words(
+    settings: &Settings,
+    (program, binary): (&str, &TestBinary),
+    trouble: Trouble,
+    executions: u64,
+) -> String {
+    let schedule = |choices, premises| settings.schedule((program, binary), choices, premises);
+    let findings = judge::findings(trouble, schedule);
+    let strategy = configured::strategy(settings).name();
+    let mut report = Report::new(
+        (program.to_owned(), binary.clone()),
+        settings.environment,
+        strategy,
+        settings.seed,
+    );
+    report.executions = executions;
+    report.take_findings(findings);
+    report.note(
+        "the crash left the process's heap locked: this report is written by another thread, without figures, and \
+         the process ends",
+    );
+    report.settle(Coverage::stopped(), 0, Duration::ZERO);
+    format!("{report}\n")
+}
+
 /// What a program may do for the reduction to suit it that the settings ask for, if the search is `own`.
 fn suits_asked(settings: &Settings, own: bool) -> Suits {
-    match settings.reduction {
+    match settings.reduction_at_work() {
         Reduction::Dpor if own => Suits::WakeupTrees,
         Reduction::SourceDpor | Reduction::Bpor if own => Suits::SourceSets,
         _ => Suits::Caching,
@@ -293,6 +365,14 @@ fn open_checkpoint(
     Ok((Some(keeping), restored))
 }
 
+/// Whether one of the monitors of these names finds data races. Where none was brought that does, whether one hears of memory.
+fn watches_plain_memory(names: &[String], any_hears: bool) -> bool {
+    match crate::plugin::data_race() {
+        Some(data_race) => names.iter().any(|name| name == data_race),
+        None => any_hears,
+    }
+}
+
 /// As many hands on the search as there are workers.
 fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>> {
     let fork = |_| {
@@ -309,22 +389,26 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
 /// Has each hand worked with: the first on this thread, others on threads of their own. Returns the first worker, what
 /// there is to say of each, and what the monitors of the others said at last. These loops are known to only wait, if any
 /// are assumed to; at these places a replay has schedule points; these breakpoints are armed. The first worker's
-/// executions are glanced at, if any are.
+/// executions are glanced at, if any are. Where it `learns`, the places of races become schedule points.
 fn work(
     common: &Common<'_>,
-    program: &str,
-    (known_loops, data_points, armings): (Option<Vec<u64>>, Vec<u64>, Armings),
+    (program, binary): (&str, &TestBinary),
+    (known_loops, data_points, armings, learns): (Option<Vec<u64>>, Vec<u64>, Armings, bool),
     hands: Vec<Box<dyn Strategy>>,
     (sets, glancing): (Vec<Vec<Box<dyn Monitor>>>, Option<Glancing>),
-    test: &(dyn Fn() + Sync),
+    (test, emergency): (&(dyn Fn() + Sync), &Arc<Emergency>),
 ) -> (Worker, Vec<Done>, Vec<Reported>) {
     let settings = common.settings;
     let limits = Limits {
         steps: settings.steps,
+        tasks: settings.tasks,
         stack_bytes: settings.stack_bytes,
+        forgotten_bytes: settings.forgotten_bytes,
         fair_yields: settings.fair_yields,
         awaits: settings.awaits,
         deadlocks_allowed: settings.deadlocks_allowed,
+        every_operation: settings.every_operation,
+        hang: settings.hang,
     };
     let glancing = Mutex::new(glancing);
     let shift = |number: usize, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
@@ -350,15 +434,13 @@ fn work(
             known_loops.clone(),
             listeners,
         );
+        worker.tell_crashes_to(emergency.clone());
         weaker.into_iter().for_each(|weaker| worker.restart(weaker));
         if common.replaying {
             worker.assume_only(known_loops.as_deref().unwrap_or_default());
             worker.data_points_only(&data_points);
         } else {
-            worker.data_points(
-                settings.schedule_points_at.clone().and(armings.spots()),
-                settings.preempt_at_races,
-            );
+            worker.data_points(settings.schedule_points_at.clone().and(armings.spots()), learns);
         }
         worker.arm(armings.clone());
         if heeds_scope {
@@ -368,7 +450,7 @@ fn work(
             let settings = settings.clone();
             worker.quiet_atomics(move || configured::strategy(&settings));
         }
-        Shift::new(common, program, number, worker, asked).run(&|| test())
+        Shift::new(common, (program, binary), number, worker, asked).run(&|| test())
     };
     let mut shifts = hands.into_iter().zip(sets).enumerate();
     let (_, (first, monitors)) = shifts.next().expect("there is a worker");

@@ -1,23 +1,22 @@
 //! What came of an exploration, put into its report.
 
-use super::catalogue::FINDINGS_MAX;
+use super::catalogue::{Catalogue, FINDINGS_MAX};
 use super::checkpoint::Ending;
 use super::common::{Books, End};
 use super::ledger::Tally;
 use super::shift::{Done, GivenUp};
 use crate::estimate::Estimate;
+use crate::explore::{OnProgress, Progress};
 use crate::judge;
-use crate::minimise::Minimiser;
-use crate::report::{Coverage, Finding, Report};
+use crate::minimise::{Deadline, Minimiser};
+use crate::report::{Coverage, Finding, Limit, PlainAccesses, Report, count};
 use crate::runtime::{Reported, Worker};
 use crate::schedule::Premises;
 use crate::settings::Settings;
 use crate::trace::Fingerprints;
-use std::time::Duration;
-
-/// What a report notes where fairness kept schedules out.
-const UNFAIR_LEFT_OUT: &str = "fair scheduling: schedules are left out in which a task that yields again and again \
-                               keeps others from running for ever";
+use intermezzo_sdk::FindingKind;
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
 
 /// What a report notes where tasks were parked.
 const PARKED: &str = "awaits: a task whose loop only waits goes on when a variable that it read changes; only variables, \
@@ -26,18 +25,23 @@ const PARKED: &str = "awaits: a task whose loop only waits goes on when a variab
                       `awaits=false` plays such loops round by round";
 
 /// What a report notes where another reduction took over.
-const WEAKER_REDUCTION: &str = "reduction: the test uses what the one asked for does not suit (shared locks, channels, \
-                                waits that may end unasked, looks whether a task has ended, parked tasks, variables that \
-                                come into use or tasks that are created in an order that depends on the schedule, \
-                                failures after which it went on; with several workers also values to choose): the search \
-                                began again with a weaker one";
+const WEAKER_REDUCTION: &str =
+    "reduction: the test does what the one asked for does not suit: a weaker one took over";
 
 /// What a report notes where a parked task went on because of something that is not compared.
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
                              before nobody else can go on is missed: set `awaits=false`";
 
+/// What a report notes where tasks were unwound that would have been forgotten.
+const UNWOUND: &str = "tasks that executions left in the middle were unwound, because the memory that may be lost to them was \
+                       used up: code that was not written to unwind may misbehave then; `forgotten_bytes` allows more";
+
 /// What a report notes where the process may be damaged.
 const AFTER_A_CRASH: &str = "the exploration ended with a crash: the process may be damaged";
+
+/// What a report notes where a task was ended in the middle of something.
+const AFTER_A_HANG: &str =
+    "the task that hung was ended where it was: what it held, such as a lock of std, stays held";
 
 /// What came of an exploration.
 pub(super) struct Outcome<'a> {
@@ -54,6 +58,45 @@ pub(super) struct Outcome<'a> {
     pub(super) traces: Option<Fingerprints<()>>,
     /// Whether a finding ended it at once.
     pub(super) alone: bool,
+    pub(super) progress: Option<OnProgress>,
+}
+
+/// Tells of progress while findings are replayed and minimised.
+struct Told {
+    call: RefCell<Option<OnProgress>>,
+    /// As the search ended.
+    last: Progress,
+    began: Instant,
+    executions: Cell<u64>,
+}
+
+impl Told {
+    fn new(report: &Report, elapsed: Duration, progress: Option<OnProgress>) -> Told {
+        Told {
+            call: RefCell::new(progress),
+            last: Progress {
+                executions: report.executions,
+                findings: report.findings.len(),
+                elapsed,
+                estimate: report.estimate,
+                minimising: Some(0),
+            },
+            began: Instant::now(),
+            executions: Cell::new(0),
+        }
+    }
+
+    /// One more execution was run.
+    fn ran(&self) {
+        self.executions.set(self.executions.get() + 1);
+        if let Some(call) = &mut *self.call.borrow_mut() {
+            call(&Progress {
+                elapsed: self.last.elapsed + self.began.elapsed(),
+                minimising: Some(self.executions.get()),
+                ..self.last
+            });
+        }
+    }
 }
 
 impl Outcome<'_> {
@@ -75,6 +118,7 @@ impl Outcome<'_> {
             done,
             traces,
             alone,
+            progress,
         } = self;
         // What several workers ran beyond the first finding is no part of what was looked for: a single one would not have.
         let last = match ended {
@@ -96,7 +140,9 @@ impl Outcome<'_> {
             (Some(_), Some(share)) => Some(Estimate::new(share, report.executions, elapsed)),
             _ => None,
         };
-        note_tally(report, &tally, done.iter().any(|done| done.weakened));
+        let weakened = done.iter().any(|done| done.weakened);
+        let gave_way = books.gave_way.as_deref().unwrap_or(WEAKER_REDUCTION);
+        note_tally(report, &tally, settings, weakened.then_some(gave_way));
         let given_up = done[0].given_up;
         if worker.known_loops() > 0 {
             report.note(&assumed_note(worker.known_loops(), given_up));
@@ -111,13 +157,31 @@ impl Outcome<'_> {
         later_notes.extend(books.unfitted());
         later_notes.extend(books.places);
         later_notes.extend(worker.quiet_note());
-        let coverage = covered(
+        let mut coverage = covered(
             worker.coverage(ended.is_none()),
             &tally,
             ended.map(|end| end.reason(settings, given_up.executions + tally.executions)),
             own,
         );
-        let coverage = tally.departures.covered(coverage, report.reduction != "none");
+        report.plain_accesses.seen = tally.plain_accesses;
+        report.limits = limits(&tally, settings, report.memory_model);
+        report.limits.extend(limits_of_memory(report));
+        if let Some(why) = unexplored_races(settings, own, &books.catalogue) {
+            later_notes.push(format!("races: {why}"));
+            report.limits.push(Limit::Races);
+        }
+        for armed in tally.breakpoints.iter().filter(|armed| armed.visits == 0) {
+            report.note(&format!(
+                "breakpoint `{0}`: no task came to it, so it constrained nothing; arm a name or a place to which the test comes",
+                armed.name
+            ));
+            coverage = coverage.because(&format!("no task came to the breakpoint `{}`", armed.name));
+        }
+
+        if !books.touchers.is_empty() {
+            let threads = books.touchers.into_iter().collect();
+            report.limits.push(Limit::OtherThreads { threads });
+        }
 
         let (findings, more) = books.catalogue.into_findings();
         report.findings = findings;
@@ -126,6 +190,9 @@ impl Outcome<'_> {
         }
         if let Some(End::ForGood(Ending::Crash | Ending::EarlyCrash)) = ended {
             report.note(AFTER_A_CRASH);
+        }
+        if let Some(End::ForGood(Ending::Hang)) = ended {
+            report.note(AFTER_A_HANG);
         }
         if settings.warm_up > 0 {
             report.note(&format!(
@@ -138,15 +205,21 @@ impl Outcome<'_> {
         if let Some(note) = tally.departures.note(untried) {
             report.note(&note);
         }
-        let crashed = matches!(ended, Some(End::ForGood(Ending::Crash | Ending::EarlyCrash)));
-        let program = report.program.clone();
-        let schedule = |choices, premises| settings.schedule(&program, choices, premises);
+        let crashed = matches!(
+            ended,
+            Some(End::ForGood(Ending::Crash | Ending::EarlyCrash | Ending::Hang))
+        );
+        let (program, binary) = (report.program.clone(), report.binary.clone());
+        let schedule = |choices, premises| settings.schedule((&program, &binary), choices, premises);
         if let Some(test) = test
             && !crashed
             && !worker.is_damaged()
         {
             let in_order = worker.strategy().is_in_order() && tally.departures.none();
-            Minimiser::new(worker, settings, in_order).settle(report, test, &schedule);
+            let deadline = Deadline::new(settings, elapsed);
+            let told = Told::new(report, elapsed, progress);
+            let minimiser = Minimiser::new(worker, settings, deadline, in_order);
+            minimiser.settle(report, test, &schedule, &|| told.ran());
         }
         last_words.splice(0..0, worker.shut_down());
         report.take_findings(judge::reported(
@@ -159,13 +232,39 @@ impl Outcome<'_> {
                 report.note("traces were too many to be told apart in `cache_bytes`: they are not counted");
             }
             Some(traces) => report.traces = Some(traces.count() as u64),
-            None => {}
+            // Of those that were run, the ones before the finding.
+            None => report.traces = tally.traces.different(),
         }
         for note in later_notes.into_iter().chain(books.checkpoint_problem) {
             report.note(&note);
         }
-        report.settle(coverage, tally.complete, elapsed);
+        let coverage = match coverage {
+            // What a few executions left out says nothing.
+            Coverage::Sampled { .. } | Coverage::Replayed { .. } => coverage,
+            coverage => coverage.narrowed(&report.limits),
+        };
+        // What was interrupted has not passed, whatever it had covered.
+        let complete = match ended {
+            Some(End::Interrupted) => 0,
+            _ => tally.complete,
+        };
+        report.settle(coverage, complete, elapsed);
     }
+}
+
+/// Why what follows from the order of accesses that race was not explored, if there are such and the search went on.
+fn unexplored_races(settings: &Settings, own: bool, catalogue: &Catalogue) -> Option<String> {
+    if !settings.keep_going || !catalogue.has(&FindingKind::DataRace) {
+        return None;
+    }
+    let why = match settings.may_preempt_at_races() {
+        Ok(()) if own => return None,
+        Ok(()) => "the search would begin again, which one of your own cannot",
+        Err(why) => why,
+    };
+    Some(format!(
+        "what follows from the order of their accesses was not explored: {why}"
+    ))
 }
 
 /// What was covered: what the search says, and why there is not more.
@@ -178,6 +277,50 @@ fn covered(coverage: Coverage, tally: &Tally, ended: Option<String>, own: bool) 
         _ => {}
     }
     coverage
+}
+
+/// What the search did not explore.
+fn limits(tally: &Tally, settings: &Settings, memory_model: &str) -> Vec<Limit> {
+    let environment = &settings.environment;
+    let capped = tally.capped;
+    let memory = Limit::Memory {
+        model: memory_model.to_owned(),
+    };
+    let limits = [
+        (tally.departures.departed > 0).then_some(Limit::Departures {
+            executions: tally.departures.departed,
+            lost: tally.departures.lost,
+        }),
+        tally.unseen_change.then_some(Limit::Awaits { seen: true }),
+        tally.unfair_left_out.then_some(Limit::Fairness {
+            every: settings.fair_yields.max(1),
+        }),
+        (tally.max_tasks == 1).then_some(Limit::OneTask),
+        Some(memory),
+        capped.timeouts.then_some(Limit::Timeouts {
+            most: environment.timeouts,
+        }),
+        capped.spurious_wakeups.then_some(Limit::SpuriousWakeups {
+            most: environment.spurious_wakeups,
+        }),
+        capped.weak_failures.then_some(Limit::WeakFailures {
+            most: environment.weak_failures,
+        }),
+        // That std's own never does it needs no saying.
+        (capped.try_lock_failures && environment.try_lock_failures > 0).then_some(Limit::TryLockFailures {
+            most: environment.try_lock_failures,
+        }),
+        capped.notify_any.then_some(Limit::NotifyAny),
+        (!environment.arc_counts).then_some(Limit::ArcCounts),
+        (tally.parked && !tally.unseen_change).then_some(Limit::Awaits { seen: false }),
+    ];
+    limits.into_iter().flatten().collect()
+}
+
+/// The limit that accesses to plain memory are, if there were any that no monitor watched.
+fn limits_of_memory(report: &Report) -> Option<Limit> {
+    let PlainAccesses { seen, watched } = report.plain_accesses;
+    (seen > 0 && !watched).then_some(Limit::PlainMemory { accesses: seen })
 }
 
 /// What a report notes of how strategies shared the executions.
@@ -220,20 +363,21 @@ fn races_note(places: usize, given_up: GivenUp) -> String {
     let restarts = match given_up.times {
         0 => "the search ended before it started anew".to_owned(),
         _ => format!(
-            "the search started anew, after {} executions that are not counted",
-            given_up.executions
+            "the search started anew, after {} that {} not counted",
+            count(given_up.executions, "execution"),
+            if given_up.executions == 1 { "is" } else { "are" },
         ),
     };
     format!("races: {places}, for the accesses there race; {restarts}")
 }
 
 /// What a reader should know of the executions.
-fn note_tally(report: &mut Report, tally: &Tally, weakened: bool) {
+fn note_tally(report: &mut Report, tally: &Tally, settings: &Settings, weakened: Option<&str>) {
     let notes = [
-        (tally.unfair_left_out, UNFAIR_LEFT_OUT),
         (tally.parked, PARKED),
-        (weakened, WEAKER_REDUCTION),
+        (weakened.is_some(), weakened.unwrap_or_default()),
         (tally.unseen_change, UNSEEN_CHANGE),
+        (tally.unwound && settings.forgotten_bytes > 0, UNWOUND),
     ];
     for (_, note) in notes.into_iter().filter(|(noted, _)| *noted) {
         report.note(note);

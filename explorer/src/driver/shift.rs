@@ -7,10 +7,16 @@ use crate::attempts::{self, After, Attempts};
 use crate::coverage::Session;
 use crate::judge;
 use crate::report::Finding;
+use crate::runtime::interrupt::interrupted;
+use crate::runtime::journal::Journal;
 use crate::runtime::{Executed, Stop, Trouble, Worker};
+use crate::schedule::{Schedule, TestBinary};
 use crate::search::{Rank, configured};
 use crate::trace::{Suits, Uncounted};
 use intermezzo_sdk::FindingKind;
+
+/// Memory that a gathered trace may take: as it stands in a span, and when its span is joined to others.
+const TRACE_BYTES: usize = 64;
 
 /// Executions between two looks at the clock, where executions are short.
 const EXECUTIONS_PER_LOOK: u64 = 64;
@@ -18,10 +24,14 @@ const EXECUTIONS_PER_LOOK: u64 = 64;
 /// Steps between two looks at the clock, where executions are long.
 const STEPS_PER_LOOK: u64 = 4096;
 
+/// Why wakeup trees are given up where they planned what they cannot rely on.
+const UNSURE: &str = "an execution failed or was cut short, or it cannot be said which variables or tasks of two executions \
+                      are the same";
+
 /// A worker at work.
 pub(super) struct Shift<'a> {
     common: &'a Common<'a>,
-    program: &'a str,
+    program: (&'a str, &'a TestBinary),
     /// Which of the workers it is.
     number: usize,
     worker: Worker,
@@ -38,6 +48,8 @@ pub(super) struct Shift<'a> {
     planned: Suits,
     /// How often a weaker reduction had taken over when this one was at work.
     weakened: u32,
+    /// How many more traces it may gather, beside the table of those that count.
+    room_for_traces: usize,
     /// Executions and steps since the last look at the clock.
     since_look: (u64, u64),
     presence: Presence<'a>,
@@ -96,7 +108,7 @@ impl<'a> Shift<'a> {
     /// A weaker reduction takes over where a program does what does not suit the one that is `asked` for.
     pub(super) fn new(
         common: &'a Common<'a>,
-        program: &'a str,
+        program: (&'a str, &'a TestBinary),
         number: usize,
         worker: Worker,
         asked: Suits,
@@ -114,6 +126,7 @@ impl<'a> Shift<'a> {
             asked,
             planned: common.books().planned,
             weakened: 0,
+            room_for_traces: common.settings.cache_bytes / TRACE_BYTES / common.settings.jobs,
             since_look: (0, 0),
             presence: Presence {
                 common,
@@ -127,6 +140,13 @@ impl<'a> Shift<'a> {
     /// Works until the search is over, or the exploration ends. Its monitors have not been told of that.
     pub(super) fn run(mut self, test: &dyn Fn()) -> (Worker, Done) {
         self.presence.enter();
+        if let Some(directory) = self.common.settings.journal.directory() {
+            let journal = Journal::open(&directory, &self.schedule_so_far());
+            self.worker.keep_journal(journal);
+        }
+        if interrupted() {
+            self.common.end(End::Interrupted);
+        }
         self.warm_up(test);
         loop {
             if self.common.weakened() != self.weakened {
@@ -141,7 +161,7 @@ impl<'a> Shift<'a> {
             let more = self.attempts.prepare(&mut self.worker);
             if self.worker.strategy().is_unsure() {
                 self.common.allowed_begins(false);
-                self.common.weaken(Suits::SourceSets);
+                self.weaken(Suits::SourceSets, Some(UNSURE));
                 continue;
             }
             if !more {
@@ -165,19 +185,37 @@ impl<'a> Shift<'a> {
             self.common.allowed_begins(true);
             let executed = self.worker.execute(test);
             self.count(&executed);
+            if let Some(thread) = &executed.toucher {
+                self.common.books().touchers.insert(thread.clone());
+            }
             let after = self.attempts.after(executed.departed, &mut self.tally.departures);
             match executed.trouble {
-                None => self.traces.add(executed.fingerprint, &self.common.traces),
+                None => self.add_trace(executed.fingerprint),
                 Some(trouble) => {
                     let ended_well = matches!(trouble.stop, Stop::Complete);
                     if !self.trouble(*trouble, after) && ended_well {
                         // Nothing but warnings.
-                        self.traces.add(executed.fingerprint, &self.common.traces);
+                        self.add_trace(executed.fingerprint);
                     }
                 }
             }
         }
         self.rest_at_last()
+    }
+
+    /// Counts the trace of an execution that ended well.
+    #[inline]
+    fn add_trace(&mut self, fingerprint: u128) {
+        self.traces.add(fingerprint, &self.common.traces);
+        if !self.common.alone && !self.common.settings.keep_going {
+            self.tally.traces.add(fingerprint, &mut self.room_for_traces);
+        }
+    }
+
+    /// The schedule of its next execution, without choices.
+    fn schedule_so_far(&self) -> Schedule {
+        let premises = self.worker.premises();
+        self.common.settings.schedule(self.program, Vec::new(), premises)
     }
 
     /// Sees to what has to be seen to between two executions; whether to prepare another one.
@@ -188,7 +226,7 @@ impl<'a> Shift<'a> {
             return self.common.ended().is_none() && self.is_allowed();
         }
         let (executions, steps) = self.since_look;
-        if (executions >= EXECUTIONS_PER_LOOK || steps >= STEPS_PER_LOOK) && self.common.looks() {
+        if executions >= EXECUTIONS_PER_LOOK || steps >= STEPS_PER_LOOK {
             self.since_look = (0, 0);
             if self.common.look(executions, self.share()) {
                 self.keep();
@@ -223,14 +261,36 @@ impl<'a> Shift<'a> {
         self.since_look.0 += 1;
         self.since_look.1 += executed.steps;
         self.learned = executed.learned;
-        let mut suits = executed.suits;
-        if self.common.several && self.planned == Suits::WakeupTrees && self.worker.chose_values() {
+        let (mut suits, mut reason) = (executed.suits, None);
+        if self.common.several && suits < Suits::SourceSets && self.worker.chose_values() {
             // Workers that have wakeup trees in common take each step to be one, not one for each value.
-            suits = suits.max(Suits::SourceSets);
+            (suits, reason) = (
+                Suits::SourceSets,
+                Some("the test chooses values, and several workers explore it"),
+            );
+        }
+        if executed.scoping.region_unheeded && self.common.own && self.common.settings.chooses_reduction() {
+            (suits, reason) = (Suits::Nothing, Some("the test turns preemptions off in a region"));
+            // From here on it is heeded.
+            self.tally.scoping.region_unheeded = false;
         }
         if suits > self.planned && !executed.departed {
-            self.common.weaken(suits);
+            self.weaken(suits, reason);
         }
+    }
+
+    /// A weaker reduction takes over, for all workers.
+    #[cold]
+    fn weaken(&mut self, suits: Suits, reason: Option<&str>) {
+        let drawn = self.worker.strategy().drawn();
+        let reason = match reason {
+            Some(reason) => reason.to_owned(),
+            None => match self.worker.unsuited(suits) {
+                Some(operation) => format!("the test does what it does not suit: {operation}"),
+                None => "the test does what it does not suit".to_owned(),
+            },
+        };
+        self.common.weaken(suits, drawn, reason);
     }
 
     /// Goes on with the weaker reduction that took over; those who wait for work of the search before are told.
@@ -250,6 +310,8 @@ impl<'a> Shift<'a> {
     #[cold]
     fn start_anew(&mut self) {
         self.worker.adopt_learned();
+        let schedule = self.schedule_so_far();
+        self.worker.journal().executions_of(&schedule);
         self.attempts.forget();
         self.given_up.times += 1;
         self.given_up.executions += self.tally.executions;
@@ -267,7 +329,7 @@ impl<'a> Shift<'a> {
         } else if self.planned == self.asked {
             configured::strategy(settings)
         } else {
-            configured::weaker(settings, self.planned)
+            configured::weaker(settings, self.planned, 0)
         });
     }
 
@@ -288,18 +350,24 @@ impl<'a> Shift<'a> {
             return;
         }
         let warming = self.common.warming.lock();
-        let crashed = attempts::warm_up(&mut self.worker, executions, test);
+        let common = self.common;
+        let is_over = || common.has_no_time();
+        let crashed = attempts::warm_up(&mut self.worker, executions, &is_over, test);
         drop(warming);
         if let Some(trouble) = crashed.and_then(|crashed| crashed.trouble)
             && !over
         {
+            let ending = match trouble.stop {
+                Stop::Hung(_) => Ending::Hang,
+                _ => Ending::EarlyCrash,
+            };
             let found = judge::findings(*trouble, |choices, premises| {
                 self.common.settings.schedule(self.program, choices, premises)
             });
             self.tally.executions += 1;
             self.tally.first_failure = Some(1);
             self.common.books().catalogue.add(&Rank::default(), found);
-            self.common.end(End::ForGood(Ending::EarlyCrash));
+            self.common.end(End::ForGood(ending));
         }
     }
 
@@ -321,6 +389,7 @@ impl<'a> Shift<'a> {
     /// An execution did not just end well; `after` says what becomes of it if it departed. Whether it showed an error.
     fn trouble(&mut self, trouble: Trouble, after: After) -> bool {
         let damaged = trouble.damaged;
+        let hung = matches!(trouble.stop, Stop::Hung(_));
         if let Some(iroots) = &self.common.iroots {
             iroots.stuck(&trouble.wanted);
         }
@@ -343,7 +412,8 @@ impl<'a> Shift<'a> {
         let place = self.worker.strategy().place();
         self.common.books().add(&rank, found, place);
         if damaged {
-            self.common.end(End::ForGood(Ending::Crash));
+            let ending = if hung { Ending::Hang } else { Ending::Crash };
+            self.common.end(End::ForGood(ending));
             return failed;
         }
         if after == After::Lost && !self.common.replaying {

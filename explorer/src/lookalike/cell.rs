@@ -4,7 +4,8 @@
 //! Monitors hear of a cell that is dropped, too.
 //!
 //! An access to a cell is no schedule point: if two tasks may make conflicting accesses there is a data race,
-//! whatever the order, and that is for a monitor to tell.
+//! whatever the order, and that is for a monitor to tell. It becomes one where a race was found
+//! (`runtime/data_points.rs`).
 //!
 //! A cell becomes a variable at its first use, like any look-alike: that costs a word in the cell and one
 //! comparison per use, and finds a cell that is carried from one execution into the next.
@@ -70,7 +71,8 @@ impl<T: ?Sized> Object<Data<T>, CellId> {
                 let (data, size) = placed(body);
                 engine.data_access(DataAccess {
                     owner: Owner::Cell(var),
-                    address: data.cast::<u8>().addr(),
+                    // Exposed, for a value to which a pointer is given out is looked at later.
+                    address: data.cast::<u8>().expose_provenance(),
                     size,
                     does,
                     site,
@@ -94,8 +96,14 @@ impl<T: ?Sized> Object<Data<T>, CellId> {
         }
     }
 
-    /// The data of a cell that nobody else can see.
-    fn data_mut(&mut self) -> &mut T {
+    /// The data of a cell that nobody else can see; the access to it is published as a write.
+    fn data_mut(&mut self, site: Site) -> &mut T {
+        if let Some(engine) = Engine::current()
+            && !engine.in_teardown()
+            && (self.known(engine).is_some() || self.is_unused())
+        {
+            self.access(Does::Write, site);
+        }
         // SAFETY: `&mut self` says that nobody else can see it.
         unsafe { &mut (*self.get_mut()).0 }
     }
@@ -112,10 +120,11 @@ fn placed<T: ?Sized>(body: *mut Data<T>) -> (*mut T, usize) {
 
 /// The core of interior mutability: `std::cell::UnsafeCell`.
 ///
-/// Whoever asks for the pointer by [`UnsafeCell::get`] is taken to **write** through it, there and then: what is done
-/// with a raw pointer cannot be seen. So that is conservative: two tasks that only read are reported like two that write,
-/// if nothing orders them. A pointer that is kept, and used later, is not seen again. [`UnsafeCell::with`] says that it
-/// reads and [`UnsafeCell::with_mut`] that it writes; [`crate::ptr`] has reads and writes by pointer that are seen.
+/// What is done with a raw pointer cannot be seen, so a pointer from [`UnsafeCell::get`] is watched. Asking for it counts as a
+/// read. If the value has changed by the task's next visible operation, that counts as a write at the same place. Tasks that
+/// only read through such pointers are no data race. Not seen is a write that changes no byte, and what is done with a
+/// pointer that is kept beyond the next visible operation. [`UnsafeCell::with`] says that it reads and
+/// [`UnsafeCell::with_mut`] that it writes; [`crate::ptr`] has reads and writes by pointer that are seen.
 #[repr(transparent)]
 pub struct UnsafeCell<T: ?Sized>(Object<Data<T>, CellId>);
 
@@ -132,7 +141,7 @@ impl<T> UnsafeCell<T> {
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// A pointer to the value. Counts as a write, see [`UnsafeCell`].
+    /// Returns a pointer to the value. Counts as a read, and as a write if the value changes: see [`UnsafeCell`].
     #[inline]
     #[track_caller]
     pub fn get(&self) -> *mut T {
@@ -153,9 +162,10 @@ impl<T: ?Sized> UnsafeCell<T> {
         write(self.0.access(Does::Write, Location::caller()))
     }
 
-    /// The value of a cell that nobody else can see.
+    /// The value of a cell that nobody else can see. Counts as a write.
+    #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
-        self.0.data_mut()
+        self.0.data_mut(Location::caller())
     }
 }
 
@@ -259,9 +269,10 @@ impl<T: ?Sized> Cell<T> {
         self.0.place(Location::caller())
     }
 
-    /// The value of a cell that nobody else can see.
+    /// The value of a cell that nobody else can see. Counts as a write.
+    #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
-        self.0.data_mut()
+        self.0.data_mut(Location::caller())
     }
 }
 

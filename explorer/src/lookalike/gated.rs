@@ -99,6 +99,14 @@ impl<S: State> Gated<S> {
         }
     }
 
+    /// A schedule point, where every operation has one: before what an operation does ahead of [`perform`](Self::perform).
+    pub(crate) fn point(&self, op: SyncVarOp, site: Site) {
+        if let Some(engine) = Engine::current().filter(|engine| engine.every_operation()) {
+            let (var, _) = self.0.inside(engine, site);
+            engine.point(Access::new(op, var, site));
+        }
+    }
+
     fn perform_inside<R>(
         &self,
         engine: Engine,

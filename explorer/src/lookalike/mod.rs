@@ -53,8 +53,10 @@ pub fn choose(n: usize) -> usize {
             u32::MAX
         ));
     };
+    let access = Access::nowhere(SyncVarOp::Choice, site);
+    engine.point(access);
     let taken = engine.choose(ChoiceKind::Value, alternatives);
-    engine.commit(Access::nowhere(SyncVarOp::Choice, site), u64::from(taken), 0);
+    engine.commit(access, u64::from(taken), 0);
     taken as usize
 }
 

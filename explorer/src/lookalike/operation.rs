@@ -48,7 +48,9 @@ impl Operations {
         if let Some(engine) = Engine::current() {
             let site = Location::caller();
             let (var, _) = self.0.inside(engine, site);
-            engine.commit(Access::new(SyncVarOp::OperationReturn, var, site), 0, number);
+            let access = Access::new(SyncVarOp::OperationReturn, var, site);
+            engine.point(access);
+            engine.commit(access, 0, number);
         }
     }
 }

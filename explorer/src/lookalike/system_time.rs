@@ -2,6 +2,7 @@
 
 use crate::runtime::Engine;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
+use std::panic::Location;
 use std::time::{Duration, SystemTimeError};
 
 /// The beginning of 1970: `std::time::UNIX_EPOCH`.
@@ -30,9 +31,14 @@ impl SystemTime {
     /// # Ok::<(), std::time::SystemTimeError>(())
     /// ```
     #[must_use]
+    #[track_caller]
     pub fn now() -> SystemTime {
         SystemTime(match Engine::current() {
-            Some(engine) => std::time::UNIX_EPOCH + BEGINNING + Duration::from_nanos(engine.look_at_clock()),
+            Some(engine) => {
+                std::time::UNIX_EPOCH
+                    + BEGINNING
+                    + Duration::from_nanos(engine.look_at_clock(Location::caller()))
+            }
             None => std::time::SystemTime::now(),
         })
     }
@@ -49,6 +55,7 @@ impl SystemTime {
     ///
     /// # Errors
     /// It is to come: the error says how soon.
+    #[track_caller]
     pub fn elapsed(&self) -> Result<Duration, SystemTimeError> {
         SystemTime::now().duration_since(*self)
     }

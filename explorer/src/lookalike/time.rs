@@ -1,11 +1,12 @@
 //! `std::time`, on a virtual clock inside an exploration.
 //!
 //! Virtual time stands still while tasks run. It moves on when a task sleeps or a wait times out, and a
-//! little at each look at it, by more and more while nothing else happens: a loop that waits for time to
-//! pass ends.
+//! little at each look at it, by more and more while the task does nothing else: a loop that waits for time
+//! to pass ends.
 
 use crate::runtime::Engine;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
+use std::panic::Location;
 use std::sync::OnceLock;
 
 pub use super::system_time::{SystemTime, UNIX_EPOCH};
@@ -25,10 +26,11 @@ pub struct Instant(
 impl Instant {
     /// This moment.
     #[must_use]
+    #[track_caller]
     pub fn now() -> Instant {
         static ANCHOR: OnceLock<std::time::Instant> = OnceLock::new();
         let since = match Engine::current() {
-            Some(engine) => Duration::from_nanos(engine.look_at_clock()),
+            Some(engine) => Duration::from_nanos(engine.look_at_clock(Location::caller())),
             None => ANCHOR.get_or_init(std::time::Instant::now).elapsed(),
         };
         Instant(BEGINNING + since)
@@ -54,6 +56,7 @@ impl Instant {
 
     /// How long ago this moment was.
     #[must_use]
+    #[track_caller]
     pub fn elapsed(&self) -> Duration {
         Instant::now().duration_since(*self)
     }

@@ -9,6 +9,7 @@
 //! complete proof, smaller executions; the note then says that there may be one. Crashes are left as they are, and what
 //! departs from its schedule cannot be minimised. Monitors hear the executions that concern their own findings.
 
+mod deadline;
 mod prove;
 mod reduce;
 mod reproduce;
@@ -21,6 +22,7 @@ use crate::runtime::Worker;
 use crate::schedule::{Choice, Premises, Schedule};
 use crate::search::Replay;
 use crate::settings::Settings;
+pub(crate) use deadline::Deadline;
 use intermezzo_sdk::FindingKind;
 use prove::Proven;
 use same::Failure;
@@ -39,29 +41,38 @@ pub(crate) struct Minimiser<'a> {
     /// What is left for all findings together; each may take an even share of it.
     executions: u64,
     retries: u32,
+    deadline: Deadline,
     /// Whether the search ran executions in order of preemptions, so that what it found first has the fewest.
     in_order: bool,
 }
 
 impl<'a> Minimiser<'a> {
     /// A minimiser that runs executions on this worker, whose search is over.
-    pub(crate) fn new(worker: &'a mut Worker, settings: &Settings, in_order: bool) -> Minimiser<'a> {
+    pub(crate) fn new(
+        worker: &'a mut Worker,
+        settings: &Settings,
+        deadline: Deadline,
+        in_order: bool,
+    ) -> Minimiser<'a> {
         Minimiser {
             worker,
             executions: settings.minimise,
             retries: settings.retries,
+            deadline,
             in_order,
         }
     }
 
-    /// Replays and minimises all findings of a report; notes say what came of it.
+    /// Replays and minimises all findings of a report; notes give the result. Calls `ran` after each execution.
     pub(crate) fn settle(
         mut self,
         report: &mut Report,
         test: &dyn Fn(),
         schedule: &dyn Fn(Vec<Choice>, Premises) -> Schedule,
+        ran: &dyn Fn(),
     ) {
-        let subject = Subject { test, schedule };
+        let subject = Subject { test, schedule, ran };
+        let mut replayed = false;
         for at in 0..report.findings.len() {
             let finding = &report.findings[at];
             // A misuse by no task is a monitor's, of which none hears any more.
@@ -71,6 +82,12 @@ impl<'a> Minimiser<'a> {
             {
                 continue;
             }
+            // One is replayed at least, whatever the time.
+            if replayed && self.deadline.is_over() {
+                report.note(&not_replayed(at + 1, self.deadline));
+                return;
+            }
+            replayed = true;
             let known: Vec<Finding> = report.findings.clone();
             let left = known[at..].iter().filter(|finding| finding.is_error()).count();
             let share = self.executions / left as u64;
@@ -125,11 +142,11 @@ impl<'a> Minimiser<'a> {
         self.worker.data_points_only(&finding.schedule.data_points);
         let first = self.replay(&finding, &failure, heard, subject)?;
         let Some(first) = first else {
-            let mut shown = 0;
-            for _ in 0..self.retries {
+            let (mut shown, mut all) = (0, 1);
+            while all <= self.retries && !self.deadline.is_over() {
                 shown += u32::from(self.replay(&finding, &failure, heard, subject)?.is_some());
+                all += 1;
             }
-            let all = self.retries + 1;
             finding.replays = Some(Replays { shown, all });
             return Ok(Settled {
                 finding,
@@ -153,7 +170,7 @@ impl<'a> Minimiser<'a> {
             failure,
             heard,
             others,
-            budget: Budget::new(share),
+            budget: Budget::new(share, self.deadline),
             best: first,
         };
         search.reduce()?;
@@ -173,7 +190,8 @@ impl<'a> Minimiser<'a> {
                 spent: budget.spent(),
             });
         }
-        let note = note(before, best.size, budget.executions, proven);
+        let cut = (proven != Proven::All && budget.is_cut()).then_some(self.deadline);
+        let note = note(before, best.size, budget.executions, proven, cut);
         let (count, found_by) = (finding.count, finding.found_by);
         finding = Finding {
             count,
@@ -197,7 +215,7 @@ impl<'a> Minimiser<'a> {
     ) -> Result<Option<Box<Shown>>, Crashed> {
         let strategy = Replay::new(finding.schedule.choices.clone());
         // A replay has its own account: it is due whatever minimising may cost.
-        let mut budget = Budget::new(1);
+        let mut budget = Budget::new(1, self.deadline);
         let trial = self.worker.apart(Box::new(strategy), heard, |worker| {
             subject.run(worker, failure, &mut budget)
         });
@@ -231,8 +249,14 @@ struct Search<'a> {
     best: Box<Shown>,
 }
 
-/// What came of minimising, in words.
-fn note(before: Size, after: Size, executions: u64, proven: Proven) -> String {
+/// What a report notes where there was no time for a finding and those after it.
+fn not_replayed(number: usize, deadline: Deadline) -> String {
+    let why = deadline.why();
+    format!("finding {number} and those after it were neither replayed nor made smaller: {why}")
+}
+
+/// Describes the result of minimising, which ended at the deadline if one is given.
+fn note(before: Size, after: Size, executions: u64, proven: Proven, cut: Option<Deadline>) -> String {
     let counted = |count: u64, what: &str| match count {
         1 => format!("1 {what}"),
         count => format!("{count} {what}{}", if what.ends_with("ch") { "es" } else { "s" }),
@@ -251,6 +275,7 @@ fn note(before: Size, after: Size, executions: u64, proven: Proven) -> String {
         Proven::Preemptions => "none with fewer preemptions shows it",
         Proven::All => "no smaller one shows it",
     };
+    let ended = cut.map_or_else(String::new, |deadline| format!("; {}", deadline.why()));
     let changed = if before == after {
         format!("the execution has {}", size(after))
     } else {
@@ -260,5 +285,5 @@ fn note(before: Size, after: Size, executions: u64, proven: Proven) -> String {
             size(after)
         )
     };
-    format!("{changed}; {left} ({tried})")
+    format!("{changed}; {left}{ended} ({tried})")
 }

@@ -18,6 +18,7 @@ use crate::schedule::ChoiceKind;
 use crate::sites::Sites;
 use intermezzo_breakpoint::{Arming, Armings, Refinements, Spot, Where};
 use intermezzo_sdk::FindingKind;
+use std::collections::{HashMap, HashSet};
 
 /// Most executions in search of a finding's breakpoint: some tests have thousands of pairs.
 const TRIALS: u64 = 400;
@@ -53,9 +54,15 @@ impl Minimiser<'_> {
         // Some failures take two of them.
         let pairs = (0..singles.len().min(PAIRED)).flat_map(|one| (0..one).map(move |other| [other, one]));
         let pairs = pairs.map(|pair| pair.map(|at| singles[at].clone()).to_vec());
-        let by_default = self.try_out(Armings::default(), &failure, heard, subject, &mut Budget::new(1))?;
+        let by_default = self.try_out(
+            Armings::default(),
+            &failure,
+            heard,
+            subject,
+            &mut Budget::new(1, self.deadline),
+        )?;
         let mut best: Option<(u64, Vec<Candidate>)> = None;
-        let mut budget = Budget::new(TRIALS);
+        let mut budget = Budget::new(TRIALS, self.deadline);
         for candidate in singles.iter().map(|one| vec![one.clone()]).chain(pairs) {
             if budget.is_spent() || candidate.len() > 1 && best.is_some() {
                 break;
@@ -75,6 +82,9 @@ impl Minimiser<'_> {
             if in_vain == 0 {
                 break;
             }
+        }
+        if best.is_none() && budget.is_cut() {
+            return Ok(Err("there was no time to try each pair of places".into()));
         }
         Ok(match best {
             Some((in_vain, candidate)) => Ok(suggestion(finding, number, &candidate, in_vain)),
@@ -125,13 +135,9 @@ fn candidates(finding: &Finding) -> Vec<Candidate> {
         list.extend(pair);
     }
     all.append(&mut later);
-    let mut distinct: Vec<Candidate> = Vec::new();
-    for candidate in all {
-        if distinct.iter().all(|known| known.arming != candidate.arming) {
-            distinct.push(candidate);
-        }
-    }
-    distinct
+    let mut known = HashSet::new();
+    all.retain(|candidate| known.insert(candidate.arming.clone()));
+    all
 }
 
 /// Those of the places that the finding itself names.
@@ -180,27 +186,38 @@ fn before(first: &(Spot, &str), second: &(Spot, &str), (skip, skip_second): (u64
 /// with visits skipped as many as there were before, of both sides and of one. And whether the second's task was interrupted for the first.
 fn conflicts(events: &[FindingEvent]) -> Vec<(Vec<Candidate>, bool)> {
     let mut pairs: Vec<(usize, usize)> = Vec::new();
+    let mut earlier: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, second) in events.iter().enumerate().filter(|(_, event)| may_conflict(event)) {
-        let earlier = events[..at].iter().enumerate().rev();
-        let firsts = earlier.filter(|(_, first)| may_conflict(first) && first.var == second.var);
+        let same_var = earlier.entry(&second.var).or_default();
+        let firsts = same_var.iter().rev().map(|&first| (first, &events[first]));
         // Others have come in between, whose own order with the second says as much.
         let firsts = firsts.take_while(|(_, first)| first.task != second.task);
         let conflicting = firsts.filter(|(_, first)| !(only_reads(first) && only_reads(second)));
         pairs.extend(conflicting.map(|(first, _)| (first, at)));
+        same_var.push(at);
     }
     pairs.sort_by_key(|&(first, second)| (second - first, first));
+    let mut visits: HashMap<&str, u64> = HashMap::new();
+    let visited: Vec<u64> = events
+        .iter()
+        .map(|event| {
+            let visits = visits.entry(&event.site).or_default();
+            *visits += 1;
+            *visits - 1
+        })
+        .collect();
+    let mut begun: HashMap<&str, usize> = HashMap::new();
+    for (at, event) in events.iter().enumerate() {
+        begun.entry(&event.task).or_insert(at);
+    }
     let candidates = pairs.iter().filter_map(|&(at, then)| {
         let (first, second) = (&events[at], &events[then]);
         let what = first.var.as_str();
         let sides = ((spot(&first.site)?, what), (spot(&second.site)?, what));
-        let visited = |event: &FindingEvent, before: usize| {
-            let same = events[..before].iter().filter(|other| other.site == event.site);
-            same.count() as u64
-        };
-        let skips = (visited(first, at), visited(second, then));
+        let skips = (visited[at], visited[then]);
         let plain = before(&sides.0, &sides.1, (0, 0));
         let skipping = [skips, (skips.0, 0), (0, skips.1)].map(|skips| before(&sides.0, &sides.1, skips));
-        let interrupted = events[..at].iter().any(|event| event.task == second.task);
+        let interrupted = begun[second.task.as_str()] < at;
         Some(([vec![plain], skipping.to_vec()].concat(), interrupted))
     });
     let mut candidates: Vec<(Vec<Candidate>, bool)> = candidates.collect();

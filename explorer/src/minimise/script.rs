@@ -85,17 +85,20 @@ impl Script {
     }
 }
 
-/// What tells a task from all others in every execution: who created it, as the how-manieth.
-fn lineage(tasks: &[Task], task: u32) -> u64 {
-    if task == 0 {
-        return 1;
+/// Returns what identifies a task in every execution: its number among its creator's tasks, and those of all above it.
+fn lineage(tasks: &[Task], mut task: u32) -> u64 {
+    let mut ordinals = Vec::new();
+    while task != 0 {
+        let entry = &tasks[task as usize];
+        ordinals.push(entry.ordinal);
+        task = entry.parent;
     }
-    let entry = &tasks[task as usize];
-    let parent = lineage(tasks, entry.parent);
     // Two that come out alike would only make a script less exact.
-    parent
-        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        .wrapping_add(entry.ordinal.into())
+    ordinals.iter().rev().fold(1u64, |above, &ordinal| {
+        above
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .wrapping_add(ordinal.into())
+    })
 }
 
 /// Runs one execution, by a script.

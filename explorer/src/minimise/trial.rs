@@ -1,5 +1,6 @@
 //! One more execution of a test that failed: whether it fails in the same way, and how large it is.
 
+use super::deadline::Deadline;
 use super::same::Failure;
 use super::script::Script;
 use crate::judge;
@@ -50,24 +51,31 @@ pub(super) enum Trial {
     Crashed(Vec<Finding>),
 }
 
-/// How much minimising may cost, in executions and steps.
+/// The most that minimising may cost, in executions and steps, and when it has to end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     most: u64,
     pub(super) executions: u64,
     pub(super) steps: u64,
+    deadline: Deadline,
 }
 
-/// Steps for which an execution counts as one.
-const STEPS_PER_EXECUTION: u64 = 1_000;
+/// Steps for which an execution counts as one: the default budget is then a matter of seconds in a debug build.
+const STEPS_PER_EXECUTION: u64 = 200;
 
 impl Budget {
-    pub(super) fn new(most: u64) -> Budget {
+    pub(super) fn new(most: u64, deadline: Deadline) -> Budget {
         Budget {
             most,
             executions: 0,
             steps: 0,
+            deadline,
         }
+    }
+
+    /// `true` if time was over while executions were left.
+    pub(super) fn is_cut(&self) -> bool {
+        self.spent() < self.most && self.deadline.is_over()
     }
 
     /// What is gone.
@@ -75,14 +83,14 @@ impl Budget {
         self.executions.max(self.steps / STEPS_PER_EXECUTION)
     }
 
-    /// Whether nothing is left.
+    /// `true` if nothing is left.
     pub(super) fn is_spent(&self) -> bool {
-        self.spent() >= self.most
+        self.spent() >= self.most || self.deadline.is_over()
     }
 
-    /// Whether more than half is gone.
+    /// `true` if more than half is gone.
     pub(super) fn is_half_spent(&self) -> bool {
-        self.spent() >= self.most.div_ceil(2)
+        self.spent() >= self.most.div_ceil(2) || self.deadline.is_over()
     }
 }
 
@@ -91,6 +99,8 @@ impl Budget {
 pub(super) struct Subject<'a> {
     pub(super) test: &'a dyn Fn(),
     pub(super) schedule: &'a dyn Fn(Vec<Choice>, Premises) -> Schedule,
+    /// Called after each execution.
+    pub(super) ran: &'a dyn Fn(),
 }
 
 impl Subject<'_> {
@@ -100,6 +110,7 @@ impl Subject<'_> {
             return Trial::None;
         }
         let executed = worker.execute(self.test);
+        (self.ran)();
         budget.executions += 1;
         budget.steps += executed.steps;
         let Some(trouble) = executed.trouble else {

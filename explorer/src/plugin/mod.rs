@@ -15,8 +15,8 @@ mod library;
 mod problem;
 mod trial;
 
-pub use attach::ByName;
-pub(crate) use attach::{Known, attach};
+pub use attach::{Brought, ByName, bring};
+pub(crate) use attach::{Known, attach, data_race};
 pub(crate) use find::PATH_VARIABLE;
 pub use problem::{PluginError, PluginProblem};
 

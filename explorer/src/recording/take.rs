@@ -7,7 +7,7 @@ use crate::driver::{Exploration, Listening, Make};
 use crate::report::{Finding, Report};
 use crate::schedule::{Choice, Schedule};
 use crate::search::Strategy;
-use crate::settings::Settings;
+use crate::settings::{Settings, Wanted};
 use crate::sites::Sites;
 use intermezzo_sdk::{FindingKind, Monitor};
 use std::sync::PoisonError;
@@ -28,13 +28,17 @@ pub(crate) struct Apart {
     pub(crate) makes: Vec<Make>,
 }
 
-/// These settings, as a replay of the schedule needs them: its environment, its limit of steps, and its treatment of loops
-/// that wait.
+/// These settings, as a replay of the schedule needs them: its environment, its limit of steps, its treatment of loops that
+/// wait, and its monitors, before others that are set.
 pub(crate) fn settings_of_replay(settings: &mut Settings, schedule: &Schedule) {
     settings.steps = schedule.steps;
     settings.environment = schedule.environment;
     settings.fair_yields = schedule.fair_yields;
     settings.awaits = schedule.awaits;
+    settings.warm_up = settings.warm_up.max(schedule.warm_up);
+    if !schedule.monitors.is_empty() {
+        settings.monitors = Wanted::and_others(&schedule.monitors, &settings.monitors);
+    }
     settings.assume_awaits = !schedule.known_loops.is_empty();
     settings.schedule_points_at = Sites::default();
     settings.preempt_at_races = false;
@@ -85,6 +89,7 @@ fn why_not(number: usize, finding: &Finding) -> Option<&'static str> {
         FindingKind::Crash => Some(
             "not recorded: a crash may have damaged the process that explored; a replay of its schedule records it",
         ),
+        FindingKind::Hang => Some("not recorded: the execution would hang again"),
         FindingKind::Divergence => {
             Some("not recorded: an execution that departs from its schedule has no replay")
         }
@@ -199,6 +204,7 @@ impl Apart {
         let exploration = Exploration {
             settings,
             program: self.program.clone(),
+            binary: finding.schedule.binary.clone(),
             body: self.body,
             custom,
             replay: Some(finding.schedule.clone()),

@@ -1,19 +1,33 @@
 //! Clearing away what an execution leaves behind.
 //!
-//! Tasks that an execution leaves in the middle (a deadlock, a failed test body) are unwound, newest
-//! first, so that what they own is dropped and no task outlives what it borrows from its creator. The
-//! unwinding is a panic with a private payload and no message. Operations then happen at once. A task
-//! that waits for the tasks of its scope is not unwound before they have ended: they borrow from it. A task
-//! that cannot be unwound (its destructors wait for something that never comes, or do not end, or panic) is
-//! left as it is, never resumed, and its memory is lost: that is rare, and better than a dead process.
+//! An execution may leave tasks in the middle: after a deadlock, or where the test's body failed. As a rule they are
+//! *forgotten*, as threads are when their process ends: nothing of them runs again, nothing is dropped that they may
+//! share, and their stacks stay mapped, because lists and thread-locals outside the execution may refer to them. Code
+//! that was not written to unwind where it performs an operation stays sound so.
+//!
+//! That memory is lost. Beyond a budget (the setting `forgotten_bytes`, of all explorations of the process) tasks are
+//! *unwound* instead, newest first, so that what they own is dropped and no task outlives what it borrows
+//! from its creator. The unwinding is a panic with a private payload and no message. Operations then happen at
+//! once. A task that waits for the tasks of its scope is not unwound before they have ended: they borrow from it. A
+//! task that cannot be unwound (its destructors wait for something that never comes, or do not end, or panic) is
+//! left as it is, never resumed, and its memory is used again: that is rare, and better than a dead process.
 
+use super::crash::Crash;
 use super::fiber::Fiber;
 use super::switch::Back;
 use super::task::{Status, Wake};
-use super::{Access, Engine, Gates, Local, PanicNote, Runtime, Stop, gate};
+use super::{Access, Engine, Gates, Local, PanicNote, Runtime, Stop, gate, panic_count};
 use intermezzo_sdk::SyncVarOp;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Bytes of stacks that the process has forgotten.
+static FORGOTTEN: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes that a forgotten stack counts at least: it takes two of the mappings that the system allows a process, 65,530 on
+/// Linux.
+const FORGOTTEN_LEAST: usize = 32 << 10;
 
 /// The payload that unwinds an abandoned task.
 struct Abandoned;
@@ -51,9 +65,7 @@ impl Engine {
             }
             return;
         }
-        if !task.finishing && !rt.sweeping && !self.panicking() {
-            self.rt().tasks[rt.current as usize].panicking = true;
-            self.rt().anybody_panicking = true;
+        if !task.finishing && !rt.sweeping && !std::thread::panicking() {
             resume_unwind(Box::new(Abandoned));
         }
     }
@@ -95,6 +107,12 @@ impl Engine {
         rt.fibers[task as usize].room.finished();
         let entry = &mut rt.tasks[task as usize];
         entry.finishing = true;
+        let end = Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site);
+        self.point(end);
+        let rt = self.rt();
+        let entry = &mut rt.tasks[task as usize];
+        entry.over_at = rt.events.as_slice().len();
+        entry.over_by_itself = rt.last == task;
         let nothing_own = !entry.detached && entry.locals.is_empty();
         let quiet = nothing_own || self.drop_own(task);
         self.end_task(task, returned && quiet);
@@ -140,12 +158,13 @@ impl Engine {
 
     #[inline(always)]
     fn end_task(self, task: u32, returned: bool) {
+        let entry = &self.rt().tasks[task as usize];
+        let var = entry.var;
+        let access = Access::new(SyncVarOp::TaskEnd, var, entry.pending.access.site);
+        self.point(access);
         let rt = self.rt();
         let entry = &mut rt.tasks[task as usize];
         entry.status = Status::Ended;
-        entry.panicking = false;
-        let var = entry.var;
-        let access = Access::new(SyncVarOp::TaskEnd, var, entry.pending.access.site);
         rt.live -= 1;
         rt.enabled.remove(task);
         self.commit(access, 0, 0);
@@ -174,7 +193,8 @@ impl Engine {
     /// The task's last panic was not caught inside it.
     fn panic_escaped(self, task: u32) {
         let rt = self.rt();
-        match rt.panics.iter_mut().rev().find(|note| note.task == task) {
+        let own = |note: &&mut PanicNote| note.task == task && note.depth == 1;
+        match rt.panics.iter_mut().rev().find(own) {
             Some(note) => note.escaped = true,
             // No hook was called: `resume_unwind`.
             None => rt.panics.push(PanicNote {
@@ -183,6 +203,8 @@ impl Engine {
                 place: None,
                 escaped: true,
                 joined: false,
+                depth: 1,
+                unwinding: false,
             }),
         }
     }
@@ -257,13 +279,15 @@ fn serve_once() {
 }
 
 impl Runtime {
-    /// Clears away what the execution leaves behind. `unwind` is false where its tasks' memory cannot be
-    /// trusted any more.
-    pub(super) fn clear_away(&mut self, unwind: bool) {
+    /// Clears away what the execution leaves behind. With `is_damaged`, its tasks' memory cannot be trusted any more: nothing
+    /// of them runs.
+    pub(super) fn clear_away(&mut self, is_damaged: bool) {
         let engine = Engine(self);
         let rt = engine.rt();
         rt.teardown = true;
-        if rt.live > 0 && unwind && cfg!(panic = "unwind") {
+        rt.forgot = rt.live > 0 && !is_damaged && rt.forget_tasks();
+        if rt.live > 0 && !rt.forgot && !is_damaged && cfg!(panic = "unwind") {
+            rt.unwound = true;
             for _ in 0..ROUNDS {
                 for task in (0..engine.rt().created).rev() {
                     if engine.rt().tasks[task as usize].status != Status::Ended {
@@ -283,19 +307,52 @@ impl Runtime {
             }
         }
         let rt = engine.rt();
-        if unwind && rt.has_leftovers() {
+        if rt.forgot {
+            rt.forget_leftovers();
+        } else if !is_damaged && rt.has_leftovers() {
             rt.sweeping = true;
             engine.resume(0);
             let rt = engine.rt();
             rt.sweeping = false;
             if rt.has_leftovers() {
                 engine.forget(0);
-                while let Some((address, _)) = rt.statics.next_to_drop() {
-                    rt.statics.dropped(address);
-                }
+                rt.forget_leftovers();
             }
         }
         engine.rt().teardown = false;
+    }
+
+    /// Forgets the tasks that have not ended, if the budget allows it. Their stacks are never used again.
+    fn forget_tasks(&mut self) -> bool {
+        let live: Vec<u32> = self.live_tasks().collect();
+        let bytes = |&task: &u32| self.fibers[task as usize].in_use().max(FORGOTTEN_LEAST);
+        let bytes: usize = live.iter().map(bytes).sum();
+        let most = self.limits.forgotten_bytes;
+        let within = |forgotten: usize| forgotten.checked_add(bytes).filter(|&sum| sum <= most);
+        if FORGOTTEN.fetch_update(Relaxed, Relaxed, within).is_err() {
+            return false;
+        }
+        let fresh = || Fiber::new(self.limits.stack_bytes, serve);
+        let Ok(fresh) = live.iter().map(|_| fresh()).collect::<Result<Vec<_>, _>>() else {
+            return false;
+        };
+        for (task, fresh) in live.into_iter().zip(fresh) {
+            let entry = &mut self.tasks[task as usize];
+            entry.status = Status::Ended;
+            entry.locals.drain(..).for_each(std::mem::forget);
+            std::mem::forget(std::mem::replace(&mut self.fibers[task as usize], fresh));
+        }
+        true
+    }
+
+    /// Forgets results and the values of statics: tasks that were forgotten may be in the middle of changing them.
+    fn forget_leftovers(&mut self) {
+        for fiber in &mut self.fibers[..self.created as usize] {
+            fiber.room.empty();
+        }
+        while let Some((address, _)) = self.statics.next_to_drop() {
+            self.statics.dropped(address);
+        }
     }
 
     fn live_tasks(&self) -> impl Iterator<Item = u32> + '_ {
@@ -317,19 +374,32 @@ impl Engine {
         let rt = self.rt();
         (rt.current, rt.running) = (task, task);
         let fiber: *mut Fiber = &raw mut *rt.fibers[task as usize];
+        // The exploration may run in a destructor, of a thread that unwinds.
+        let own = panic_count::lay_down();
         // SAFETY: this is the worker, so no fiber runs; they are boxed and stay where they are.
         let back = unsafe { Fiber::enter(&raw mut rt.home, fiber) };
         if let Back::Crashed(crash) = back {
             let rt = self.rt();
+            rt.tasks[rt.running as usize].unwinding = u32::from(std::thread::panicking());
+            if let Some(emergency) = &rt.emergency {
+                emergency.crashed(self.0, crash);
+            }
+            let rt = self.rt();
+            // It will not end its panics.
+            rt.tasks[rt.running as usize].unwinding = panic_count::lay_down();
             if rt.teardown {
                 rt.crash_cleared = Some(crash);
             } else {
-                rt.stop = Some(Stop::Crashed(crash));
+                rt.stop = Some(match rt.watched.pulse().take() {
+                    Some(hang) if crash == Crash::Hang => Stop::Hung(hang),
+                    _ => Stop::Crashed(crash),
+                });
             }
             rt.damaged = true;
             // Its stack is gone: there is nothing to unwind.
             self.forget(rt.running);
         }
+        panic_count::take_up(own);
         if let Some(panic) = self.rt().carried.take() {
             resume_unwind(panic);
         }

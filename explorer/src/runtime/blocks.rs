@@ -7,7 +7,7 @@
 use super::{Engine, Runtime};
 use intermezzo_sdk::BlockKind;
 use std::alloc::Layout;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// A block of the execution that runs.
 #[derive(Clone, Copy)]
@@ -18,6 +18,8 @@ pub(super) struct Block {
     /// Who asked for it, and the how-manieth of its kind that was: its stable name.
     pub(super) user: u32,
     pub(super) ordinal: u32,
+    /// `false` once a block that is not the allocator's was given back.
+    is_in_use: bool,
 }
 
 /// The blocks of an execution.
@@ -26,13 +28,17 @@ pub(super) struct Blocks {
     list: Vec<Block>,
     /// Those of the allocator's, by address; no two overlap, for none is freed.
     heap: BTreeMap<usize, u32>,
-    /// Those of others that are in use.
+    /// Those of others that are in use, up to the block of number `settled`: they are put there when somebody looks.
     shared: BTreeMap<usize, u32>,
-    /// How many of each kind each task asked for.
-    counts: HashMap<(u32, u32), u32>,
+    settled: usize,
+    /// By task and kind: how many it asked for.
+    counts: Vec<[u32; KINDS]>,
     /// How to free those of the allocator's.
     layouts: Vec<(*mut u8, Layout)>,
 }
+
+/// Number of kinds of blocks.
+const KINDS: usize = 3;
 
 /// The name of a kind in reports.
 fn kind_name(kind: BlockKind) -> &'static str {
@@ -51,7 +57,10 @@ impl Blocks {
     }
 
     fn add(&mut self, kind: BlockKind, start: usize, size: usize, user: u32) -> u32 {
-        let ordinal = self.counts.entry((user, kind as u32)).or_default();
+        if self.counts.len() <= user as usize {
+            self.counts.resize(user as usize + 1, [0; KINDS]);
+        }
+        let ordinal = &mut self.counts[user as usize][kind as usize];
         *ordinal += 1;
         let number = self.list.len() as u32;
         self.list.push(Block {
@@ -60,12 +69,10 @@ impl Blocks {
             kind,
             user,
             ordinal: *ordinal,
+            is_in_use: true,
         });
-        match kind {
-            BlockKind::Heap => drop(self.heap.insert(start, number)),
-            // A value that is moved is somewhere else.
-            BlockKind::Shared if size > 0 => drop(self.shared.insert(start, number)),
-            _ => {}
+        if kind == BlockKind::Heap {
+            self.heap.insert(start, number);
         }
         number
     }
@@ -80,6 +87,17 @@ impl Blocks {
         self.heap.get(&start).copied()
     }
 
+    /// Puts the blocks of others that are in use where they can be found by address.
+    pub(super) fn settle(&mut self) {
+        for (number, block) in self.list.iter().enumerate().skip(self.settled) {
+            // A value that is moved is somewhere else.
+            if block.kind == BlockKind::Shared && block.size > 0 && block.is_in_use {
+                self.shared.insert(block.start, number as u32);
+            }
+        }
+        self.settled = self.list.len();
+    }
+
     fn at(&self, map: &BTreeMap<usize, u32>, address: usize) -> Option<u32> {
         let (_, &number) = map.range(..=address).next_back()?;
         let block = self.get(number);
@@ -87,16 +105,20 @@ impl Blocks {
     }
 
     /// The block of the allocator's in which this address lies, whether it was given back or not.
+    #[inline]
     pub(super) fn heap_at(&self, address: usize) -> Option<u32> {
+        if self.heap.is_empty() {
+            return None;
+        }
         self.at(&self.heap, address)
     }
 
-    /// The block of others in which it lies.
+    /// The block of others in which it lies, of those that were settled.
     pub(super) fn shared_at(&self, address: usize) -> Option<u32> {
         self.at(&self.shared, address)
     }
 
-    /// Where the next block after this address begins.
+    /// Where the next block after this address begins, of those that were settled.
     pub(super) fn next_after(&self, address: usize) -> Option<usize> {
         let after = |map: &BTreeMap<usize, u32>| map.range(address + 1..).next().map(|(&start, _)| start);
         let (heap, shared) = (after(&self.heap), after(&self.shared));
@@ -105,7 +127,8 @@ impl Blocks {
 
     /// Its memory is in use no more, and may be used for something else.
     fn forget(&mut self, number: u32) {
-        let block = self.get(number);
+        let block = &mut self.list[number as usize];
+        block.is_in_use = false;
         if block.kind == BlockKind::Shared && self.shared.get(&block.start) == Some(&number) {
             self.shared.remove(&block.start);
         }
@@ -127,8 +150,20 @@ impl Runtime {
     #[cold]
     #[inline(never)]
     pub(super) fn free_blocks(&mut self, is_damaged: bool) {
-        let blocks = std::mem::take(&mut self.blocks);
-        for (pointer, layout) in blocks.layouts.into_iter().filter(|_| !is_damaged) {
+        let Blocks {
+            list,
+            heap,
+            shared,
+            settled,
+            counts,
+            layouts,
+        } = &mut self.blocks;
+        list.clear();
+        heap.clear();
+        shared.clear();
+        *settled = 0;
+        counts.clear();
+        for (pointer, layout) in layouts.drain(..).filter(|_| !is_damaged) {
             // SAFETY: it was allocated with this layout, and nothing but this frees it.
             unsafe { std::alloc::dealloc(pointer, layout) };
         }

@@ -2,32 +2,89 @@
 //! nothing but give way. A wait whose deadline it has reached may time out, like anything else that is enabled;
 //! a time-out before that is the environment's doing.
 
+//!
+//! Each look at the clock moves it: by a microsecond the first time, and by twice as much with each further look of the
+//! same task at the same place. Where the task did something in between the look begins with a microsecond again, so that
+//! work takes little time; but only for the first looks, so that every loop that waits for time to pass ends. What
+//! other tasks do has no influence: their steps commute with a look.
+
 use super::event::Event;
-use super::{Access, Engine, Runtime};
+use super::{Access, Engine, Runtime, Site};
 use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 
-/// Virtual nanoseconds by which a look at the clock moves it, and the most it is moved by at once.
-pub(super) const TICK: u64 = 1_000;
+/// Virtual nanoseconds by which a first look at the clock moves it, and the most it is moved by at once.
+const TICK: u64 = 1_000;
 const TICK_MAX: u64 = 1 << 40;
 
+/// Looks of a task at one place after which each moves the clock by twice as much, whatever the task does. A loop then
+/// takes some forty rounds more to wait for any length of time.
+const LOOKS_SLOW: u32 = 64;
+
+/// A task's looks at the clock at one place.
+pub(super) struct Looks {
+    task: u32,
+    site: Site,
+    count: u32,
+    /// Events of the execution at the last look.
+    events: usize,
+    /// How far the last look moved the clock, in nanoseconds.
+    tick: u64,
+}
+
+/// `true` if the event says that its task does more than to wait.
+fn does_something(event: &Event) -> bool {
+    match event.op {
+        SyncVarOp::AtomicRmw => event.read != event.written,
+        // A lock is taken and released to look at what it guards.
+        SyncVarOp::LockAcquire
+        | SyncVarOp::LockTryAcquire
+        | SyncVarOp::LockRelease
+        | SyncVarOp::SharedAcquire
+        | SyncVarOp::SharedTryAcquire
+        | SyncVarOp::SharedRelease
+        | SyncVarOp::CondvarWait
+        | SyncVarOp::CondvarWake
+        | SyncVarOp::Park => false,
+        op => op.is_write(),
+    }
+}
+
 impl Engine {
-    /// Virtual time in nanoseconds since the execution began. Each look moves the clock on, by twice as
-    /// much as the look before if nothing but giving way happened in between: a loop that waits for time to
-    /// pass ends.
-    pub(crate) fn look_at_clock(self) -> u64 {
+    /// Looks at the clock, which moves it. Returns virtual time in nanoseconds since the execution began.
+    pub(crate) fn look_at_clock(self, site: Site) -> u64 {
         let rt = self.rt();
-        let giving_way = |event: &&Event| matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep);
-        let events = rt.events.as_slice();
-        let happened = events.len() - events.iter().rev().take_while(giving_way).count();
-        if happened != rt.looked_after {
-            (rt.looked_after, rt.tick) = (happened, TICK);
-        }
+        rt.tasks[rt.current as usize].clock_looked_at = rt.events.as_slice().len();
         rt.also_touches(Key::CLOCK, Class::Write);
-        let now = rt.clock.saturating_add(rt.tick);
-        rt.tick = rt.tick.saturating_mul(2).min(TICK_MAX);
-        rt.advance_time(now);
-        now
+        let task = rt.current;
+        let events = rt.events.as_slice();
+        let same = |looks: &&mut Looks| looks.task == task && looks.site == site;
+        let tick = match rt.looks.iter_mut().find(same) {
+            Some(looks) => {
+                let mut since = events[looks.events..].iter();
+                let waits = !since.any(|event| event.task == task && does_something(event));
+                looks.count += 1;
+                looks.events = events.len();
+                looks.tick = if waits || looks.count > LOOKS_SLOW {
+                    looks.tick.saturating_mul(2).min(TICK_MAX)
+                } else {
+                    TICK
+                };
+                looks.tick
+            }
+            None => {
+                rt.looks.push(Looks {
+                    task,
+                    site,
+                    count: 1,
+                    events: events.len(),
+                    tick: TICK,
+                });
+                TICK
+            }
+        };
+        rt.advance_time(rt.clock.saturating_add(tick));
+        rt.clock
     }
 
     /// Virtual time in nanoseconds, unmoved.
@@ -91,8 +148,16 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Time passes until the first deadline.
+    /// Time passes until the first deadline, because nobody can do anything else: so tasks that are over have ended, unless
+    /// the environment lets time pass early.
     pub(super) fn pass_time(&mut self) {
+        let most = self.left.timeouts;
+        for task in &mut self.tasks[..self.created as usize] {
+            if task.over_at != usize::MAX {
+                task.passed_since_over += 1;
+                task.found_ended |= task.passed_since_over > most;
+            }
+        }
         let deadlines = self.timed.iter().map(|task| self.tasks[task as usize].deadline);
         if let Some(first) = deadlines.min() {
             self.advance_time(first);

@@ -31,6 +31,9 @@ impl Engine {
     /// Adds the event, for which there is room.
     #[inline(always)]
     fn record(self, access: Access, read: u64, written: u64) {
+        if self.rt().pointers_out {
+            self.look_at_pointers();
+        }
         let rt = self.rt();
         let task = rt.current;
         let entry = &mut rt.tasks[task as usize];

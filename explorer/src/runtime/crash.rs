@@ -5,24 +5,30 @@
 //! what was on its stack is lost. Elsewhere the handler that was there before takes over. Handlers
 //! are in place only while some exploration runs.
 //!
-//! Blind spot: where the crash happened inside the allocator or under a lock of the C library, the
-//! process may hang later; so an exploration ends with its first crash. Works on Linux for x86-64 and
+//! Where the crash happened inside the allocator, the finding is reported and the process ends (`emergency.rs`).
+//! Blind spot: where it happened under another lock of the C library, the process may hang later; so an
+//! exploration ends with its first crash. Works on Linux for x86-64 and
 //! aarch64; elsewhere a crash ends the process as it always did.
 
 /// Why a signal ended a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crash {
-    /// The task used up its stack.
-    StackOverflow,
+    /// The task used up its stack, of that many bytes.
+    StackOverflow { bytes: usize },
     /// Another signal, by number.
     Signal(i32),
+    /// It did nothing visible for too long, and the watchdog ended it.
+    Hang,
 }
 
 impl Crash {
     /// What happened, in words.
     pub(crate) fn describe(self) -> String {
         match self {
-            Crash::StackOverflow => "stack overflow".into(),
+            Crash::StackOverflow { bytes } => {
+                format!("stack overflow (a task's stack has {} KiB)", bytes >> 10)
+            }
+            Crash::Hang => "it did not end".into(),
             Crash::Signal(number) => match name(number) {
                 Some(name) => name.into(),
                 None => format!("signal {number}"),
@@ -50,6 +56,8 @@ fn name(_: i32) -> Option<&'static str> {
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) use caught::Guard;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(super) use caught::{set, stack_pointer};
 
 /// Catches signals while it lives: here, none.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -65,6 +73,8 @@ impl Guard {
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod caught {
     use super::super::Engine;
+    use super::super::emergency::PROBES;
+    use super::super::listen::probe;
     use super::super::switch::Registers;
     use super::Crash;
     use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
@@ -145,7 +155,7 @@ mod caught {
 
     impl Engine {
         /// The task whose stack this address is on.
-        fn task_on_stack(self, address: usize) -> Option<u32> {
+        pub(in super::super) fn task_on_stack(self, address: usize) -> Option<u32> {
             self.rt()
                 .fibers
                 .iter()
@@ -157,7 +167,7 @@ mod caught {
         ///
         /// # Safety
         /// The signal interrupted this task on its own stack.
-        unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
+        pub(in super::super) unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
             let rt = self.rt();
             // A switch may have been under way.
             (rt.current, rt.running) = (task, task);
@@ -170,8 +180,18 @@ mod caught {
     }
 
     unsafe extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+        if PROBES.get() {
+            // The heap is broken. Another thread says so, and ends the process.
+            loop {
+                // SAFETY: a plain call.
+                unsafe { libc::pause() };
+            }
+        }
         // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
         let context = unsafe { &mut *context.cast::<ucontext_t>() };
+        if return_from_probe(context) {
+            return;
+        }
         let at = stack_pointer(context);
         let Some((engine, task)) =
             Engine::current().and_then(|engine| Some((engine, engine.task_on_stack(at)?)))
@@ -184,7 +204,9 @@ mod caught {
             // SAFETY: these two signals carry an address.
             let address = unsafe { (*info).si_addr() } as usize;
             if address.abs_diff(at) < NEAR {
-                Crash::StackOverflow
+                Crash::StackOverflow {
+                    bytes: engine.rt().limits.stack_bytes,
+                }
             } else {
                 Crash::Signal(signal)
             }
@@ -194,6 +216,33 @@ mod caught {
         // SAFETY: the stack pointer is on this task's stack, and the registers are set below.
         let registers = unsafe { engine.divert(task, crash) };
         set(context, registers);
+    }
+
+    /// Where the engine compares memory that may be gone: lets the comparison return that it is. Whether it was there.
+    #[cfg(target_arch = "x86_64")]
+    fn return_from_probe(context: &mut ucontext_t) -> bool {
+        let registers = &mut context.uc_mcontext.gregs;
+        if !probe::is_at(registers[libc::REG_RIP as usize] as usize) {
+            return false;
+        }
+        let stack = std::ptr::with_exposed_provenance::<i64>(registers[libc::REG_RSP as usize] as usize);
+        // SAFETY: the comparison keeps nothing on the stack, so the return address is on its top.
+        registers[libc::REG_RIP as usize] = unsafe { *stack };
+        registers[libc::REG_RSP as usize] += 8;
+        registers[libc::REG_RAX as usize] = probe::GONE as i64;
+        true
+    }
+
+    /// As above: the return address is in a register.
+    #[cfg(target_arch = "aarch64")]
+    fn return_from_probe(context: &mut ucontext_t) -> bool {
+        let registers = &mut context.uc_mcontext;
+        if !probe::is_at(registers.pc as usize) {
+            return false;
+        }
+        registers.pc = registers.regs[30];
+        registers.regs[0] = probe::GONE as u64;
+        true
     }
 
     /// # Safety
@@ -207,12 +256,12 @@ mod caught {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn stack_pointer(context: &ucontext_t) -> usize {
+    pub(in super::super) fn stack_pointer(context: &ucontext_t) -> usize {
         context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn set(context: &mut ucontext_t, registers: Registers) {
+    pub(in super::super) fn set(context: &mut ucontext_t, registers: Registers) {
         let to = &mut context.uc_mcontext.gregs;
         to[libc::REG_RIP as usize] = registers.instruction as i64;
         to[libc::REG_RSP as usize] = registers.stack as i64;
@@ -222,12 +271,12 @@ mod caught {
     }
 
     #[cfg(target_arch = "aarch64")]
-    fn stack_pointer(context: &ucontext_t) -> usize {
+    pub(in super::super) fn stack_pointer(context: &ucontext_t) -> usize {
         context.uc_mcontext.sp as usize
     }
 
     #[cfg(target_arch = "aarch64")]
-    fn set(context: &mut ucontext_t, registers: Registers) {
+    pub(in super::super) fn set(context: &mut ucontext_t, registers: Registers) {
         let to = &mut context.uc_mcontext;
         to.pc = registers.instruction as u64;
         to.sp = registers.stack as u64;

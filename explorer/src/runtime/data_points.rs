@@ -26,11 +26,16 @@ pub(super) struct DataPoints {
     learns: bool,
     /// Whether a place is one, and its hash.
     known: HashMap<Site, (bool, u64)>,
+    /// Some of the places that are none, by address: each where its bits say. Nothing is at address 0.
+    others: [usize; OTHERS],
     /// Those that the execution came to.
     met: BTreeSet<u64>,
     /// Variables of memory that has none of its own, in the execution that runs.
     pub(super) vars: HashMap<Memory, u32>,
 }
+
+/// Number of places that are known at once to be no schedule points; a power of two.
+const OTHERS: usize = 32;
 
 /// A place as a number that is the same in each process (FNV-1a).
 fn hash(site: Site) -> u64 {
@@ -65,7 +70,22 @@ impl DataPoints {
     }
 
     /// Whether an access at this place is a schedule point.
+    #[inline]
     pub(super) fn is_point(&mut self, site: Site) -> bool {
+        let address = std::ptr::from_ref(site).addr();
+        let at = address / align_of_val(site) % OTHERS;
+        if self.others[at] == address {
+            return false;
+        }
+        let is_point = self.look_up(site);
+        if !is_point {
+            self.others[at] = address;
+        }
+        is_point
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, site: Site) -> bool {
         let DataPoints { given, places, .. } = self;
         let (is_point, hash) = *self.known.entry(site).or_insert_with(|| {
             let hash = hash(site);
@@ -92,6 +112,7 @@ impl DataPoints {
         let new = self.learns && self.places.insert(hash(site));
         if new {
             self.known.clear();
+            self.others = [0; OTHERS];
         }
         new
     }

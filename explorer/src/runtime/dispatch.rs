@@ -7,10 +7,11 @@
 
 use super::Runtime;
 use super::candidates::Candidates;
-use super::event::{Event, StepEnd};
+use super::event::{Aside, Event, StepEnd};
 use super::naming::{site_name, task_name, var_name};
 use super::stop::Stop;
 use super::task::Wake;
+use super::task_set::TaskSet;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::ChoicePoint;
 use crate::trace::{Class, Key, Touch};
@@ -190,6 +191,7 @@ impl Runtime {
         let mut listed = std::mem::take(&mut self.candidates);
         listed.clear();
         let goes_on = self.list(&mut listed);
+        self.note_capped();
         if self.spins.in_last_rounds() {
             let first = listed.iter().copied().find(|&task| self.enabled.contains(task));
             self.candidates = listed;
@@ -237,8 +239,8 @@ impl Runtime {
     /// within the environment's bounds, those that may be woken before their time, or for no reason.
     fn list(&self, listed: &mut Vec<u32>) -> bool {
         let last = self.last;
-        let timed = self.left.timeouts > 0;
-        let drowsy = self.left.spurious_wakeups > 0;
+        let timed = self.left.timeouts > 0 && !self.timed.is_empty();
+        let drowsy = self.left.spurious_wakeups > 0 && !self.drowsy.is_empty();
         let may_go = |&task: &u32| {
             if self.enabled.contains(task) {
                 !self.fair.active() || self.fair.may_go(task, &self.enabled)
@@ -247,7 +249,13 @@ impl Runtime {
             }
         };
         // The cyclic order after `last`: those beyond it, then those up to it.
-        listed.extend((last + 1..self.created).chain(0..last + 1).filter(may_go));
+        if timed || drowsy {
+            listed.extend((last + 1..self.created).chain(0..last + 1).filter(may_go));
+        } else {
+            let up_to_last = self.enabled.iter().take_while(|&task| task <= last);
+            let beyond = self.enabled.iter_from(last + 1);
+            listed.extend(beyond.chain(up_to_last).filter(may_go));
+        }
         if let Some(breakpoints) = &self.breakpoints {
             self.keep_to(breakpoints, listed);
         }
@@ -256,6 +264,15 @@ impl Runtime {
             listed.rotate_right(1);
         }
         goes_on
+    }
+
+    /// Notes waits that could have ended here, had the environment's bounds been larger.
+    fn note_capped(&mut self) {
+        let waits = |tasks: &TaskSet| tasks.iter().any(|task| !self.enabled.contains(task));
+        let timeouts = self.left.timeouts == 0 && waits(&self.timed);
+        let spurious_wakeups = self.left.spurious_wakeups == 0 && waits(&self.drowsy);
+        self.capped.timeouts |= timeouts;
+        self.capped.spurious_wakeups |= spurious_wakeups;
     }
 
     /// Lets a task go that may have to be woken.
@@ -442,8 +459,11 @@ impl Runtime {
     /// The step under way touches something beside the variables of its events.
     pub(super) fn also_touches(&mut self, key: Key, class: Class) {
         if self.steps >= self.observe_from {
-            self.also
-                .push((self.events.as_slice().len(), Touch { key, class }));
+            self.also.push(Aside {
+                touch: Touch { key, class },
+                task: self.current,
+                events_before: self.events.as_slice().len(),
+            });
         }
     }
 
@@ -463,6 +483,7 @@ impl Runtime {
         if !self.drowsy.is_empty() && self.left.spurious_wakeups > 0 {
             return self.wake_or_give_up();
         }
+        self.note_capped();
         self.give_up()
     }
 
@@ -490,6 +511,9 @@ impl Runtime {
 
     /// The execution is over.
     fn give_up(&mut self) -> Next {
+        if self.live > 0 && !self.limits.deadlocks_allowed {
+            self.watched.pulse().wait_for_others();
+        }
         self.stop = Some(if self.live == 0 {
             Stop::Complete
         } else {
@@ -581,12 +605,14 @@ impl Runtime {
             );
         };
         assert!(taken < alternatives, "a strategy picks one of the alternatives");
-        self.plan.push(Choice {
+        let choice = Choice {
             kind,
             preempts,
             alternatives,
             taken,
-        });
+        };
+        self.journal.push(self.decided, choice);
+        self.plan.push(choice);
         self.decided += 1;
         Some(taken)
     }

@@ -33,6 +33,15 @@ impl Event {
     }
 }
 
+/// Something that a step touches beside the variables of its events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aside {
+    pub(crate) touch: Touch,
+    /// The task that touches it, and how many events there had been.
+    pub(crate) task: u32,
+    pub(crate) events_before: usize,
+}
+
 /// A step that is over, and what is needed to add it to the trace.
 pub(crate) struct StepEnd<'a> {
     /// Whose step it was.
@@ -42,8 +51,8 @@ pub(crate) struct StepEnd<'a> {
     pub(crate) events_end: usize,
     /// How many choices have been made.
     pub(crate) choices: usize,
-    /// What was touched beside the variables of events, each with the number of events there had been.
-    pub(crate) also: &'a [(usize, Touch)],
+    /// What was touched beside the variables of events.
+    pub(crate) also: &'a [Aside],
     /// The gates, and their variable, one of which had to be open for the step.
     pub(crate) waited: Option<(u32, Gates)>,
     /// Whether the step was possible only because nobody else could go on.

@@ -9,18 +9,23 @@ use crate::schedule::{Choice, Premises};
 use crate::search::Operation;
 use crate::trace::Suits;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
+use serde::{Deserialize, Serialize};
 
 /// What an execution was, in the engine's own terms.
 pub(crate) struct Executed {
     pub(crate) steps: u64,
     pub(crate) switches: u64,
     pub(crate) tasks: u32,
+    /// Accesses to plain memory that look-alikes told of.
+    pub(crate) plain_accesses: u64,
     /// The strongest reduction that suits what was seen so far.
     pub(crate) suits: Suits,
     /// What tells its trace from others.
     pub(crate) fingerprint: u128,
     /// Whether fairness kept a schedule out.
     pub(crate) unfair_left_out: bool,
+    /// What bounds of the environment kept it from.
+    pub(crate) capped: Capped,
     /// Whether scoping did.
     pub(crate) scoping: Scoping,
     /// What became of the armed breakpoints.
@@ -32,13 +37,38 @@ pub(crate) struct Executed {
     pub(crate) failed_iterations: u32,
     /// Whether parked tasks went on because of what is not compared.
     pub(crate) unseen_change: bool,
+    /// `true` if tasks that it left in the middle were unwound.
+    pub(crate) unwound: bool,
     /// Whether it did something else than was prescribed, or than the execution before under the same choices.
     pub(crate) departed: bool,
     /// Whether it showed something that is to be taken for granted, that a loop only waits or that places race, and can be
     /// believed: the search has to start anew with that known.
     pub(crate) learned: bool,
+    /// A thread that is not controlled and used objects of the execution.
+    pub(crate) toucher: Option<String>,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
     pub(crate) trouble: Option<Box<Trouble>>,
+}
+
+/// What the environment could have done, had its bounds been larger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Capped {
+    pub(crate) timeouts: bool,
+    pub(crate) spurious_wakeups: bool,
+    pub(crate) weak_failures: bool,
+    pub(crate) try_lock_failures: bool,
+    pub(crate) notify_any: bool,
+}
+
+impl Capped {
+    /// Adds what another execution was kept from.
+    pub(crate) fn join(&mut self, other: Capped) {
+        self.timeouts |= other.timeouts;
+        self.spurious_wakeups |= other.spurious_wakeups;
+        self.weak_failures |= other.weak_failures;
+        self.try_lock_failures |= other.try_lock_failures;
+        self.notify_any |= other.notify_any;
+    }
 }
 
 /// An execution that did not just end well.
@@ -62,6 +92,8 @@ pub(crate) struct Scene {
     pub(crate) reported: Vec<Reported>,
     pub(crate) events: Vec<EventLine>,
     pub(crate) current: String,
+    /// A thread that is not controlled and used objects of the execution.
+    pub(crate) toucher: Option<String>,
     pub(crate) choices: Vec<Choice>,
     /// What was taken for granted.
     pub(crate) premises: Premises,

@@ -1,12 +1,11 @@
 //! One execution: how it begins, runs and ends.
 
 use super::abandon::serve;
-use super::clock::TICK;
 use super::fiber::Fiber;
 use super::scope::Scoping;
 use super::task::{Access, Site, Task};
 use super::var::VarKind;
-use super::{CURRENT, Engine, Executed, Runtime, Stop, Trouble};
+use super::{CURRENT, Capped, Engine, Executed, PanicNote, Runtime, Stop, Trouble};
 use crate::search::Past;
 use crate::trace::{Detail, Ending, Suits};
 use intermezzo_sdk::{Interests, SyncVarOp};
@@ -52,6 +51,7 @@ impl Engine {
             next = self.rt().current;
         }
         let rt = self.rt();
+        rt.mark_unwinding();
         let stop = rt.stop.take().expect("the loop ends with a reason");
         let stop = rt.check_prescribed(stop);
         rt.verify_quiet();
@@ -72,19 +72,21 @@ impl Engine {
         };
         rt.scoping.by_breakpoint = rt.breakpoints_acted();
         let quiet = matches!(stop, Stop::Complete)
-            && rt.panics.iter().all(|note| note.joined || !note.escaped)
+            && !rt.panics.iter().any(PanicNote::unhandled)
             && rt.listeners.reported.is_empty();
         let scene = if quiet { None } else { Some(rt.scene()) };
-        rt.clear_away(!rt.damaged);
+        rt.clear_away(rt.damaged);
         let rt = self.rt();
         if rt.blocks.any() {
-            rt.free_blocks(rt.damaged);
+            rt.free_blocks(rt.damaged || rt.forgot);
         }
+        let toucher = rt.watched.pulse().toucher();
         let trouble = if quiet && !rt.damaged {
             None
         } else {
             // A crash in the clearing away of an execution that ended well: its events are still there.
-            let scene = scene.unwrap_or_else(|| rt.scene());
+            let mut scene = scene.unwrap_or_else(|| rt.scene());
+            scene.toucher.clone_from(&toucher);
             Some(Box::new(Trouble {
                 stop,
                 wanted,
@@ -97,26 +99,40 @@ impl Engine {
             steps: rt.steps,
             switches: rt.switches,
             tasks: rt.created,
+            plain_accesses: rt.plain_accesses,
             suits: if rt.spins.parks() > 0 {
-                rt.trace.suits().max(Suits::SourceSets)
+                rt.trace.suits().max(rt.suits_parked())
             } else {
                 rt.trace.suits()
             },
             fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
+            capped: rt.capped,
             scoping: rt.scoping,
             breakpoints: rt.breakpoint_figures(),
             parked: rt.spins.parks(),
             failed_iterations: rt.spins.failed_iterations(),
             unseen_change: rt.spins.unseen_change(),
+            unwound: rt.unwound,
             departed: rt.departed.is_some(),
             learned: rt.departed.is_none() && rt.spins.has_learned() || learned_points,
+            toucher,
             trouble,
         }
     }
 }
 
 impl Runtime {
+    /// The strongest reduction that suits an execution in which tasks were parked. Within a bound on preemptions only
+    /// caching does: a parked task is left for free, and whether it is parked depends on when it looked, which a round that
+    /// counts as not having happened does not tell.
+    fn suits_parked(&self) -> Suits {
+        match self.trace.detail() {
+            Detail::Waits => Suits::Caching,
+            _ => Suits::SourceSets,
+        }
+    }
+
     /// Begins an execution whose first choices are in `plan`.
     pub(super) fn begin(&mut self) {
         self.epoch = self.epochs.next();
@@ -155,12 +171,15 @@ impl Runtime {
         self.spins.reset();
         self.left = self.environment;
         self.clock = 0;
-        self.tick = TICK;
-        self.looked_after = 0;
+        self.looks.clear();
         self.prescribed = self.plan.choices().len();
         self.decided = 0;
         self.departed = None;
-        self.trace.rewind(self.plan.kept(), &self.vars, &self.tasks);
+        if self.plan.take_forgotten() {
+            self.trace.clear();
+        } else {
+            self.trace.rewind(self.plan.kept(), &self.vars, &self.tasks);
+        }
         let known = self.trace.steps();
         self.events.clear(known.last().map_or(0, |step| step.events_end));
         let nothing = self.trace.detail() == Detail::Nothing;
@@ -174,11 +193,28 @@ impl Runtime {
         (self.waited, self.after_all) = (None, false);
         self.steps = 0;
         self.switches = 0;
+        self.plain_accesses = 0;
+        self.pointers_out = false;
+        self.pointers.clear();
         self.panics.clear();
-        self.anybody_panicking = false;
         self.crash_cleared = None;
+        (self.forgot, self.unwound) = (false, false);
         self.unfair_left_out = false;
+        self.capped = Capped::default();
         self.stop = None;
+    }
+
+    /// An operation at this place allows no stronger reduction.
+    pub(super) fn suits_only(&mut self, suits: Suits, op: SyncVarOp, site: Site) {
+        self.trace.only(suits);
+        self.note_unsuited(suits, op, site);
+    }
+
+    /// Notes which operation, at which place, is the first that allows no stronger reduction.
+    pub(super) fn note_unsuited(&mut self, suits: Suits, op: SyncVarOp, site: Site) {
+        if self.unsuited.is_none_or(|(known, ..)| known < suits) {
+            self.unsuited = Some((suits, op, site));
+        }
     }
 
     /// The execution is over, and with it what the strategy may learn from.
@@ -270,7 +306,11 @@ impl Runtime {
         );
         self.created += 1;
         self.live += 1;
-        self.eager.insert(task);
+        if self.limits.every_operation && task > 0 {
+            self.enabled.insert(task);
+        } else {
+            self.eager.insert(task);
+        }
         if self.created > 64 {
             self.elaborate = true;
         }

@@ -207,7 +207,7 @@ impl Fiber {
     /// # Errors
     /// No memory can be mapped for a stack.
     pub(super) fn new(stack_bytes: usize, entry: Entry) -> std::io::Result<Box<Fiber>> {
-        let stack = pooled(stack_bytes).map_or_else(|| DefaultStack::new(stack_bytes), Ok)?;
+        let stack = pooled(stack_bytes).map_or_else(|| mapped(stack_bytes), Ok)?;
         Ok(Box::new(Fiber {
             coroutine: Coroutine::new(stack, entry)?,
             stack_bytes,
@@ -252,6 +252,11 @@ impl Fiber {
         &self.coroutine
     }
 
+    /// Bytes of its stack that are in use, while it is suspended.
+    pub(super) fn in_use(&self) -> usize {
+        self.coroutine.in_use()
+    }
+
     /// Forgets whatever the fiber was in the middle of (its values are leaked, not dropped) and makes
     /// it ready for jobs again.
     pub(super) fn abandon(&mut self, entry: Entry) -> std::io::Result<()> {
@@ -270,6 +275,21 @@ impl Drop for Fiber {
             pool.push((self.stack_bytes, stack));
         }
     }
+}
+
+/// A stack of that size, newly mapped.
+fn mapped(bytes: usize) -> std::io::Result<DefaultStack> {
+    let stack = DefaultStack::new(bytes)?;
+    #[cfg(target_os = "linux")]
+    {
+        use corosensei::stack::Stack;
+        let (begin, end) = (stack.limit().get(), stack.base().get());
+        let begin = std::ptr::with_exposed_provenance_mut(begin);
+        // SAFETY: the mapping just made. A huge page would make the first touch cost 2 MiB. Where the kernel has
+        // none the call fails, and nothing is lost.
+        unsafe { libc::madvise(begin, end - begin.addr(), libc::MADV_NOHUGEPAGE) };
+    }
+    Ok(stack)
 }
 
 /// A stack of that size from the pool.

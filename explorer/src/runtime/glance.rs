@@ -70,7 +70,7 @@ impl Engine {
 
     fn glance(self, mut glancing: Box<Glancing>) -> Box<Glancing> {
         let event = self.last_event();
-        let glance = match self.panicking() {
+        let glance = match std::thread::panicking() {
             true => Glance::Failed,
             false => self.look(&mut *glancing.look),
         };

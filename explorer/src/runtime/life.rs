@@ -1,10 +1,16 @@
 //! A task's life, as front ends see it: its creation, its result, its panics.
 
-use super::stop::PanicNote;
+use super::naming::site_name;
+use super::stop::{PanicNote, Stop};
 use super::task::{Access, Site, Status};
-use super::{Engine, Runtime};
+use super::{Engine, Runtime, panic_count};
+use crate::schedule::ChoiceKind;
+use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
+
+/// Recorded as written by a look at a task that is over and not found ended.
+pub(crate) const LATE: u64 = 1;
 
 impl Engine {
     /// Creates a task and returns its number. It runs once `fill` has put a closure in its room.
@@ -17,10 +23,24 @@ impl Engine {
         site: Site,
         closure: F,
     ) -> u32 {
+        self.point(Access::nowhere(SyncVarOp::TaskFork, site));
         let rt = self.rt();
-        let task = match rt.new_task(name, site) {
+        if rt.teardown {
+            // A destructor may create tasks, as many as it may take operations.
+            self.abandon_current();
+        }
+        if rt.created >= rt.limits.tasks {
+            self.end_with(|| Stop::TaskLimit {
+                most: self.rt().limits.tasks,
+                site: site_name(site),
+            });
+        }
+        let task = match self.rt().new_task(name, site) {
             Ok(task) => task,
-            Err(error) => self.misuse(format!("no memory for the stack of task {}: {error}", rt.created)),
+            Err(error) => self.misuse(format!(
+                "no memory for the stack of task {}: {error}",
+                self.rt().created
+            )),
         };
         // SAFETY: as the caller says.
         unsafe { self.rt().fibers[task as usize].room.fill(closure) };
@@ -32,6 +52,25 @@ impl Engine {
         task
     }
 
+    /// Returns the number of a task among those of its creator, after its creator's: `1` for the first task of all, `2` for
+    /// the first that this creates, `2.1` for the first that that one creates.
+    pub(crate) fn lineage(self, task: u32) -> String {
+        let rt = self.rt();
+        let mut numbers = Vec::new();
+        let mut at = task;
+        while at != 0 {
+            let entry = &rt.tasks[at as usize];
+            let first = u32::from(entry.parent == 0);
+            numbers.push((entry.ordinal + first).to_string());
+            at = entry.parent;
+        }
+        if numbers.is_empty() {
+            numbers.push("1".to_owned());
+        }
+        numbers.reverse();
+        numbers.join(".")
+    }
+
     /// Takes the result of a task that has ended.
     ///
     /// # Safety
@@ -39,6 +78,31 @@ impl Engine {
     pub(crate) unsafe fn take_result<T>(self, task: u32) -> Option<std::thread::Result<T>> {
         // SAFETY: as the caller says.
         unsafe { self.rt().fibers[task as usize].room.take() }
+    }
+
+    /// Looks whether a task has ended: the answer, and `true` if it is late, because the task is over and not found ended.
+    ///
+    /// The end of a task is no step of its own: it comes with the last thing that the task does. In reality it may come any
+    /// time later, and a look can tell. So each look at a task that is over is a choice, until one finds the task ended. A
+    /// caller that has learned of nothing since the task was over has none: a look before the task's last step would have
+    /// shown it the same.
+    pub(crate) fn look_for_end(self, task: u32) -> (bool, bool) {
+        let rt = self.rt();
+        let entry = &rt.tasks[task as usize];
+        if entry.over_at == usize::MAX {
+            return (false, false);
+        }
+        let surely = entry.found_ended || rt.limits.every_operation || rt.teardown;
+        let late = !surely && rt.may_be_late(task) && self.choose(ChoiceKind::Ended, 2) == 1;
+        let rt = self.rt();
+        let entry = &mut rt.tasks[task as usize];
+        entry.found_ended |= !late;
+        if late && entry.passed_since_over > 0 {
+            // Time passed before the end: those time-outs were early.
+            rt.left.timeouts -= std::mem::take(&mut entry.passed_since_over);
+            self.also_touches(Key::TIMEOUTS, Class::Write);
+        }
+        (!late, late)
     }
 
     /// Nobody has a handle on the task any more: its result is dropped, now or at its end.
@@ -62,36 +126,44 @@ impl Engine {
     pub(crate) fn note_panic(self, message: String, place: Option<String>) {
         let rt = self.rt();
         let task = rt.current;
-        if !rt.teardown {
-            rt.tasks[task as usize].panicking = true;
-            rt.anybody_panicking = true;
-            rt.panics.push(PanicNote {
-                task,
-                message,
-                place,
-                escaped: false,
-                joined: false,
-            });
+        if rt.teardown {
+            return;
         }
+        let before = rt.panics.iter().any(|note| note.task == task && !note.escaped);
+        let depth = if before {
+            // That one was caught, or this one began in a destructor that it runs.
+            let unwinding = panic_count::lay_down();
+            panic_count::take_up(unwinding);
+            unwinding
+        } else {
+            1
+        };
+        self.rt().panics.push(PanicNote {
+            task,
+            message,
+            place,
+            escaped: false,
+            joined: false,
+            depth,
+            unwinding: false,
+        });
     }
 
-    /// Whether the current task is unwinding.
-    pub(crate) fn panicking(self) -> bool {
-        if !std::thread::panicking() {
-            return false;
-        }
-        // The thread's own flag is that of all its tasks together. If nobody else is unwinding it is this one's.
+    /// The running task gives control away while it unwinds: the others do not.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn lay_down_panics(self) {
+        let laid = panic_count::lay_down();
         let rt = self.rt();
-        !rt.others_panicking() || rt.tasks[rt.running as usize].panicking
+        rt.tasks[rt.running as usize].unwinding = laid;
     }
 
-    /// The running task gives control away: notes whether it is unwinding, which only changes while it runs.
-    #[inline(always)]
-    pub(super) fn note_unwinding(self) {
-        let unwinding = std::thread::panicking();
-        if unwinding || self.rt().anybody_panicking {
-            self.rt().settle_panicking(unwinding);
-        }
+    /// The running task has control again, and goes on unwinding.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_up_panics(self) {
+        let rt = self.rt();
+        panic_count::take_up(std::mem::take(&mut rt.tasks[rt.running as usize].unwinding));
     }
 
     /// The current task waits for tasks that borrow from it (or no longer does): should the execution be
@@ -120,22 +192,55 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Whether a task that does not run is unwinding.
-    fn others_panicking(&self) -> bool {
-        let tasks = self.tasks[..self.created as usize].iter().zip(0..);
-        tasks
-            .into_iter()
-            .any(|(task, number)| task.panicking && task.status == Status::Live && number != self.running)
+    /// Whether the current task may look at one that is over and not find it ended.
+    fn may_be_late(&mut self, task: u32) -> bool {
+        let (me, over) = (self.current, &self.tasks[task as usize]);
+        let gives_way = |op| matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut);
+        let looked = self.tasks[me as usize].clock_looked_at >= over.over_at;
+        let mut learned = looked || !over.over_by_itself;
+        let (mut was_late, mut given_way) = (false, 0);
+        for event in &self.events.as_slice()[over.over_at..] {
+            match event.op {
+                SyncVarOp::TaskEnd => {}
+                // It drops thread-locals, which it does not do before looks can find it ended.
+                _ if event.task == task => return false,
+                _ if event.task != me => {}
+                SyncVarOp::TaskCheck if event.read == 0 => {
+                    was_late |= event.var == over.var && event.written == LATE;
+                }
+                SyncVarOp::TaskFork | SyncVarOp::Choice | SyncVarOp::Fence => {}
+                op if gives_way(op) => {
+                    given_way += u32::from(was_late);
+                    learned |= op == SyncVarOp::TimeOut;
+                }
+                _ => learned = true,
+            }
+        }
+        if over.passed_since_over > self.left.timeouts {
+            return false;
+        }
+        // Under fairness a task that gives way twice lets the other end.
+        let is_fair = given_way < self.limits.fair_yields.saturating_mul(2);
+        self.unfair_left_out |= learned && !is_fair;
+        learned && is_fair
     }
 
-    /// Notes whether the running task is unwinding, given that of the whole thread. Where others are unwinding
-    /// too, the thread's flag says nothing of this one: what its panic hook told stands.
-    #[cold]
-    fn settle_panicking(&mut self, unwinding: bool) {
-        let others = self.others_panicking();
-        if !others {
-            self.tasks[self.running as usize].panicking = unwinding;
+    /// Marks the panics that tasks were unwinding from when the execution ended: nothing caught them, and they may be
+    /// its cause.
+    pub(super) fn mark_unwinding(&mut self) {
+        for (task, entry) in self.tasks[..self.created as usize].iter().enumerate() {
+            if entry.unwinding == 0 {
+                continue;
+            }
+            // One panic per depth: a later one of the same depth began after the earlier one was caught.
+            let mut left = entry.unwinding;
+            let own = self.panics.iter_mut().rev();
+            for note in own.filter(|note| note.task as usize == task && !note.escaped) {
+                if note.depth <= left {
+                    note.unwinding = true;
+                    left = note.depth - 1;
+                }
+            }
         }
-        self.anybody_panicking = unwinding || others;
     }
 }

@@ -17,6 +17,7 @@
 //! Runtime` is taken anew after every switch and never held across one.
 
 mod abandon;
+mod adversity;
 mod blocks;
 mod breakpoints;
 mod candidates;
@@ -25,6 +26,7 @@ mod commit;
 pub(crate) mod crash;
 mod data_points;
 mod dispatch;
+mod emergency;
 mod endless;
 mod event;
 mod executed;
@@ -33,11 +35,14 @@ mod fair;
 mod fiber;
 mod glance;
 mod image;
+pub(crate) mod interrupt;
+pub(crate) mod journal;
 mod known_loops;
 mod life;
 mod listen;
 mod naming;
 mod object;
+mod panic_count;
 pub(crate) mod panics;
 mod quiet;
 mod scene;
@@ -48,14 +53,18 @@ mod switch;
 mod task;
 mod task_set;
 mod var;
+mod watchdog;
 mod worker;
 
 pub(crate) use candidates::Candidates;
+pub(crate) use crash::Crash;
+pub(crate) use emergency::Emergency;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
-pub(crate) use event::{Event, StepEnd};
-pub(crate) use executed::{AwaitedVar, EventLine, Executed, Scene, Trouble, Waiting};
+pub(crate) use event::{Aside, Event, StepEnd};
+pub(crate) use executed::{AwaitedVar, Capped, EventLine, Executed, Scene, Trouble, Waiting};
 pub use glance::Glance;
 pub(crate) use glance::Glancing;
+pub(crate) use life::LATE;
 pub(crate) use listen::{DataAccess, Does, Listeners, Owner, Reported};
 pub(crate) use naming::{site_name, var_identity};
 pub(crate) use object::{Body, Identity, Object, VARS_MAX};
@@ -64,28 +73,34 @@ pub(crate) use stop::{PanicNote, Stop};
 pub(crate) use task::{Access, Local, Patience, Site, Status, Task, Wake, gate};
 pub(crate) use task_set::TaskSet;
 pub(crate) use var::{Gates, NOBODY, VarKind, Vars};
+pub(crate) use watchdog::{Doing, Hang};
 pub(crate) use worker::{Limits, Worker};
 
 use crate::environment::Environment;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::{Plan, Strategy};
-use crate::trace::{Class, Key, Suits, Touch, Trace};
+use crate::trace::{Class, Key, Suits, Trace};
 use blocks::Blocks;
 use breakpoints::Breakpoints;
+use clock::Looks;
 use data_points::DataPoints;
 use dispatch::Next;
 use event::Events;
 use fair::Fairness;
 use fiber::Fiber;
 use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
+use journal::Journal;
+use listen::Pointers;
 use object::{Epochs, Statics};
 use quiet::Quiet;
 use scope::{Closed, Preemptible};
 use spin::Spins;
 use std::any::Any;
 use std::cell::Cell;
+use std::sync::Arc;
 use switch::Home;
 use task::Pending;
+use watchdog::{Pulse, Watched};
 
 thread_local! {
     /// The runtime whose task runs on this thread; null outside any execution.
@@ -149,6 +164,8 @@ pub(crate) struct Runtime {
     spins: Spins,
     /// Whether fairness held a task back that could have gone on.
     unfair_left_out: bool,
+    /// What bounds of the environment kept the execution from.
+    capped: Capped,
     /// Alternatives of a decision, when they are not simply the enabled tasks.
     candidates: Vec<u32>,
 
@@ -170,9 +187,8 @@ pub(crate) struct Runtime {
     left: Environment,
     /// Virtual time in nanoseconds since the execution began.
     clock: u64,
-    /// By how much the next look at the clock moves it, and how many events there had been at the last one.
-    tick: u64,
-    looked_after: usize,
+    /// Looks at the clock.
+    looks: Vec<Looks>,
 
     /// The decisions of this execution; the first `prescribed` of them were given by the strategy.
     plan: Plan,
@@ -183,6 +199,9 @@ pub(crate) struct Runtime {
     strategy: Box<dyn Strategy>,
     /// Whether the strategy is asked where there is but one alternative.
     asks_always: bool,
+    /// The weakest reduction that suits the program for another reason than the kind of an operation, and the first operation
+    /// that gave the reason.
+    unsuited: Option<(Suits, SyncVarOp, Site)>,
 
     events: Events,
     /// Who happened before whom in this execution.
@@ -192,7 +211,7 @@ pub(crate) struct Runtime {
     observe_from: u64,
     ask_from: u64,
     /// What the step under way touched beside the variables of its events.
-    also: Vec<(usize, Touch)>,
+    also: Vec<Aside>,
     /// The gates that let the step under way begin.
     waited: Option<(u32, Gates)>,
     /// Whether it was possible only because nobody else could go on.
@@ -201,16 +220,27 @@ pub(crate) struct Runtime {
     switches: u64,
     limits: Limits,
     panics: Vec<PanicNote>,
-    /// Whether any task may be unwinding.
-    anybody_panicking: bool,
     stop: Option<Stop>,
+    /// Where a crash is told of first.
+    emergency: Option<Arc<Emergency>>,
     /// Set by a crash: what comes after cannot be trusted.
     damaged: bool,
     /// A crash while the execution was cleared away.
     crash_cleared: Option<crash::Crash>,
+    /// `true` if the last execution left tasks in the middle, and they were forgotten, or unwound.
+    forgot: bool,
+    unwound: bool,
     /// Set once the execution is over and its remains are being cleared away: operations then happen
     /// at once, unrecorded.
     teardown: bool,
+    /// Whether the current task was given pointers into cells since its last event; and those.
+    pointers_out: bool,
+    pointers: Pointers,
+    /// Accesses to plain memory in this execution.
+    plain_accesses: u64,
+
+    watched: Watched,
+    journal: Journal,
 
     /// What the monitors want to hear; `NONE` costs one test per operation.
     listening: Interests,
@@ -264,6 +294,10 @@ impl Engine {
         if rt.teardown {
             return self.abandon_current();
         }
+        if rt.pointers_out {
+            self.look_at_pointers();
+        }
+        let rt = self.rt();
         let current = rt.current;
         let access = Access { op, order, var, site };
         rt.tasks[current as usize].pending = Pending {
@@ -278,6 +312,19 @@ impl Engine {
         let rt = self.rt();
         if rt.listening.intersects(BEFORE) {
             rt.tell_schedule_point();
+        }
+    }
+
+    /// `true` if every operation is a schedule point.
+    pub(crate) fn every_operation(self) -> bool {
+        self.rt().limits.every_operation
+    }
+
+    /// A schedule point right before an operation that commutes with all others: only where every operation has one.
+    #[inline(always)]
+    pub(crate) fn point(self, access: Access) {
+        if self.rt().limits.every_operation {
+            self.enter(access);
         }
     }
 
@@ -317,11 +364,16 @@ impl Engine {
         patience: Patience,
     ) -> Wake {
         let rt = self.rt();
+        if rt.pointers_out && !rt.teardown {
+            self.look_at_pointers();
+        }
+        let rt = self.rt();
         let at = &mut rt.vars[gate_var];
         let open = at.gates & gates != 0;
         if rt.teardown {
             return self.pass_in_teardown(gate_var, gates);
         }
+        let visible = visible || rt.limits.every_operation;
         if open && !visible {
             return Wake::Ready;
         }
@@ -330,7 +382,7 @@ impl Engine {
         at.watchers.insert(current);
         if unasked {
             // Whether it may depends on how often that has happened.
-            rt.trace.only(Suits::Caching);
+            rt.suits_only(Suits::Caching, op, site);
             rt.also_touches(Key::SPURIOUS, Class::Read);
             rt.also_touches(Key::TIMEOUTS, Class::Read);
         }
@@ -387,7 +439,10 @@ impl Engine {
     /// Gives control to the fiber of the task that is now current; returns when this one's is gone on with.
     #[inline(always)]
     fn switch_fiber(self) {
-        self.note_unwinding();
+        let unwinding = std::thread::panicking();
+        if unwinding {
+            self.lay_down_panics();
+        }
         let rt = self.rt();
         let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
         let to: *const Fiber = &raw const *rt.fibers[rt.current as usize];
@@ -395,16 +450,25 @@ impl Engine {
         // SAFETY: `running` was the caller's. The other is suspended: it is not the caller's, and nobody else
         // runs. Fibers are boxed and stay where they are.
         unsafe { Fiber::switch(from, to) };
+        if unwinding {
+            self.take_up_panics();
+        }
     }
 
     /// Gives control to the worker; returns, if ever, when this task is to be cleared away.
     #[inline(always)]
     fn go_home(self) {
-        self.note_unwinding();
+        let unwinding = std::thread::panicking();
+        if unwinding {
+            self.lay_down_panics();
+        }
         let rt = self.rt();
         let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
         // SAFETY: `running` is the caller's, and the worker waits at home while any task runs.
         unsafe { Fiber::leave(from, &raw const rt.home) };
+        if unwinding {
+            self.take_up_panics();
+        }
     }
 
     /// Leaves an execution that is to stop; returns only to be unwound.
@@ -492,6 +556,11 @@ impl Engine {
         &mut self.rt().tasks[task as usize]
     }
 
+    /// The worker's signs of life.
+    fn pulse<'a>(self) -> &'a Pulse {
+        self.rt().watched.pulse()
+    }
+
     /// A recorded choice among `alternatives`, at least 1.
     pub(crate) fn choose(self, kind: ChoiceKind, alternatives: u32) -> u32 {
         if self.in_teardown() {
@@ -508,41 +577,6 @@ impl Engine {
                 0
             }
         }
-    }
-
-    /// Whether a weak compare-exchange that could succeed fails here.
-    #[inline]
-    pub(crate) fn weak_exchange_fails(self) -> bool {
-        self.adversity(
-            ChoiceKind::WeakExchange,
-            |left| &mut left.weak_failures,
-            Key::WEAK_FAILURES,
-        )
-    }
-
-    /// Whether a `try_lock` of a free lock fails here.
-    #[inline]
-    pub(crate) fn try_lock_fails(self) -> bool {
-        self.adversity(
-            ChoiceKind::TryLock,
-            |left| &mut left.try_lock_failures,
-            Key::TRY_LOCK_FAILURES,
-        )
-    }
-
-    fn adversity(self, kind: ChoiceKind, bound: fn(&mut Environment) -> &mut u32, budget: Key) -> bool {
-        if *bound(&mut self.rt().environment) == 0 {
-            return false;
-        }
-        // Whether it may happen depends on how often it has happened.
-        self.rt().trace.only(Suits::Caching);
-        if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
-            self.also_touches(budget, Class::Read);
-            return false;
-        }
-        self.also_touches(budget, Class::Write);
-        *bound(&mut self.rt().left) -= 1;
-        true
     }
 
     /// The current task yields, in a loop of its own: if all that loop does is to wait, it is parked. Inlined, so
@@ -573,7 +607,7 @@ impl Engine {
             return self.abandon_current();
         }
         let current = rt.current;
-        if rt.tasks[current as usize].yielded {
+        if rt.tasks[current as usize].yielded || rt.limits.every_operation {
             self.enter(access);
         }
         self.commit(access, 0, 0);
@@ -591,17 +625,20 @@ impl Engine {
     /// Ends the execution: the test uses the tool in a way that cannot work.
     #[cold]
     pub(crate) fn misuse(self, message: String) -> ! {
+        self.end_with(|| Stop::Misuse(message))
+    }
+
+    /// Ends the execution. While it is cleared away, that just goes on without this task.
+    #[cold]
+    pub(super) fn end_with(self, stop: impl FnOnce() -> Stop) -> ! {
         let rt = self.rt();
         if rt.teardown {
             self.end_glance();
-            // Clearing away goes on without this task.
-            loop {
-                self.go_home();
-            }
+        } else {
+            rt.stop = Some(stop());
+            // It returns if the task was unwinding already, and is to be cleared away.
+            self.leave();
         }
-        rt.stop = Some(Stop::Misuse(message));
-        self.leave();
-        // It was unwinding already, and is here again to be cleared away: that goes on without it.
         loop {
             self.go_home();
         }

@@ -19,14 +19,31 @@ fn known_task_name(tasks: &[Task], task: u32) -> String {
     }
 }
 
-/// Who created it and the how-manieth it was, all the way up: the first task's own tasks are `1`, `2`, ..
+/// Levels of creation up to which a task's name has a number for each.
+const LEVELS_PLAIN: usize = 8;
+
+/// Returns the numbers of a task and of those that created it, from the top, each among its creator's tasks: the first
+/// task's own tasks are `1`, `2`, .. Of a task that is created more than 8 levels deep, equal numbers in a row are counted:
+/// `1^30.2`.
 pub(super) fn lineage(tasks: &[Task], task: u32) -> String {
-    let entry = &tasks[task as usize];
-    match (task, entry.parent) {
-        (0, _) => "0".into(),
-        (_, 0) => entry.ordinal.to_string(),
-        (_, parent) => format!("{}.{}", lineage(tasks, parent), entry.ordinal),
+    if task == 0 {
+        return "0".into();
     }
+    let up = |&task: &u32| Some(tasks[task as usize].parent).filter(|&parent| parent != 0);
+    let mut ordinals: Vec<u32> = std::iter::successors(Some(task), up)
+        .map(|task| tasks[task as usize].ordinal)
+        .collect();
+    ordinals.reverse();
+    let runs: Vec<String> = if ordinals.len() <= LEVELS_PLAIN {
+        ordinals.iter().map(u32::to_string).collect()
+    } else {
+        let run = |run: &[u32]| match run.len() {
+            1 => run[0].to_string(),
+            length => format!("{}^{length}", run[0]),
+        };
+        ordinals.chunk_by(|a, b| a == b).map(run).collect()
+    };
+    runs.join(".")
 }
 
 /// The kind of the variable, who used it first, and the how-manieth it was: `mutex 0.2`. A task's own

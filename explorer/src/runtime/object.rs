@@ -124,6 +124,11 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
         engine.var_of(self.id.word())
     }
 
+    /// Whether it was never used, and is no static.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.id.word().load(Relaxed) == UNUSED && !self.is_initial_static()
+    }
+
     /// The body of an object that nobody else can see.
     pub(crate) fn get_mut(&mut self) -> *mut B {
         match Engine::current() {
@@ -140,8 +145,11 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
     /// The body, for use as std would outside any execution.
     #[inline]
     pub(crate) fn outside(&self) -> *mut B {
-        if self.id.word().load(Relaxed) == UNUSED {
-            self.first_use_outside();
+        match self.id.word().load(Relaxed) {
+            UNUSED => self.first_use_outside(),
+            STATIC | OUTSIDE => {}
+            // Of an execution: it is over, or this thread is none of its own.
+            id => super::watchdog::touched(id >> VAR_BITS),
         }
         self.body.get()
     }
@@ -235,6 +243,9 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         let gates = unsafe { (*body).gates() };
         let var = rt.add_var(B::KIND, gates);
         rt.vars[var].first_site = Some(site);
+        if rt.watches_memory && matches!(B::KIND, VarKind::Atomic | VarKind::Pointer) {
+            engine.atomic_in_use(var, body.cast::<u8>().addr(), self.body_bytes().len());
+        }
         self.id
             .word()
             .store(rt.epoch << VAR_BITS | u64::from(var), Relaxed);

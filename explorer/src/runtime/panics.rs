@@ -5,7 +5,8 @@
 //! last exploration ends.
 
 use super::Engine;
-use std::cell::RefCell;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, PoisonError, RwLock};
 
@@ -49,20 +50,42 @@ impl Drop for Guard {
 }
 
 thread_local! {
-    /// Within [`caught`]: the last panic there, in words, if there was any.
-    static CAUGHT: RefCell<Option<Option<String>>> = const { RefCell::new(None) };
+    /// How many calls of [`caught`] are under way.
+    static CATCHING: Cell<u32> = const { Cell::new(0) };
+    /// `true` if `NOTED` holds something.
+    static IS_NOTED: Cell<bool> = const { Cell::new(false) };
+    /// The last panic within [`caught`], in words.
+    static NOTED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Runs what is no part of the test, and may panic; the error says with which words and where it did.
+#[inline]
 pub(super) fn caught(f: impl FnOnce()) -> Result<(), String> {
-    let before = CAUGHT.replace(Some(None));
+    if IS_NOTED.get() {
+        // A panic that was caught by the code that raised it.
+        noted();
+    }
+    let before = CATCHING.get();
+    CATCHING.set(before + 1);
     let outcome = catch_unwind(AssertUnwindSafe(f));
-    let noted = CAUGHT.replace(before).flatten();
-    outcome.map_err(|panic| {
-        // Dropping it may panic again.
-        std::mem::forget(panic);
-        noted.unwrap_or_else(|| "without a message".into())
-    })
+    CATCHING.set(before);
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(panic) => Err(words(panic)),
+    }
+}
+
+#[cold]
+fn words(panic: Box<dyn Any + Send>) -> String {
+    // Dropping it may panic again.
+    std::mem::forget(panic);
+    noted().unwrap_or_else(|| "without a message".into())
+}
+
+#[cold]
+fn noted() -> Option<String> {
+    IS_NOTED.set(false);
+    NOTED.take()
 }
 
 fn note(info: &PanicHookInfo<'_>) {
@@ -74,9 +97,10 @@ fn note(info: &PanicHookInfo<'_>) {
     let place = info
         .location()
         .map(|at| format!("{}:{}:{}", at.file(), at.line(), at.column()));
-    if CAUGHT.with_borrow(Option::is_some) {
+    if CATCHING.get() > 0 {
         let at = place.map(|place| format!("at {place}: ")).unwrap_or_default();
-        CAUGHT.set(Some(Some(format!("{at}{}", text()))));
+        NOTED.set(Some(format!("{at}{}", text())));
+        IS_NOTED.set(true);
     } else if let Some(engine) = Engine::current() {
         engine.note_panic(text(), place);
     } else if let Some(before) = &*BEFORE.read().unwrap_or_else(PoisonError::into_inner) {

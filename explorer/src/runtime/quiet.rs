@@ -80,6 +80,9 @@ impl Quiet {
     }
 }
 
+/// An operation that was done, or was about to be: whose, which, on which variable, and the values read and written.
+type Done = (u32, SyncVarOp, u32, u64, u64);
+
 /// When tasks last did what: for each task, how many of its events happened before.
 type Clock = Vec<u32>;
 
@@ -89,6 +92,8 @@ struct Accesses {
     /// What happened before its last write, and before any of its reads since.
     written: Clock,
     read: Clock,
+    /// What happened before the senders of a channel closed that have.
+    closed: Clock,
 }
 
 /// Two accesses to this quiet atomic are not ordered.
@@ -129,10 +134,10 @@ impl Runtime {
         };
         // What the last operations of tasks would have done counts too.
         let unfinished = (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended);
-        let pending: Vec<(u32, SyncVarOp, u32)> = unfinished
+        let pending: Vec<Done> = unfinished
             .map(|task| {
                 let access = self.tasks[task as usize].pending.access;
-                (task, access.op, access.var)
+                (task, access.op, access.var, 0, 0)
             })
             .collect();
         while let Err(Unordered(var)) = self.verify_order(&mut quiet, &pending) {
@@ -144,8 +149,9 @@ impl Runtime {
     }
 
     /// Finds the first access to a quiet atomic that is not ordered with one before it.
-    fn verify_order(&self, quiet: &mut Quiet, pending: &[(u32, SyncVarOp, u32)]) -> Result<(), Unordered> {
+    fn verify_order(&self, quiet: &mut Quiet, pending: &[Done]) -> Result<(), Unordered> {
         let tasks = self.created as usize;
+        let counts = self.environment.arc_counts;
         let mut clocks: Vec<Clock> = vec![vec![0; tasks]; tasks];
         let mut vars: Vec<Accesses> = vec![Accesses::default(); self.vars.count()];
         // A task's later pending operation is its only one: whatever came before it is known.
@@ -153,8 +159,8 @@ impl Runtime {
             .events
             .as_slice()
             .iter()
-            .map(|event: &Event| (event.task, event.op, event.var));
-        for (task, op, var) in done.chain(pending.iter().copied()) {
+            .map(|event: &Event| (event.task, event.op, event.var, event.read, event.written));
+        for (task, op, var, read, written) in done.chain(pending.iter().copied()) {
             let clock = &mut clocks[task as usize];
             clock[task as usize] += 1;
             let (reads, writes) = (op.is_read(), op.is_write());
@@ -176,6 +182,19 @@ impl Runtime {
                 noted.resize(tasks, 0);
                 noted[task as usize] = clock[task as usize];
                 continue;
+            }
+            match op {
+                // The end may come later than its event: a look that does not find it orders nothing.
+                SyncVarOp::TaskCheck if read == 0 => continue,
+                SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead if !counts => continue,
+                // Senders close in any order, with no schedule point but for the last: only who finds them all gone is after.
+                SyncVarOp::ChannelClose if written == 0 => {
+                    accesses.closed.resize(tasks, 0);
+                    join(&mut accesses.closed, clock);
+                    continue;
+                }
+                SyncVarOp::ChannelReceive if read == 0 && written == 0 => join(clock, &accesses.closed),
+                _ => {}
             }
             join(clock, &accesses.written);
             if writes {

@@ -55,7 +55,7 @@ impl Runtime {
         let panics = self
             .panics
             .iter()
-            .filter(|note| note.escaped)
+            .filter(|note| note.escaped || note.unwinding)
             .map(|note| (named(note.task), note.clone()))
             .collect();
         let waiting = (0..self.created)
@@ -121,21 +121,27 @@ impl Runtime {
             reported,
             events,
             current,
+            toucher: None,
             choices,
-            premises: Premises {
-                known_loops: self
-                    .spins
-                    .known()
-                    .map_or(Vec::new(), |known| known.known().to_vec()),
-                breakpoints: self
-                    .breakpoints
-                    .as_ref()
-                    .map_or(Armings::default(), |breakpoints| breakpoints.armings().clone()),
-                data_points: self
-                    .data_points
-                    .as_ref()
-                    .map_or(Vec::new(), |points| points.met()),
-            },
+            premises: self.premises(),
+        }
+    }
+
+    /// What the execution takes for granted.
+    pub(super) fn premises(&self) -> Premises {
+        Premises {
+            known_loops: self
+                .spins
+                .known()
+                .map_or(Vec::new(), |known| known.known().to_vec()),
+            breakpoints: self
+                .breakpoints
+                .as_ref()
+                .map_or(Armings::default(), |breakpoints| breakpoints.armings().clone()),
+            data_points: self
+                .data_points
+                .as_ref()
+                .map_or(Vec::new(), |points| points.met()),
         }
     }
 }

@@ -31,8 +31,9 @@ use super::known_loops::KnownLoops;
 use super::naming::{site_name, var_name};
 use super::task::Pending;
 use super::task_set::TaskSet;
-use super::{Access, Engine, Runtime, Site, Stop, VarKind};
+use super::{Access, Engine, LATE, Runtime, Site, Stop, VarKind};
 use crate::environment::Environment;
+use crate::trace::Suits;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 
 /// Rounds in vain after which a task that was let go again is given up: more than any loop that is bounded by
@@ -252,6 +253,7 @@ fn only_looks(event: &Event) -> bool {
     match event.op {
         SyncVarOp::AtomicRmw => event.read == event.written,
         // Others write plain memory without an event.
+        SyncVarOp::TaskCheck => event.written != LATE,
         SyncVarOp::Choice | SyncVarOp::TimeOut | SyncVarOp::DataRead => false,
         op => !op.is_write(),
     }
@@ -301,8 +303,10 @@ impl Runtime {
             }
             _ => None,
         };
-        let first = if rounds.came_back {
-            // What others did before the round's own first event has nothing to do with it.
+        // What others did before the round's own first event has nothing to do with it. A round that wrote something, of a
+        // loop around others, may end with one of a loop that is known to only wait.
+        let whole = rounds.came_back && events[begin..].iter().filter(own).all(only_looks);
+        let first = if whole {
             begin + events[begin..].iter().position(|event| event.task == task)?
         } else if let Some(length) = assumed {
             let mut numbered = events.iter().enumerate().rev();
@@ -342,9 +346,7 @@ impl Runtime {
         if awaited.is_empty() {
             return None;
         }
-        if rounds.came_back
-            && let Some(known) = self.spins.known.as_deref_mut()
-        {
+        if whole && let Some(known) = self.spins.known.as_deref_mut() {
             known.learn(events[first..].iter().rev().filter(own));
         }
         if awaited.iter().any(|awaited| awaited.changed) {
@@ -376,6 +378,7 @@ impl Runtime {
             self.spins.looked = self.events.as_slice().len();
         }
         self.spins.parks += 1;
+        self.note_unsuited(Suits::SourceSets, access.op, access.site);
         self.spins.parked.insert(task);
         self.tasks[task as usize].pending = Pending {
             access,

@@ -2,6 +2,7 @@
 
 use super::crash::Crash;
 use super::endless::Endless;
+use super::watchdog::Hang;
 use crate::schedule::Choice;
 
 /// Why an execution stopped.
@@ -17,6 +18,8 @@ pub(crate) enum Stop {
     Livelock,
     /// It took more steps than allowed.
     StepLimit(Endless),
+    /// It would have created more tasks than allowed, at this place.
+    TaskLimit { most: u32, site: String },
     /// It met another decision than the schedule says, or one where the schedule has ended, or none where the
     /// schedule says one.
     Diverged {
@@ -35,6 +38,8 @@ pub(crate) enum Stop {
     Misuse(String),
     /// A signal ended the current task.
     Crashed(Crash),
+    /// The current task did nothing visible for too long.
+    Hung(Hang),
 }
 
 /// A panic of a task.
@@ -44,8 +49,19 @@ pub(crate) struct PanicNote {
     pub(crate) message: String,
     /// `file:line:column`
     pub(crate) place: Option<String>,
-    /// Whether it ended its task, and was not caught inside.
+    /// `true` if it ended its task, and was not caught inside.
     pub(crate) escaped: bool,
-    /// Whether somebody joined the task and so learned of it.
+    /// `true` if another task joined the task and so learned of it.
     pub(crate) joined: bool,
+    /// Panics that the task was unwinding from once this one had begun, this one included.
+    pub(crate) depth: u32,
+    /// `true` if the task was unwinding from it when the execution ended.
+    pub(crate) unwinding: bool,
+}
+
+impl PanicNote {
+    /// `true` if nothing caught it, and no other task learned of it.
+    pub(crate) fn unhandled(&self) -> bool {
+        self.escaped && !self.joined || self.unwinding
+    }
 }

@@ -121,11 +121,19 @@ pub(crate) struct Task {
     pub(crate) yields: u32,
     /// Whether it may be preempted in the region that it is in; `None` outside any.
     pub(crate) preemptible: Option<bool>,
-    /// Whether it was unwinding, from a panic or from being abandoned, when it ran last; see
-    /// `Engine::note_unwinding`.
-    pub(crate) panicking: bool,
+    /// Panics that it was unwinding from when it gave control away, or crashed.
+    pub(crate) unwinding: u32,
     /// Whether its closure is over, and it drops what it left.
     pub(crate) finishing: bool,
+    /// How many events there had been when its closure was over; `usize::MAX` before. And whether a look found it ended.
+    pub(crate) over_at: usize,
+    pub(crate) found_ended: bool,
+    /// Whether that came with a step of its own, before which another task could look.
+    pub(crate) over_by_itself: bool,
+    /// How often time has passed since because no task could go on, and no early time-out has accounted for it.
+    pub(crate) passed_since_over: u32,
+    /// How many events there had been when it last looked at the clock.
+    pub(crate) clock_looked_at: usize,
     /// Whether it waits for tasks that borrow from it, so that it must not unwind before their end.
     pub(crate) firm: bool,
     /// Operations it took while it was cleared away.
@@ -163,8 +171,13 @@ impl Task {
             yielded: false,
             yields: 0,
             preemptible: None,
-            panicking: false,
+            unwinding: 0,
             finishing: false,
+            over_at: usize::MAX,
+            found_ended: false,
+            over_by_itself: false,
+            passed_since_over: 0,
+            clock_looked_at: 0,
             firm: false,
             operations_cleared: 0,
             detached: false,
@@ -194,8 +207,13 @@ impl Task {
         self.yielded = false;
         self.yields = 0;
         self.preemptible = None;
-        self.panicking = false;
+        self.unwinding = 0;
         self.finishing = false;
+        self.over_at = usize::MAX;
+        self.found_ended = false;
+        self.over_by_itself = false;
+        self.passed_since_over = 0;
+        self.clock_looked_at = 0;
         self.firm = false;
         self.operations_cleared = 0;
         self.detached = false;

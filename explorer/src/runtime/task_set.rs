@@ -75,8 +75,25 @@ impl TaskSet {
         if self.high.is_empty() {
             None
         } else {
-            self.iter().find(|&task| task >= from)
+            self.first_high_from(from.max(64))
         }
+    }
+
+    /// The first task that is not before `from`, which is 64 at least.
+    #[cold]
+    fn first_high_from(&self, from: u32) -> Option<u32> {
+        let begin = from as usize / 64 - 1;
+        let mut words = self.high.iter().enumerate().skip(begin);
+        words.find_map(|(at, &word)| {
+            let skipped = if at == begin { from % 64 } else { 0 };
+            let rest = word >> skipped << skipped;
+            (rest != 0).then(|| (at as u32 + 1) * 64 + rest.trailing_zeros())
+        })
+    }
+
+    /// The tasks in the set that are not before `from`, in order.
+    pub(crate) fn iter_from(&self, from: u32) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(self.first_from(from), |&task| self.first_from(task + 1))
     }
 
     /// Takes out the first task.
@@ -102,6 +119,15 @@ impl TaskSet {
     pub(crate) fn clear(&mut self) {
         self.low = 0;
         self.high.clear();
+    }
+
+    /// Makes it the same as `other`.
+    #[inline]
+    pub(crate) fn copy_from(&mut self, other: &TaskSet) {
+        self.low = other.low;
+        if !(self.high.is_empty() && other.high.is_empty()) {
+            self.high.clone_from(&other.high);
+        }
     }
 
     /// The tasks in the set, in order.
@@ -183,10 +209,15 @@ mod tests {
     quickcheck! {
         fn agrees_with_a_tree_set(a: Vec<u8>, b: Vec<u8>, out: u8) -> bool {
             let ((a, in_a), (b, in_b)) = (sets(&a), sets(&b));
+            let mut copy = b.clone();
+            copy.copy_from(&a);
             let with = |f: fn(&mut TaskSet, &TaskSet)| { let mut c = a.clone(); f(&mut c, &b); list(&c) };
             let mut without = a.clone();
             without.remove(out.into());
-            list(&a) == in_a.iter().copied().collect::<Vec<_>>()
+            let from = u32::from(out);
+            a.iter_from(from).collect::<Vec<_>>() == in_a.range(from..).copied().collect::<Vec<_>>()
+                && list(&a) == in_a.iter().copied().collect::<Vec<_>>()
+                && copy == a
                 && a.contains(out.into()) == in_a.contains(&out.into())
                 && a.is_empty() == in_a.is_empty()
                 && list(&without) == in_a.iter().copied().filter(|&t| t != u32::from(out)).collect::<Vec<_>>()

@@ -1,12 +1,13 @@
 //! A worker: one runtime on one OS thread, which runs one execution after the other.
 
 use super::blocks::Blocks;
-use super::clock::TICK;
 use super::data_points::DataPoints;
 use super::event::Events;
 use super::execution::ResetCurrent;
 use super::fair::Fairness;
-use super::listen::{Listeners, Reported};
+use super::journal::Journal;
+use super::listen::{Listeners, Pointers, Reported};
+use super::naming::site_name;
 use super::object::{Epochs, Statics};
 use super::scope::{Preemptible, Scoping};
 use super::spin::Spins;
@@ -14,29 +15,41 @@ use super::switch::Home;
 use super::task::Task;
 use super::task_set::TaskSet;
 use super::var::Vars;
-use super::{CURRENT, Engine, Executed, Runtime};
+use super::watchdog::Watched;
+use super::{CURRENT, Capped, Emergency, Engine, Executed, Runtime};
 use crate::environment::Environment;
 use crate::report::Coverage;
-use crate::schedule::ChoiceKind;
+use crate::schedule::{ChoiceKind, Premises};
 use crate::scope::Scope;
 use crate::search::{Plan, Rank, Strategy};
 use crate::sites::Sites;
-use crate::trace::{Detail, Trace};
+use crate::trace::{Detail, Suits, Trace};
 use intermezzo_breakpoint::Armings;
+use intermezzo_sdk::SyncVarOp;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Limits of one execution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Most visible operations.
     pub(crate) steps: u64,
+    /// Most tasks.
+    pub(crate) tasks: u32,
     /// Bytes of each task's stack.
     pub(crate) stack_bytes: usize,
+    /// Bytes of stacks that the process may forget.
+    pub(crate) forgotten_bytes: usize,
     /// Which yields of a task count for fairness: every so manieth.
     pub(crate) fair_yields: u32,
     /// Whether tasks are parked whose loops wait.
     pub(crate) awaits: bool,
     /// Whether an execution may end with tasks that wait for ever.
     pub(crate) deadlocks_allowed: bool,
+    /// Whether every operation is a schedule point, those that commute with all others too.
+    pub(crate) every_operation: bool,
+    /// For how long a task may do nothing visible; `None` for ever.
+    pub(crate) hang: Option<Duration>,
 }
 
 /// One runtime, in one place for as long as it lives.
@@ -105,13 +118,13 @@ impl Worker {
                 environment,
                 left: environment,
                 clock: 0,
-                tick: TICK,
-                looked_after: 0,
+                looks: Vec::new(),
                 plan: Plan::default(),
                 prescribed: 0,
                 decided: 0,
                 departed: None,
                 asks_always,
+                unsuited: None,
                 strategy,
                 trace: if known_loops.is_some() {
                     Trace::with_voids(detail)
@@ -128,17 +141,30 @@ impl Worker {
                 switches: 0,
                 limits,
                 panics: Vec::new(),
-                anybody_panicking: false,
                 crash_cleared: None,
                 unfair_left_out: false,
+                capped: Capped::default(),
                 overdue: TaskSet::default(),
                 stop: None,
+                emergency: None,
                 damaged: false,
+                forgot: false,
+                unwound: false,
                 teardown: false,
+                pointers_out: false,
+                pointers: Pointers::default(),
+                plain_accesses: 0,
+                watched: Watched::new(limits.hang),
+                journal: Journal::none(),
                 listening,
                 listeners,
             }),
         }
+    }
+
+    /// Tells of crashes there, before anything else is done about them.
+    pub(crate) fn tell_crashes_to(&mut self, emergency: Arc<Emergency>) {
+        self.runtime.emergency = Some(emergency);
     }
 
     /// Allows preemptions only in a scope, if it is not empty, and not in another.
@@ -206,7 +232,9 @@ impl Worker {
             && quiet.broken
         {
             quiet.restart(rt.number);
-            rt.plan.truncate(0);
+            // Nothing of the last execution stays: there are decisions now where it had none.
+            rt.trace = rt.trace.anew(rt.trace.detail());
+            rt.plan = Plan::default();
             rt.strategy = remake();
         }
         rt.strategy.next(&mut rt.plan, &rt.trace)
@@ -222,10 +250,15 @@ impl Worker {
             CURRENT.get().is_null(),
             "an exploration runs inside another one on the same thread"
         );
+        self.runtime.watched.pulse().begin(self.runtime.epoch);
+        let plan = &self.runtime.plan;
+        self.runtime.journal.begin(plan.choices(), plan.kept());
         CURRENT.set(&raw mut *self.runtime);
         let reset = ResetCurrent;
         let executed = Engine(CURRENT.get()).run(test);
         drop(reset);
+        self.runtime.watched.pulse().end();
+        self.runtime.journal.end();
         self.runtime.plan.settle();
         self.runtime.tell_over();
         executed
@@ -252,6 +285,21 @@ impl Worker {
         rt.plan.replace(&prescribed);
     }
 
+    /// Keeps the choices of executions in this journal, but for those that are run apart.
+    pub(crate) fn keep_journal(&mut self, journal: Journal) {
+        self.runtime.journal = journal;
+    }
+
+    /// The journal.
+    pub(crate) fn journal(&mut self) -> &mut Journal {
+        &mut self.runtime.journal
+    }
+
+    /// What executions take for granted at the moment.
+    pub(crate) fn premises(&self) -> Premises {
+        self.runtime.premises()
+    }
+
     /// Runs executions of another strategy, of which monitors hear only if they are to; then all is as it was, but that
     /// the last execution is forgotten.
     pub(crate) fn apart<R>(
@@ -263,6 +311,7 @@ impl Worker {
         let number = self.runtime.number;
         let heeds_scope = self.runtime.heeds_scope;
         let quiet = self.runtime.quiet.take();
+        let journal = std::mem::replace(&mut self.runtime.journal, Journal::none());
         // Where atomics are quiet, no region is heeded.
         self.runtime.heeds_scope &= strategy.heeds_scope() && quiet.is_none();
         let silent = (!heard).then(|| self.replace_listeners(Listeners::default()));
@@ -271,6 +320,7 @@ impl Worker {
         self.replace_strategy(before);
         self.runtime.heeds_scope = heeds_scope;
         self.runtime.quiet = quiet;
+        self.runtime.journal = journal;
         if let Some(listeners) = silent {
             self.replace_listeners(listeners);
             self.runtime.number = number;
@@ -339,6 +389,7 @@ impl Worker {
         rt.asks_always = strategy.asks_always();
         rt.trace = rt.trace.anew(rt.trace.detail());
         rt.plan = Plan::default();
+        rt.heeds_scope = strategy.heeds_scope();
         rt.strategy = strategy;
     }
 
@@ -367,6 +418,25 @@ impl Worker {
         &mut *self.runtime.strategy
     }
 
+    /// Says which operation at which place of the last execution is the reason that nothing stronger suits the program;
+    /// `None` if it is none.
+    pub(crate) fn unsuited(&self, suits: Suits) -> Option<String> {
+        let rt = &self.runtime;
+        let of_kind = rt
+            .events
+            .as_slice()
+            .iter()
+            .find(|event| Suits::of(event.op) == suits);
+        let (op, site) = match of_kind {
+            Some(event) => (event.op, event.site),
+            None => match rt.unsuited {
+                Some((own, op, site)) if own == suits => (op, site),
+                _ => return None,
+            },
+        };
+        Some(format!("{} at {}", in_words(op), site_name(site)))
+    }
+
     /// What is left of the work of the strategy, in words of its own.
     pub(crate) fn save(&mut self) -> Option<String> {
         if self.runtime.strategy.saves_ahead() && self.ahead.is_none() {
@@ -388,6 +458,18 @@ impl Worker {
         }
         self.runtime.strategy.coverage(finished)
     }
+}
+
+/// An operation's name in words: `channel send`.
+fn in_words(op: SyncVarOp) -> String {
+    let mut words = String::new();
+    for letter in format!("{op:?}").chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
 }
 
 /// How much of executions is worked out for a strategy.

@@ -3,7 +3,7 @@
 //! Elias gamma codes (Elias, IEEE Trans. Inf. Theory 21(2), 1975) take one bit for 1 and three for 2
 //! and 3: right for run lengths, most of which are short.
 
-use super::error::ScheduleError;
+use super::error::{Carrier, ScheduleError};
 
 /// Bits, most significant first, the last byte filled up with zeros.
 #[derive(Default)]
@@ -42,6 +42,14 @@ impl BitWriter {
         let width = value.ilog2();
         self.bits(0, width);
         self.bits(value, width + 1);
+    }
+
+    /// A text in UTF-8, behind its length in bytes.
+    pub(super) fn text(&mut self, text: &str) {
+        self.varint(text.len() as u64);
+        for byte in text.bytes() {
+            self.bits(u64::from(byte), 8);
+        }
     }
 
     /// Goes on with the next byte.
@@ -126,6 +134,18 @@ impl<'a> BitReader<'a> {
         })?;
         self.next += 8 * taken.len();
         Ok(taken)
+    }
+
+    /// A text that [`BitWriter::text`] wrote. The reader stands between two bytes.
+    pub(super) fn text(&mut self) -> Result<String, ScheduleError> {
+        let length = self.varint()?;
+        match str::from_utf8(self.whole_bytes(length)?) {
+            Ok(text) => Ok(text.to_owned()),
+            Err(error) => Err(ScheduleError::NotText {
+                carrier: Carrier::Token,
+                byte: error.valid_up_to(),
+            }),
+        }
     }
 
     /// Goes on with the next byte.

@@ -21,11 +21,13 @@ pub enum ChoiceKind {
     Wake = 5,
     /// Where nobody can go on: whether that is the end (0), or which of the waiting tasks goes on for no reason.
     Rescue = 6,
+    /// Whether a look at a task that is over finds it ended (0) or not yet (1).
+    Ended = 7,
 }
 
 impl ChoiceKind {
     /// Every kind, by its number.
-    pub const ALL: [ChoiceKind; 7] = [
+    pub const ALL: [ChoiceKind; 8] = [
         ChoiceKind::Task,
         ChoiceKind::Value,
         ChoiceKind::WeakExchange,
@@ -33,6 +35,7 @@ impl ChoiceKind {
         ChoiceKind::Waiter,
         ChoiceKind::Wake,
         ChoiceKind::Rescue,
+        ChoiceKind::Ended,
     ];
 }
 

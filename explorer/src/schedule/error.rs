@@ -1,5 +1,6 @@
 //! Why a schedule was refused: what was found, where, and what to do about it.
 
+use super::TestBinary;
 use crate::foreign::{printable, quoted};
 use std::fmt;
 use std::path::PathBuf;
@@ -91,6 +92,17 @@ pub enum ScheduleError {
         /// The program that the schedule was recorded from.
         found: String,
     },
+    /// The schedule is of a test of that name in another package or target.
+    OtherBinary {
+        /// The test's name.
+        program: String,
+        /// Where the test is that is to be run.
+        wanted: TestBinary,
+        /// Where the test is that the schedule was recorded from.
+        found: TestBinary,
+    },
+    /// What it says of monitors cannot be: it was written by a later version.
+    Monitors(String),
     /// The file cannot be opened or read.
     Unreadable {
         /// The operating system's reason.
@@ -144,7 +156,7 @@ impl fmt::Display for ScheduleError {
                 let found = quoted(found);
                 write!(
                     f,
-                    "{found} is no schedule token: those begin with `imz1.`; copy the whole token again"
+                    "{found} is no schedule token: those begin with `imz1.` or `imz2.`; copy the whole token again"
                 )
             }
             ScheduleError::Breakpoints(error) => {
@@ -207,7 +219,7 @@ impl fmt::Display for ScheduleError {
                 };
                 write!(
                     f,
-                    "the {carrier} is of version {found} of the format, version {needed} is needed: "
+                    "the {carrier} is of version {found} of the format, version {needed} or before is needed: "
                 )?;
                 if found > needed {
                     write!(f, "replay it with a newer intermezzo")
@@ -262,10 +274,27 @@ impl fmt::Display for ScheduleError {
                 quoted(found),
                 quoted(wanted),
             ),
+            ScheduleError::OtherBinary {
+                program,
+                wanted,
+                found,
+            } => write!(
+                f,
+                "the schedule is of {} in {}, but the one in {} is to be run: tests of that name are in both; \
+                 run that one instead, or give a schedule of this one",
+                quoted(program),
+                printable(&found.to_string()),
+                printable(&wanted.to_string()),
+            ),
+            ScheduleError::Monitors(problem) => write!(
+                f,
+                "the schedule's monitors cannot be read ({}): replay it with the version that recorded it",
+                printable(problem)
+            ),
             ScheduleError::Unreadable { reason } => write!(
                 f,
                 "cannot be read ({}): \
-                 give the path of a schedule file, or a token, which begins with `imz1.`",
+                 give the path of a schedule file, or a token, which begins with `imz1.` or `imz2.`",
                 printable(reason),
             ),
             ScheduleError::TooLarge { bytes_max } => {
@@ -288,7 +317,7 @@ impl fmt::Display for ScheduleError {
             ),
             ScheduleError::OtherFormat { found } => write!(
                 f,
-                "its `format` is {}, but `intermezzo-schedule/1` is needed: give the path of a schedule file",
+                "its `format` is {}, but `intermezzo-schedule/1` or `/2` is needed: give the path of a schedule file",
                 quoted(found),
             ),
             ScheduleError::InFile { path, error } => {

@@ -20,11 +20,15 @@
 //! }
 //! ```
 //!
+//! Version 2, which is written where version 1 cannot say it all, has behind `program`, as far as there is something to
+//! say: `"package": "queue"`, `"target": "lib"`, `"monitors": "data-race;leak:rc=false"` and
+//! `"warm_up": 1`.
+//!
 //! `finding` may be absent; behind `steps` there may be `"fair_yields": 2`, if not every yield counts, and
 //! `"awaits": false`, if no task is parked, and `"known_loops": ["00c0ffee00c0ffee"]`, if loops were assumed to
 //! wait, each as 16 digits, and in the same form `"data_points"`, places in the source at which accesses to plain memory were
-//! schedule points, and `"breakpoints": "lost-update"`, those that were armed. The checksum is the CRC-32 of the members `program`, `environment`, `steps`, of these
-//! five the ones that are not as usual, and `choices`, one after the other, each as it is written here from its
+//! schedule points, and `"breakpoints": "lost-update"`, those that were armed. The checksum is the CRC-32 of the members `program`, those of version 2,
+//! `environment`, `steps`, of these five the ones that are not as usual, and `choices`, one after the other, each as it is written here from its
 //! opening quotation mark up to, but without, the comma behind it. It is taken of what was understood, not of the text: a reader may
 //! indent and wrap the file as it likes, but not change what will be replayed.
 //!
@@ -38,12 +42,11 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, version_number};
+use super::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, TestBinary, VERSION, version_number};
 use crate::environment::Environment;
+use crate::settings::Wanted;
 
 const FORMAT_NAME: &str = "intermezzo-schedule";
-
-const VERSION: u32 = 1;
 
 /// The largest file that is read, some four million choices: enough for any schedule worth reading, and
 /// a bound on what `/dev/zero` or a wrong path can cost.
@@ -55,13 +58,21 @@ struct Header {
     format: String,
 }
 
-/// A file of this version. `format` was checked before, by way of [`Header`].
+/// A file of a version that is read. `format` was checked before, by way of [`Header`].
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contents {
     #[serde(rename = "format")]
     _format: String,
     program: String,
+    #[serde(default)]
+    package: String,
+    #[serde(default)]
+    target: String,
+    #[serde(default)]
+    monitors: String,
+    #[serde(default)]
+    warm_up: u32,
     environment: Environment,
     #[serde(rename = "finding")]
     _finding: Option<Finding>,
@@ -180,9 +191,14 @@ impl Decision {
     }
 }
 
-/// What the checksum covers, as written: `program`, `environment`, `steps`, `fair_yields`, `awaits`, `known_loops`,
+/// What the checksum covers, as written: `program`, what version 2 says, `environment`, `steps`, `fair_yields`, `awaits`, `known_loops`,
 /// `data_points` and `breakpoints` if they are not as usual, `choices`.
-struct Covered([Option<String>; 9]);
+struct Covered {
+    /// Members before the finding, which is not covered.
+    before: Vec<String>,
+    /// Members behind it.
+    behind: Vec<String>,
+}
 
 impl Covered {
     fn of(schedule: &Schedule) -> Covered {
@@ -200,9 +216,17 @@ impl Covered {
         let known_loops = hashes(&schedule.known_loops);
         let data_points = hashes(&schedule.data_points);
         let breakpoints = schedule.breakpoints.to_string();
-        Covered([
+        let TestBinary { package, target } = &schedule.binary;
+        let monitors = Wanted::list(&schedule.monitors);
+        let before = [
             Some(member("program", &compact(&schedule.program))),
+            (!package.is_empty()).then(|| member("package", &compact(package))),
+            (!target.is_empty()).then(|| member("target", &compact(target))),
+            (!monitors.is_empty()).then(|| member("monitors", &compact(&monitors))),
+            (schedule.warm_up > 0).then(|| member("warm_up", &compact(&schedule.warm_up))),
             Some(member("environment", &indented(&schedule.environment))),
+        ];
+        let behind = [
             Some(member("steps", &compact(&schedule.steps))),
             (schedule.fair_yields != every_yield())
                 .then(|| member("fair_yields", &compact(&schedule.fair_yields))),
@@ -211,12 +235,16 @@ impl Covered {
             (!data_points.is_empty()).then(|| member("data_points", &compact(&data_points))),
             (!breakpoints.is_empty()).then(|| member("breakpoints", &compact(&breakpoints))),
             Some(member("choices", &choices)),
-        ])
+        ];
+        Covered {
+            before: before.into_iter().flatten().collect(),
+            behind: behind.into_iter().flatten().collect(),
+        }
     }
 
     fn checksum(&self) -> String {
         let mut hasher = crc32fast::Hasher::new();
-        for member in self.0.iter().flatten() {
+        for member in self.before.iter().chain(&self.behind) {
             hasher.update(member.as_bytes());
         }
         format!("{:08x}", hasher.finalize())
@@ -225,7 +253,10 @@ impl Covered {
 
 pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> String {
     let covered = Covered::of(schedule);
-    let format = member("format", &compact(&format!("{FORMAT_NAME}/{VERSION}")));
+    let format = member(
+        "format",
+        &compact(&format!("{FORMAT_NAME}/{}", schedule.version())),
+    );
     let finding = finding.map(|(kind, message)| {
         let finding = Finding {
             kind: kind.to_owned(),
@@ -234,37 +265,11 @@ pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> Strin
         member("finding", &indented(&finding))
     });
     let checksum = member("checksum", &compact(&covered.checksum()));
-    let Covered(
-        [
-            program,
-            environment,
-            steps,
-            fair_yields,
-            awaits,
-            known_loops,
-            data_points,
-            breakpoints,
-            choices,
-        ],
-    ) = covered;
-
-    let members = [
-        Some(format),
-        program,
-        environment,
-        finding,
-        steps,
-        fair_yields,
-        awaits,
-        known_loops,
-        data_points,
-        breakpoints,
-        choices,
-        Some(checksum),
-    ];
-    let members: Vec<String> = members
-        .into_iter()
-        .flatten()
+    let members: Vec<String> = std::iter::once(format)
+        .chain(covered.before)
+        .chain(finding)
+        .chain(covered.behind)
+        .chain([checksum])
         .map(|member| format!("  {member}"))
         .collect();
     format!("{{\n{}\n}}\n", members.join(",\n"))
@@ -282,6 +287,12 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
         .map(|(index, decision)| decision.choice(index + 1));
     let schedule = Schedule {
         program: contents.program,
+        binary: TestBinary {
+            package: contents.package,
+            target: contents.target,
+        },
+        monitors: Wanted::parse(&contents.monitors).map_err(ScheduleError::Monitors)?,
+        warm_up: contents.warm_up,
         environment: contents.environment,
         steps: contents.steps,
         fair_yields: contents.fair_yields,
@@ -351,7 +362,7 @@ fn check_format(format: &str) -> Result<(), ScheduleError> {
         .strip_prefix(FORMAT_NAME)
         .and_then(|rest| rest.strip_prefix('/'));
     match digits.and_then(version_number) {
-        Some(VERSION) => Ok(()),
+        Some(1..=VERSION) => Ok(()),
         Some(found) => Err(ScheduleError::OtherVersion {
             carrier: Carrier::File,
             found,

@@ -1,12 +1,19 @@
 //! A schedule: everything that reproduces one execution, and the two shapes in which it travels.
 //!
-//! A *token* (`imz1.…`) is one word to paste into a shell or a bug report. A *schedule file* is JSON
+//! A *token* (`imz1.…`, `imz2.…`) is one word to paste into a shell or a bug report. A *schedule file* is JSON
 //! to read, archive and compare. Both carry a version and a checksum, so that a schedule that was cut
 //! short, altered, or written by another version is refused with a reason and never replayed as
-//! something else.
+//! something else. Both are written in the first version that can say all of the schedule, and both versions
+//! are read:
 //!
-//! Neither says that the program is still the one that was recorded: its name is compared, its code is
-//! not. A program that has changed since shows as a divergence when the schedule is replayed.
+//! | version | what it can say |
+//! |---|---|
+//! | 1 | the program's name, the environment, the choices, what the execution took for granted |
+//! | 2 | also the package and the target of the test, its monitors with their arguments, and executions before the search |
+//!
+//! Neither says that the program is still the one that was recorded: its name is compared, and its package and
+//! target where both are known, but not its code. A program that has changed since shows as a divergence when
+//! the schedule is replayed.
 
 mod bits;
 mod choice;
@@ -16,10 +23,13 @@ mod file;
 mod tests;
 mod token;
 
+use std::fmt;
 use std::path::Path;
 
 use crate::environment::Environment;
+use crate::settings::Wanted;
 use intermezzo_breakpoint::Armings;
+use serde::{Deserialize, Serialize};
 
 pub use choice::{Choice, ChoiceKind};
 pub use error::{Carrier, ScheduleError};
@@ -45,11 +55,53 @@ pub(crate) struct Premises {
     pub(crate) breakpoints: Armings,
 }
 
+/// The package and the target that a test is compiled in: tests of one name may be in several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TestBinary {
+    /// The package's name; empty if it is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub package: String,
+    /// The target: `lib`, `bin NAME` of a binary or an example, `test NAME` of an integration test or a bench, by the
+    /// name of its crate; empty if it is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub target: String,
+}
+
+impl TestBinary {
+    /// `true` if it is not known which one it is.
+    pub fn is_unknown(&self) -> bool {
+        self.package.is_empty() && self.target.is_empty()
+    }
+
+    /// `true` unless both are known, and differ.
+    fn may_be(&self, other: &TestBinary) -> bool {
+        let agree = |one: &str, other: &str| one.is_empty() || other.is_empty() || one == other;
+        agree(&self.package, &other.package) && agree(&self.target, &other.target)
+    }
+}
+
+impl fmt::Display for TestBinary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&*self.package, &*self.target) {
+            ("", target) => f.write_str(target),
+            (package, "") => f.write_str(package),
+            (package, target) => write!(f, "{package}, {target}"),
+        }
+    }
+}
+
 /// Everything needed to reproduce one execution of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
     /// Name of the program (the test) that was run.
     pub program: String,
+    /// The package and the target of the test.
+    pub binary: TestBinary,
+    /// The monitors that settings named, with their arguments, in the order in which they were attached.
+    pub monitors: Vec<Wanted>,
+    /// Executions before the search, for what the test sets up once and keeps.
+    pub warm_up: u32,
     /// What the world around it was allowed to do.
     pub environment: Environment,
     /// After how many visible operations it was given up, if it was not over: without this, an endless
@@ -72,7 +124,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule as one word of ASCII, to paste: `imz1.` and then base64url.
+    /// The schedule as one word of ASCII, to paste: `imz1.` or `imz2.`, and then base64url.
     ///
     /// The same schedule gives the same token, on every machine.
     ///
@@ -154,13 +206,36 @@ impl Schedule {
     ///
     /// [`ScheduleError::OtherProgram`] if it was recorded from another one.
     pub fn for_program(&self, program: &str) -> Result<(), ScheduleError> {
-        if self.program == program {
+        self.for_test(program, &TestBinary::default())
+    }
+
+    /// Checks that this is a schedule of the test of this name in this package and target, as far as they are known.
+    ///
+    /// # Errors
+    ///
+    /// [`ScheduleError::OtherProgram`] if it was recorded from a test of another name, [`ScheduleError::OtherBinary`]
+    /// if from one of that name elsewhere.
+    pub fn for_test(&self, program: &str, binary: &TestBinary) -> Result<(), ScheduleError> {
+        if self.program != program {
+            return Err(ScheduleError::OtherProgram {
+                wanted: program.to_owned(),
+                found: self.program.clone(),
+            });
+        }
+        if self.binary.may_be(binary) {
             return Ok(());
         }
-        Err(ScheduleError::OtherProgram {
-            wanted: program.to_owned(),
-            found: self.program.clone(),
+        Err(ScheduleError::OtherBinary {
+            program: program.to_owned(),
+            wanted: binary.clone(),
+            found: self.binary.clone(),
         })
+    }
+
+    /// The first version of the formats that can say all of it.
+    fn version(&self) -> u32 {
+        let says_more = !self.binary.is_unknown() || !self.monitors.is_empty() || self.warm_up > 0;
+        if says_more { 2 } else { 1 }
     }
 
     /// What the runtime records is real; written otherwise, it could not be read back.
@@ -174,6 +249,9 @@ impl Schedule {
         }
     }
 }
+
+/// The newest version of the formats.
+const VERSION: u32 = 2;
 
 /// The version of a format that `digits` names, `u32::MAX` if it is larger.
 ///

@@ -43,6 +43,9 @@ fn schedule(program: &str, environment: Environment, choices: Vec<Choice>) -> Sc
     let program = program.to_owned();
     Schedule {
         program,
+        binary: TestBinary::default(),
+        monitors: Vec::new(),
+        warm_up: 0,
         environment,
         steps: 20_000,
         fair_yields: 1,
@@ -164,6 +167,15 @@ impl Arbitrary for Any {
                 Vec::new()
             };
         }
+        if bool::arbitrary(g) {
+            schedule.binary = TestBinary {
+                package: String::arbitrary(g),
+                target: String::arbitrary(g),
+            };
+            schedule.warm_up = u32::arbitrary(g);
+            let monitors = g.choose(&["", "data-race", "data-race;leak:rc=false", "./a.so:b=c,d:e"]);
+            schedule.monitors = Wanted::parse(monitors.expect("there is one")).expect("it can be");
+        }
         Any(schedule)
     }
 
@@ -265,6 +277,64 @@ fn the_formats_do_not_change_by_themselves() {
         ),
         "{nothing_decided}"
     );
+}
+
+/// Written in version 2, because version 1 has no room for it; version 1 is read as ever.
+#[test]
+fn what_version_1_cannot_say_is_said_by_version_2() {
+    let mut schedule = small();
+    schedule.binary = TestBinary {
+        package: "queue".into(),
+        target: "test suite".into(),
+    };
+    schedule.monitors = Wanted::parse("data-race;leak:rc=false").unwrap();
+    schedule.warm_up = 1;
+    let token =
+        "imz2.AgARbm9fdXBkYXRlX2lzX2xvc3QFcXVldWUKdGVzdCBzdWl0ZRdkYXRhLXJhY2U7bGVhazpyYz1mYWxzZQEkagqQn7dATg";
+    assert_eq!(schedule.token(), token);
+    assert_eq!(Schedule::from_token(token).as_ref(), Ok(&schedule));
+    let json = schedule.to_json(None);
+    let says = r#"{
+  "format": "intermezzo-schedule/2",
+  "program": "no_update_is_lost",
+  "package": "queue",
+  "target": "test suite",
+  "monitors": "data-race;leak:rc=false",
+  "warm_up": 1,
+  "environment": {"#;
+    assert!(json.starts_with(says), "{json}");
+    assert_eq!(Schedule::from_json(&json).as_ref(), Ok(&schedule));
+    let altered = json.replace("\"queue\"", "\"stack\"");
+    let error = Schedule::from_json(&altered).unwrap_err();
+    assert!(matches!(error, ScheduleError::ChecksumMismatch { .. }), "{error}");
+
+    let old = Schedule::from_token("imz1.AQARbm9fdXBkYXRlX2lzX2xvc3QkagqQPnVSEw").unwrap();
+    assert_eq!(old, small());
+    let renamed = token.replacen("imz2", "imz1", 1);
+    let error = Schedule::from_token(&renamed).unwrap_err();
+    assert!(matches!(error, ScheduleError::OutOfRange { .. }), "{error}");
+}
+
+/// A test is its name, its package and its target, as far as both sides know them.
+#[test]
+fn a_schedule_is_of_one_test() {
+    let binary = |package: &str, target: &str| TestBinary {
+        package: package.into(),
+        target: target.into(),
+    };
+    let mut schedule = small();
+    let name = schedule.program.clone();
+    assert_eq!(schedule.for_test(&name, &binary("one", "lib")), Ok(()));
+    schedule.binary = binary("one", "lib");
+    assert_eq!(schedule.for_test(&name, &TestBinary::default()), Ok(()));
+    assert_eq!(schedule.for_test(&name, &binary("one", "lib")), Ok(()));
+    for other in [binary("two", "lib"), binary("one", "bin one")] {
+        let error = schedule.for_test(&name, &other).unwrap_err();
+        let says = format!("is of \"{name}\" in one, lib, but the one in {other} is to be run");
+        assert!(error.to_string().contains(&says), "{error}");
+    }
+    let error = schedule.for_test("another", &binary("one", "lib")).unwrap_err();
+    assert!(matches!(error, ScheduleError::OtherProgram { .. }), "{error}");
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! The token: a schedule short enough to paste.
 //!
-//! `imz1.` and then, in base64url (RFC 4648, section 5) without padding, these bytes:
+//! `imz` and the version with a dot, and then, in base64url (RFC 4648, section 5) without padding, these bytes:
 //!
 //! | part | coded as |
 //! |---|---|
-//! | version, 1 | a byte |
+//! | version, 1 or 2 | a byte |
 //! | fields of the environment that differ from [`BASE`], and the limit of steps | a byte, a bit for each, the first one's lowest |
 //! | those fields, but for the two that are flags | varints |
 //! | program name | varint of its length in bytes, UTF-8 |
+//! | in version 2: package, target, monitors as settings name them | for each a varint of its length in bytes, UTF-8 |
+//! | in version 2: executions before the search | varint |
 //! | number of choices, plus 1 | gamma |
 //! | the shapes, until there are that many | runs, see below |
 //! | what was taken | gaps and values, see below |
@@ -34,13 +36,10 @@
 use data_encoding::BASE64URL_NOPAD;
 
 use super::bits::{BitReader, BitWriter};
-use super::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, version_number};
+use super::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, TestBinary, VERSION, version_number};
 use crate::environment::Environment;
+use crate::settings::Wanted;
 use intermezzo_breakpoint::Armings;
-
-const PREFIX: &str = "imz1.";
-
-const VERSION: u32 = 1;
 
 /// The environment whose fields are left out of a token.
 ///
@@ -150,11 +149,15 @@ fn version_of(text: &str) -> Option<u32> {
 
 pub(super) fn encode(schedule: &Schedule) -> String {
     let mut writer = BitWriter::default();
-    writer.bits(u64::from(VERSION), 8);
+    let version = schedule.version();
+    writer.bits(u64::from(version), 8);
     write_environment(&schedule.environment, schedule.steps, &mut writer);
-    writer.varint(schedule.program.len() as u64);
-    for byte in schedule.program.bytes() {
-        writer.bits(u64::from(byte), 8);
+    writer.text(&schedule.program);
+    if version > 1 {
+        writer.text(&schedule.binary.package);
+        writer.text(&schedule.binary.target);
+        writer.text(&Wanted::list(&schedule.monitors));
+        writer.varint(schedule.warm_up.into());
     }
     write_choices(&schedule.choices, &mut writer);
     write_loops(schedule, &mut writer);
@@ -162,27 +165,23 @@ pub(super) fn encode(schedule: &Schedule) -> String {
     let mut bytes = writer.finish();
     let checksum = crc32fast::hash(&bytes);
     bytes.extend(checksum.to_le_bytes());
-    format!("{PREFIX}{}", BASE64URL_NOPAD.encode(&bytes))
+    format!("imz{version}.{}", BASE64URL_NOPAD.encode(&bytes))
 }
 
 pub(super) fn decode(token: &str) -> Result<Schedule, ScheduleError> {
-    let Some(text) = token.strip_prefix(PREFIX) else {
-        return Err(match version_of(token) {
-            None => ScheduleError::NotAToken {
-                found: token.to_owned(),
-            },
-            Some(found) => ScheduleError::OtherVersion {
-                carrier: Carrier::Token,
-                found,
-                needed: VERSION,
-            },
+    let Some(version) = version_of(token) else {
+        return Err(ScheduleError::NotAToken {
+            found: token.to_owned(),
         });
+    };
+    let Some((prefix, text)) = token.split_once('.').filter(|_| (1..=VERSION).contains(&version)) else {
+        return Err(other_version(version));
     };
     let is_foreign = |char: char| !(char.is_ascii_alphanumeric() || char == '-' || char == '_');
     if let Some((index, found)) = text.chars().enumerate().find(|(_, char)| is_foreign(*char)) {
         return Err(ScheduleError::BadCharacter {
             found,
-            position: PREFIX.len() + index + 1,
+            position: prefix.len() + 1 + index + 1,
         });
     }
     // With its characters in order, base64 fails only where a group of them is incomplete.
@@ -196,7 +195,7 @@ pub(super) fn decode(token: &str) -> Result<Schedule, ScheduleError> {
 
     let found = u32::from_le_bytes(*checksum);
     let needed = crc32fast::hash(contents);
-    let schedule = read_contents(contents);
+    let schedule = read_contents(contents, version);
     if found == needed {
         return schedule;
     }
@@ -228,25 +227,38 @@ pub(super) fn unpack(text: &str) -> Option<Vec<Choice>> {
     (pack(&choices) == text).then_some(choices)
 }
 
-fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
-    let mut reader = BitReader::new(contents);
-    let version = reader.bits(8)? as u32;
-    if version != VERSION {
-        return Err(ScheduleError::OtherVersion {
-            carrier: Carrier::Token,
-            found: version,
-            needed: VERSION,
-        });
+fn other_version(found: u32) -> ScheduleError {
+    ScheduleError::OtherVersion {
+        carrier: Carrier::Token,
+        found,
+        needed: VERSION,
     }
+}
+
+/// What a token of this version holds, by its prefix.
+fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleError> {
+    let mut reader = BitReader::new(contents);
+    let found = reader.bits(8)? as u32;
+    if found > VERSION {
+        return Err(other_version(found));
+    }
+    within(
+        None,
+        "the version in its contents",
+        found.into(),
+        version.into(),
+        version.into(),
+    )?;
     let (environment, steps) = read_environment(&mut reader)?;
-    let length = reader.varint()?;
-    let program = str::from_utf8(reader.whole_bytes(length)?).map_err(|error| {
-        let byte = error.valid_up_to();
-        ScheduleError::NotText {
-            carrier: Carrier::Token,
-            byte,
-        }
-    })?;
+    let program = reader.text()?;
+    let (mut binary, mut monitors) = (TestBinary::default(), Vec::new());
+    let mut warm_up = 0;
+    if version > 1 {
+        binary.package = reader.text()?;
+        binary.target = reader.text()?;
+        monitors = Wanted::parse(&reader.text()?).map_err(ScheduleError::Monitors)?;
+        warm_up = within(None, "`warm_up`", reader.varint()?, 0, u32::MAX.into())? as u32;
+    }
     let choices = read_choices(&mut reader)?;
     let Loops {
         fair_yields,
@@ -257,7 +269,10 @@ fn read_contents(contents: &[u8]) -> Result<Schedule, ScheduleError> {
     } = read_loops(&mut reader)?;
     match reader.bytes_left() {
         0 => Ok(Schedule {
-            program: program.to_owned(),
+            program,
+            binary,
+            monitors,
+            warm_up,
             environment,
             steps,
             fair_yields,
@@ -306,10 +321,7 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
             }
         }
         if !breakpoints.is_empty() {
-            writer.varint(breakpoints.len() as u64);
-            for byte in breakpoints.bytes() {
-                writer.bits(u64::from(byte), 8);
-            }
+            writer.text(&breakpoints);
         }
     }
 }
@@ -364,12 +376,7 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
         loops.data_points = read_hashes(reader, "the number of places, less 1,")?;
     }
     if mask & BREAKPOINTS != 0 {
-        let length = reader.varint()?;
-        let text = str::from_utf8(reader.whole_bytes(length)?).map_err(|error| ScheduleError::NotText {
-            carrier: Carrier::Token,
-            byte: error.valid_up_to(),
-        })?;
-        loops.breakpoints = text.parse().map_err(ScheduleError::Breakpoints)?;
+        loops.breakpoints = reader.text()?.parse().map_err(ScheduleError::Breakpoints)?;
     }
     Ok(loops)
 }

@@ -1,222 +1,345 @@
-//! The search of a test that says nothing of how to be searched: as it is bounded, and then by samples.
+//! The search of a test that names none: exhaustive search and samples, by turns.
 //!
-//! Small tests are searched to their end, and nothing else happens. Of a large one, a bounded search would spend all the
-//! executions it is given among schedules that differ in their last choices. So once it has had its part of them, and is not
-//! about to end within what is left, the rest is drawn at random, by several policies in turns.
+//! Three searches share the executions. One runs every trace, with the strongest reduction that the program suits. One
+//! runs executions in order of their preemptions, with a reduction if there is any, and so covers something long before
+//! the first could end. And some executions are drawn, by several policies in turns. A small test is exhausted, at which
+//! all ends; a bug of few preemptions is found by the second search, one of a few constraints by the samples.
 //!
-//! What is claimed is what the bounded search completed; if that is nothing, that so many executions were drawn.
+//! The turns are by number of execution, so a single worker's executions are the same each time. Which of several
+//! workers runs what depends on their pace.
+//!
+//! Differs: from running one search after the other, by two to four executions for each one of the best of the three.
+//! Misses: nothing that these searches find on their own, in so many executions.
 
-use super::sampling::{Sampling, portfolio_of};
-use super::{ChoicePoint, Past, Plan, Rank, SearchState, Strategy};
+use super::sampling::{Policy, Sampling, portfolio_of};
+use super::{ChoicePoint, Idle, Past, Plan, Rank, SearchState, Strategy};
 use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::settings::StrategyKind;
 use crate::trace::Trace;
+use Part::{Bounds, Drawn, Whole};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
-/// The part of the executions that the bounded search gets: one of so many, rounded up.
-const BOUNDED_PART: u64 = 2;
-
-/// How many it gets where they are not limited: a moment for a short test.
-const BOUNDED_UNLIMITED: u64 = 20_000;
-
-/// How many are drawn then, if time is not limited either.
-const DRAWN_UNLIMITED: u64 = 5_000;
-
-/// Who draws, each with how many executions of a round are its own. The last is uniform over all orders: of all these it
+/// The policies that draw, each with its executions of a round. The last is uniform over all orders: of all these it
 /// alone finds what no few constraints provoke.
 const MEMBERS: [(u32, StrategyKind); 6] = [
-    (1, StrategyKind::Surw(super::Interesting::OneVariable)),
+    (2, StrategyKind::Surw(super::Interesting::OneVariable)),
     (1, StrategyKind::Pos),
-    (1, StrategyKind::Places),
+    (2, StrategyKind::Places),
     (1, StrategyKind::Pct(3)),
     (1, StrategyKind::Random),
     (1, StrategyKind::Surw(super::Interesting::All)),
 ];
 
-/// What so many drawn executions did not find is not a matter of few constraints: after them two of three executions are the
-/// last member's.
-const SHALLOW: u64 = DRAWN_UNLIMITED;
+/// A bug that this many drawn executions did not find is not a matter of few constraints: after them two of three
+/// executions are the last member's.
+const SHALLOW: u64 = 5_000;
 
 /// Its executions of a round then.
-const UNIFORM_LATER: u64 = 10;
+const UNIFORM_LATER: u64 = 14;
 
-/// A bounded search, and then samples.
-pub(crate) struct Auto {
-    bounded: Box<dyn Strategy>,
-    drawn: Sampling,
-    /// Whether this hand draws.
-    draws: bool,
-    /// Whether an execution is prepared, and not begun.
-    prepared: bool,
-    limits: Limits,
-    shared: Arc<Shared>,
-    /// Whether other hands share the search, so that nobody can tell how far it is.
-    alone: bool,
+/// Of this many executions half are drawn, and later half are of the search of every trace: most bugs that few constraints
+/// provoke have been found by then.
+const EARLY: u64 = 300;
+
+/// The searches that share the executions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// Every trace once.
+    Whole,
+    /// All executions in order of their preemptions, or of what else is bounded.
+    Bounds,
+    /// Samples.
+    Drawn,
 }
 
-#[derive(Clone, Copy)]
-struct Limits {
-    /// How many executions the bounded search gets in any case, and how many there are for all.
-    bounded: u64,
-    all: Option<u64>,
+/// How many parts there are.
+const PARTS: usize = 3;
+
+/// The turns of the first executions, and of the later ones.
+const TURNS_EARLY: [Part; 4] = [Drawn, Bounds, Drawn, Whole];
+const TURNS_LATER: [Part; 4] = [Whole, Drawn, Whole, Bounds];
+
+/// An exhaustive part of the search.
+struct Exhaustive {
+    search: Box<dyn Strategy>,
+    /// The choices with which it goes on: of `Whole` those that its next execution must make first, of `Bounds` those that
+    /// its last one made. `None` before its first execution, and while there is no work for this hand.
+    at: Option<Vec<Choice>>,
+    begun: bool,
+    /// `true` if this hand has no work of it, and counts as waiting.
+    idle: bool,
+}
+
+impl Exhaustive {
+    fn new(search: Box<dyn Strategy>) -> Exhaustive {
+        Exhaustive {
+            search,
+            at: None,
+            begun: false,
+            idle: false,
+        }
+    }
+
+    /// Keeps the choices to go on with.
+    fn keep(&mut self, plan: &Plan) {
+        let at = self.at.get_or_insert_default();
+        at.clear();
+        at.extend_from_slice(plan.choices());
+    }
+
+    /// The plan of these choices.
+    fn plan(&self) -> Plan {
+        let mut plan = Plan::default();
+        plan.replace(self.at.as_deref().unwrap_or_default());
+        plan
+    }
+}
+
+/// Exhaustive search and samples, by turns.
+pub(crate) struct Auto {
+    whole: Option<Exhaustive>,
+    bounds: Exhaustive,
+    drawn: Sampling,
+    /// The part whose execution was prepared or run last; `None` before the first.
+    running: Option<Part>,
+    /// `true` if an execution is prepared, and not begun.
+    prepared: bool,
+    shared: Arc<Shared>,
+    /// `true` if other hands share the search.
+    several: bool,
 }
 
 /// What hands share.
 #[derive(Default)]
 struct Shared {
-    /// Executions of the bounded search, and those of them that are prepared and not begun.
-    begun: AtomicU64,
-    prepared: AtomicU64,
-    /// Whether it was left, for good.
-    left: AtomicBool,
-    /// The round, in the order of the search, of what is drawn.
-    round: AtomicU32,
+    /// Executions of each part, and those of them that are prepared and not begun.
+    begun: [AtomicU64; PARTS],
+    prepared: [AtomicU64; PARTS],
+    /// The part that is exhausted, from 1; 0 for none.
+    exhausted: AtomicUsize,
+    /// `true` once nothing is handed out any more: a part without work need not be exhausted then.
+    stopped: AtomicBool,
+    /// How many executions were drawn by the search that this one took over from.
+    before: u64,
+}
+
+impl Shared {
+    fn all(&self) -> u64 {
+        self.begun.iter().map(|begun| begun.load(SeqCst)).sum()
+    }
+
+    fn of(&self, part: Part) -> u64 {
+        self.begun[part as usize].load(SeqCst)
+    }
+
+    /// Executions of a part that were begun.
+    fn ran(&self, part: Part) -> u64 {
+        // Those that are prepared are prepared again by the hand that continues.
+        let prepared = self.prepared[part as usize].load(SeqCst);
+        self.of(part).saturating_sub(prepared)
+    }
+
+    fn exhausted(&self) -> Option<Part> {
+        let part = self.exhausted.load(SeqCst).checked_sub(1)?;
+        [Whole, Bounds, Drawn].get(part).copied()
+    }
 }
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
-    bounded: String,
+    whole: Option<String>,
+    bounds: String,
     drawn: String,
-    begun: u64,
-    left: bool,
-    round: u32,
+    begun: [u64; PARTS],
+    exhausted: usize,
 }
 
 #[derive(Serialize, Deserialize)]
 struct SavedHand {
-    draws: bool,
-    work: String,
+    whole: Option<String>,
+    bounds: Option<String>,
+    drawn: Option<String>,
 }
 
 impl Auto {
-    /// This search, and then samples from this seed. `executions` are the limits of executions and of whether time is
-    /// limited.
-    pub(crate) fn new(bounded: Box<dyn Strategy>, seed: u64, executions: Option<u64>, timed: bool) -> Auto {
-        let members = portfolio_of(&MEMBERS, None).later(SHALLOW, UNIFORM_LATER);
-        let drawn = Sampling::new(seed, Box::new(members));
-        let limits = match executions {
-            Some(most) => Limits {
-                bounded: most.div_ceil(BOUNDED_PART),
-                all: Some(most),
-            },
-            None => Limits {
-                bounded: BOUNDED_UNLIMITED,
-                all: None,
-            },
-        };
-        let drawn = match executions.is_none() && !timed {
-            true => drawn.up_to(Some(DRAWN_UNLIMITED), None),
-            false => drawn,
-        };
+    /// The policies that draw where no bound holds for them.
+    pub(crate) fn members() -> Box<dyn Policy> {
+        Box::new(portfolio_of(&MEMBERS, None).later(SHALLOW, UNIFORM_LATER))
+    }
+
+    /// These exhaustive searches, and samples by this policy from this seed but for the first `drawn` of them.
+    pub(crate) fn new(
+        whole: Option<Box<dyn Strategy>>,
+        bounds: Box<dyn Strategy>,
+        policy: Box<dyn Policy>,
+        seed: u64,
+        drawn: u64,
+    ) -> Auto {
+        let first = (drawn > 0).then_some(drawn);
         Auto {
-            bounded,
-            drawn,
-            draws: false,
+            whole: whole.map(Exhaustive::new),
+            bounds: Exhaustive::new(bounds),
+            drawn: Sampling::new(seed, policy).up_to(None, first),
+            running: None,
             prepared: false,
-            limits,
-            shared: Arc::default(),
-            alone: true,
+            shared: Arc::new(Shared {
+                before: drawn,
+                ..Shared::default()
+            }),
+            several: false,
+        }
+    }
+
+    fn exhaustive(&mut self, part: Part) -> Option<&mut Exhaustive> {
+        match part {
+            Whole => self.whole.as_mut(),
+            Bounds => Some(&mut self.bounds),
+            Drawn => None,
         }
     }
 
     fn active(&self) -> &dyn Strategy {
-        if self.draws { &self.drawn } else { &*self.bounded }
+        match (self.running, &self.whole) {
+            (Some(Whole), Some(whole)) => &*whole.search,
+            (Some(Bounds), _) => &*self.bounds.search,
+            _ => &self.drawn,
+        }
     }
 
     fn active_mut(&mut self) -> &mut dyn Strategy {
-        if self.draws {
-            &mut self.drawn
-        } else {
-            &mut *self.bounded
+        match (self.running, &mut self.whole) {
+            (Some(Whole), Some(whole)) => &mut *whole.search,
+            (Some(Bounds), _) => &mut *self.bounds.search,
+            _ => &mut self.drawn,
         }
     }
 
-    fn was_left(&self) -> bool {
-        self.shared.left.load(SeqCst)
-    }
-
-    /// Whether the bounded search has had its part, and is not about to end within what is left.
-    fn is_due(&self, plan: &Plan) -> bool {
-        let begun = self.shared.begun.load(SeqCst);
-        if begun < self.limits.bounded {
-            return false;
-        }
-        let share = match (self.alone, self.limits.all) {
-            (true, Some(_)) => self.bounded.share(plan.choices()),
-            _ => None,
+    /// The part whose turn the execution of this number is.
+    fn turn(&self, number: u64) -> Part {
+        let turns: &[Part] = match (number, &self.whole) {
+            (0, Some(_)) => &[Whole],
+            (0, None) => &[Bounds],
+            (_, None) => &[Drawn, Bounds],
+            (1..EARLY, _) => &TURNS_EARLY,
+            _ => &TURNS_LATER,
         };
-        match (share, self.limits.all) {
-            (Some(share), Some(all)) => begun as f64 > all as f64 * share,
-            _ => true,
-        }
-    }
-
-    /// Counts one more execution of the bounded search. Hands that come to the end of its part at once are told apart here.
-    fn begins(&self) -> bool {
-        let begin = |begun| (self.alone || begun < self.limits.bounded).then_some(begun + 1);
-        self.shared.begun.fetch_update(SeqCst, SeqCst, begin).is_ok()
+        turns[((number + turns.len() as u64 - 1) % turns.len() as u64) as usize]
     }
 
     /// The execution that is prepared, if one is, begins, or is left out.
     fn prepared_begins(&mut self) {
-        if std::mem::take(&mut self.prepared) && !self.draws {
-            self.shared.prepared.fetch_sub(1, SeqCst);
+        if let (true, Some(part)) = (std::mem::take(&mut self.prepared), self.running) {
+            self.shared.prepared[part as usize].fetch_sub(1, SeqCst);
         }
     }
 
-    /// This hand draws from now on; so will the others.
-    fn leave(&mut self, plan: &mut Plan) {
-        if !self.was_left() {
-            let round = self.bounded.rank(plan.choices()).round();
-            self.shared.round.fetch_max(round.saturating_add(1), SeqCst);
-            self.shared.left.store(true, SeqCst);
-            self.bounded.stop();
+    /// Takes in what the last execution showed.
+    fn settle(&mut self, plan: &mut Plan, trace: &Trace) {
+        match (self.running.take(), &mut self.whole) {
+            (Some(Whole), Some(whole)) => {
+                let first = self.shared.all() == 1 && !self.bounds.begun && !self.several;
+                if first && plan.choices().iter().all(|choice| choice.taken == 0) {
+                    // It is also the first in the order of preemptions.
+                    self.bounds.begun = self.bounds.search.next(&mut Plan::default(), trace);
+                    self.bounds.keep(plan);
+                }
+                if whole.search.next(plan, trace) {
+                    whole.keep(plan);
+                } else {
+                    whole.at = None;
+                    self.look_for_work(Whole);
+                }
+            }
+            (Some(Bounds), _) => self.bounds.keep(plan),
+            _ => {}
         }
-        self.draws = true;
-        plan.truncate(0);
     }
 
-    fn ranked(&self, rank: Rank) -> Rank {
-        rank.in_round(self.shared.round.load(SeqCst))
+    /// A hand without work of a part looks if there is some; notes if the part is exhausted.
+    fn look_for_work(&mut self, part: Part) {
+        if let Some(exhaustive) = self.exhaustive(part) {
+            let idle = exhaustive.search.idle();
+            exhaustive.idle = idle == Idle::Nothing;
+            if idle == Idle::Over && !self.shared.stopped.load(SeqCst) {
+                self.shared.exhausted.store(part as usize + 1, SeqCst);
+            }
+        }
+    }
+
+    /// Prepares an execution of this part; `false` if there is no work of it for this hand at the moment.
+    fn prepare(&mut self, part: Part, plan: &mut Plan, trace: &Trace) -> bool {
+        let Some(exhaustive) = self.exhaustive(part) else {
+            return part == Drawn && self.drawn.next(plan, trace);
+        };
+        if exhaustive.idle {
+            self.look_for_work(part);
+        }
+        let Some(exhaustive) = self.exhaustive(part).filter(|exhaustive| !exhaustive.idle) else {
+            return false;
+        };
+        // The last execution may be another part's, which this one knows nothing of: nothing of it is kept.
+        plan.forget();
+        if let Some(at) = &exhaustive.at {
+            plan.replace(at);
+            if part == Whole {
+                return true;
+            }
+        }
+        exhaustive.begun = true;
+        if exhaustive.search.next(plan, trace) {
+            return true;
+        }
+        exhaustive.at = None;
+        self.look_for_work(part);
+        false
     }
 }
 
 impl Strategy for Auto {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         self.prepared_begins();
-        if !self.draws {
-            if !self.was_left() && !self.is_due(plan) {
-                let more = self.bounded.next(plan, trace);
-                if more && self.begins() {
-                    self.prepared = true;
-                    self.shared.prepared.fetch_add(1, SeqCst);
-                    return true;
-                }
-                if !more && !self.was_left() {
-                    return false;
-                }
+        self.settle(plan, trace);
+        let turn = self.turn(self.shared.all());
+        let others = [Whole, Bounds, Drawn].into_iter().filter(|&part| part != turn);
+        for part in [turn].into_iter().chain(others) {
+            if self.shared.exhausted().is_some() {
+                return false;
             }
-            self.leave(plan);
+            if self.prepare(part, plan, trace) {
+                self.running = Some(part);
+                self.prepared = true;
+                self.shared.begun[part as usize].fetch_add(1, SeqCst);
+                self.shared.prepared[part as usize].fetch_add(1, SeqCst);
+                return true;
+            }
         }
-        self.prepared = self.drawn.next(plan, trace);
-        self.prepared
+        false
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
         if self.prepared {
             self.prepared_begins();
         }
+        if point.alternatives == 1 && self.running != Some(Whole) {
+            // Only a reduction is asked where there is nothing to choose.
+            return Some(0);
+        }
         self.active_mut().choose(point)
     }
 
     fn asks_always(&self) -> bool {
-        self.bounded.asks_always()
+        self.whole
+            .as_ref()
+            .is_some_and(|whole| whole.search.asks_always())
     }
 
     fn again(&mut self) {
+        if let (Some(part), false) = (self.running, std::mem::replace(&mut self.prepared, true)) {
+            self.shared.prepared[part as usize].fetch_add(1, SeqCst);
+        }
         self.active_mut().again();
     }
 
@@ -225,7 +348,7 @@ impl Strategy for Auto {
     }
 
     fn is_unsure(&self) -> bool {
-        self.bounded.is_unsure()
+        self.whole.as_ref().is_some_and(|whole| whole.search.is_unsure())
     }
 
     fn over(&mut self, past: &Past<'_>) {
@@ -236,157 +359,174 @@ impl Strategy for Auto {
     }
 
     fn share(&self, choices: &[Choice]) -> Option<f64> {
-        if self.draws {
-            None
-        } else {
-            self.bounded.share(choices)
+        match (self.running, &self.whole) {
+            (Some(Whole), Some(whole)) => whole.search.share(choices),
+            _ => None,
         }
     }
 
-    fn is_in_order(&self) -> bool {
-        self.bounded.is_in_order() && !self.was_left()
-    }
-
     fn redundant(&self) -> u64 {
-        self.bounded.redundant()
+        let whole = self.whole.as_ref().map_or(0, |whole| whole.search.redundant());
+        whole + self.bounds.search.redundant()
     }
 
     fn blocked(&self) -> u64 {
-        self.bounded.blocked()
+        self.whole.as_ref().map_or(0, |whole| whole.search.blocked())
     }
 
     fn reduction(&self) -> &'static str {
-        self.bounded.reduction()
+        match &self.whole {
+            Some(whole) => whole.search.reduction(),
+            None => self.bounds.search.reduction(),
+        }
     }
 
     fn heeds_scope(&self) -> bool {
-        self.bounded.heeds_scope()
+        self.whole.is_none() && self.bounds.search.heeds_scope()
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = self.bounded.notes();
-        if self.was_left() {
-            notes.push(format!(
-                "auto: the search `{}` was left after {} executions, for it would not have ended within its part of them; the \
-                 rest was drawn at random (`dfs` goes on to the end)",
-                self.bounded.name(),
-                self.shared.begun.load(SeqCst)
-            ));
+        let mut notes = Vec::new();
+        if self.shared.of(Drawn) > 0 && self.shared.exhausted().is_none() {
             notes.extend(self.drawn.notes());
         }
         notes
     }
 
     fn member(&self) -> Option<String> {
-        match (self.draws, self.was_left()) {
-            (true, _) => self.drawn.member(),
-            (false, true) => Some(self.bounded.name()),
-            (false, false) => None,
+        match (self.running?, &self.whole) {
+            (Whole, Some(whole)) => Some(whole.search.reduction().into()),
+            (Bounds, _) => Some(self.bounds.search.name()),
+            _ => self.drawn.member().or_else(|| Some(self.drawn.name())),
         }
     }
 
-    fn shares(&self, executions: u64) -> Vec<(String, u64)> {
-        if !self.was_left() {
+    fn shares(&self, _: u64) -> Vec<(String, u64)> {
+        if self.shared.exhausted().is_some() {
+            // It is covered whatever ran what.
             return Vec::new();
         }
-        let bounded = self.shared.begun.load(SeqCst).min(executions);
-        let mut shares = vec![(self.bounded.name(), bounded)];
-        shares.extend(self.drawn.shares(executions - bounded));
+        let mut shares = Vec::new();
+        if let Some(whole) = &self.whole {
+            shares.push((whole.search.reduction().into(), self.shared.ran(Whole)));
+        }
+        shares.push((self.bounds.search.name(), self.shared.ran(Bounds)));
+        let drawn = self.shared.ran(Drawn);
+        match self.drawn.shares(drawn) {
+            members if members.is_empty() => shares.push((self.drawn.name(), drawn)),
+            members => shares.extend(members),
+        }
+        shares.retain(|(_, executions)| *executions > 0);
         shares
     }
 
-    fn coverage(&self, finished: bool) -> Coverage {
-        if !self.was_left() {
-            return self.bounded.coverage(finished);
+    fn coverage(&self, _: bool) -> Coverage {
+        match (self.shared.exhausted(), &self.whole) {
+            (Some(Whole), Some(whole)) => return whole.search.coverage(true),
+            (Some(Bounds), _) => return self.bounds.search.coverage(true),
+            _ => {}
         }
-        match self.bounded.coverage(false) {
+        match self.bounds.search.coverage(false) {
             bounded @ Coverage::Bounded {
                 preemptions: Some(_), ..
             } => bounded,
             bounded @ Coverage::Bounded { delays: Some(_), .. } => bounded,
             bounded @ Coverage::Bounded { depth: Some(_), .. } => bounded,
             // Nothing was completed: all that can be said is how many there were.
-            _ => self.drawn.coverage(finished),
+            _ => self.drawn.coverage(false),
         }
     }
 
     fn name(&self) -> String {
-        match self.was_left() {
-            false => self.bounded.name(),
-            true => format!("auto({},{})", self.bounded.name(), self.drawn.name()),
-        }
+        "auto".into()
+    }
+
+    fn drawn(&self) -> u64 {
+        self.shared.before + self.shared.ran(Drawn)
     }
 
     fn fork(&mut self) -> Option<Box<dyn Strategy>> {
-        let bounded = self.bounded.fork()?;
-        self.alone = false;
+        let whole = match &mut self.whole {
+            Some(whole) => Some(Exhaustive::new(whole.search.fork()?)),
+            None => None,
+        };
+        let bounds = Exhaustive::new(self.bounds.search.fork()?);
+        self.several = true;
         Some(Box::new(Auto {
-            bounded,
+            whole,
+            bounds,
             drawn: self.drawn.another(),
-            draws: false,
+            running: None,
             prepared: false,
-            limits: self.limits,
             shared: self.shared.clone(),
-            alone: false,
+            several: true,
         }))
     }
 
     fn wait(&mut self) -> bool {
-        if self.draws {
-            return self.drawn.wait();
+        // Samples never end: a hand has nothing to do only while others run those that are learned from.
+        if self.shared.exhausted().is_some() {
+            return false;
         }
-        self.bounded.wait() || self.was_left()
+        self.drawn.wait()
     }
 
     fn skip(&mut self) {
         self.prepared_begins();
-        if !self.draws {
-            self.bounded.skip();
+        self.shared.stopped.store(true, SeqCst);
+        if let Some(whole) = &mut self.whole {
+            whole.search.skip();
         }
-        // What is drawn comes after all the rest.
+        self.bounds.search.skip();
         self.drawn.skip();
     }
 
     fn stop(&mut self) {
-        self.bounded.stop();
+        self.shared.stopped.store(true, SeqCst);
+        if let Some(whole) = &mut self.whole {
+            whole.search.stop();
+        }
+        self.bounds.search.stop();
         self.drawn.stop();
     }
 
-    fn span(&mut self) -> Option<Rank> {
-        let span = self.active_mut().span()?;
-        Some(if self.draws { self.ranked(span) } else { span })
-    }
-
-    fn rank(&self, choices: &[Choice]) -> Rank {
-        match self.draws {
-            true => self.ranked(self.drawn.rank(choices)),
-            false => self.bounded.rank(choices),
-        }
+    /// Executions are ordered as they are begun.
+    fn rank(&self, _: &[Choice]) -> Rank {
+        Rank::of_number(self.shared.all())
     }
 
     fn saves_ahead(&self) -> bool {
-        !self.draws && self.bounded.saves_ahead()
+        true
     }
 
     fn save(&self, plan: &Plan) -> Option<String> {
-        let saved = SavedHand {
-            draws: self.draws,
-            work: match self.draws && self.prepared {
-                true => self.drawn.save_prepared(),
-                false => self.active().save(plan),
-            }?,
+        let prepared = |part| self.prepared && self.running == Some(part);
+        let whole = self.whole.as_ref().and_then(|whole| match prepared(Whole) {
+            true => whole.search.save(plan),
+            false => whole.search.save(&whole.plan()),
+        });
+        let bounds = match prepared(Bounds) {
+            true => self.bounds.search.save_prepared(plan),
+            false => self.bounds.search.save(&self.bounds.plan()),
         };
-        serde_json::to_string(&saved).ok()
+        let drawn = match prepared(Drawn) {
+            true => self.drawn.save_prepared(plan),
+            false => self.drawn.save(plan),
+        };
+        serde_json::to_string(&SavedHand { whole, bounds, drawn }).ok()
     }
 
     fn save_shared(&self) -> Option<String> {
+        let shared = &self.shared;
         let saved = Saved {
-            bounded: self.bounded.save_shared()?,
+            whole: match &self.whole {
+                Some(whole) => Some(whole.search.save_shared()?),
+                None => None,
+            },
+            bounds: self.bounds.search.save_shared()?,
             drawn: self.drawn.save_shared()?,
-            // Those that are prepared are prepared again by who goes on.
-            begun: (self.shared.begun.load(SeqCst)).saturating_sub(self.shared.prepared.load(SeqCst)),
-            left: self.was_left(),
-            round: self.shared.round.load(SeqCst),
+            begun: [Whole, Bounds, Drawn].map(|part| shared.ran(part)),
+            exhausted: shared.exhausted.load(SeqCst),
         };
         serde_json::to_string(&saved).ok()
     }
@@ -399,14 +539,23 @@ impl Strategy for Auto {
         ) else {
             return false;
         };
-        let (drawn, bounded): (Vec<SavedHand>, _) = hands.into_iter().partition(|hand| hand.draws);
-        let of = |shared, hands: Vec<SavedHand>| SearchState {
+        let of = |shared: String, hand: fn(&SavedHand) -> &Option<String>| SearchState {
             shared,
-            hands: hands.into_iter().map(|hand| hand.work).collect(),
+            hands: hands.iter().filter_map(|own| hand(own).clone()).collect(),
         };
-        self.shared.begun.store(saved.begun, SeqCst);
-        self.shared.left.store(saved.left, SeqCst);
-        self.shared.round.store(saved.round, SeqCst);
-        self.bounded.restore(&of(saved.bounded, bounded)) && self.drawn.restore(&of(saved.drawn, drawn))
+        for (begun, saved) in self.shared.begun.iter().zip(saved.begun) {
+            begun.store(saved, SeqCst);
+        }
+        self.shared.exhausted.store(saved.exhausted, SeqCst);
+        let bounds = of(saved.bounds, |hand| &hand.bounds);
+        let drawn = of(saved.drawn, |hand| &hand.drawn);
+        let whole = match (&mut self.whole, saved.whole) {
+            (Some(whole), Some(shared)) => whole.search.restore(&of(shared, |hand| &hand.whole)),
+            (None, None) => true,
+            _ => false,
+        };
+        // With it restored, `settle` is not to take the first execution for that of both.
+        self.bounds.begun = true;
+        whole && self.bounds.search.restore(&bounds) && self.drawn.restore(&drawn)
     }
 }

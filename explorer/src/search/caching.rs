@@ -8,7 +8,7 @@
 //! Misses: nothing, as far as fingerprints of 128 bits are different. While fair scheduling holds tasks back, a state is
 //! more than its fingerprint, and nothing is left out.
 
-use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
+use super::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Fingerprints, Saved, Trace};
@@ -178,6 +178,10 @@ impl Strategy for Caching {
         self.inner.wait()
     }
 
+    fn idle(&mut self) -> Idle {
+        self.inner.idle()
+    }
+
     fn skip(&mut self) {
         self.inner.skip();
     }
@@ -203,6 +207,10 @@ impl Strategy for Caching {
                 self.inner.save(&own)
             }
         }
+    }
+
+    fn save_prepared(&self, plan: &Plan) -> Option<String> {
+        self.inner.save_prepared(plan)
     }
 
     fn save_shared(&self) -> Option<String> {

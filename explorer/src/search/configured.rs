@@ -14,13 +14,13 @@ pub(crate) fn table_bytes(settings: &Settings) -> usize {
     settings.cache_bytes / 2
 }
 
-/// The search that these settings, which go together, ask for.
+/// Returns the search that these settings, which go together, ask for.
 pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     if settings.strategy == StrategyKind::Auto {
-        return auto(settings);
+        return auto(settings, Suits::WakeupTrees, 0);
     }
-    match settings.reduction {
-        Reduction::None => unreduced(settings),
+    match settings.reduction_at_work() {
+        Reduction::None | Reduction::Auto => unreduced(settings),
         Reduction::Caching if settings.strategy == StrategyKind::Ranked => {
             Box::new(ranked(settings).pruned(table_bytes(settings)))
         }
@@ -41,12 +41,17 @@ pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     }
 }
 
-/// The search to go on with where a program does what the reduction asked for does not suit.
-pub(crate) fn weaker(settings: &Settings, suits: Suits) -> Box<dyn Strategy> {
+/// Returns the search that takes over where a program does what the reduction at work does not suit. The first `drawn`
+/// samples were drawn.
+pub(crate) fn weaker(settings: &Settings, suits: Suits, drawn: u64) -> Box<dyn Strategy> {
+    if settings.chooses_reduction() {
+        return auto(settings, suits, drawn);
+    }
     let reduction = match suits {
         Suits::WakeupTrees => Reduction::Dpor,
         Suits::SourceSets => Reduction::SourceDpor,
         Suits::Caching => Reduction::Caching,
+        Suits::Nothing => Reduction::None,
     };
     strategy(&Settings {
         reduction,
@@ -54,27 +59,55 @@ pub(crate) fn weaker(settings: &Settings, suits: Suits) -> Box<dyn Strategy> {
     })
 }
 
-/// The search where none is asked for.
-fn auto(settings: &Settings) -> Box<dyn Strategy> {
-    let first = Settings {
+/// Returns the search of the strategy `auto`, of a program that suits these reductions.
+fn auto(settings: &Settings, suits: Suits, drawn: u64) -> Box<dyn Strategy> {
+    let first = |reduction| Settings {
         strategy: StrategyKind::DepthFirst,
-        // Fewest preemptions first finds most soonest, and covers something if it is left.
-        preemptions: match (settings.reduction, settings.delays) {
-            (Reduction::None, None) => settings.preemptions.or(Some(u32::MAX)),
-            _ => settings.preemptions,
-        },
+        reduction,
         ..settings.clone()
     };
-    let bounded = strategy(&first);
-    if settings.quiet_atomics || settings.preempt_at_races {
-        // These start their search anew, and what is drawn knows nothing of it.
-        return bounded;
+    let whole = match (settings.chooses_reduction(), settings.reduction_at_work()) {
+        // An exhaustive search was asked for: it alone is run.
+        (false, reduction) if reduction != Reduction::None => return strategy(&first(reduction)),
+        (true, Reduction::Dpor) => match suits {
+            Suits::WakeupTrees => Some(Reduction::Dpor),
+            Suits::SourceSets => Some(Reduction::SourceDpor),
+            Suits::Caching | Suits::Nothing => None,
+        },
+        _ => None,
+    };
+    let reduced = settings.chooses_reduction()
+        && settings.reduction_at_work() != Reduction::None
+        && suits != Suits::Nothing;
+    let bounds = Settings {
+        // Fewest preemptions first finds most soonest, and covers something if it does not end.
+        preemptions: match settings.delays {
+            None => settings.preemptions.or(Some(u32::MAX)),
+            Some(_) => settings.preemptions,
+        },
+        ..first(if reduced {
+            Reduction::Caching
+        } else {
+            Reduction::None
+        })
+    };
+    let bounded_otherwise = settings.delays.or(settings.depth).is_some() || settings.depth_step.is_some();
+    if bounded_otherwise || settings.quiet_atomics {
+        // Samples know nothing of these bounds, nor of a search that starts again where an atomic proves not to be quiet.
+        return strategy(&bounds);
     }
+    let scoped = !settings.preempt_in.is_empty() || !settings.preempt_not_in.is_empty();
+    let policy = match settings.preemptions {
+        None if !scoped => Auto::members(),
+        // No other policy keeps to a bound or a scope.
+        most => sampling::policy(&StrategyKind::Random, most),
+    };
     Box::new(Auto::new(
-        bounded,
+        whole.map(|reduction| strategy(&first(reduction))),
+        strategy(&bounds),
+        policy,
         settings.seed,
-        settings.executions,
-        settings.time.is_some(),
+        drawn,
     ))
 }
 

@@ -3,7 +3,7 @@
 //! Memory is one execution's choices, and what workers have for each other.
 
 use super::tree::{Branching, Tree};
-use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
+use super::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
 use crate::estimate;
 use crate::report::Coverage;
 use crate::schedule::Choice;
@@ -78,6 +78,10 @@ impl Strategy for DepthFirst {
         self.tree.wait()
     }
 
+    fn idle(&mut self) -> Idle {
+        self.tree.idle()
+    }
+
     fn skip(&mut self) {
         self.tree.skip();
     }
@@ -92,6 +96,10 @@ impl Strategy for DepthFirst {
 
     fn save(&self, plan: &Plan) -> Option<String> {
         Some(self.tree.save(plan))
+    }
+
+    fn save_prepared(&self, plan: &Plan) -> Option<String> {
+        Some(self.tree.save_prepared(plan))
     }
 
     fn save_shared(&self) -> Option<String> {

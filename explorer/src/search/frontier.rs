@@ -7,6 +7,7 @@
 //!
 //! A mutex guards it all: items are coarse, and hands publish only where another one waits.
 
+use super::Idle;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -55,6 +56,8 @@ pub struct Hand<T> {
     frontier: Arc<Frontier<T>>,
     /// Whether it took something since it last found nothing.
     busy: bool,
+    /// `true` if it counts as waiting while it does other work: see [`Hand::idle`].
+    idle: bool,
     /// The round of what it took.
     round: u32,
 }
@@ -91,6 +94,7 @@ impl<T> Hand<T> {
                 order,
             }),
             busy: false,
+            idle: false,
             round,
         }
     }
@@ -101,6 +105,7 @@ impl<T> Hand<T> {
         Hand {
             frontier: self.frontier.clone(),
             busy: false,
+            idle: false,
             round: self.round,
         }
     }
@@ -184,6 +189,33 @@ impl<T> Hand<T> {
         !state.over
     }
 
+    /// Says if there is work, as [`Hand::wait`] does, without waiting for it: until the next call that finds some the hand
+    /// counts as waiting.
+    pub fn idle(&mut self) -> Idle {
+        let frontier = self.frontier.clone();
+        let mut state = frontier.lock();
+        if !std::mem::replace(&mut self.idle, true) {
+            state.waiting += 1;
+        }
+        if state.waiting == state.hands && !state.over {
+            frontier.next_round(&mut state);
+            if state.runs.is_empty() {
+                frontier.end(&mut state);
+            }
+        }
+        let idle = match (state.over, state.runs.is_empty()) {
+            (true, _) => Idle::Over,
+            (false, true) => Idle::Nothing,
+            (false, false) => Idle::Work,
+        };
+        if idle != Idle::Nothing {
+            self.idle = false;
+            state.waiting -= 1;
+        }
+        frontier.look(&state);
+        idle
+    }
+
     /// Some of this round is left out: no other round follows.
     pub fn cut(&mut self) {
         self.busy = false;
@@ -222,6 +254,7 @@ impl<T> Drop for Hand<T> {
     fn drop(&mut self) {
         let mut state = self.lock();
         state.hands -= 1;
+        state.waiting -= usize::from(self.idle);
         if self.busy {
             self.frontier.end(&mut state);
         } else {

@@ -59,6 +59,17 @@ pub struct SearchState {
     pub hands: Vec<String>,
 }
 
+/// The work that there is for a hand on a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// Some, which the next call of [`Strategy::next`] may get.
+    Work,
+    /// None at the moment: other hands may yet give some.
+    Nothing,
+    /// None, for any hand: the search is over.
+    Over,
+}
+
 /// A search over the executions of a test; or one worker's hand on it, if several share it.
 ///
 /// A search of one worker needs the methods without a default only.
@@ -174,6 +185,12 @@ pub trait Strategy: Send {
         false
     }
 
+    /// Called when `next` has returned false: says if there is work that other hands may have to give, without waiting for
+    /// it. While there is none the hand does something else, and counts as one that waits.
+    fn idle(&mut self) -> Idle {
+        Idle::Over
+    }
+
     /// What is left of the work at hand is not wanted, nor is the execution that was prepared if it was not run: all of
     /// it comes after a finding in the order of the search. So does the next round, if there are rounds; what other
     /// hands are at is for them to say. If an execution was prepared, the trace that `next` gets next is one that it got
@@ -212,6 +229,19 @@ pub trait Strategy: Send {
     fn save(&self, plan: &Plan) -> Option<String> {
         let _ = plan;
         None
+    }
+
+    /// Returns what [`Strategy::save`] does, where the execution that was prepared with the choices in `plan` is still to be
+    /// run.
+    fn save_prepared(&self, plan: &Plan) -> Option<String> {
+        let _ = plan;
+        None
+    }
+
+    /// The number of executions that were drawn, where some are drawn beside an exhaustive search: another search that takes
+    /// over begins after these.
+    fn drawn(&self) -> u64 {
+        0
     }
 
     /// What hands share: one line of text. `None` if the search cannot be saved. All hands rest meanwhile.

@@ -11,6 +11,8 @@ pub struct Plan {
     choices: Vec<Choice>,
     /// How many, from the first, are the last execution's.
     kept: usize,
+    /// `true` if not even what comes before the first choice is known of the last execution.
+    forgotten: bool,
 }
 
 impl Plan {
@@ -22,6 +24,17 @@ impl Plan {
     /// How many of the choices, from the first, are those of the last execution.
     pub fn kept(&self) -> usize {
         self.kept
+    }
+
+    /// Drops all choices, and with them all that is known of the last execution: it was another search's.
+    pub(crate) fn forget(&mut self) {
+        self.truncate(0);
+        self.forgotten = true;
+    }
+
+    /// Returns `true` if nothing is known of the last execution; asked once for each.
+    pub(crate) fn take_forgotten(&mut self) -> bool {
+        std::mem::take(&mut self.forgotten)
     }
 
     /// Drops all choices but the first `length`.

@@ -7,7 +7,7 @@
 //! complete before the next begins. Memory: the items of the next round; the last round makes none.
 
 use super::tree::{Branching, SavedTree, Tree};
-use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
+use super::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
 use crate::estimate::{self, Pace};
 use crate::report::Coverage;
 use crate::schedule::Choice;
@@ -135,6 +135,10 @@ impl Strategy for IterativePreemptionBounding {
         self.tree.wait()
     }
 
+    fn idle(&mut self) -> Idle {
+        self.tree.idle()
+    }
+
     fn skip(&mut self) {
         self.tree.skip();
     }
@@ -153,6 +157,10 @@ impl Strategy for IterativePreemptionBounding {
 
     fn save(&self, plan: &Plan) -> Option<String> {
         Some(self.tree.save(plan))
+    }
+
+    fn save_prepared(&self, plan: &Plan) -> Option<String> {
+        Some(self.tree.save_prepared(plan))
     }
 
     fn save_shared(&self) -> Option<String> {

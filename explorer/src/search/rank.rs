@@ -33,12 +33,6 @@ impl Rank {
         }
     }
 
-    /// The same place in another round.
-    #[must_use]
-    pub(crate) fn in_round(self, round: u32) -> Rank {
-        Rank { round, ..self }
-    }
-
     /// The round of an iterative search.
     pub fn round(&self) -> u32 {
         self.round

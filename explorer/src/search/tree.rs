@@ -6,7 +6,7 @@
 
 use super::branch::Branch;
 use super::frontier::{Hand, Left};
-use super::{Plan, Rank, SearchState};
+use super::{Idle, Plan, Rank, SearchState};
 use crate::schedule::{Choice, pack, unpack};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -202,6 +202,11 @@ impl Tree {
         self.hand.wait()
     }
 
+    /// Says if there is something to do, without waiting for it.
+    pub(super) fn idle(&mut self) -> Idle {
+        self.hand.idle()
+    }
+
     /// Leaves the rest of the work at hand out.
     pub(super) fn skip(&mut self) {
         self.floor = None;
@@ -246,7 +251,19 @@ impl Tree {
 
     /// What this hand has left to do, after the execution that made these choices.
     pub(super) fn save(&self, plan: &Plan) -> String {
-        let mut items = Vec::with_capacity(self.run.len() + 1);
+        self.saved(plan, Vec::new())
+    }
+
+    /// What this hand has left to do, before the execution that is to make these choices first.
+    pub(super) fn save_prepared(&self, plan: &Plan) -> String {
+        let below = self
+            .floor
+            .map(|_| Item::after(plan.choices(), plan.choices().len()));
+        self.saved(plan, below.into_iter().collect())
+    }
+
+    /// These items, and what is left after an execution that made these choices.
+    fn saved(&self, plan: &Plan, mut items: Vec<Item>) -> String {
         if let Some(floor) = self.floor.filter(|&floor| floor < plan.choices().len()) {
             items.push(Item::after(plan.choices(), floor));
         }

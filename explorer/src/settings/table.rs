@@ -1,5 +1,6 @@
 //! Every setting by name: what its value is, and how text becomes it.
 
+use super::journal::JournalAt;
 use super::suggest::give_instead;
 use super::{Arrays, Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
 use super::{monitors, ranks, strategy};
@@ -57,7 +58,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     Setting::new(
         "reduction",
-        "`none`, `caching`, `source-dpor`, `dpor` or `bpor`",
+        "`auto`, `none`, `caching`, `source-dpor`, `dpor` or `bpor`",
         |s, v| one_of(&Reduction::ALL, "reduction", v).map(|reduction| s.reduction = reduction),
         |s| name_of(&Reduction::ALL, s.reduction),
     ),
@@ -207,15 +208,31 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     Setting::new(
         "time",
-        "seconds, or `none`",
-        |s, v| optional(v, duration).map(|n| s.time = n),
-        |s| given(s.time.map(|time| time.as_secs_f64())),
+        "seconds, `none`, or `auto`: two minutes where `executions` are not limited either",
+        |s, v| time(v).map(|n| s.time = n),
+        |s| match s.time {
+            None => "auto".into(),
+            Some(Duration::MAX) => NONE.into(),
+            Some(time) => time.as_secs_f64().to_string(),
+        },
     ),
     Setting::new(
         "steps",
         "a number",
         |s, v| number(v).map(|n| s.steps = n),
         |s| s.steps.to_string(),
+    ),
+    Setting::new(
+        "hang",
+        "seconds, or `none`",
+        |s, v| optional(v, duration).map(|n| s.hang = n),
+        |s| given(s.hang.map(|n| n.as_secs_f64())),
+    ),
+    Setting::new(
+        "journal",
+        "a directory, `usual` or `none`",
+        |s, v| JournalAt::parse(v).map(|journal| s.journal = journal),
+        |s| s.journal.to_string(),
     ),
     Setting::new(
         "fair_yields",
@@ -252,6 +269,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "a number",
         |s, v| number(v).map(|n| s.minimise = n),
         |s| s.minimise.to_string(),
+    ),
+    Setting::new(
+        "minimise_time",
+        "seconds, or `none`",
+        |s, v| optional(v, duration).map(|n| s.minimise_time = n),
+        |s| given(s.minimise_time.map(|n| n.as_secs_f64())),
     ),
     Setting::new(
         "assume_awaits",
@@ -321,6 +344,18 @@ pub(super) const SETTINGS: &[Setting] = &[
         |s| s.checkpoint_every.as_secs_f64().to_string(),
     ),
     Setting::new(
+        "tasks",
+        "a number, at least 1",
+        |s, v| match number(v)? {
+            0 => Err("a test is a task itself: give 1 or more".into()),
+            most => {
+                s.tasks = most;
+                Ok(())
+            }
+        },
+        |s| s.tasks.to_string(),
+    ),
+    Setting::new(
         "stack",
         "bytes, at least 32768",
         |s, v| {
@@ -337,10 +372,20 @@ pub(super) const SETTINGS: &[Setting] = &[
         |s| s.stack_bytes.to_string(),
     ),
     Setting::new(
+        "forgotten_bytes",
+        "bytes; 0 to unwind tasks always",
+        |s, v| number(v).map(|n| s.forgotten_bytes = n),
+        |s| s.forgotten_bytes.to_string(),
+    ),
+    Setting::new(
         "monitors",
-        "names or paths with `;` between, each with its arguments after a `:`; or `none`",
+        "names or paths with `;` between, each with its arguments after a `:`, added to those on by default; `-NAME` takes one \
+         away, `none` all; or `default`",
         |s, v| Wanted::parse(v).map(|monitors| s.monitors = monitors),
-        |s| or_none(monitors::list(&s.monitors)),
+        |s| match Wanted::list(&s.monitors) {
+            list if list.is_empty() => monitors::DEFAULT.into(),
+            list => list,
+        },
     ),
     Setting::new(
         "detail",
@@ -420,6 +465,15 @@ fn duration(value: &str) -> Result<Duration, String> {
     let problem = || format!("`{value}` is no time: give seconds, as in 2.5");
     Duration::try_from_secs_f64(seconds.replace('_', "").parse().map_err(|_| problem())?)
         .map_err(|_| problem())
+}
+
+/// A limit of time; `None` where it is chosen.
+fn time(value: &str) -> Result<Option<Duration>, String> {
+    match value {
+        "auto" => Ok(None),
+        NONE => Ok(Some(Duration::MAX)),
+        _ => duration(value).map(Some),
+    }
 }
 
 fn truth(value: &str) -> Result<bool, String> {

@@ -246,28 +246,6 @@ const REFUSED: &[Refused] = &[
     ),
     (
         "jobs",
-        |s| s.jobs > 1 && s.preempt_at_races,
-        "when a race is found the search starts anew, which several workers do not do together: give 1, or \
-         `preempt_at_races` `false`",
-    ),
-    (
-        "checkpoint",
-        |s| s.checkpoint.is_some() && s.preempt_at_races,
-        "which races were found is not in a checkpoint: give `none`, or `preempt_at_races` `false`",
-    ),
-    (
-        "preempt_at_races",
-        |s| s.preempt_at_races && s.quiet_atomics,
-        "both start the search anew when they learn something, and neither knows what the other took for granted before: \
-         give one of the two",
-    ),
-    (
-        "preempt_at_races",
-        |s| s.preempt_at_races && !s.keep_going,
-        "a race is a finding, at which the search stops: give `keep_going` as well",
-    ),
-    (
-        "jobs",
         |s| s.jobs > 1 && s.assume_awaits,
         "when a loop proves to only wait the search starts anew, which several workers do not do together: give 1, or \
          `assume_awaits` `false`",
@@ -306,11 +284,6 @@ const REFUSED_TO_CUSTOM: &[Refused] = &[
         "assume_awaits",
         |s| s.assume_awaits,
         "when a loop proves to only wait the search starts anew, which one of your own cannot: give `false`",
-    ),
-    (
-        "preempt_at_races",
-        |s| s.preempt_at_races,
-        "when a race is found the search starts anew, which one of your own cannot: give `false`",
     ),
     (
         "jobs",

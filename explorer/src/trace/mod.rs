@@ -40,11 +40,12 @@ pub(crate) use suits::Suits;
 pub(crate) use uncounted::Uncounted;
 use voids::Voids;
 
-use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
+use crate::runtime::{Aside, Event, Gates, StepEnd, Task, Vars};
 use facts::{APART, COUNTS, ENDS, Facts, SHOWS, TAKES_SHARE};
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 pub(crate) use mix::mix;
 use mix::mix_wide;
+use smallvec::SmallVec;
 
 /// No entry.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -375,18 +376,31 @@ impl Trace {
     // The step by value: were its address known here, it would have to be in memory for every caller.
     #[inline(never)]
     fn add_with_more(&mut self, mut step: Step, end: &StepEnd<'_>) -> Step {
-        let mut also = end.also;
-        for (at, event) in end.events.iter().enumerate() {
-            let at = end.events_end - end.events.len() + at;
-            // What an event touches beside its variable was noted before it, or at the end of the step.
-            let mine = if at + 1 == end.events_end {
-                also.len()
-            } else {
-                also.partition_point(|&(before, _)| before <= at)
+        let begin = end.events_end - end.events.len();
+        // The event that something touched beside belongs to: the task's last one in the step before it, else its next one.
+        // That is the same wherever the step is. The end of a task is none, for it tells nothing.
+        let owner = |aside: &Aside| {
+            let own = |event: &Event| event.task == aside.task && event.op != SyncVarOp::TaskEnd;
+            let before = aside.events_before.saturating_sub(begin).min(end.events.len());
+            let next = || end.events[before..].iter().position(own).map(|at| before + at);
+            let any = || {
+                end.events
+                    .iter()
+                    .rposition(|event| event.op != SyncVarOp::TaskEnd)
             };
-            let (mine, rest) = also.split_at(mine);
-            also = rest;
-            self.add_event::<false>(&mut step, event, mine, end);
+            let last = end.events[..before].iter().rposition(own);
+            last.or_else(next).or_else(any).unwrap_or(end.events.len() - 1)
+        };
+        let owners: SmallVec<[usize; 4]> = end.also.iter().map(owner).collect();
+        let shared = |aside: &Aside| aside.task != end.task && aside.touch.key.var().is_none();
+        if end.also.iter().any(shared) {
+            // What a task does once it has joined another comes with whichever step was the last.
+            self.only(Suits::Caching);
+        }
+        for (at, event) in end.events.iter().enumerate() {
+            let own = owners.iter().zip(end.also).filter(|(owner, _)| **owner == at);
+            let mine: SmallVec<[Touch; 4]> = own.map(|(_, aside)| aside.touch).collect();
+            self.add_event::<false>(&mut step, event, &mine, end);
         }
         step
     }
@@ -396,14 +410,14 @@ impl Trace {
         &mut self,
         step: &mut Step,
         event: &Event,
-        also: &[(usize, Touch)],
+        also: &[Touch],
         end: &StepEnd<'_>,
     ) {
         let Event { task, op, void, .. } = *event;
         let mut facts = Facts::of(op);
         if PLAIN {
             facts = facts.plain();
-        } else if void || op == SyncVarOp::TaskEnd && self.detail < Detail::Waits {
+        } else if void || op == SyncVarOp::TaskEnd && self.detail < Detail::Waits && also.is_empty() {
             return;
         }
         let shown = if facts.any(SHOWS) { event.read } else { 0 };
@@ -412,8 +426,10 @@ impl Trace {
         }
         let uncounted = facts.any(COUNTS) && !end.counts;
         let touches = PLAIN || event.var != SyncVar::NONE.0 && !uncounted;
-        let class = facts.class.filter(|_| touches);
-        if !PLAIN && class.is_none() && also.is_empty() && op != SyncVarOp::Choice {
+        // A look that does not find a task ended may come before or after the end.
+        let is_false_look = !PLAIN && op == SyncVarOp::TaskCheck && event.read == 0;
+        let class = facts.class.filter(|_| touches && !is_false_look);
+        if !PLAIN && class.is_none() && also.is_empty() && op != SyncVarOp::Choice && !is_false_look {
             return;
         }
         let entry = self.entries.len() as u32;
@@ -474,8 +490,8 @@ impl Trace {
 
     /// An entry touches something beside its own variable.
     #[inline(never)]
-    fn touch_also(&mut self, step: &mut Step, by: &Toucher, also: &[(usize, Touch)], end: &StepEnd<'_>) {
-        for (place, &(_, touch)) in also.iter().enumerate() {
+    fn touch_also(&mut self, step: &mut Step, by: &Toucher, also: &[Touch], end: &StepEnd<'_>) {
+        for (place, &touch) in also.iter().enumerate() {
             let seen = self.touch(step, by, touch, end);
             step.count(mix_wide(by.identity, seen, !(place as u64)));
         }

@@ -13,16 +13,18 @@ pub(crate) enum Suits {
     /// Wakeup trees, which plan whole sequences of steps.
     #[default]
     WakeupTrees,
-    /// Source sets, which plan one: for parked tasks.
+    /// Source sets, which plan one: for parked tasks, where there is no bound.
     SourceSets,
     /// Happens-before caching, which plans none: for shared locks, channels, looks whether a task has ended, and waits
     /// that the environment may end unasked.
     Caching,
+    /// None: for regions in which the test says that it is not preempted.
+    Nothing,
 }
 
 impl Suits {
     /// What an operation needs.
-    pub(super) const fn of(op: SyncVarOp) -> Suits {
+    pub(crate) const fn of(op: SyncVarOp) -> Suits {
         match op {
             SyncVarOp::TaskCheck
             | SyncVarOp::SharedAcquire

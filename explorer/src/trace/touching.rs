@@ -59,7 +59,7 @@ impl Trace {
     /// Tells what a step touched, or would have had it not failed: at another time it may not.
     #[inline(always)]
     pub(crate) fn with_might_touch<R>(&self, step: usize, tell: impl FnOnce(&[Touch]) -> R) -> R {
-        if self.suits != Suits::Caching && self.voids.is_none() && !self.fails(step) {
+        if self.suits < Suits::Caching && self.voids.is_none() && !self.fails(step) {
             return tell(self.touches(step));
         }
         tell(&self.might_touch(step))
@@ -80,7 +80,7 @@ impl Trace {
     #[inline(never)]
     pub(crate) fn might_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let mut touches = SmallVec::from_slice(self.touches(step));
-        if self.suits == Suits::Caching {
+        if self.suits >= Suits::Caching {
             self.add_ends(step, &mut touches);
         }
         if self.fails(step) {

@@ -8,7 +8,7 @@
 //! What raced with a void operation still does: had that come earlier, it might have shown something else.
 
 use super::{Class, Key, Race, Touch, Trace, class_of};
-use crate::runtime::{Event, Gates, StepEnd, Task, Vars};
+use crate::runtime::{Aside, Event, Gates, StepEnd, Task, Vars};
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 use smallvec::SmallVec;
 
@@ -18,7 +18,7 @@ struct Record {
     events: SmallVec<[Event; 2]>,
     events_end: usize,
     choices: usize,
-    also: Vec<(usize, Touch)>,
+    also: Vec<Aside>,
     waited: Option<(u32, Gates)>,
     after_all: bool,
     counts: bool,

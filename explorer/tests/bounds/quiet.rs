@@ -1,9 +1,10 @@
 //! The setting `quiet_atomics`, against plain depth first search: the same outcomes and traces from fewer executions.
 
 use super::PROGRAMS;
-use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Coverage, Environment, Explorer, Report, preemptions_off, thread};
+use intermezzo_explorer::sync::mpsc::channel;
+use intermezzo_explorer::sync::{Arc, Mutex};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Report, any_bool, preemptions_off, thread};
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -256,4 +257,122 @@ fn a_search_of_ones_own_cannot_start_anew() {
         .quiet_atomics(true)
         .try_explore(|| {});
     assert!(refused.is_err_and(|error| error.to_string().contains("one of your own cannot")));
+}
+
+/// What the second task's `store` leaves for the first one's `swap`, and the other way round, by plain depth first search and
+/// with quiet atomics.
+fn orders(test: fn(&AtomicUsize, &std::sync::Mutex<BTreeSet<usize>>), counts: bool) -> [BTreeSet<usize>; 2] {
+    [false, true].map(|quiet| {
+        let seen = std::sync::Mutex::new(BTreeSet::new());
+        let environment = Environment {
+            arc_counts: counts,
+            ..Environment::calm()
+        };
+        let report = Explorer::new()
+            .environment(environment)
+            .quiet_atomics(quiet)
+            .explore(|| test(&AtomicUsize::new(0), &seen));
+        assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
+        assert!(report.verdict().is_pass(), "{report}");
+        let departed = report.notes().iter().any(|note| note.contains("same"));
+        assert!(!departed, "{report}");
+        seen.into_inner().unwrap()
+    })
+}
+
+#[test]
+fn a_sender_that_closes_before_another_orders_nothing() {
+    let orders = orders(
+        |n, seen| {
+            let (sender, _receiver) = channel::<()>();
+            let other = sender.clone();
+            thread::scope(|scope| {
+                scope.spawn(move || {
+                    seen.lock().unwrap().insert(n.swap(1, SeqCst));
+                    drop(sender);
+                });
+                scope.spawn(move || {
+                    drop(other);
+                    n.store(2, SeqCst);
+                });
+            });
+        },
+        true,
+    );
+    assert_eq!(orders, [[0, 2].into(), [0, 2].into()]);
+}
+
+#[test]
+fn a_sender_that_closes_orders_what_comes_after_the_news_that_all_are_gone() {
+    let report = Explorer::new().quiet_atomics(true).explore(|| {
+        let (sender, receiver) = channel::<()>();
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                n.store(1, SeqCst);
+                drop(sender);
+            });
+            assert!(receiver.recv().is_err());
+            assert_eq!(n.load(SeqCst), 1);
+        });
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    assert_eq!(report.notes(), ["quiet atomics: no atomic needs schedule points"]);
+}
+
+#[test]
+fn counts_that_are_left_out_order_nothing() {
+    let orders = orders(
+        |n, seen| {
+            let one = Arc::new(());
+            let other = one.clone();
+            thread::scope(|scope| {
+                scope.spawn(move || {
+                    seen.lock().unwrap().insert(n.swap(1, SeqCst));
+                    drop(one);
+                });
+                scope.spawn(move || {
+                    drop(other);
+                    n.store(2, SeqCst);
+                });
+            });
+        },
+        false,
+    );
+    assert_eq!(orders, [[0, 2].into(), [0, 2].into()]);
+}
+
+#[test]
+fn a_look_that_finds_no_end_orders_nothing() {
+    let orders = orders(
+        |n, seen| {
+            thread::scope(|scope| {
+                let task = scope.spawn(|| {
+                    seen.lock().unwrap().insert(n.swap(1, SeqCst));
+                });
+                if !task.is_finished() {
+                    n.store(2, SeqCst);
+                }
+            });
+        },
+        true,
+    );
+    assert_eq!(orders, [[0, 2].into(), [0, 2].into()]);
+}
+
+#[test]
+fn starting_anew_is_no_departure() {
+    // The first execution has a step before its first choice that later ones have a decision in.
+    let report = Explorer::new().quiet_atomics(true).explore(|| {
+        let n = Arc::new(AtomicUsize::new(0));
+        let theirs = n.clone();
+        let task = thread::spawn(move || theirs.load(SeqCst));
+        n.fetch_max(1, SeqCst);
+        n.store(2, SeqCst);
+        any_bool();
+        task.join().unwrap();
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    let departed = report.notes().iter().any(|note| note.contains("same"));
+    assert!(!departed, "{report}");
 }

@@ -133,7 +133,7 @@ fn monitors_hear_of_the_operation_and_of_the_access() {
     let expected = [
         "0.1 begin main 0 0",
         "0.2 write cell 0.1 0 0",
-        "0.2 writes cell 0.1 0..16",
+        "0.2 reads cell 0.1 0..16",
         "0.3 write cell 0.1 0 0",
         "0.3 writes cell 0.1 0..8",
         "0.3 writes memory 0.1 0..8",

@@ -1,5 +1,6 @@
 //! The Monitor contract as the engine keeps it.
 
+mod afterwards;
 mod attributes;
 mod blocks;
 mod calls;

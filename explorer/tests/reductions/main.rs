@@ -6,19 +6,23 @@
 //! other reductions out.
 
 mod adversities;
+mod claims;
 #[path = "../common/mod.rs"]
 mod common;
 #[macro_use]
 mod families;
 mod hard;
 mod interleavings;
+mod lines;
 mod model;
 mod program;
 mod ranked;
 mod resumed;
 mod run;
 mod several;
+mod state;
 mod trace;
+mod turns;
 
 use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Settings};
 use model::{Leaf, executions};

@@ -5,6 +5,7 @@
 //! tasks that it creates, wakes, or whose wait for an end it ends.
 
 use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, SLOTS, TASKS, slot_from};
+use crate::state::{Channel, HOLDS, Hold, State, Status, Task};
 use crate::trace::{self, Access, Class, Thing};
 
 /// What a task read, as digits to a base of 16, each one more than the value.
@@ -46,83 +47,6 @@ impl Leaf<'_> {
     pub(crate) fn trace(&self) -> Vec<u8> {
         trace::canonical(self.accesses)
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
-    Unborn,
-    Live,
-    /// Waits to be notified, with the mutex to take again.
-    Waits(usize),
-    /// Is to take a mutex again.
-    Retakes(usize),
-    /// Is to make it known that the last sender is gone.
-    Closes(usize),
-    Joins(usize),
-    Ended,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hold {
-    /// A try that failed.
-    Nothing,
-    Mutex(usize),
-    Share,
-    Writer,
-}
-
-/// Most holds that a task has at a time.
-const HOLDS: usize = 12;
-
-#[derive(Clone, Copy)]
-struct Task {
-    status: Status,
-    at: usize,
-    last_read: u8,
-    record: Record,
-    holds: [Hold; HOLDS],
-    held: usize,
-    /// Tasks that it can unpark, and those that it can join: as bits.
-    known: u8,
-    handles: u8,
-    /// Channels of which it has a sender: as bits.
-    senders: u8,
-    /// The how-manieth task to be created it is.
-    number: u32,
-    operations: u8,
-    /// The variable that it accessed last.
-    accessed: Option<u8>,
-    token: bool,
-    /// How many slots it has found taken, of those it has been trying.
-    tries: usize,
-}
-
-#[derive(Clone, Copy)]
-struct Channel {
-    messages: [u8; 8],
-    count: usize,
-    senders: usize,
-    /// Whether it was made known that no sender is left.
-    closed: bool,
-}
-
-#[derive(Clone, Copy)]
-struct State {
-    tasks: [Task; TASKS],
-    atomics: [u8; ATOMICS],
-    /// The data of each mutex, and whether it is taken.
-    mutexes: [(u8, bool); MUTEXES],
-    /// The data of the reader-writer lock, its readers, and whether it has a writer.
-    rwlock: (u8, u8, bool),
-    waiters: [usize; TASKS],
-    waiting: usize,
-    channels: [Channel; CHANNELS],
-    created: u32,
-    /// The task that goes on without a decision, and those that do so after it: as bits.
-    running: Option<usize>,
-    eager: u8,
-    last: usize,
-    preemptions: u32,
 }
 
 /// Why a task does not go on by itself.
@@ -170,6 +94,13 @@ pub(crate) fn executions(program: &Program, visit: &mut dyn FnMut(&Leaf<'_>) -> 
         eager: 0,
         last: 0,
         preemptions: 0,
+        learned: [0; TASKS],
+        ended: [0; TASKS],
+        now: 0,
+        steps: false,
+        ended_along: 0,
+        found: 0,
+        late: false,
     };
     state.tasks[0].status = Status::Live;
     for which in 0..CHANNELS {
@@ -217,6 +148,8 @@ impl Walk<'_> {
                 let eager = (0..TASKS).filter(|&task| state.eager & 1 << task != 0);
                 let next = eager.min_by_key(|&task| state.tasks[task].number);
                 state.running = next;
+                state.learn(next.expect("some task is eager"));
+                state.steps = false;
                 state.eager &= !(1 << next.expect("some task is eager"));
             } else {
                 break;
@@ -235,14 +168,21 @@ impl Walk<'_> {
             };
             return (self.visit)(&leaf);
         }
-        for task in (0..TASKS).filter(|&task| enabled[task]) {
+        let tasks = (0..TASKS).filter(|&task| enabled[task]);
+        let steps = tasks.flat_map(|task| [(task, false), (task, true)]);
+        for (task, late) in steps {
+            if late && !self.may_be_late(&state, task) {
+                continue;
+            }
             let mut next = state;
+            next.late = late;
             let preempts = task != state.last && enabled[state.last];
             next.preemptions += u32::from(preempts);
             self.preempted
                 .extend(preempts.then_some(state.tasks[state.last].accessed));
             next.last = task;
             next.running = Some(task);
+            next.steps = true;
             let accesses = self.accesses.len();
             self.path.push(state.tasks[task].number);
             self.step(&mut next, task);
@@ -255,6 +195,18 @@ impl Walk<'_> {
             }
         }
         true
+    }
+
+    /// Whether the next step of the task is a look at one that has ended, and may not find that: no look has, and the task
+    /// has learned of something since.
+    fn may_be_late(&self, state: &State, task: usize) -> bool {
+        let Some(Op::IsFinished(other)) = self.operation(state, task) else {
+            return false;
+        };
+        state.tasks[task].status == Status::Live
+            && state.tasks[other].status == Status::Ended
+            && state.found & 1 << other == 0
+            && (state.learned[task] > state.ended[other] || state.ended_along & 1 << other != 0)
     }
 
     /// Visits every execution for each value that the task may choose.
@@ -317,6 +269,7 @@ impl Walk<'_> {
                     if state.tasks[other].status != Status::Ended {
                         state.tasks[task].status = Status::Joins(other);
                     }
+                    state.learn(task);
                 }
                 Op::Join(_) => {}
                 Op::Release if top.is_none() => {}
@@ -327,6 +280,7 @@ impl Walk<'_> {
                     if state.channels[channel].senders == 0 {
                         own.status = Status::Closes(channel);
                     } else {
+                        state.learn(task);
                         self.access(state, task, &[(Thing::Channel(channel), Class::Write)]);
                     }
                 }
@@ -345,7 +299,9 @@ impl Walk<'_> {
     /// The task ends, and those that wait for that go on.
     fn end(&mut self, state: &mut State, task: usize) {
         state.tasks[task].status = Status::Ended;
-        self.access(state, task, &[(Thing::End(task), Class::Write)]);
+        state.now += 1;
+        state.ended[task] = state.now;
+        state.ended_along |= u8::from(!state.steps) << task;
         for other in 0..TASKS {
             if state.tasks[other].status == Status::Joins(task) {
                 state.tasks[other].status = Status::Live;
@@ -389,15 +345,33 @@ impl Walk<'_> {
         }));
     }
 
+    /// Notes a look for the end of another task: a true one comes after it, and a false one is in no order with it.
+    fn look(&mut self, state: &mut State, task: usize, other: usize, ended: bool) {
+        let own = &mut state.tasks[task];
+        own.accessed = Some(Thing::End(other).variable());
+        self.accesses.push(Access {
+            thing: Thing::Own(task),
+            class: Class::Write,
+            task: task as u8,
+            index: own.operations * 2 + u8::from(ended),
+        });
+        own.operations += 1;
+        if ended {
+            state.learn(task);
+        }
+    }
+
     /// The task does its next visible operation.
     fn step(&mut self, state: &mut State, task: usize) {
         match state.tasks[task].status {
             Status::Retakes(mutex) => {
+                state.learn(task);
                 state.tasks[task].status = Status::Live;
                 take_mutex(state, task, mutex);
                 return self.access(state, task, &[(Thing::Mutex(mutex), Class::Write)]);
             }
             Status::Closes(channel) => {
+                state.learn(task);
                 state.tasks[task].status = Status::Live;
                 state.channels[channel].closed = true;
                 return self.access(state, task, &[(Thing::Channel(channel), Class::Write)]);
@@ -409,6 +383,14 @@ impl Walk<'_> {
             .expect("only a task that has not ended takes a step");
         let own = &mut state.tasks[task];
         own.at += 1;
+        if let Op::IsFinished(other) = op {
+            let ended = state.tasks[other].status == Status::Ended && !state.late;
+            state.found |= u8::from(ended) << other;
+            state.tasks[task].read(u8::from(ended));
+            return self.look(state, task, other, ended);
+        }
+        state.learn(task);
+        let own = &mut state.tasks[task];
         let done = match op {
             Op::Load(at) => {
                 own.read(state.atomics[at]);
@@ -549,34 +531,12 @@ impl Walk<'_> {
                 state.tasks[other].token = true;
                 (Thing::Token(other), Class::Unpark)
             }
-            Op::IsFinished(other) => {
-                let ended = state.tasks[other].status == Status::Ended;
-                state.tasks[task].read(u8::from(ended));
-                (Thing::End(other), Class::Read)
-            }
+            Op::IsFinished(_) => unreachable!("looks are seen to above"),
             Op::Choose | Op::Spawn(_) | Op::Join(_) | Op::OnlyIf(_) | Op::Close(_) => {
                 unreachable!("no visible operations")
             }
         };
         self.access(state, task, &[done]);
-    }
-}
-
-impl Task {
-    fn read(&mut self, value: u8) {
-        self.last_read = value;
-        self.record = noted(self.record, value);
-    }
-
-    fn hold(&mut self, hold: Hold) {
-        self.holds[self.held] = hold;
-        self.held += 1;
-    }
-
-    /// A try to take a lock failed.
-    fn fail(&mut self) {
-        self.read(FAILED);
-        self.hold(Hold::Nothing);
     }
 }
 

@@ -71,17 +71,17 @@ static TALLIES: [Mutex<Tallies>; Family::ALL.len()] =
     [const { Mutex::new([Parts::NOTHING; SEARCHES.len()]) }; Family::ALL.len()];
 
 /// A small generator (Knuth's): the same numbers for the same program.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn of(program: &Program, search: usize) -> Dice {
+    pub(crate) fn of(program: &Program, search: usize) -> Dice {
         let mut hasher = DefaultHasher::new();
         (format!("{program:?}"), search).hash(&mut hasher);
         Dice(hasher.finish())
     }
 
     /// A number from 1 to this one.
-    fn roll(&mut self, most: u64) -> u64 {
+    pub(crate) fn roll(&mut self, most: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)

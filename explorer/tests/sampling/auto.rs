@@ -1,8 +1,11 @@
-//! The search of a test that says nothing: bounded first, then drawn.
+//! The search of a test that says nothing: exhaustive search and samples, by turns.
 
 use crate::common::{counter, told};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Strategy, thread};
+use intermezzo_explorer::sync::mpsc::channel;
+use intermezzo_explorer::{
+    Coverage, Environment, Explorer, Reduction, Report, Strategy, preemptions_off, thread,
+};
 
 fn auto() -> Explorer {
     Explorer::new()
@@ -29,106 +32,133 @@ fn noted(report: &Report, text: &str) -> bool {
     report.notes().iter().any(|note| note.contains(text))
 }
 
-#[test]
-fn a_small_test_is_searched_to_its_end() {
-    for jobs in [1, 2] {
-        let explorer = |strategy| {
-            Explorer::new()
-                .environment(Environment::calm())
-                .program("test")
-                .strategy(strategy)
-                .jobs(jobs)
-        };
-        for limit in [None, Some(181), Some(100_000)] {
-            let of = |explorer: Explorer| match limit {
-                None => explorer.explore(counter),
-                Some(most) => explorer.executions(most).explore(counter),
-            };
-            let report = of(explorer(Strategy::auto()));
-            assert_eq!(report.coverage(), &Coverage::Exhaustive, "{limit:?}: {report}");
-            assert_eq!(told(&report), told(&of(explorer(Strategy::dfs()))), "{limit:?}");
-            assert_eq!(report.strategy(), "dfs");
-        }
-        let bounded = explorer(Strategy::auto()).preemptions(1).explore(counter);
-        let same = explorer(Strategy::dfs()).preemptions(1).explore(counter);
-        assert_eq!(told(&bounded), told(&same));
-        assert!(matches!(
-            bounded.coverage(),
-            Coverage::Bounded {
-                preemptions: Some(1),
-                reason: None,
-                ..
-            }
-        ));
-    }
+fn shares(report: &Report) -> &str {
+    let mut notes = report.notes().iter();
+    notes
+        .find_map(|note| note.strip_prefix("executions by strategy: "))
+        .unwrap_or_else(|| panic!("no shares: {report}"))
 }
 
 #[test]
-fn a_large_test_is_drawn_from() {
+fn a_small_test_is_searched_to_its_end() {
+    for jobs in [1, 2] {
+        let of = |explorer: Explorer| explorer.jobs(jobs).explore(counter);
+        for limited in [auto(), auto().executions(100_000)] {
+            let report = of(limited);
+            assert_eq!(report.coverage(), &Coverage::Exhaustive, "{report}");
+            assert_eq!(report.traces(), Some(90), "{report}");
+            assert_eq!((report.strategy(), report.reduction()), ("auto", "dpor"));
+        }
+        let bounded = of(auto().preemptions(1));
+        assert_eq!(bounded.reduction(), "caching");
+        assert!(
+            matches!(
+                bounded.coverage(),
+                Coverage::Bounded {
+                    preemptions: Some(1),
+                    reason: None,
+                    ..
+                }
+            ),
+            "{bounded}"
+        );
+    }
+    assert_eq!(told(&auto().explore(counter)), told(&auto().explore(counter)));
+}
+
+/// Where tasks have nothing to do with each other, one execution is all there is to see.
+#[test]
+fn independent_tasks_take_one_execution() {
+    let report = auto().explore(|| {
+        let own: Vec<AtomicUsize> = (0..4).map(AtomicUsize::new).collect();
+        thread::scope(|scope| {
+            for own in &own {
+                scope.spawn(|| {
+                    for _ in 0..4 {
+                        own.fetch_add(1, SeqCst);
+                    }
+                });
+            }
+        });
+    });
+    assert_eq!(report.coverage(), &Coverage::Exhaustive, "{report}");
+    assert_eq!((report.executions(), report.traces()), (1, Some(1)), "{report}");
+}
+
+#[test]
+fn a_large_test_is_covered_in_part_and_drawn_from() {
     for jobs in [1, 3] {
         let report = auto().jobs(jobs).executions(3_000).explore(|| large(false));
         assert!(report.verdict().is_pass(), "{report}");
         assert_eq!(report.executions(), 3_000);
-        assert!(
-            matches!(
-                report.coverage(),
-                Coverage::Bounded {
-                    preemptions: Some(1),
-                    ..
-                }
-            ),
-            "{report}"
+        let Coverage::Bounded {
+            preemptions: Some(preemptions),
+            reason: Some(reason),
+            ..
+        } = report.coverage()
+        else {
+            panic!("{report}");
+        };
+        assert_eq!(
+            (*preemptions, reason.as_str()),
+            (1, "the limit of 3000 executions was reached")
         );
-        assert!(report.strategy().starts_with("auto(dfs,portfolio("), "{report}");
-        assert!(
-            noted(&report, "executions by strategy: dfs 1500, profile 2, "),
-            "{report}"
-        );
-        assert!(noted(&report, "was left after 1500 executions"), "{report}");
+        assert_eq!(report.strategy(), "auto");
+        assert!(shares(&report).starts_with("dpor "), "{report}");
     }
+}
+
+/// Half of the first 300 executions are drawn, and later half are `dpor`'s.
+#[test]
+fn shares_are_by_turns() {
+    let of = |most: u64| auto().executions(most).minimise(0).explore(|| large(false));
+    assert_eq!(
+        shares(&of(31)),
+        "dpor 8, dfs 8, profile 2, surw(one) 4, pos 2, places 4, pct(3) 1, random 1, surw(all) 1"
+    );
+    assert_eq!(
+        shares(&of(300 + 400)),
+        "dpor 275, dfs 175, profile 2, surw(one) 62, pos 31, places 62, pct(3) 31, random 31, surw(all) 31"
+    );
 }
 
 #[test]
 fn where_nothing_was_completed_only_numbers_are_claimed() {
     let report = auto().executions(4).explore(|| large(false));
     assert_eq!(report.coverage(), &Coverage::Sampled { executions: 4 });
+}
+
+/// A reduction that is asked for is an exhaustive search, which nothing but a limit ends.
+#[test]
+fn a_reduction_that_was_asked_for_is_not_left() {
     let report = auto()
         .reduction(Reduction::Dpor)
-        .executions(100)
+        .executions(30_000)
         .explore(|| large(false));
-    assert_eq!(
-        report.coverage(),
-        &Coverage::Sampled { executions: 100 },
-        "{report}"
-    );
-    assert!(noted(&report, "dfs 50, profile 2, "), "{report}");
+    assert_eq!((report.strategy(), report.reduction()), ("dfs", "dpor"));
+    assert_eq!(report.executions(), 30_000);
+    assert!(!noted(&report, "executions by strategy"), "{report}");
+    let report = auto()
+        .reduction(Reduction::None)
+        .executions(300)
+        .explore(|| large(false));
+    assert_eq!(report.reduction(), "none");
+    assert!(shares(&report).starts_with("dfs 150, profile 2, "), "{report}");
 }
 
 #[test]
-fn it_ends_without_any_limit() {
+fn it_ends_without_any_limit_and_says_why() {
     let report = auto().explore(|| large(false));
-    assert_eq!(report.executions(), 25_000, "{report}");
-}
-
-#[test]
-fn what_is_not_found_soon_is_drawn_uniformly() {
-    let executions = |most: u64| {
-        let report = auto().executions(most).minimise(0).explore(|| large(false));
-        let note = report
-            .notes()
-            .iter()
-            .find(|note| note.starts_with("executions by strategy"));
-        note.unwrap().clone()
+    assert_eq!(report.executions(), 50_000, "{report}");
+    let Coverage::Bounded { reason, .. } = report.coverage() else {
+        panic!("{report}");
     };
-    // Of 5,001 that are drawn two are learned from: none of the policies has more turns than the others.
     assert_eq!(
-        executions(10_002),
-        "executions by strategy: dfs 5001, profile 2, surw(one) 834, pos 833, places 833, pct(3) 833, random 833, surw(all) 833"
-    );
-    // Then 10 of 15 are the last one's.
-    assert_eq!(
-        executions(10_300),
-        "executions by strategy: dfs 5150, profile 2, surw(one) 844, pos 844, places 843, pct(3) 843, random 843, surw(all) 931"
+        reason.as_deref(),
+        Some(
+            "the limit of 50000 executions was reached, which holds where none is set (set `executions` or `time` to \
+             change it)"
+        )
     );
 }
 
@@ -136,9 +166,59 @@ fn what_is_not_found_soon_is_drawn_uniformly() {
 fn what_is_drawn_is_found_by_somebody() {
     let report = auto().executions(20).explore(|| large(true));
     assert!(report.verdict().is_fail(), "{report}");
-    let found_by = report.findings()[0].found_by.clone();
-    let drawn = report.first_failure().unwrap() > 10;
-    assert_eq!(found_by.is_some(), drawn, "{report}");
+    assert!(report.findings()[0].found_by.is_some(), "{report}");
+}
+
+/// Channels do not suit the reduction of all traces: the one that takes over is named, and the operation with its place.
+#[test]
+fn a_weaker_reduction_takes_over_and_says_why() {
+    let test = || {
+        let (sender, receiver) = channel();
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                n.fetch_add(1, SeqCst);
+                sender.send(1).unwrap();
+            });
+            n.fetch_add(1, SeqCst);
+            assert_eq!(receiver.recv(), Ok(1));
+        });
+    };
+    let report = auto().explore(test);
+    assert_eq!(report.coverage(), &Coverage::Exhaustive, "{report}");
+    assert_eq!(report.reduction(), "caching", "{report}");
+    let note = report.notes().iter().find(|note| note.starts_with("reduction: "));
+    let note = note.unwrap_or_else(|| panic!("{report}"));
+    let (before, place) = note.split_once(" at ").unwrap_or_else(|| panic!("{note}"));
+    assert_eq!(
+        before,
+        "reduction: `caching` took over, for the test does what it does not suit: channel send"
+    );
+    assert!(place.contains("auto.rs:"), "{note}");
+}
+
+/// No reduction keeps to regions without preemptions: where a test has one, the default search does without.
+#[test]
+fn regions_are_heeded() {
+    let report = auto().explore(|| {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| preemptions_off(|| n.store(n.load(SeqCst) + 1, SeqCst)));
+            }
+        });
+        assert_eq!(n.load(SeqCst), 2);
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    assert_eq!(report.reduction(), "none", "{report}");
+    assert!(
+        noted(
+            &report,
+            "reduction: none from here on, for the test turns preemptions off in a region"
+        ),
+        "{report}"
+    );
+    assert!(!noted(&report, "not heeded"), "{report}");
 }
 
 #[test]

@@ -23,6 +23,9 @@
 //! trace, and every execution of the trace shows the same: what makes it reduction compatible. They are told at
 //! the end, each pair of places once, in words that do not depend on the schedule.
 //!
+//! Visible operations are taken in late: when an access meets one of another task with which it might race. An execution
+//! without such accesses costs the monitor nothing.
+//!
 //! An access is published by an event of its task that comes *after* it; so the engine's own numbers of events serve as
 //! FastTrack's clocks.
 //!
@@ -30,7 +33,9 @@
 //!
 //! - Memory that nobody tells of: only cells, tracked blocks, and what look-alikes say of their own.
 //! - Executions are sequentially consistent: a race that needs a load of an older value first is not seen.
-//! - Making an atomic is no access: an atomic published by a relaxed store shows no race of its beginning.
+//! - Making an atomic by `new` is no access: an atomic published by a relaxed store shows no race of its beginning, unless
+//!   it was put there by `intermezzo::ptr::write` into memory of `intermezzo::alloc`.
+//! - A write by a pointer of `UnsafeCell::get` that changes no byte, or comes after the task's next visible operation.
 //! - A block that is given back races with plain accesses to it, not with accesses by way of an atomic variable in it.
 //! - The end of a `Weak` that was the only one counts like that of the last `Arc`: events do not tell them apart.
 //! - What a bounded channel makes its sender wait for is not promised to be known to the sender, and is not known here.
@@ -44,9 +49,10 @@ mod tests;
 use crate::arguments::{self, Argument, SWITCH, switch};
 use intermezzo_sdk::{
     Allocation, Context, DataVarAccess, Deed as ToldDeed, EventId, Execution, FindingKind, Interests,
-    Location, MemoryOrder, Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess, SyncVarOp, VectorClock,
+    Location, MemoryDeed, MemoryEvent, MemoryOrder, Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess,
+    SyncVarOp, VectorClock,
 };
-use shadow::{ALL, Deed, End, Epoch, History, Shadow};
+use shadow::{Deed, End, Epoch, History, Shadow};
 use std::collections::{BTreeMap, HashSet};
 use sync::Synchronisation;
 
@@ -55,11 +61,14 @@ use sync::Synchronisation;
 pub struct DataRaces {
     first_only: bool,
     sync: Synchronisation<VectorClock>,
+    /// Number of visible operations that `sync` has taken in.
+    taken_in: usize,
     /// By location.
     memory: Vec<Shadow>,
     memory_used: usize,
-    /// Plain accesses to the memory of atomics, by variable.
+    /// Plain accesses to the memory of atomics, by variable; and whether there are any in this execution.
     plain: Vec<History>,
+    any_plain: bool,
     races: Races,
 }
 
@@ -102,8 +111,8 @@ impl Races {
 
 const NAME: &str = "data-race";
 
-/// What to do where a pointer counts as a write, and is none.
-const ONLY_READ: &str = "; where a pointer is only to read, `UnsafeCell::with` says so";
+/// All bytes of a location.
+const ALL: (u64, u64) = (0, u64::MAX);
 
 const ARGUMENTS: [Argument<DataRaces>; 1] = [Argument {
     name: "first_only",
@@ -135,47 +144,68 @@ impl DataRaces {
         self
     }
 
-    /// Memory is accessed plainly, or by an atomic operation that is no event, after this event of a task.
+    /// Memory is accessed plainly, or by an atomic operation that is no event, after this event of a task. `bytes` are all
+    /// if there are none. `events` are all visible operations so far.
+    #[inline]
     fn access(
         &mut self,
-        (location, bytes): (Location, (u64, u64)),
+        (location, bytes): (Location, Option<(u64, u64)>),
         (deed, site): (Deed, SiteId),
         after: EventId,
-        cx: &Context<'_>,
+        events: &[SyncVarAccess],
     ) {
-        if self.memory.len() <= location.index() {
-            self.memory.resize_with(location.index() + 1, Shadow::default);
+        let at = location.index();
+        if self.memory_used <= at {
+            if self.memory.len() <= at {
+                self.memory.resize_with(at + 1, Shadow::default);
+            }
+            self.memory_used = at + 1;
         }
-        self.memory_used = self.memory_used.max(location.index() + 1);
-        let DataRaces {
-            sync, memory, races, ..
-        } = self;
         let now = epoch_after(after, deed, site);
-        memory[location.index()].access(bytes, now, sync.known(after.task), |earlier| {
-            races.add(Race {
-                subject: Subject::Location(location),
-                earlier,
-                later: now.end,
-                after,
-                events: cx.accesses().len(),
+        let touched = bytes.unwrap_or(ALL);
+        if touched.0 == touched.1 {
+            return;
+        }
+        // Where no other task is concerned, it does not matter what this one knows.
+        if self.memory[at].concerns(touched, now.end) {
+            self.catch_up(events);
+            let DataRaces {
+                sync, memory, races, ..
+            } = self;
+            memory[at].check(touched, now.end, sync.known(after.task), |earlier| {
+                races.add(Race {
+                    subject: Subject::Location(location),
+                    earlier,
+                    later: now.end,
+                    after,
+                    events: events.len(),
+                });
             });
-        });
+        }
+        match bytes {
+            Some(bytes) => self.memory[at].add(bytes, now),
+            None => self.memory[at].add_to_whole(now),
+        }
     }
 
     /// The memory of an atomic is accessed plainly: against the atomic accesses until now, and for those to come.
     #[cold]
-    fn plain_access(&mut self, var: SyncVar, (deed, site): (Deed, SiteId), after: EventId, cx: &Context<'_>) {
+    fn plain_access(
+        &mut self,
+        var: SyncVar,
+        (deed, site): (Deed, SiteId),
+        after: EventId,
+        events: &[SyncVarAccess],
+    ) {
         if self.plain.len() <= var.index() {
             self.plain.resize_with(var.index() + 1, History::default);
         }
+        self.catch_up(events);
+        self.any_plain = true;
         let DataRaces {
             sync, plain, races, ..
         } = self;
-        let (now, known, events) = (
-            epoch_after(after, deed, site),
-            sync.known(after.task),
-            cx.accesses(),
-        );
+        let (now, known) = (epoch_after(after, deed, site), sync.known(after.task));
         let subject = Subject::Var(var);
         let mut race = |earlier| {
             races.add(Race {
@@ -189,17 +219,59 @@ impl DataRaces {
         let mut atomically = History::default();
         for access in events.iter().filter(|access| access.var == var) {
             if let Some(epoch) = atomic_epoch(access) {
-                atomically.access(epoch, known, |_| ());
+                atomically.add(epoch);
             }
         }
         atomically.check(now.end, known, &mut race);
         // Those that are plain race by their location.
-        plain[var.index()].access(now, known, |_| ());
+        plain[var.index()].add(now);
     }
 
-    /// An atomic is accessed as it should be; somebody may have done so plainly.
     #[inline]
-    fn atomic_access(&mut self, access: &SyncVarAccess, cx: &Context<'_>) {
+    fn data_var_access(&mut self, access: &DataVarAccess, events: &[SyncVarAccess]) {
+        let deed = match (access.order, access.is_write) {
+            (MemoryOrder::None, true) if access.by_pointer => Deed::Pointer,
+            (MemoryOrder::None, true) => Deed::Write,
+            (MemoryOrder::None, false) if access.by_pointer => Deed::GetPointer,
+            (MemoryOrder::None, false) => Deed::Read,
+            (_, true) => Deed::AtomicWrite,
+            (_, false) => Deed::AtomicRead,
+        };
+        let from = u64::from(access.offset);
+        let bytes = (from, from + u64::from(access.size));
+        let what = (deed, access.site);
+        self.access((access.location, Some(bytes)), what, access.after, events);
+        if access.var != SyncVar::NONE {
+            self.plain_access(access.var, what, access.after, events);
+        }
+    }
+
+    fn allocation(&mut self, allocation: &Allocation, events: &[SyncVarAccess]) {
+        let what = (Deed::Allocation, allocation.site);
+        self.access((allocation.location, None), what, allocation.after, events);
+    }
+
+    fn release(&mut self, release: &Release, events: &[SyncVarAccess]) {
+        let what = (Deed::Release, release.site);
+        self.access((release.location, None), what, release.after, events);
+    }
+
+    /// Takes in the visible operations that came since the last time: `events` are all so far.
+    fn catch_up(&mut self, events: &[SyncVarAccess]) {
+        let first = self.taken_in;
+        for (access, at) in events[first..].iter().zip(first..) {
+            let EventId { task, index } = access.event;
+            self.sync.known(task).set(task, index);
+            self.sync.observe(access);
+            if self.any_plain {
+                self.atomic_access(access, at + 1);
+            }
+        }
+        self.taken_in = events.len();
+    }
+
+    /// An atomic is accessed as it should be, and may have been accessed plainly. There are `events` by now.
+    fn atomic_access(&mut self, access: &SyncVarAccess, events: usize) {
         let DataRaces {
             sync, plain, races, ..
         } = self;
@@ -213,7 +285,7 @@ impl DataRaces {
                 earlier,
                 later: now.end,
                 after: access.event,
-                events: cx.accesses().len(),
+                events,
             });
         });
     }
@@ -221,17 +293,23 @@ impl DataRaces {
     /// Puts the races of the execution into words: each pair of places once, by the first of its messages.
     #[cold]
     fn tell(&mut self, cx: &mut Context<'_>) {
-        let mut by_places: BTreeMap<[SiteId; 2], (String, Race)> = BTreeMap::new();
+        let mut by_places: BTreeMap<[SiteId; 2], (usize, String, Race)> = BTreeMap::new();
         for race in self.races.found.drain(..) {
-            let mut places = [race.earlier.end.site, race.later.site];
+            let ends = [race.earlier.end, race.later];
+            let mut places = ends.map(|end| end.site);
             places.sort();
+            // A place that reads and writes is told by what it writes.
+            let reads = ends.iter().filter(|end| !end.deed.is_write()).count();
             let message = message(&race, cx);
-            let told = by_places.entry(places).or_insert_with(|| (message.clone(), race));
-            if message < told.0 {
-                *told = (message, race);
+            let told = by_places
+                .entry(places)
+                .or_insert_with(|| (reads, message.clone(), race));
+            if (reads, &message) < (told.0, &told.1) {
+                *told = (reads, message, race);
             }
         }
-        let mut told: Vec<(String, Race)> = by_places.into_values().collect();
+        let told = by_places.into_values();
+        let mut told: Vec<(String, Race)> = told.map(|(_, message, race)| (message, race)).collect();
         told.sort_by(|(a, _), (b, _)| a.cmp(b));
         let most = if self.first_only { 1 } else { usize::MAX };
         for (message, race) in told.into_iter().take(most) {
@@ -240,11 +318,7 @@ impl DataRaces {
                 index: race.earlier.index,
             };
             let events = &cx.accesses()[..race.events];
-            let mut suggestion = explain::suggestion(known_by, race.later.task, events, cx);
-            let unknown = |end: End| end.deed == Deed::Pointer;
-            if unknown(race.earlier.end) || unknown(race.later) {
-                suggestion.push_str(ONLY_READ);
-            }
+            let suggestion = explain::suggestion(known_by, race.later.task, events, cx);
             let before = EventId {
                 index: race.earlier.event,
                 ..known_by
@@ -268,16 +342,28 @@ impl DataRaces {
     }
 }
 
-/// The same words for both orders of the two.
+/// The same words for both orders of the two, and whichever of two pointers changed a byte: the other may have written
+/// what was there already.
 fn message(race: &Race, cx: &Context<'_>) -> String {
-    let mut ends = [race.earlier.end, race.later].map(|End { task, deed, site }| {
+    let (earlier, later) = (race.earlier.end, race.later);
+    let mut ends = [(earlier, later), (later, earlier)].map(|(End { task, deed, site }, other)| {
         let (task, site) = (cx.task_name(task), cx.site_name(site));
-        format!("{task} {} at {site}", deed.words())
+        let words = match deed {
+            Deed::Pointer if !other.deed.is_write() && !other.deed.is_by_pointer() => {
+                "writes it by a pointer"
+            }
+            deed => deed.words(),
+        };
+        format!("{task} {words} at {site}")
     });
     ends.sort();
     let [one, other] = ends;
     let subject = subject(race, cx);
-    format!("data race on {subject}: {one}, {other}, and nothing orders the two")
+    let writes = match earlier.deed.is_by_pointer() && later.deed.is_by_pointer() {
+        true => "at least one of them to write, ",
+        false => "",
+    };
+    format!("data race on {subject}: {one}, {other}, {writes}and nothing orders the two")
 }
 
 /// What is accessed.
@@ -324,7 +410,8 @@ impl Monitor for DataRaces {
     }
 
     fn interests(&self) -> Interests {
-        Interests::SYNC_ACCESSES | Interests::DATA_ACCESSES | Interests::ALLOCATIONS
+        // Visible operations are taken in when an access to memory asks for their order: most never do.
+        Interests::DATA_ACCESSES | Interests::ALLOCATIONS
     }
 
     fn reduction_compatible(&self) -> bool {
@@ -332,49 +419,54 @@ impl Monitor for DataRaces {
     }
 
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
-        self.sync.forget();
+        if self.taken_in > 0 {
+            self.sync.forget();
+            self.taken_in = 0;
+        }
         let used = std::mem::take(&mut self.memory_used);
         self.memory[..used].iter_mut().for_each(Shadow::forget);
-        self.plain.iter_mut().for_each(History::forget);
-        self.races.found.clear();
-        self.races.known.clear();
-    }
-
-    fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
-        let EventId { task, index } = access.event;
-        self.sync.known(task).set(task, index);
-        self.sync.observe(access);
-        self.atomic_access(access, cx);
-    }
-
-    fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
-        let deed = match (access.order, access.is_write) {
-            (MemoryOrder::None, true) if access.by_pointer => Deed::Pointer,
-            (MemoryOrder::None, true) => Deed::Write,
-            (MemoryOrder::None, false) => Deed::Read,
-            (_, true) => Deed::AtomicWrite,
-            (_, false) => Deed::AtomicRead,
-        };
-        let from = u64::from(access.offset);
-        let bytes = (from, from + u64::from(access.size));
-        let what = (deed, access.site);
-        self.access((access.location, bytes), what, access.after, cx);
-        if access.var != SyncVar::NONE {
-            self.plain_access(access.var, what, access.after, cx);
+        if self.any_plain {
+            self.plain.iter_mut().for_each(History::forget);
+            self.any_plain = false;
+        }
+        if !self.races.known.is_empty() {
+            self.races.found.clear();
+            self.races.known.clear();
         }
     }
 
+    fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
+        self.data_var_access(access, cx.accesses());
+    }
+
     fn on_allocation(&mut self, allocation: &Allocation, cx: &mut Context<'_>) {
-        let what = (Deed::Allocation, allocation.site);
-        self.access((allocation.location, ALL), what, allocation.after, cx);
+        self.allocation(allocation, cx.accesses());
     }
 
     fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {
-        let what = (Deed::Release, release.site);
-        self.access((release.location, ALL), what, release.after, cx);
+        self.release(release, cx.accesses());
     }
 
-    fn on_execution_end(&mut self, _: &Execution<'_>, cx: &mut Context<'_>) {
+    fn memory_afterwards(&self) -> bool {
+        true
+    }
+
+    fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
+        let events = cx.accesses();
+        for event in memory {
+            let events = &events[..event.events];
+            match &event.what {
+                MemoryDeed::Access(access) => self.data_var_access(access, events),
+                MemoryDeed::Allocation(allocation) => self.allocation(allocation, events),
+                MemoryDeed::Release(release) => self.release(release, events),
+            }
+        }
+    }
+
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        if self.any_plain {
+            self.catch_up(execution.accesses);
+        }
         if !self.races.found.is_empty() {
             self.tell(cx);
         }

@@ -6,13 +6,15 @@ use intermezzo_sdk::{SiteId, TaskId, VectorClock};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Deed {
     Write,
-    /// Somebody asks for a pointer, by which it may be written or only read.
+    /// It is written by a pointer that was asked for at the place.
     Pointer,
     Release,
     Allocation,
     AtomicWrite,
     AtomicUpdate,
     Read,
+    /// A pointer to it is asked for; nothing is known to be written by it.
+    GetPointer,
     AtomicRead,
 }
 
@@ -20,7 +22,7 @@ impl Deed {
     pub(super) fn words(self) -> &'static str {
         match self {
             Deed::Write => "writes it",
-            Deed::Pointer => "may write it by a pointer",
+            Deed::Pointer | Deed::GetPointer => "uses a pointer to it",
             Deed::Release => "gives it back",
             Deed::Allocation => "begins to use it",
             Deed::AtomicWrite => "writes it atomically",
@@ -34,18 +36,24 @@ impl Deed {
     pub(super) fn name(self) -> &'static str {
         match self {
             Deed::Write => "write",
-            Deed::Pointer => "get pointer",
+            Deed::Pointer => "write by pointer",
             Deed::Release => "give back",
             Deed::Allocation => "begin to use",
             Deed::AtomicWrite => "store",
             Deed::AtomicUpdate => "read-modify-write",
             Deed::Read => "read",
+            Deed::GetPointer => "get pointer",
             Deed::AtomicRead => "load",
         }
     }
 
-    fn is_write(self) -> bool {
-        !matches!(self, Deed::Read | Deed::AtomicRead)
+    /// Whether it is done by a pointer that the test asked for.
+    pub(super) fn is_by_pointer(self) -> bool {
+        matches!(self, Deed::Pointer | Deed::GetPointer)
+    }
+
+    pub(super) fn is_write(self) -> bool {
+        !matches!(self, Deed::Read | Deed::GetPointer | Deed::AtomicRead)
     }
 
     fn is_atomic(self) -> bool {
@@ -79,9 +87,15 @@ pub(super) struct Epoch {
 impl Epoch {
     /// Whether both touch the same bytes with nothing between them: `known` is what the task of `now` knows.
     fn races(&self, now: End, known: &VectorClock) -> bool {
-        self.end.task != now.task
-            && self.end.deed.conflicts(now.deed)
-            && known.get(self.end.task) < self.index
+        self.end.concerns(now) && known.get(self.end.task) < self.index
+    }
+}
+
+impl End {
+    /// Whether the two are by different tasks, and must be ordered.
+    #[inline]
+    fn concerns(self, other: End) -> bool {
+        self.task != other.task && self.deed.conflicts(other.deed)
     }
 }
 
@@ -96,6 +110,11 @@ impl History {
         self.0.is_empty()
     }
 
+    #[inline]
+    fn concerns(&self, now: End) -> bool {
+        self.0.iter().any(|earlier| earlier.end.concerns(now))
+    }
+
     /// Tells of each access that races with this one.
     #[inline]
     pub(super) fn check(&self, now: End, known: &VectorClock, mut race: impl FnMut(Epoch)) {
@@ -106,19 +125,11 @@ impl History {
         }
     }
 
-    /// Tells of each access that races with this one, and adds it.
+    /// Adds an access.
     #[inline]
-    pub(super) fn access(&mut self, now: Epoch, known: &VectorClock, mut race: impl FnMut(Epoch)) {
-        let mut last = None;
-        for (at, earlier) in self.0.iter().enumerate() {
-            if earlier.end == now.end {
-                last = Some(at);
-            } else if earlier.races(now.end, known) {
-                race(*earlier);
-            }
-        }
-        match last {
-            Some(at) => self.0[at] = now,
+    pub(super) fn add(&mut self, now: Epoch) {
+        match self.0.iter_mut().find(|earlier| earlier.end == now.end) {
+            Some(same) => *same = now,
             None => self.0.push(now),
         }
     }
@@ -141,28 +152,52 @@ struct Stretch {
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
     stretches: Vec<Stretch>,
+    /// What was done to all of it at once: it came into use, or was given back.
+    whole: History,
     /// Histories without use, for their memory.
     spare: Vec<History>,
 }
 
-/// The bytes of a block whose size does not matter: all.
-pub(super) const ALL: (u64, u64) = (0, u64::MAX);
-
 impl Shadow {
-    /// Tells of each access that races with this one to these bytes, and adds it.
+    /// `true` if any access to these bytes so far must be ordered with this one.
     #[inline]
-    pub(super) fn access(
-        &mut self,
+    pub(super) fn concerns(&self, (from, to): (u64, u64), now: End) -> bool {
+        let met = |stretch: &&Stretch| stretch.from < to && from < stretch.to;
+        let mut stretches = self.stretches.iter().filter(met);
+        stretches.any(|stretch| stretch.history.concerns(now)) || self.whole.concerns(now)
+    }
+
+    /// Tells of each access to these bytes that races with this one.
+    pub(super) fn check(
+        &self,
         (from, to): (u64, u64),
-        now: Epoch,
+        now: End,
         known: &VectorClock,
         mut race: impl FnMut(Epoch),
     ) {
-        if let [only] = &mut self.stretches[..]
-            && (only.from, only.to) == (from, to)
-        {
-            return only.history.access(now, known, race);
+        let met = |stretch: &&Stretch| stretch.from < to && from < stretch.to;
+        for stretch in self.stretches.iter().filter(met) {
+            stretch.history.check(now, known, &mut race);
         }
+        self.whole.check(now, known, race);
+    }
+
+    /// Adds what is done to all of it.
+    pub(super) fn add_to_whole(&mut self, now: Epoch) {
+        self.whole.add(now);
+    }
+
+    /// Adds an access to these bytes.
+    #[inline]
+    pub(super) fn add(&mut self, (from, to): (u64, u64), now: Epoch) {
+        match &mut self.stretches[..] {
+            [only] if (only.from, only.to) == (from, to) => only.history.add(now),
+            _ => self.add_to_some((from, to), now),
+        }
+    }
+
+    #[inline(never)]
+    fn add_to_some(&mut self, (from, to): (u64, u64), now: Epoch) {
         let first = self.cut(from);
         let mut at = first;
         let mut reached = from;
@@ -183,7 +218,7 @@ impl Shadow {
                 self.cut(to);
             }
             let stretch = &mut self.stretches[at];
-            stretch.history.access(now, known, &mut race);
+            stretch.history.add(now);
             reached = stretch.to;
             at += 1;
         }
@@ -204,7 +239,12 @@ impl Shadow {
         }
     }
 
+    /// Forgets the execution. A single stretch stays: the next execution most often has the same.
     pub(super) fn forget(&mut self) {
+        self.whole.forget();
+        if let [only] = &mut self.stretches[..] {
+            return only.history.forget();
+        }
         for mut stretch in self.stretches.drain(..) {
             stretch.history.forget();
             self.spare.push(stretch.history);

@@ -14,6 +14,9 @@ pub(super) trait Knowledge: Clone + Default {
     /// Nothing is known any more; the memory is kept.
     fn forget(&mut self);
 
+    /// `true` if this includes all that the task knew when it did this.
+    fn covers(&self, event: EventId) -> bool;
+
     /// What the operation would pass on if it did release, or acquire, which it does not. `None` is nothing.
     fn if_it_did(&self, side: Side, access: &SyncVarAccess) -> Option<Self>;
 }
@@ -41,6 +44,11 @@ impl Knowledge for VectorClock {
 
     fn forget(&mut self) {
         self.clear();
+    }
+
+    /// A task's moments are known with all that it knew then: what it gives at an event is given whole.
+    fn covers(&self, event: EventId) -> bool {
+        self.knows(event)
     }
 
     fn if_it_did(&self, _: Side, _: &SyncVarAccess) -> Option<Self> {
@@ -86,6 +94,8 @@ struct Var<K> {
     /// An atomic: what came with its value. A lock: what its exclusive holders knew when they let go. A channel: what
     /// senders knew when they left. Counts, one-time initialisations, tokens of `park`: what was given.
     given: K,
+    /// An atomic: the store whose task knew, at that moment, just what is given; if there is one.
+    giver: Option<EventId>,
     /// A lock: what its shared holders knew when they let go. A channel: what the receiver knew when it left.
     shared: K,
     /// Messages of a channel, rounds of a barrier.
@@ -150,6 +160,7 @@ impl<K: Knowledge> Synchronisation<K> {
         }
         for var in &mut self.vars[..self.vars_used] {
             var.given.forget();
+            var.giver = None;
             var.shared.forget();
             var.numbered.forget();
         }
@@ -271,6 +282,9 @@ impl<K: Knowledge> Synchronisation<K> {
 }
 
 fn load<K: Knowledge>(task: &mut Task<K>, var: &Var<K>, access: &SyncVarAccess) {
+    if var.giver.is_some_and(|giver| task.known.covers(giver)) {
+        return;
+    }
     if acquires(access.order) {
         task.known.join(&var.given);
     } else {
@@ -283,6 +297,9 @@ fn load<K: Knowledge>(task: &mut Task<K>, var: &Var<K>, access: &SyncVarAccess) 
 
 /// The writing half: what was there before goes on to be given only if nobody has made an end of it.
 fn store<K: Knowledge>(task: &mut Task<K>, var: &mut Var<K>, access: &SyncVarAccess) {
+    // A read-modify-write that acquires knows what was given before.
+    let whole = access.op == SyncVarOp::AtomicStore || acquires(access.order);
+    var.giver = (whole && releases(access.order)).then_some(access.event);
     if releases(access.order) {
         var.given.join(&task.known);
     } else {

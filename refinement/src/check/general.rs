@@ -8,12 +8,14 @@
 
 use super::bits::Bits;
 use super::interval::{Interval, intervals};
+use super::patience::Patience;
 use super::process_order;
 use super::states::{Reached, StateId, States};
 use super::{Same, Verdict, Violation};
 use crate::history::{History, Operation};
 use crate::specification::{Next, Specification};
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// Something that is so or not.
 type Predicate<'a, X> = Box<dyn Fn(&X) -> bool + 'a>;
@@ -23,6 +25,7 @@ pub struct Checker<'a, S: Specification> {
     specification: &'a S,
     same: Same,
     states_max: u64,
+    until: Option<Instant>,
     late: Predicate<'a, S::Call>,
     ends: Option<Predicate<'a, S::State>>,
 }
@@ -37,6 +40,7 @@ impl<'a, S: Specification> Checker<'a, S> {
             specification,
             same: Same::Linearizable,
             states_max: Self::STATES_MAX,
+            until: None,
             late: Box::new(|_| false),
             ends: None,
         }
@@ -50,6 +54,11 @@ impl<'a, S: Specification> Checker<'a, S> {
     /// Gives up after so many states.
     pub fn states_max(self, states_max: u64) -> Self {
         Checker { states_max, ..self }
+    }
+
+    /// Gives up at this moment, if one is given. Default: at none.
+    pub fn until(self, until: Option<Instant>) -> Self {
+        Checker { until, ..self }
     }
 
     /// Calls for which this holds may take effect after they have returned: at any time, but they do.
@@ -83,7 +92,7 @@ impl<'a, S: Specification> Checker<'a, S> {
             for part in parts {
                 match self.check_part(history, &part, states) {
                     Verdict::Allowed { order: more } => order.extend(more),
-                    Verdict::Unknown { .. } if !is_last => left.push(part),
+                    Verdict::Unknown { .. } if !is_last && !self.is_late() => left.push(part),
                     other => return other,
                 }
             }
@@ -93,6 +102,11 @@ impl<'a, S: Specification> Checker<'a, S> {
             parts = left;
             states_max = states.saturating_mul(10);
         }
+    }
+
+    /// `true` if time is over.
+    fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
     }
 
     /// The operations of each part, or all of them.
@@ -116,14 +130,15 @@ impl<'a, S: Specification> Checker<'a, S> {
         states_max: u64,
     ) -> Verdict<S::State> {
         let operations: Vec<_> = part.iter().map(|&at| &history.operations()[at]).collect();
+        let patience = Patience::new(states_max, self.until);
         let ended = match self.same {
             Same::Sequential => {
-                process_order::search(self.specification, &operations, self.ends.as_deref(), states_max)
+                process_order::search(self.specification, &operations, self.ends.as_deref(), patience)
             }
             _ => {
                 let intervals = intervals(&operations, self.same, &self.late);
                 let ends = self.ends.as_deref();
-                Search::new(self.specification, &operations, &intervals, ends).run(states_max)
+                Search::new(self.specification, &operations, &intervals, ends).run(patience)
             }
         };
         let places = |own: Vec<usize>| own.into_iter().map(|at| part[at]).collect();
@@ -242,7 +257,7 @@ impl<'a, S: Specification> Search<'a, S> {
         }
     }
 
-    fn run(mut self, states_max: u64) -> Verdict<S::State> {
+    fn run(mut self, mut patience: Patience) -> Verdict<S::State> {
         let mut at = self.entries[HEAD as usize].after;
         loop {
             // Nothing that has to happen is left once no end is met on the way through the list.
@@ -258,7 +273,7 @@ impl<'a, S: Specification> Search<'a, S> {
             } else {
                 self.place(at)
             };
-            if self.reached.len() > states_max {
+            if patience.is_over(self.reached.len()) {
                 return Verdict::Unknown {
                     states: self.reached.len(),
                 };

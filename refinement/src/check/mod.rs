@@ -4,6 +4,7 @@ mod bits;
 pub mod general;
 mod interval;
 pub mod long;
+mod patience;
 mod process_order;
 mod states;
 
@@ -35,7 +36,7 @@ pub enum Verdict<S> {
     },
     /// It is not.
     Violation(Violation<S>),
-    /// Too many states were looked at.
+    /// Too many states were looked at, or time was over.
     Unknown {
         /// How many.
         states: u64,

@@ -5,6 +5,7 @@
 
 use super::bits::Bits;
 use super::general::Ends;
+use super::patience::Patience;
 use super::states::{Reached, StateId, States};
 use super::{Verdict, Violation};
 use crate::history::Operation;
@@ -23,7 +24,7 @@ pub(super) fn search<S: Specification>(
     specification: &S,
     operations: &[&Operation<S::Call, S::Return>],
     may_end: Option<Ends<'_, S>>,
-    states_max: u64,
+    mut patience: Patience,
 ) -> Verdict<S::State> {
     let before = predecessors(operations);
     let needed = operations
@@ -86,7 +87,7 @@ pub(super) fn search<S: Specification>(
                 break branch.state;
             }
         };
-        if reached.len() > states_max {
+        if patience.is_over(reached.len()) {
             return Verdict::Unknown {
                 states: reached.len(),
             };

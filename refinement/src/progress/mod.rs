@@ -73,6 +73,7 @@ impl<T: Sync + 'static> Subject<T> {
             .executions(budget)
             .minimise(0)
             .deadlocks_allowed(true)
+            .monitors("none")
             .monitor(Progressing::new(Arc::clone(&watch)))
             .explore(|| body.concurrent(false, false));
         let watch = held(&watch);

@@ -18,6 +18,7 @@ use crate::specs::queue::Queue;
 use crate::specs::register::Register;
 use crate::specs::set::Set;
 use crate::specs::stack::Stack;
+use std::time::Instant;
 
 /// A history and what is to be said of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,27 +62,29 @@ pub struct Refutation {
 pub const STATES_MAX: u64 = Checker::<Counter>::STATES_MAX;
 
 /// Judges a history as one of this object, which begins empty: a register with nil, a counter with 0. Gives up after so
-/// many states, of each part if the object has parts.
+/// many states, of each part if the object has parts, and at the given moment, if there is one.
 ///
 /// # Errors
 /// The object has no such operation, or it does not return such a value.
-pub fn judge(recorded: &Recorded, object: Object, states_max: u64) -> Result<Judgement, FormatError> {
+pub fn judge(
+    recorded: &Recorded,
+    object: Object,
+    states_max: u64,
+    until: Option<Instant>,
+) -> Result<Judgement, FormatError> {
+    let limits = (states_max, until);
     match object {
-        Object::Register => fast(recorded, &Register(Value::Nil), meaning::register, states_max),
-        Object::Queue => fast(recorded, &Queue::unbounded(), meaning::queue, states_max),
-        Object::Stack => fast(recorded, &Stack::new(), meaning::stack, states_max),
-        Object::PriorityQueue => fast(
-            recorded,
-            &PriorityQueue::new(),
-            meaning::priority_queue,
-            states_max,
-        ),
-        Object::Set => fast(recorded, &Set::new(), meaning::set, states_max),
-        Object::Counter => fast(recorded, &Counter::default(), meaning::counter, states_max),
+        Object::Register => fast(recorded, &Register(Value::Nil), meaning::register, limits),
+        Object::Queue => fast(recorded, &Queue::unbounded(), meaning::queue, limits),
+        Object::Stack => fast(recorded, &Stack::new(), meaning::stack, limits),
+        Object::PriorityQueue => fast(recorded, &PriorityQueue::new(), meaning::priority_queue, limits),
+        Object::Set => fast(recorded, &Set::new(), meaning::set, limits),
+        Object::Counter => fast(recorded, &Counter::default(), meaning::counter, limits),
         Object::KeyValue => {
             let Typed { kept, typed } = meant(recorded, meaning::key_value)?;
             let verdict = Checker::new(&KeyValue::new())
                 .states_max(states_max)
+                .until(until)
                 .check(&typed);
             Ok(Judgement {
                 history: kept,
@@ -96,7 +99,7 @@ fn fast<S: CheckLong>(
     recorded: &Recorded,
     specification: &S,
     meaning: meaning::Meaning<S::Call, S::Return>,
-    states_max: u64,
+    (states_max, until): (u64, Option<Instant>),
 ) -> Result<Judgement, FormatError>
 where
     S::Call: Clone,
@@ -111,7 +114,12 @@ where
             why: Some(violation.why),
             ..stuck(specification, &typed, violation.operations)
         }),
-        Long::NotApplicable(_) => outcome(Checker::new(specification).states_max(states_max).check(&typed)),
+        Long::NotApplicable(_) => outcome(
+            Checker::new(specification)
+                .states_max(states_max)
+                .until(until)
+                .check(&typed),
+        ),
     };
     Ok(Judgement {
         history: kept,

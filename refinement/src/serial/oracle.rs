@@ -175,6 +175,7 @@ impl Runs {
             .strategy(Chosen::custom(orders))
             .deadlocks_allowed(true)
             .minimise(0)
+            .monitors("none")
             .monitor(Hearing(histories))
             .explore(serial)
     }

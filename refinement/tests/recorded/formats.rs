@@ -7,7 +7,7 @@ use std::path::Path;
 fn judged(text: &str, format: Format, object: Object) -> Result<Judgement, String> {
     let (events, _) = format.read(text).map_err(|error| error.to_string())?;
     let recorded = Recorded::pair(events).map_err(|error| error.to_string())?;
-    judge(&recorded, object, STATES_MAX).map_err(|error| error.to_string())
+    judge(&recorded, object, STATES_MAX, None).map_err(|error| error.to_string())
 }
 
 /// A write of 1, during which 1 is read and then nil again; and one that nobody knows of.

@@ -29,7 +29,7 @@ fn judged(path: &Path, object: Option<Object>) -> Judgement {
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let object = object.unwrap_or_else(|| told.expect("the file tells").parse().expect("an object"));
     let recorded = Recorded::pair(events).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    judge(&recorded, object, STATES_MAX).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    judge(&recorded, object, STATES_MAX, None).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

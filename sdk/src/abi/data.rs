@@ -87,8 +87,8 @@ pub struct DataAccess {
     pub offset: u32,
     /// Bytes accessed.
     pub bytes: u32,
-    /// 1 if it was written; 2 if a pointer was asked for, by which it may be written or only read: nobody sees what is
-    /// done with it, and that counts as a write. Else 0.
+    /// 1 if it was written; 2 if it was written by a pointer that was asked for at `site`, after that and before the
+    /// task's next event. Else 0.
     pub is_write: u32,
     /// The ordering of an access that is atomic: a `MemoryOrder`; `None` for a plain one.
     pub order: u32,

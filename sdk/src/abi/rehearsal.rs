@@ -118,7 +118,10 @@ fn memory(script: &mut Script, task: TaskId) {
         script.write(task, block).read(task, block).release(task, block);
     }
     let cell = script.location("a cell");
-    script.write(task, cell).read(task, cell).get_pointer(task, cell);
+    script
+        .write(task, cell)
+        .read(task, cell)
+        .write_by_pointer(task, cell);
     let var = script.var("a cell with schedule points");
     script.operation(task, SyncVarOp::DataWrite, var);
     script.operation(task, SyncVarOp::OperationCall, var);

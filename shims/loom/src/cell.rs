@@ -42,7 +42,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// A pointer to write through. The access is taken to be here and now.
     #[track_caller]
     pub fn get_mut(&self) -> MutPtr<T> {
-        MutPtr(self.0.get())
+        MutPtr(self.0.with_mut(|value| value))
     }
 }
 

@@ -1,6 +1,5 @@
 //! `loom::model`: runs a test once per schedule, and panics with the report if one fails.
 
-use intermezzo::monitors::{DataRaces, Leaks};
 use intermezzo::{Explorer, Reduction, Settings};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -103,9 +102,6 @@ impl Builder {
             .program("loom::model")
             .with_variables()
             .unwrap_or_else(|error| panic!("{error}"))
-            // What loom looks for unasked.
-            .monitor(DataRaces::new())
-            .monitor(Leaks::new())
             .try_explore(f)
             .unwrap_or_else(|error| panic!("{error}"));
         // A limit that was asked for is loom's way to end, and no failure.

@@ -14,7 +14,7 @@ const short = (word) => SHORT[word] ?? word;
 const AROUND = 40;
 
 /** What an access to plain memory does, in words: of a pointer nobody knows what it is for. */
-const accessName = ({ is_write: isWrite, by_pointer: byPointer }) => (byPointer ? "get pointer" : isWrite ? "write" : "read");
+const accessName = ({ is_write: isWrite, by_pointer: byPointer }) => (byPointer ? (isWrite ? "write by pointer" : "get pointer") : isWrite ? "write" : "read");
 
 class Rows {
   constructor(execution, message) {

@@ -328,7 +328,7 @@ fn judged(path: &Path, format: History) -> Result<String, Problem> {
     let recorded = Recorded::pair(events).map_err(wrong)?;
     let judgements: Vec<_> = Object::ALL
         .into_iter()
-        .map(|object| judge(&recorded, object, STATES_MAX).map_err(wrong))
+        .map(|object| judge(&recorded, object, STATES_MAX, None).map_err(wrong))
         .collect();
     match judgements.iter().find(|judgement| judgement.is_ok()) {
         Some(judgement) => Ok(format!("{judgement:?}")),

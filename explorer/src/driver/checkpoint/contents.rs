@@ -65,7 +65,8 @@ impl Identity {
             preempt_not_in,
             quiet_atomics,
             schedule_points_at,
-            preempt_at_races,
+            // Off where there is a checkpoint.
+            preempt_at_races: _,
             breakpoints,
             priority,
             prefixes: _,
@@ -82,6 +83,9 @@ impl Identity {
             warm_up,
             retries,
             minimise: _,
+            minimise_time: _,
+            hang: _,
+            journal: _,
             deadlocks_allowed,
             keep_going,
             seed,
@@ -90,10 +94,13 @@ impl Identity {
             jobs: _,
             checkpoint: _,
             checkpoint_every: _,
+            tasks,
             stack_bytes,
+            forgotten_bytes: _,
             monitors: named,
             detail: _,
             environment,
+            every_operation,
         } = settings;
         debug_assert!(
             delays.is_none()
@@ -103,7 +110,6 @@ impl Identity {
                 && depth_step.is_none()
                 && priority.is_none()
                 && !quiet_atomics
-                && !preempt_at_races
                 && !assume_awaits
                 && !iroots
                 && memo.is_none(),
@@ -113,7 +119,8 @@ impl Identity {
         for named in named.iter().filter(|named| !named.arguments.is_empty()) {
             monitors.push_str(&format!("; {named}"));
         }
-        let settings: [(&str, String); 20] = [
+        let settings: [(&str, String); 22] = [
+            ("every_operation", every_operation.to_string()),
             ("strategy", format!("{strategy:?}")),
             ("reduction", format!("{reduction:?}")),
             (
@@ -134,6 +141,7 @@ impl Identity {
             ("seed", seed.to_string()),
             ("first_execution", format!("{first_execution:?}")),
             ("cache_bytes", cache_bytes.to_string()),
+            ("tasks", tasks.to_string()),
             ("stack", stack_bytes.to_string()),
             ("environment", format!("{environment:?}")),
             ("monitors", monitors),
@@ -216,6 +224,8 @@ pub(in super::super) enum Ending {
     Crash,
     /// So, and before there was any search.
     EarlyCrash,
+    /// A task hung, and was ended.
+    Hang,
     /// The test did not do the same thing twice.
     Divergence,
 }

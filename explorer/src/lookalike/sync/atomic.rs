@@ -57,6 +57,7 @@ pub fn fence(order: Ordering) {
                 var: SyncVar::NONE.0,
                 site: Location::caller(),
             };
+            engine.point(access);
             // Under sequential consistency a fence commutes with everything: an event, but no schedule point.
             engine.commit(access, 0, 0);
         }

@@ -265,9 +265,10 @@ impl Condvar {
                 engine.change_gates(engine.task_var(waiter), gate::NOTIFIED, 0);
             }
         } else if waiting > 0 {
-            let alternatives = if engine.environment().notify_any {
+            let alternatives = if engine.environment().notify_any || waiting == 1 {
                 waiting
             } else {
+                engine.note_first_notified();
                 1
             };
             let which = engine.choose(ChoiceKind::Waiter, alternatives as u32);

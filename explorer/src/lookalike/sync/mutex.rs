@@ -111,7 +111,7 @@ impl<T: ?Sized> Mutex<T> {
                 let held = unsafe { &(*body).raw }
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner);
-                self.guard(body, Held::Outside(held), std::thread::panicking())
+                self.guard(body, Held::Outside(held))
             }
         }
     }
@@ -144,7 +144,7 @@ impl<T: ?Sized> Mutex<T> {
             var: access.var,
             site: access.site,
         };
-        self.guard(body, held, engine.panicking())
+        self.guard(body, held)
     }
 
     /// Takes the lock if it is free.
@@ -162,7 +162,7 @@ impl<T: ?Sized> Mutex<T> {
                 Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
                 Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
             };
-            return Ok(self.guard(body, Held::Outside(held), std::thread::panicking())?);
+            return Ok(self.guard(body, Held::Outside(held))?);
         };
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(SyncVarOp::LockTryAcquire, var, site);
@@ -181,12 +181,7 @@ impl<T: ?Sized> Mutex<T> {
         Ok(self.acquire(engine, access, body)?)
     }
 
-    fn guard<'a>(
-        &'a self,
-        body: *mut MutexBody<T>,
-        held: Held<'a>,
-        was_panicking: bool,
-    ) -> LockResult<MutexGuard<'a, T>> {
+    fn guard<'a>(&'a self, body: *mut MutexBody<T>, held: Held<'a>) -> LockResult<MutexGuard<'a, T>> {
         // SAFETY: the flag is shared, and the lock is held.
         let poisoned = unsafe { &(*body).poisoned }.load(Relaxed);
         result(
@@ -195,7 +190,7 @@ impl<T: ?Sized> Mutex<T> {
                 lock: self,
                 body,
                 held,
-                was_panicking,
+                was_panicking: std::thread::panicking(),
                 not_send: PhantomData,
             },
         )
@@ -249,8 +244,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         }
     }
 
-    fn poison_if_panicking(&self, panicking: bool) {
-        if panicking && !self.was_panicking {
+    fn poison_if_panicking(&self) {
+        if std::thread::panicking() && !self.was_panicking {
             // SAFETY: the flag is shared.
             unsafe { &(*self.body).poisoned }.store(true, Relaxed);
         }
@@ -266,11 +261,7 @@ pub(super) enum Released<'a> {
 impl<'a, T: ?Sized> Mutex<T> {
     /// A guard for a lock taken back from std.
     pub(super) fn regain(&'a self, held: std::sync::MutexGuard<'a, ()>) -> LockResult<MutexGuard<'a, T>> {
-        self.guard(
-            self.object.outside(),
-            Held::Outside(held),
-            std::thread::panicking(),
-        )
+        self.guard(self.object.outside(), Held::Outside(held))
     }
 }
 
@@ -295,7 +286,7 @@ pub(super) fn free(engine: Engine, var: u32) {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         match self.held {
-            Held::Outside(_) => self.poison_if_panicking(std::thread::panicking()),
+            Held::Outside(_) => self.poison_if_panicking(),
             Held::Inside { epoch, var, site } => {
                 // A guard that outlived its execution has nothing to release.
                 let Some(engine) = Engine::current().filter(|engine| engine.epoch() == epoch) else {
@@ -305,7 +296,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
                 // Released even if this task is abandoned right here: others' destructors may want the lock.
                 let release = Release { engine, var };
                 engine.enter(access);
-                self.poison_if_panicking(engine.panicking());
+                self.poison_if_panicking();
                 drop(release);
                 engine.commit(access, 0, 0);
             }

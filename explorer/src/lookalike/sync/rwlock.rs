@@ -157,7 +157,7 @@ impl<T: ?Sized> Hold<T> {
         };
         let access = Access::new(op, var, site);
         engine.enter(access);
-        if poison && engine.panicking() && !self.was_panicking {
+        if poison && std::thread::panicking() && !self.was_panicking {
             self.poisoned().store(true, Relaxed);
         }
         // SAFETY: as above.
@@ -382,7 +382,7 @@ fn take_inside<T: ?Sized>(engine: Engine, access: Access, body: *mut RwLockBody<
     Hold {
         body: not_null(body),
         inside,
-        was_panicking: engine.panicking(),
+        was_panicking: std::thread::panicking(),
     }
 }
 

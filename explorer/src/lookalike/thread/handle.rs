@@ -34,8 +34,12 @@ impl fmt::Debug for ThreadId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Id::Outside(id) => id.fmt(f),
-            // The epoch differs between executions; what a test prints must not.
-            Id::Inside { task, .. } => write!(f, "ThreadId({})", task + 1),
+            // The epoch differs between executions; what a test prints must not. Nor must it tell which of two tasks was
+            // created first, for creation has no schedule point: so it names the creator and counts that one's tasks.
+            Id::Inside { epoch, task } => match Engine::current().filter(|engine| engine.epoch() == epoch) {
+                Some(engine) => write!(f, "ThreadId({})", engine.lineage(task)),
+                None => write!(f, "ThreadId({})", task + 1),
+            },
         }
     }
 }

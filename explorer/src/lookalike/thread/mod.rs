@@ -13,7 +13,7 @@ pub use park::{park, park_timeout, sleep, yield_now};
 pub use park::{park_timeout_ms, sleep_ms};
 pub use scope::{Scope, ScopedJoinHandle, scope};
 pub use spawn::{Builder, JoinHandle, spawn};
-pub use std::thread::Result;
+pub use std::thread::{Result, panicking};
 
 use crate::runtime::Engine;
 use std::num::NonZero;
@@ -30,14 +30,6 @@ pub fn available_parallelism() -> std::io::Result<NonZero<usize>> {
     match Engine::current() {
         Some(_) => Ok(NonZero::new(PROCESSORS).expect("not zero")),
         None => std::thread::available_parallelism(),
-    }
-}
-
-/// Whether the current thread is unwinding from a panic.
-pub fn panicking() -> bool {
-    match Engine::current() {
-        Some(engine) => engine.panicking(),
-        None => std::thread::panicking(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Creating threads, and waiting for their end: `spawn`, `Builder`, `JoinHandle`.
 
 use super::handle::{Kind, Thread};
-use crate::runtime::{Access, Engine, Patience, Site, Status, gate};
+use crate::runtime::{Access, Engine, LATE, Patience, Site, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::ffi::CString;
 use std::marker::PhantomData;
@@ -189,8 +189,8 @@ impl<T> Joinable<T> {
         let Some(engine) = self.engine() else { return true };
         let access = Access::new(SyncVarOp::TaskCheck, engine.task_var(self.task), site);
         engine.enter(access);
-        let ended = engine.task_entry(self.task).status == Status::Ended;
-        engine.commit(access, u64::from(ended), 0);
+        let (ended, late) = engine.look_for_end(self.task);
+        engine.commit(access, u64::from(ended), if late { LATE } else { 0 });
         ended
     }
 }

@@ -14,6 +14,8 @@ use intermezzo_sdk::FindingKind;
 pub(super) struct Told<'a> {
     /// What shows it again without the tool.
     pub(super) reproduction: Option<&'a Reproduction>,
+    /// `true` if the test was to panic, and it is that panic.
+    pub(super) expected: bool,
     /// Whether there was a reduction.
     pub(super) reduced: bool,
     /// The number of the finding before that the same execution shows.
@@ -25,14 +27,14 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
     let mut text = Text::new(style);
     if style.detail == Detail::Quiet {
         let first = finding.message.lines().next().unwrap_or_default();
-        text.headline(finding, first);
+        text.headline(finding, told.expected, first);
         return text.text;
     }
     let mut places = Places::default();
     let mut sources = Sources::of(style);
     let said = places.numbered(&said(finding));
     let (headline, rest) = said.split_once('\n').unwrap_or((&said, ""));
-    text.headline(finding, headline);
+    text.headline(finding, told.expected, headline);
     for line in rest.lines() {
         text.prose(line, 0, INDENT);
     }
@@ -117,8 +119,9 @@ fn add_concerned(finding: &Finding, places: &mut Places) {
 
 impl Text<'_> {
     /// `error[deadlock]: no task can go on`.
-    fn headline(&mut self, finding: &Finding, message: &str) {
+    fn headline(&mut self, finding: &Finding, expected: bool, message: &str) {
         let (word, part) = match finding.is_error() {
+            true if expected => ("expected", Part::Pass),
             true => ("error", Part::Error),
             false => ("warning", Part::Warning),
         };

@@ -13,7 +13,7 @@ pub use places::with_places;
 pub use style::{Detail, Part, ReplayedBy, TextStyle};
 
 use super::lines::wrap;
-use super::{Coverage, Finding, FindingEvent, Report, Verdict};
+use super::{Coverage, Finding, FindingEvent, PlainAccesses, Report, Verdict};
 use std::fmt;
 
 impl fmt::Display for Report {
@@ -45,6 +45,7 @@ impl Report {
                 .find(|(_, other)| other.schedule == found.schedule);
             let told = finding::Told {
                 reproduction,
+                expected: self.expected_panic,
                 reduced,
                 like: again.map(|(at, _)| at + 1),
             };
@@ -76,7 +77,12 @@ impl Report {
             }
             line.push_str("; ");
         }
-        line.push_str(&self.coverage.with_findings(!self.findings.is_empty()));
+        let passes = self.verdict.is_pass();
+        line.push_str(
+            &self
+                .coverage
+                .with_limits(&self.limits, !self.findings.is_empty(), passes),
+        );
         for line in wrap(&line, style.columns(), 0, 2) {
             let painted = line.replacen(outcome, &style.paint(part, outcome), 1);
             text.push_str(&painted);
@@ -106,6 +112,24 @@ impl Report {
         }
         if passes || detail == Detail::Verbose {
             remarks.push(format!("environment: {}", self.environment));
+            remarks.push(match &*self.monitors {
+                [] => "monitors: none".into(),
+                monitors => format!("monitors: {}", monitors.join(", ")),
+            });
+            let PlainAccesses { seen, watched } = self.plain_accesses;
+            if seen > 0 {
+                remarks.push(format!(
+                    "plain memory: {}, {}",
+                    match seen {
+                        1 => "1 access".into(),
+                        seen => format!("{seen} accesses"),
+                    },
+                    match watched {
+                        true => "watched for data races",
+                        false => "not watched: no monitor looked for data races, nor was the order of accesses explored",
+                    }
+                ));
+            }
         }
         if passes && let Some(estimate) = &self.estimate {
             remarks.push(format!("estimate: {estimate}"));

@@ -6,14 +6,14 @@
 //! two locations is published piece by piece.
 
 use super::super::{Access, Engine, Runtime, Site, VarKind};
-use super::record::{Memory, Record};
+use super::MEMORY;
+use super::record::{Memory, Raw, Record};
 use crate::trace::{Class, Key};
 use intermezzo_sdk::{
-    Allocation, DataVarAccess, EventId, Interests, MemoryOrder, Release, SyncVar, SyncVarOp, TaskId,
+    Allocation, DataVarAccess, EventId, Interests, MemoryDeed, MemoryOrder, Release, SyncVar, SyncVarOp,
+    TaskId,
 };
-
-/// For whom something is to be done where memory is accessed.
-const MEMORY: Interests = Interests::DATA_ACCESSES.and(Interests::ALLOCATIONS);
+use smallvec::SmallVec;
 
 /// Bytes of a piece of memory of which nobody told the engine.
 const GRANULE: usize = 8;
@@ -34,8 +34,16 @@ pub(crate) struct DataAccess {
 pub(crate) enum Does {
     Read,
     Write,
-    /// It gives out a pointer, by which somebody may write or only read: it is taken for a write.
+    /// It gives out a pointer: a read, and watched for what is written by it.
     GivePointer,
+    /// It was written by a pointer that was given out.
+    WriteByPointer,
+}
+
+impl Does {
+    fn is_write(self) -> bool {
+        matches!(self, Does::Write | Does::WriteByPointer)
+    }
 }
 
 /// Whose memory is accessed.
@@ -49,6 +57,9 @@ pub(crate) enum Owner {
     Unknown,
 }
 
+/// The pieces of an access: one, unless it is by address alone.
+type Pieces = SmallVec<[Piece; 2]>;
+
 /// A part of an access that lies in one location.
 struct Piece {
     memory: Memory,
@@ -60,10 +71,24 @@ struct Piece {
 impl Runtime {
     /// The piece of an access by address that begins at `address`, and ends before `end`.
     fn piece(&self, record: &Record, address: usize, end: usize) -> Piece {
-        let (memory, start, size, var) = if let Some(block) = self.blocks.heap_at(address) {
+        if let Some(block) = self.blocks.heap_at(address) {
             let at = self.blocks.get(block);
-            (Memory::Block(block), at.start, at.size, SyncVar::NONE)
-        } else if let Some((start, place)) = record.place_at(address) {
+            // An atomic in it is a piece of its own.
+            let (var, until) = match record.place_at(address) {
+                Some((start, place)) if place.is_atomic => (SyncVar(place.var), start + place.size),
+                _ => (
+                    SyncVar::NONE,
+                    record.next_place_after(address).unwrap_or(usize::MAX),
+                ),
+            };
+            return Piece {
+                memory: Memory::Block(block),
+                offset: address - at.start,
+                size: end.min(at.start + at.size).min(until) - address,
+                var,
+            };
+        }
+        let (memory, start, size, var) = if let Some((start, place)) = record.place_at(address) {
             let var = if place.is_atomic {
                 SyncVar(place.var)
             } else {
@@ -135,6 +160,7 @@ impl Runtime {
         })
     }
 
+    #[inline]
     fn tell_piece(&mut self, access: &DataAccess, piece: &Piece, after: EventId) {
         let current = self.current;
         let record = self.listeners.record();
@@ -143,17 +169,23 @@ impl Runtime {
             location: record.location(piece.memory, current),
             offset: piece.offset as u32,
             size: piece.size as u32,
-            is_write: access.does != Does::Read,
-            by_pointer: access.does == Does::GivePointer,
+            is_write: access.does.is_write(),
+            by_pointer: matches!(access.does, Does::GivePointer | Does::WriteByPointer),
             order: MemoryOrder::None,
             var: piece.var,
             site: record.site_id(access.site),
         };
-        self.tell(
-            Some(Interests::DATA_ACCESSES),
-            "on_data_var_access",
-            |monitor, cx| monitor.on_data_var_access(&told, cx),
-        );
+        if access.owner == Owner::Unknown
+            && let Memory::Block(block) = piece.memory
+        {
+            let address = self.blocks.get(block).start + piece.offset;
+            self.listeners.record().raw.push(Raw {
+                address,
+                size: piece.size,
+                told,
+            });
+        }
+        self.tell_memory(MemoryDeed::Access(told));
     }
 }
 
@@ -172,21 +204,53 @@ impl Engine {
     /// Publishes an access to plain memory, which is about to happen.
     #[inline]
     pub(crate) fn data_access(self, access: DataAccess) {
-        if self.hears_of_memory() {
+        let rt = self.rt();
+        if rt.teardown {
+            return;
+        }
+        rt.plain_accesses += 1;
+        if rt.watches_memory {
             self.tell_data_access(access);
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn tell_data_access(self, access: DataAccess) {
+        if self.rt().pointers_out {
+            self.look_at_pointers_to(access.address, access.size);
+        }
+        if self
+            .rt()
+            .data_points
+            .as_mut()
+            .is_some_and(|points| points.is_point(access.site))
+        {
+            let pieces = self.pieces(&access);
+            self.take_step(&access, &pieces);
+        }
+        self.tell_pieces(&access);
+        if access.does == Does::GivePointer {
+            if self.rt().pointers.are_full() {
+                self.look_at_pointers();
+            }
+            let rt = self.rt();
+            rt.pointers.watch(access);
+            rt.pointers_out = true;
+        }
+    }
+
+    /// The pieces of memory that an access touches.
+    fn pieces(self, access: &DataAccess) -> Pieces {
         let rt = self.rt();
         // The box, not what is in it: another one would have to be made to stand there meanwhile.
         let mut record = rt.listeners.record.take().unwrap_or_default();
-        let mut pieces = Vec::new();
+        let mut pieces = Pieces::new();
         match access.owner {
-            Owner::Cell(var) => pieces.push(rt.whole(&mut record, &access, var, false)),
-            Owner::Atomic(var) => pieces.push(rt.whole(&mut record, &access, var, true)),
+            Owner::Cell(var) => pieces.push(rt.whole(&mut record, access, var, false)),
+            Owner::Atomic(var) => pieces.push(rt.whole(&mut record, access, var, true)),
             Owner::Unknown => {
+                rt.blocks.settle();
+                record.settle_atomics();
                 let (mut at, end) = (access.address, access.address.saturating_add(access.size));
                 while at < end {
                     let piece = rt.piece(&record, at, end);
@@ -196,16 +260,52 @@ impl Engine {
             }
         }
         rt.listeners.record = Some(record);
-        if rt
-            .data_points
-            .as_mut()
-            .is_some_and(|points| points.is_point(access.site))
-        {
-            self.take_step(&access, &pieces);
-        }
+        pieces
+    }
+
+    /// Publishes an access, piece by piece.
+    pub(super) fn tell_pieces(self, access: &DataAccess) {
         let (rt, after) = (self.rt(), self.last_event());
+        if let Owner::Cell(var) | Owner::Atomic(var) = access.owner {
+            let mut record = rt.listeners.record.take().unwrap_or_default();
+            let is_atomic = access.owner == Owner::Atomic(var);
+            let piece = rt.whole(&mut record, access, var, is_atomic);
+            rt.listeners.record = Some(record);
+            return rt.tell_piece(access, &piece, after);
+        }
+        let pieces = self.pieces(access);
         for piece in &pieces {
-            rt.tell_piece(&access, piece, after);
+            rt.tell_piece(access, piece, after);
+        }
+    }
+
+    /// An atomic comes into use: plain accesses to it so far are published as such once more. Only those to memory of
+    /// the allocator's, for other memory may have been something else then.
+    #[cold]
+    pub(in super::super) fn atomic_in_use(self, var: u32, address: usize, size: usize) {
+        let rt = self.rt();
+        if !self.hears_of_memory() {
+            return;
+        }
+        let current = rt.current;
+        let record = rt.listeners.record();
+        record.atomics.push((address, size, var));
+        if record.raw.is_empty() {
+            return;
+        }
+        let overlaps = |raw: &&Raw| raw.address < address + size && address < raw.address + raw.size;
+        let before: Vec<Raw> = record.raw.iter().filter(overlaps).copied().collect();
+        let location = record.location(Memory::Var(var), current);
+        for raw in before {
+            let from = raw.address.max(address);
+            let told = DataVarAccess {
+                location,
+                offset: (from - address) as u32,
+                size: ((raw.address + raw.size).min(address + size) - from) as u32,
+                var: SyncVar(var),
+                ..raw.told
+            };
+            self.rt().tell_memory(MemoryDeed::Access(told));
         }
     }
 
@@ -222,7 +322,8 @@ impl Engine {
         };
         let (op, class) = match access.does {
             Does::Read => (SyncVarOp::DataRead, Class::Read),
-            Does::Write | Does::GivePointer => (SyncVarOp::DataWrite, Class::Write),
+            // By the pointer may be written, as part of the step.
+            Does::Write | Does::GivePointer | Does::WriteByPointer => (SyncVarOp::DataWrite, Class::Write),
         };
         let step = Access::new(op, first, access.site);
         self.enter(step);
@@ -253,6 +354,12 @@ impl Engine {
             return;
         }
         let current = self.task();
+        let rt = self.rt();
+        if rt.pointers_out
+            && let Some((address, size)) = rt.listeners.record().extent(var)
+        {
+            self.look_at_pointers_to(address, size);
+        }
         let record = self.rt().listeners.record();
         // One that was never accessed, or lies in a block, is nobody's location.
         if record.take_away(var) {
@@ -286,9 +393,7 @@ impl Engine {
             var,
             site: record.site_id(site),
         };
-        rt.tell(Some(Interests::ALLOCATIONS), "on_allocation", |monitor, cx| {
-            monitor.on_allocation(&allocation, cx)
-        });
+        rt.tell_memory(MemoryDeed::Allocation(allocation));
     }
 
     /// Publishes that a block was given back.
@@ -309,8 +414,6 @@ impl Engine {
         let record = rt.listeners.record();
         record.catch_up(events);
         let release = release(after.task, after, record);
-        rt.tell(Some(Interests::ALLOCATIONS), "on_release", |monitor, cx| {
-            monitor.on_release(&release, cx)
-        });
+        rt.tell_memory(MemoryDeed::Release(release));
     }
 }

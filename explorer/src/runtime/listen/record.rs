@@ -4,7 +4,9 @@ use super::super::task_set::TaskSet;
 use super::super::{Event, Site};
 use super::sites::SiteNumbers;
 use hashbrown::HashMap;
-use intermezzo_sdk::{EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
+use intermezzo_sdk::{
+    DataVarAccess, EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId,
+};
 use std::collections::BTreeMap;
 
 /// Plain memory that monitors are told about.
@@ -35,40 +37,131 @@ pub(super) struct Place {
     pub(super) is_atomic: bool,
 }
 
+/// A variable's memory. What is of an earlier execution than the one that runs does not count.
+#[derive(Clone, Copy, Default)]
+struct VarMemory {
+    /// The execution in which it was put there; 0 if it is not there any more.
+    placed_in: u64,
+    address: usize,
+    size: usize,
+    is_atomic: bool,
+    /// `true` if `places` has it at its address, whatever execution it is of.
+    is_indexed: bool,
+    location: Numbered,
+}
+
+/// A location, and the execution in which it got its number.
+#[derive(Clone, Copy)]
+struct Numbered {
+    in_execution: u64,
+    location: Location,
+}
+
+impl Default for Numbered {
+    fn default() -> Numbered {
+        Numbered {
+            in_execution: 0,
+            location: Location(0),
+        }
+    }
+}
+
+/// A plain access by address, to memory of the allocator's.
+#[derive(Clone, Copy)]
+pub(super) struct Raw {
+    pub(super) address: usize,
+    pub(super) size: usize,
+    pub(super) told: DataVarAccess,
+}
+
 /// What happened in the execution that runs. Nothing is computed before somebody needs it.
 #[derive(Default)]
 pub(super) struct Record {
     sites: SiteNumbers,
-    locations: HashMap<Memory, Location>,
+    /// Number of executions before the one that runs.
+    executions: u64,
+    vars: Vec<VarMemory>,
+    blocks: Vec<Numbered>,
+    pieces: HashMap<usize, Location>,
     memories: Vec<Named>,
     /// How many pieces without a name each task accessed first.
     granules: HashMap<u32, u32>,
-    /// Cells and atomics, by address; no two overlap.
-    places: BTreeMap<usize, Place>,
-    /// Where each of them is.
-    placed: HashMap<u32, usize>,
+    /// Variables of cells and atomics, by address; no two overlap. Those of earlier executions stay, for in most
+    /// executions everything is where it was in the one before.
+    places: BTreeMap<usize, u32>,
+    /// Atomics that came into use and are not yet among `places`: where, of what size, and the variable.
+    pub(super) atomics: Vec<(usize, usize, u32)>,
+    /// Plain accesses by address, for atomics that are not in use yet.
+    pub(super) raw: Vec<Raw>,
     accesses: Vec<SyncVarAccess>,
     order: HappensBefore,
-    /// Who could take each step, and who could not.
-    enabled_sets: Vec<(TaskSet, TaskSet)>,
-    /// The same of the step that comes next, if that is settled.
-    next_sets: Option<(TaskSet, TaskSet)>,
+    /// Which tasks could take each step.
+    pub(super) sets: Sets,
+}
+
+/// For each step, the tasks that could take it, and those that could not.
+#[derive(Default)]
+pub(super) struct Sets {
+    /// Those from `taken` on are of the step that comes next, or of earlier executions.
+    list: Vec<[TaskSet; 2]>,
+    taken: usize,
+    /// `true` if those of the step that comes next are noted.
+    is_noted: bool,
+}
+
+impl Sets {
+    fn clear(&mut self) {
+        (self.taken, self.is_noted) = (0, false);
+    }
+
+    /// `true` if those of the step that comes next are noted.
+    pub(super) fn is_noted(&self) -> bool {
+        self.is_noted
+    }
+
+    /// The room for those of the step that comes next.
+    pub(super) fn next(&mut self) -> &mut [TaskSet; 2] {
+        if self.taken == self.list.len() {
+            self.list.push(Default::default());
+        }
+        self.is_noted = true;
+        &mut self.list[self.taken]
+    }
+
+    /// The step was taken.
+    pub(super) fn step_taken(&mut self) {
+        self.taken += 1;
+        self.is_noted = false;
+    }
+
+    /// Those of a step, if they were noted.
+    fn of(&self, step: usize) -> Option<&[TaskSet; 2]> {
+        self.list[..self.taken].get(step)
+    }
 }
 
 impl Record {
     /// Begins the next execution. Source places keep their numbers.
     pub(super) fn clear(&mut self) {
-        self.locations.clear();
+        self.executions += 1;
+        if !self.pieces.is_empty() {
+            self.pieces.clear();
+            self.granules.clear();
+        }
         self.memories.clear();
-        self.granules.clear();
-        self.places.clear();
-        self.placed.clear();
+        self.atomics.clear();
+        self.raw.clear();
         self.accesses.clear();
         if !self.order.is_empty() {
             self.order.clear();
         }
-        self.enabled_sets.clear();
-        self.next_sets = None;
+        self.sets.clear();
+    }
+
+    /// The number of the execution that runs, from 1.
+    #[inline]
+    fn execution(&self) -> u64 {
+        self.executions + 1
     }
 
     /// The number of a source place.
@@ -83,23 +176,51 @@ impl Record {
     }
 
     /// The number of a piece of memory, which this task accesses.
+    #[inline]
     pub(super) fn location(&mut self, memory: Memory, user: u32) -> Location {
-        *self.locations.entry(memory).or_insert_with(|| {
-            let ordinal = match memory {
-                Memory::Granule(_) => {
-                    let count = self.granules.entry(user).or_default();
-                    *count += 1;
-                    *count
+        let known = match memory {
+            Memory::Var(var) => self.var(var).location,
+            Memory::Block(block) => *entry(&mut self.blocks, block),
+            Memory::Granule(_) => Numbered::default(),
+        };
+        if known.in_execution == self.execution() {
+            return known.location;
+        }
+        self.new_location(memory, user)
+    }
+
+    #[inline(never)]
+    fn new_location(&mut self, memory: Memory, user: u32) -> Location {
+        let location = Location(self.memories.len() as u32);
+        let numbered = Numbered {
+            in_execution: self.execution(),
+            location,
+        };
+        let mut ordinal = 0;
+        match memory {
+            Memory::Var(var) => self.var(var).location = numbered,
+            Memory::Block(block) => *entry(&mut self.blocks, block) = numbered,
+            Memory::Granule(start) => {
+                if let Some(&known) = self.pieces.get(&start) {
+                    return known;
                 }
-                Memory::Var(_) | Memory::Block(_) => 0,
-            };
-            self.memories.push(Named {
-                memory,
-                user,
-                ordinal,
-            });
-            Location(self.memories.len() as u32 - 1)
-        })
+                self.pieces.insert(start, location);
+                let count = self.granules.entry(user).or_default();
+                *count += 1;
+                ordinal = *count;
+            }
+        }
+        self.memories.push(Named {
+            memory,
+            user,
+            ordinal,
+        });
+        location
+    }
+
+    #[inline]
+    fn var(&mut self, var: u32) -> &mut VarMemory {
+        entry(&mut self.vars, var)
     }
 
     /// The piece of memory of that number.
@@ -108,46 +229,92 @@ impl Record {
     }
 
     /// Notes where a cell or an atomic is; whatever was there before is no more.
+    #[inline]
     pub(super) fn put(&mut self, var: u32, address: usize, size: usize, is_atomic: bool) {
-        if self.placed.get(&var) == Some(&address)
-            && self.places.get(&address).is_some_and(|at| at.var == var)
-        {
-            return;
+        let execution = self.execution();
+        let known = self.var(var);
+        if known.is_indexed && (known.address, known.size) == (address, size) {
+            // Nothing has been put there since, in whatever execution that was.
+            (known.placed_in, known.is_atomic) = (execution, is_atomic);
+        } else {
+            self.move_to(var, address, size, is_atomic);
         }
-        self.take_away(var);
+    }
+
+    #[inline(never)]
+    fn move_to(&mut self, var: u32, address: usize, size: usize, is_atomic: bool) {
+        let before = *self.var(var);
+        if before.is_indexed {
+            self.places.remove(&before.address);
+        }
         let end = address.saturating_add(size);
-        let overlapping =
-            |(&start, at): (&usize, &Place)| (start + at.size > address).then_some((start, at.var));
-        while let Some((start, gone)) = self.places.range(..end).next_back().and_then(overlapping) {
+        while let Some((&start, &there)) = self.places.range(..end).next_back()
+            && start + self.vars[there as usize].size > address
+        {
             self.places.remove(&start);
-            self.placed.remove(&gone);
+            let gone = self.var(there);
+            (gone.is_indexed, gone.placed_in) = (false, 0);
         }
-        self.placed.insert(var, address);
         if size > 0 {
-            self.places.insert(address, Place { size, var, is_atomic });
+            self.places.insert(address, var);
         }
+        let placed_in = self.execution();
+        let known = self.var(var);
+        *known = VarMemory {
+            placed_in,
+            address,
+            size,
+            is_atomic,
+            is_indexed: size > 0,
+            location: known.location,
+        };
+    }
+
+    /// Puts the atomics that came into use where they are.
+    pub(super) fn settle_atomics(&mut self) {
+        let mut atomics = std::mem::take(&mut self.atomics);
+        for (address, size, var) in atomics.drain(..) {
+            self.put(var, address, size, true);
+        }
+        self.atomics = atomics;
+    }
+
+    /// Where a cell or an atomic is, and its size.
+    pub(super) fn extent(&self, var: u32) -> Option<(usize, usize)> {
+        let known = self.vars.get(var as usize)?;
+        (known.placed_in == self.execution()).then_some((known.address, known.size))
     }
 
     /// A cell or an atomic is not where it was. Whether it was known to be anywhere.
     pub(super) fn take_away(&mut self, var: u32) -> bool {
-        let Some(address) = self.placed.remove(&var) else {
-            return false;
-        };
-        if self.places.get(&address).is_some_and(|at| at.var == var) {
-            self.places.remove(&address);
-        }
-        true
+        let execution = self.execution();
+        let known = self.var(var);
+        let was_there = known.placed_in == execution;
+        known.placed_in = 0;
+        was_there
+    }
+
+    /// What is at this entry of `places`, if it was put there in this execution.
+    fn place(&self, var: u32) -> Option<Place> {
+        let known = &self.vars[var as usize];
+        (known.placed_in == self.execution()).then_some(Place {
+            size: known.size,
+            var,
+            is_atomic: known.is_atomic,
+        })
     }
 
     /// The cell or atomic in which an address lies, and where that begins.
     pub(super) fn place_at(&self, address: usize) -> Option<(usize, Place)> {
-        let (&start, &place) = self.places.range(..=address).next_back()?;
+        let (&start, &var) = self.places.range(..=address).next_back()?;
+        let place = self.place(var)?;
         (address - start < place.size).then_some((start, place))
     }
 
     /// Where the next cell or atomic after this address begins.
     pub(super) fn next_place_after(&self, address: usize) -> Option<usize> {
-        self.places.range(address + 1..).next().map(|(&start, _)| start)
+        let mut next = self.places.range(address + 1..);
+        next.find_map(|(&start, &var)| self.place(var).map(|_| start))
     }
 
     /// Where in the source an event is.
@@ -157,6 +324,7 @@ impl Record {
     }
 
     /// Takes in what has happened since: `events` are all events of the execution.
+    #[inline]
     pub(super) fn catch_up(&mut self, events: &[Event]) {
         for event in &events[self.accesses.len()..] {
             let site = self.site_id(event.site);
@@ -188,26 +356,25 @@ impl Record {
         &self.order
     }
 
-    /// Keeps who can take the next step and who cannot.
-    pub(super) fn next_step(&mut self, enabled: TaskSet, disabled: TaskSet) {
-        self.next_sets = Some((enabled, disabled));
-    }
-
-    /// A step was taken; if it was not announced, these could.
-    pub(super) fn step_taken(&mut self, now: (TaskSet, TaskSet)) {
-        let sets = self.next_sets.take().unwrap_or(now);
-        self.enabled_sets.push(sets);
-    }
-
     /// Who could take step `n`, if that was kept.
     pub(super) fn enabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
-        self.enabled_sets.get(step).map(|(enabled, _)| listed(enabled))
+        self.sets.of(step).map(|[enabled, _]| listed(enabled))
     }
 
     /// Who could not.
     pub(super) fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
-        self.enabled_sets.get(step).map(|(_, disabled)| listed(disabled))
+        self.sets.of(step).map(|[_, disabled]| listed(disabled))
     }
+}
+
+/// The entry of that number, which is made if there is none.
+#[inline]
+fn entry<T: Clone + Default>(list: &mut Vec<T>, number: u32) -> &mut T {
+    let at = number as usize;
+    if at >= list.len() {
+        list.resize(at + 1, T::default());
+    }
+    &mut list[at]
 }
 
 fn listed(tasks: &TaskSet) -> Vec<TaskId> {

@@ -133,10 +133,14 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
         let heard = Heard::default();
         let limits = Limits {
             steps: 500,
+            tasks: 64,
             stack_bytes: 1 << 18,
+            forgotten_bytes: 0,
             fair_yields: 1,
             awaits: true,
             deadlocks_allowed: false,
+            every_operation: false,
+            hang: None,
         };
         let mut worker = Worker::new(
             Box::new(InDetail(Sampling::new(seed, policy(&StrategyKind::Random, None)))),

@@ -67,6 +67,11 @@ impl Coroutine {
         self.stack.as_ref().map_or(0, |stack| stack.base().get())
     }
 
+    /// Bytes of the stack that are in use, while it is suspended.
+    pub(in super::super) fn in_use(&self) -> usize {
+        self.top() - self.stack_pointer
+    }
+
     /// Gives the stack back. What is on it is forgotten.
     pub(in super::super) fn release(&mut self) -> Option<DefaultStack> {
         self.stack.take()

@@ -3,6 +3,7 @@
 use super::bound::Bound;
 use super::place::{Branch, Line, Place, Places};
 use super::saved::SavedHand;
+use crate::search::Idle;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -115,9 +116,10 @@ impl Crew {
     }
 
     /// A hand leaves. What it had at hand, if it did, would be missing: nothing is claimed then.
-    pub(super) fn remove_hand(&self, busy: bool) {
+    pub(super) fn remove_hand(&self, busy: bool, idle: bool) {
         let mut state = self.lock();
         state.hands -= 1;
+        state.waiting -= usize::from(idle);
         state.over |= busy;
         self.changed.notify_all();
     }
@@ -190,6 +192,30 @@ impl Crew {
         !state.over
     }
 
+    /// Says if there is work, as [`Crew::wait`] does, without waiting for it: the hand counts as waiting as long as `idle`
+    /// is left `true`.
+    pub(super) fn idle(&self, idle: &mut bool) -> Idle {
+        let mut state = self.lock();
+        state.waiting += usize::from(!std::mem::replace(idle, true));
+        let work = !state.left.is_empty() || state.open.iter().any(|open| open.place.is_ready());
+        if !work && state.waiting == state.hands {
+            state.over = true;
+            self.changed.notify_all();
+        }
+        let found = match (state.over, work) {
+            (true, _) => Idle::Over,
+            (false, true) => Idle::Work,
+            (false, false) => Idle::Nothing,
+        };
+        if found == Idle::Nothing {
+            self.hungry.store(true, Relaxed);
+        } else {
+            *idle = false;
+            state.waiting -= 1;
+        }
+        found
+    }
+
     /// Nothing may be taken any more.
     pub(super) fn stop(&self) {
         self.lock().over = true;
@@ -216,8 +242,8 @@ mod tests {
     #[test]
     fn the_search_is_over_when_all_wait_or_one_left_in_the_middle() {
         assert!(!waits(|crew| assert!(!crew.wait())));
-        assert!(!waits(|crew| crew.remove_hand(false)));
-        assert!(!waits(|crew| crew.remove_hand(true)));
+        assert!(!waits(|crew| crew.remove_hand(false, false)));
+        assert!(!waits(|crew| crew.remove_hand(true, false)));
         assert!(!waits(Crew::stop));
     }
 

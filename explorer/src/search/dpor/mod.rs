@@ -39,7 +39,7 @@ mod sleep;
 mod split;
 mod tree;
 
-use super::{ChoicePoint, Plan, Rank, SearchState, Strategy};
+use super::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Ending, Trace, conflict};
@@ -557,6 +557,10 @@ impl Strategy for Dpor {
         self.part.wait()
     }
 
+    fn idle(&mut self) -> Idle {
+        self.part.idle()
+    }
+
     fn stop(&mut self) {
         self.part.stop();
     }
@@ -577,6 +581,10 @@ impl Strategy for Dpor {
 
     fn save(&self, plan: &Plan) -> Option<String> {
         self.save_hand(plan.choices())
+    }
+
+    fn save_prepared(&self, plan: &Plan) -> Option<String> {
+        self.save(plan)
     }
 
     fn save_shared(&self) -> Option<String> {

@@ -58,6 +58,8 @@ impl Dpor {
     /// What the hand has left to do, as text. What it has of a search that several share goes to the crew, for others change
     /// the places in it.
     pub(super) fn save_hand(&self, choices: &[Choice]) -> Option<String> {
+        // Of a search that continues and has not been asked for its first execution yet, these are the choices.
+        let choices = self.prepared.as_deref().unwrap_or(choices);
         if self.part.is_shared() {
             self.part.rest(|| self.saved(choices));
             return None;

@@ -15,7 +15,7 @@ use super::saved::SavedHand;
 use super::sleep::Touches;
 use super::{Dpor, Sequence, Tree};
 use crate::schedule::{Choice, ChoiceKind};
-use crate::search::Plan;
+use crate::search::{Idle, Plan};
 use crate::trace::Trace;
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub(super) struct Part {
     told: bool,
     /// Whether there is work at hand.
     pub(super) busy: bool,
+    /// `true` if it counts as waiting while it does other work.
+    idle: bool,
     /// Whether nothing of it is given away.
     pub(super) keeps: bool,
     /// Whether the path is from a file or another hand, and no execution along it was seen to be over.
@@ -44,7 +46,7 @@ pub(super) struct Part {
 
 impl Part {
     /// A hand of these, with nothing at hand.
-    fn idle(crew: Arc<Crew>, number: usize) -> Part {
+    fn of(crew: Arc<Crew>, number: usize) -> Part {
         Part {
             crew: Some(crew),
             number,
@@ -53,6 +55,7 @@ impl Part {
             fixed: 0,
             told: false,
             busy: false,
+            idle: false,
             keeps: false,
             unproved: false,
         }
@@ -60,7 +63,7 @@ impl Part {
 
     /// The only hand of a search that several shared, and that goes on.
     pub(super) fn going_on(crew: Crew) -> Part {
-        Part::idle(Arc::new(crew), 0)
+        Part::of(Arc::new(crew), 0)
     }
 
     /// Another part in the same search, of a hand that begins with nothing; this one begins with what `first` says, unless
@@ -76,7 +79,7 @@ impl Part {
             self.busy = first.is_some();
             Arc::new(Crew::new(first))
         });
-        Part::idle(crew.clone(), crew.add_hand())
+        Part::of(crew.clone(), crew.add_hand())
     }
 
     /// The hand rests; if it has work at hand, `hand` says which. What it has to do with others goes with that.
@@ -183,6 +186,14 @@ impl Part {
         self.crew.as_ref().is_some_and(|crew| crew.wait())
     }
 
+    /// Says if there is work, without waiting for it.
+    pub(super) fn idle(&mut self) -> Idle {
+        match &self.crew {
+            Some(crew) => crew.idle(&mut self.idle),
+            None => Idle::Over,
+        }
+    }
+
     /// Nothing may be taken any more.
     pub(super) fn stop(&self) {
         if let Some(crew) = &self.crew {
@@ -201,7 +212,7 @@ impl Part {
 impl Drop for Part {
     fn drop(&mut self) {
         if let Some(crew) = &self.crew {
-            crew.remove_hand(self.busy);
+            crew.remove_hand(self.busy, self.idle);
         }
     }
 }

@@ -240,11 +240,6 @@ impl Sampling {
         self.block.is_empty()
             && all.is_some_and(|all| self.shared.ends_at(self.profiled().saturating_add(all)))
     }
-
-    /// As `save`, where the last execution that was prepared is still to be run.
-    pub(super) fn save_prepared(&self) -> Option<String> {
-        serde_json::to_string(&(self.number..self.block.end)).ok()
-    }
 }
 
 impl Strategy for Sampling {
@@ -373,6 +368,10 @@ impl Strategy for Sampling {
 
     fn save(&self, _: &Plan) -> Option<String> {
         serde_json::to_string(&self.block).ok()
+    }
+
+    fn save_prepared(&self, _: &Plan) -> Option<String> {
+        serde_json::to_string(&(self.number..self.block.end)).ok()
     }
 
     fn save_shared(&self) -> Option<String> {

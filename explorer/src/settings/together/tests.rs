@@ -52,6 +52,7 @@ fn combinations() {
         ),
         ("depth=7 preemptions=2", None),
         ("depth=70 depth_step=7", None),
+        ("depth=7 strategy=best-first", None),
         (
             "depth_step=7 strategy=random",
             Some(("depth", "in a random walk")),
@@ -202,22 +203,10 @@ fn combinations() {
             Some(("checkpoint", "which loops")),
         ),
         ("preempt_at_races=true keep_going=true reduction=dpor", None),
-        (
-            "preempt_at_races=true",
-            Some(("preempt_at_races", "give `keep_going`")),
-        ),
-        (
-            "preempt_at_races=true keep_going=true quiet_atomics=true",
-            Some(("preempt_at_races", "start the search anew")),
-        ),
-        (
-            "preempt_at_races=true keep_going=true jobs=2",
-            Some(("jobs", "when a race")),
-        ),
-        (
-            "preempt_at_races=true keep_going=true checkpoint=a",
-            Some(("checkpoint", "which races")),
-        ),
+        ("preempt_at_races=true", None),
+        ("keep_going=true quiet_atomics=true", None),
+        ("keep_going=true jobs=2", None),
+        ("keep_going=true checkpoint=a", None),
         ("strategy=maple preempt_at_races=true keep_going=true", None),
         ("strategy=coverage memo=a preempt_in=a", None),
         ("iroots=true memo=a reduction=dpor", None),

@@ -78,8 +78,12 @@ impl Counts {
             self.tell_block(engine, var, site);
         }
         let access = Access::new(op, var, site);
-        if visible && engine.environment().arc_counts {
-            engine.enter(access);
+        if engine.environment().arc_counts {
+            if visible {
+                engine.enter(access);
+            } else {
+                engine.point(access);
+            }
         }
         Turn(Some((engine, access)))
     }

@@ -47,31 +47,46 @@ impl<T> Atomic<T> {
     #[inline]
     #[track_caller]
     pub fn into_inner(self) -> T {
-        self.plain_access(Does::Read, Location::caller());
-        self.object.into_inner().0
-    }
-
-    /// Publishes an access to the value that is not atomic. Of an atomic never used so far nobody else knows.
-    #[inline]
-    fn plain_access(&self, does: Does, site: Site) {
+        // An atomic that was never used is in use nowhere else, and is gone after this.
         if let Some(engine) = Engine::current()
             && let Some(var) = self.object.known(engine)
         {
-            engine.data_access(DataAccess {
-                owner: Owner::Atomic(var),
-                address: self.object.outside().addr(),
-                size: size_of::<T>(),
-                does,
-                site,
-            });
+            self.plain_access(engine, var, Does::Read, Location::caller());
         }
+        self.object.into_inner().0
     }
 
+    /// Publishes an access to the value that is not atomic.
+    #[inline]
+    fn plain_access(&self, engine: Engine, var: u32, does: Does, site: Site) {
+        engine.data_access(DataAccess {
+            owner: Owner::Atomic(var),
+            address: self.object.outside().addr(),
+            size: size_of::<T>(),
+            does,
+            site,
+        });
+    }
+}
+
+impl<T: Primitive> Atomic<T> {
     /// The value of an atomic that nobody else can see.
     #[inline]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
-        self.plain_access(Does::Write, Location::caller());
+        if let Some(engine) = Engine::current() {
+            let site = Location::caller();
+            // One that comes into use by this may be used by other tasks later, which must know of it then.
+            let var = match self.object.known(engine) {
+                None if self.object.is_unused() && !engine.in_teardown() => {
+                    Some(self.object.inside(engine, site).0)
+                }
+                known => known,
+            };
+            if let Some(var) = var {
+                self.plain_access(engine, var, Does::Write, site);
+            }
+        }
         // SAFETY: `&mut self` says that nobody else can see it.
         unsafe { &mut (*self.object.get_mut()).0 }
     }

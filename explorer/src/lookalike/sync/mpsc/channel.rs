@@ -308,6 +308,7 @@ impl<T> Drop for Sending<T> {
             receiver,
             ..
         } = &*self.channel;
+        queue.point(SyncVarOp::ChannelClose, self.site);
         let last = senders.fetch_sub(1, SeqCst) == 1;
         // Only the last is noticed, and only by a receiver. The others are recorded, because what they did
         // before is known to whoever learns that all are gone.
@@ -328,6 +329,7 @@ impl<T> Drop for Receiving<T> {
             receiver,
             ..
         } = &*self.channel;
+        queue.point(SyncVarOp::ChannelClose, self.site);
         receiver.store(false, SeqCst);
         let when = if senders.load(SeqCst) > 0 {
             When::Now

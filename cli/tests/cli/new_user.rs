@@ -1,0 +1,173 @@
+//! A user's first day: three bugs in an ordinary crate, no setting, `cargo test`, and the commands that it prints.
+
+use crate::throw_away;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A queue whose slot is free before its value is read, a queue whose index is published too weakly, and a cache that asks and
+/// acts in two steps.
+const TESTS: &str = r#"
+use intermezzo::cell::UnsafeCell;
+use intermezzo::sync::atomic::{AtomicBool, AtomicUsize, Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst}};
+use intermezzo::sync::{Arc, Mutex};
+use intermezzo::thread;
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+struct Slot {
+    full: AtomicBool,
+    value: UnsafeCell<u32>,
+}
+
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    fn push(&self, value: u32) -> bool {
+        if self.full.load(Acquire) {
+            return false;
+        }
+        unsafe { *self.value.get() = value };
+        self.full.store(true, Release);
+        true
+    }
+
+    fn pop(&self) -> Option<u32> {
+        // The slot is free before its value is read.
+        let full = self.full.swap(false, AcqRel);
+        full.then(|| unsafe { *self.value.get() })
+    }
+}
+
+#[intermezzo::test]
+fn racy_slot() {
+    let slot = Arc::new(Slot::default());
+    assert!(slot.push(1));
+    let popper = thread::spawn({ let slot = slot.clone(); move || slot.pop() });
+    slot.push(2);
+    assert!(popper.join().unwrap().is_some());
+}
+
+#[derive(Default)]
+struct Ring {
+    slots: [UnsafeCell<u32>; 2],
+    tail: AtomicUsize,
+}
+
+unsafe impl Sync for Ring {}
+
+impl Ring {
+    fn push(&self, value: u32) {
+        let tail = self.tail.load(Relaxed);
+        unsafe { *self.slots[tail % 2].get() = value };
+        // Release is missing.
+        self.tail.store(tail + 1, Relaxed);
+    }
+
+    fn first(&self) -> Option<u32> {
+        (self.tail.load(Acquire) > 0).then(|| unsafe { *self.slots[0].get() })
+    }
+}
+
+#[intermezzo::test]
+fn relaxed_index() {
+    let ring = Arc::new(Ring::default());
+    let producer = thread::spawn({ let ring = ring.clone(); move || ring.push(7) });
+    assert!(matches!(ring.first(), None | Some(7)));
+    producer.join().unwrap();
+}
+
+#[derive(Default)]
+struct Cache {
+    known: Mutex<BTreeMap<u32, u32>>,
+    computed: AtomicUsize,
+}
+
+impl Cache {
+    fn square(&self, n: u32) -> u32 {
+        if let Some(known) = self.known.lock().unwrap().get(&n) {
+            return *known;
+        }
+        self.computed.fetch_add(1, SeqCst);
+        self.known.lock().unwrap().insert(n, n * n);
+        n * n
+    }
+}
+
+#[intermezzo::test]
+fn cache_computes_once() {
+    let cache = Arc::new(Cache::default());
+    let other = thread::spawn({ let cache = cache.clone(); move || cache.square(3) });
+    assert_eq!(cache.square(3), 9);
+    assert_eq!(other.join().unwrap(), 9);
+    assert_eq!(cache.computed.load(SeqCst), 1);
+}
+
+#[intermezzo::test]
+fn readers_share() {
+    let slot = Arc::new(Slot::default());
+    let reader = thread::spawn({ let slot = slot.clone(); move || unsafe { *slot.value.get() } });
+    assert_eq!(unsafe { *slot.value.get() }, 0);
+    reader.join().unwrap();
+}
+"#;
+
+/// The bugs, by test, and a sentence about each.
+const BUGS: [(&str, &str); 3] = [
+    ("cache_computes_once", "error[assertion]"),
+    ("racy_slot", "error[data_race]: data race on cell"),
+    ("relaxed_index", "error[data_race]: data race on cell"),
+];
+
+/// Runs this in the project, as a shell does.
+fn shell(project: &Path, command: &str) -> Output {
+    let mut shell = Command::new("sh");
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("INTERMEZZO_") {
+            shell.env_remove(name);
+        }
+    }
+    // The target directory of this very build, where the dependencies are built already.
+    let target = Path::new(env!("CARGO_BIN_EXE_cargo-intermezzo"))
+        .ancestors()
+        .nth(2);
+    shell
+        .args(["-c", command])
+        .env("CARGO_TARGET_DIR", target.unwrap())
+        .env("CARGO_NET_OFFLINE", "true")
+        .current_dir(project)
+        .output()
+        .unwrap()
+}
+
+/// Nothing is set, and each printed command shows its bug again.
+pub(crate) fn bugs_are_found_with_nothing_set(project: &Path) {
+    throw_away::write(&project.join("tests/new_user.rs"), TESTS);
+    let ran = shell(project, "cargo test --test new_user");
+    let text = String::from_utf8(ran.stdout).unwrap();
+    let summary = "test result: FAILED. 1 passed; 3 failed";
+    assert!(
+        text.contains(summary),
+        "{text}\n{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    for (test, says) in BUGS {
+        let section = text
+            .split("---- ")
+            .find(|section| section.starts_with(&format!("{test} stdout ----")));
+        let section = section.unwrap_or_else(|| panic!("{test} did not fail:\n{text}"));
+        assert!(section.contains(says), "{section}");
+        let command = section.lines().find(|line| line.contains("INTERMEZZO_REPLAY="));
+        let command = command.unwrap_or_else(|| panic!("no command:\n{section}"));
+        let command = command.trim().trim_start_matches("reproduce: ");
+        let again = shell(project, command);
+        let shown = String::from_utf8(again.stdout).unwrap();
+        assert!(
+            !again.status.success() && shown.contains(says),
+            "{command}\n{shown}"
+        );
+        assert!(shown.contains("1 failed"), "{command}\n{shown}");
+        assert!(shown.contains("replayed as recorded"), "{command}\n{shown}");
+    }
+    fs::remove_file(project.join("tests/new_user.rs")).unwrap();
+}

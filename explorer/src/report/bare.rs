@@ -1,0 +1,40 @@
+//! A finding of which nothing is known, for tests of what is made of findings.
+
+use super::Finding;
+use crate::schedule::Schedule;
+use intermezzo_sdk::{FindingKind, Severity};
+
+impl Finding {
+    /// An error of which nothing is known but what happened.
+    pub(crate) fn bare(kind: FindingKind, message: &str) -> Finding {
+        Finding {
+            kind,
+            severity: Severity::Error,
+            monitor: "engine".into(),
+            message: message.into(),
+            suggestion: None,
+            tasks: Vec::new(),
+            events: Vec::new(),
+            schedule: Schedule {
+                program: String::new(),
+                binary: Default::default(),
+                monitors: Vec::new(),
+                warm_up: 0,
+                environment: crate::Environment::calm(),
+                steps: 1,
+                fair_yields: 1,
+                awaits: true,
+                known_loops: Vec::new(),
+                data_points: Vec::new(),
+                breakpoints: Default::default(),
+                choices: Vec::new(),
+            },
+            count: 1,
+            found_by: None,
+            replays: None,
+            places: Vec::new(),
+            deeds: Vec::new(),
+            evidence: Default::default(),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Limits: what a search did not explore, by name.
+//!
+//! Coverage says how much of the stated environment was run. A limit is something that this environment leaves out, or that
+//! was kept out of the search; each is listed only where an execution met it. The words for all of them are here.
+
+use super::Coverage;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Something that no execution of a search explored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Limit {
+    /// Memory behaves by this model: behaviours that only a weaker one has.
+    Memory {
+        /// Its name: `sc`, sequential consistency.
+        model: String,
+    },
+    /// The test created no task.
+    OneTask,
+    /// Waits with a time-out that ends early, beyond this many in an execution.
+    Timeouts {
+        /// The bound `timeouts` of the environment.
+        most: u32,
+    },
+    /// Waits that end for no reason, beyond this many in an execution.
+    SpuriousWakeups {
+        /// The bound `spurious_wakeups` of the environment.
+        most: u32,
+    },
+    /// Weak compare-exchanges that fail for no reason, beyond this many in an execution.
+    WeakFailures {
+        /// The bound `weak_failures` of the environment.
+        most: u32,
+    },
+    /// A `try_lock` of a free lock that fails, beyond this many in an execution.
+    TryLockFailures {
+        /// The bound `try_lock_failures` of the environment, where that is not 0.
+        most: u32,
+    },
+    /// `notify_one` waking another waiter than the first.
+    NotifyAny,
+    /// Reference counts as schedule points.
+    ArcCounts,
+    /// The order of accesses to plain memory, which no monitor watched for data races.
+    PlainMemory {
+        /// How many there were, in all executions together.
+        accesses: u64,
+    },
+    /// The order of accesses that race, in a search that went on after the race.
+    Races,
+    /// Loops that end because of memory that is not compared.
+    Awaits {
+        /// `true` if one did, so that what it does before is missing.
+        seen: bool,
+    },
+    /// Schedules that fair scheduling left out.
+    Fairness {
+        /// Which yields of a task count: the setting `fair_yields`.
+        every: u32,
+    },
+    /// Threads that are not controlled, and used objects of executions.
+    OtherThreads {
+        /// Their names.
+        threads: Vec<String>,
+    },
+    /// Executions that departed from their schedules.
+    Departures {
+        /// How many there were.
+        executions: u64,
+        /// Prescribed executions of which no attempt was as prescribed.
+        lost: u64,
+    },
+}
+
+impl Limit {
+    /// Returns `true` if schedules of the stated environment are missing: coverage is not exhaustive then.
+    pub fn narrows(&self) -> bool {
+        matches!(
+            self,
+            Limit::Awaits { seen: true }
+                | Limit::Races
+                | Limit::Fairness { .. }
+                | Limit::OtherThreads { .. }
+                | Limit::Departures { .. }
+        )
+    }
+}
+
+/// The limit in words: what was not explored; of one that narrows the coverage, a sentence that says why.
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut beyond = |most: u32, one: &str, several: &str| match most {
+            0 => f.write_str(several),
+            1 => write!(f, "more than 1 {one}"),
+            most => write!(f, "more than {most} {several}"),
+        };
+        match self {
+            Limit::Timeouts { most } => beyond(*most, "early time-out", "early time-outs"),
+            Limit::SpuriousWakeups { most } => beyond(*most, "spurious wake-up", "spurious wake-ups"),
+            Limit::WeakFailures { most } => {
+                beyond(*most, "failure of a weak exchange", "failures of weak exchanges")
+            }
+            Limit::TryLockFailures { most } => beyond(
+                *most,
+                "failure of `try_lock` of a free lock",
+                "failures of `try_lock` of free locks",
+            ),
+            Limit::Memory { model } if model == "sc" => f.write_str("relaxed memory"),
+            Limit::Memory { model } => write!(f, "memory weaker than {model}"),
+            Limit::OneTask => f.write_str("other tasks (the test created none)"),
+            Limit::NotifyAny => f.write_str("`notify_one` waking another than the first waiter"),
+            Limit::ArcCounts => f.write_str("the order of reference counts"),
+            Limit::PlainMemory { accesses: 1 } => {
+                f.write_str("the order of 1 access to plain memory, which was not watched for data races")
+            }
+            Limit::PlainMemory { accesses } => write!(
+                f,
+                "the order of {accesses} accesses to plain memory, which were not watched for data races"
+            ),
+            Limit::OtherThreads { threads } => {
+                write!(
+                    f,
+                    "{} used objects of executions, and when is not controlled",
+                    threads.join(" and ")
+                )
+            }
+            Limit::Races => f.write_str("accesses that race were not tried in other orders"),
+            Limit::Awaits { seen: false } => f.write_str("loops that count outside their stack"),
+            Limit::Awaits { seen: true } => {
+                f.write_str("a loop that seemed to wait ended because of memory that is not compared")
+            }
+            Limit::Fairness { every } => write!(
+                f,
+                "fair scheduling left out schedules in which a task that yields goes on while others wait \
+                 (fair_yields={every}; a larger number leaves out fewer)"
+            ),
+            Limit::Departures { lost: 1, .. } => {
+                f.write_str("what begins like 1 execution, which was never as prescribed, was left out")
+            }
+            Limit::Departures { lost, .. } if *lost > 0 => write!(
+                f,
+                "what begins like {lost} executions, which were never as prescribed, was left out"
+            ),
+            Limit::Departures { executions: 1, .. } => {
+                f.write_str("1 execution departed from its schedule, as the test does not always do the same")
+            }
+            Limit::Departures { executions, .. } => write!(
+                f,
+                "{executions} executions departed from their schedules, as the test does not always do the same"
+            ),
+        }
+    }
+}
+
+impl Coverage {
+    /// Returns what a search covers that would cover this if nothing had narrowed it.
+    pub(crate) fn narrowed(self, limits: &[Limit]) -> Coverage {
+        let narrowing = limits.iter().filter(|limit| limit.narrows());
+        narrowing.fold(self, |coverage, limit| {
+            let words = limit.to_string();
+            match (coverage, limit) {
+                (Coverage::Bounded { reason, .. }, Limit::Departures { .. }) => {
+                    let before = reason.map(|reason| format!("{reason}; "));
+                    Coverage::unbounded(before.unwrap_or_default() + &words)
+                }
+                (coverage, _) => coverage.because(&words),
+            }
+        })
+    }
+
+    /// Returns the coverage in words, as [`with_findings`](Self::with_findings); of a pass also what was not explored.
+    pub fn with_limits(&self, limits: &[Limit], any_findings: bool, passes: bool) -> String {
+        let mut words = self.with_findings(any_findings);
+        if passes && !matches!(self, Coverage::Replayed { .. }) {
+            words.push_str(&unexplored(limits));
+        }
+        words
+    }
+}
+
+/// Returns what was not explored, in words that follow what was: `; not explored: relaxed memory`. What narrowed the coverage
+/// is in that already. Empty if there is nothing to say.
+pub fn unexplored(limits: &[Limit]) -> String {
+    let named = limits.iter().filter(|limit| !limit.narrows());
+    let named: Vec<String> = named.map(Limit::to_string).collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    format!("; not explored: {}", named.join(", "))
+}

@@ -1,0 +1,157 @@
+//! Where a task was, by samples of its stack: the innermost function of the program that is in all of them.
+//!
+//! Samples of a loop differ: in how far it is, and in which functions it calls at the moment. What they have in common
+//! is the function with the loop. So the same hang is named alike each time.
+
+use std::path::{Path, PathBuf};
+
+/// A function on a stack, and a place in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Frame {
+    name: String,
+    /// File and line, if the program has debugging information.
+    file: Option<(PathBuf, u32)>,
+}
+
+/// Names the function that is innermost in what these stacks have in common, with its place if all of them are there.
+/// Code addresses come innermost first.
+pub(super) fn common(stacks: &[Vec<usize>]) -> Option<String> {
+    let stacks: Vec<Vec<Frame>> = stacks.iter().map(|stack| resolve(stack)).collect();
+    let (first, others) = stacks.split_first()?;
+    let alike = |at: usize| {
+        let same = |other: &Vec<Frame>| other.get(at).is_some_and(|frame| frame.name == first[at].name);
+        others.iter().all(same)
+    };
+    let common = (0..first.len()).take_while(|&at| alike(at)).count();
+    let at = (0..common).rev().find(|&at| first[at].is_programs())?;
+    let frame = &first[at];
+    let everywhere = others.iter().all(|other| other[at] == *frame);
+    let file = frame.file.as_ref().map(|(file, line)| {
+        let file = shown(file).display().to_string();
+        if everywhere {
+            format!("{file}:{line}")
+        } else {
+            file
+        }
+    });
+    Some(match file {
+        Some(file) => format!("`{}` at {file}", frame.name),
+        None => format!("`{}`", frame.name),
+    })
+}
+
+impl Frame {
+    /// `true` if it is the program's own, and neither the standard library's nor the engine's.
+    fn is_programs(&self) -> bool {
+        let of_std =
+            |file: &Path| file.starts_with("/rustc/") || file.to_string_lossy().contains("/rust/library/");
+        // A function that was inlined has a name without its path.
+        let of_ours = |file: &Path| {
+            file.starts_with(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))
+                || file.to_string_lossy().contains("/backtrace-")
+        };
+        // What has no path for a name is not Rust, or a part of the run-time.
+        self.name.contains("::")
+            && !OTHERS.iter().any(|other| owner(&self.name).starts_with(other))
+            && !self
+                .file
+                .as_ref()
+                .is_some_and(|(file, _)| of_std(file) || of_ours(file))
+    }
+}
+
+/// How paths begin that are not the program's own.
+const OTHERS: &[&str] = &[
+    "std::",
+    "core::",
+    "alloc::",
+    "__rustc::",
+    "backtrace::",
+    "intermezzo_explorer::runtime",
+    "intermezzo_explorer::lookalike",
+];
+
+/// The path of the type that a function is of, or of its trait if the type is any; else its own.
+fn owner(name: &str) -> &str {
+    let Some(implemented) = name.strip_prefix('<') else {
+        return name;
+    };
+    let owner = match implemented.split_once(" as ") {
+        Some((any, of)) if !any.contains("::") => of,
+        _ => implemented,
+    };
+    owner.trim_start_matches(['&', '*', '[', '('])
+}
+
+/// The functions of a stack, outermost first.
+fn resolve(stack: &[usize]) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    for (at, &address) in stack.iter().enumerate() {
+        // A return address may be in the next line already.
+        let address = if at == 0 { address } else { address - 1 };
+        backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
+            let Some(name) = symbol.name() else { return };
+            frames.push(Frame {
+                name: plain(&format!("{name:#}")),
+                file: symbol
+                    .filename()
+                    .and_then(|file| Some((file.to_owned(), symbol.lineno()?))),
+            });
+        });
+    }
+    frames.reverse();
+    frames
+}
+
+/// A function's name without closures: those have numbers, which say nothing.
+fn plain(name: &str) -> String {
+    name.replace("::{{closure}}", "").replace("::{closure#0}", "")
+}
+
+/// A path as `cargo` would show it, from the root of its workspace.
+fn shown(file: &Path) -> &Path {
+    let root = |directory: &&Path| directory.join("Cargo.lock").exists();
+    let stripped = file
+        .ancestors()
+        .skip(1)
+        .filter(root)
+        .last()
+        .and_then(|root| file.strip_prefix(root).ok());
+    stripped.unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_programs_own_functions_are_known_by_their_names() {
+        let own = |name: &str| {
+            let name = name.to_owned();
+            Frame { name, file: None }.is_programs()
+        };
+        for name in [
+            "mine::f",
+            "<mine::T as core::iter::Iterator>::next",
+            "<T as mine::Trait>::f",
+        ] {
+            assert!(own(name), "{name}");
+        }
+        for name in [
+            "memset",
+            "std::thread::sleep",
+            "<T as alloc::vec::spec_from_elem::SpecFromElem>::from_elem",
+            "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+            "<&std::io::Stdin as std::io::Read>::read",
+            "intermezzo_explorer::runtime::abandon::serve",
+        ] {
+            assert!(!own(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_in_common_with_nothing() {
+        assert_eq!(common(&[]), None);
+        assert_eq!(common(&[vec![], vec![1]]), None);
+    }
+}

@@ -1,0 +1,205 @@
+//! The signal by which a worker's thread is asked how far it is, and by which a task that hangs is ended.
+//!
+//! The handler runs on the alternate stack of the thread. It allocates nothing and takes no lock. Code addresses are found by the
+//! unwinder, which since glibc 2.35 takes no lock either; before, a thread that is just loading a library would be
+//! asked in vain.
+
+use super::super::Engine;
+use super::super::crash::{Crash, set, stack_pointer};
+use super::{FRAMES_MAX, Pulse};
+use libc::{c_int, c_void, siginfo_t, ucontext_t};
+use std::mem::MaybeUninit;
+use std::sync::Once;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Ignored unless a handler is there, and used by next to nobody.
+const SIGNAL: c_int = libc::SIGURG;
+
+/// How long to wait for an answer: a thread that runs gives it at once.
+const ANSWER: Duration = Duration::from_millis(500);
+
+/// What a handler is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// To tell how far the execution is.
+    Tell = 1,
+    /// To tell where, too.
+    Sample,
+    /// To end the task unless it is inside the allocator, whose locks would be held for ever.
+    End,
+    /// To end it in any case.
+    EndAnyway,
+}
+
+/// The handler that was there before; written before ours is installed, and under the lock of the watchdog.
+static mut BEFORE: MaybeUninit<libc::sigaction> = MaybeUninit::uninit();
+
+/// Where the code of the allocator's library begins and ends; nowhere if that is the program itself.
+static ALLOCATOR: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
+/// Installs the handler.
+pub(super) fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(find_allocator);
+    // SAFETY: plain calls with valid pointers. `BEFORE` is used here and in `uninstall` only, both under one lock.
+    unsafe {
+        let mut ours: libc::sigaction = std::mem::zeroed();
+        ours.sa_sigaction = on_signal as *const () as usize;
+        // On the alternate stack: a task's is small. What the test was waiting for in the kernel goes on.
+        ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+        libc::sigemptyset(&mut ours.sa_mask);
+        libc::sigaction(SIGNAL, &ours, (&raw mut BEFORE).cast());
+    }
+}
+
+/// Puts back the handler that was there before.
+pub(super) fn uninstall() {
+    // SAFETY: `install` wrote it, and the lock of the watchdog is held.
+    unsafe { libc::sigaction(SIGNAL, (&raw const BEFORE).cast(), std::ptr::null_mut()) };
+}
+
+/// Has a worker's thread do this. `true` if it answered.
+pub(super) fn give(pulse: &Pulse, order: Order) -> bool {
+    let answers = pulse.answers.load(Acquire);
+    pulse.order.store(order as u32, Release);
+    // SAFETY: plain calls. A thread of this number that is gone gets nothing; should another one have its number by now, its
+    // handler finds no order.
+    let sent = unsafe {
+        libc::syscall(
+            libc::SYS_tgkill,
+            libc::getpid(),
+            pulse.thread.load(Relaxed),
+            SIGNAL,
+        )
+    };
+    let until = Instant::now() + ANSWER;
+    while sent == 0 && pulse.answers.load(Acquire) == answers {
+        if Instant::now() >= until {
+            break;
+        }
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    pulse.order.store(0, Release);
+    pulse.answers.load(Acquire) != answers
+}
+
+unsafe extern "C" fn on_signal(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
+    let Some(engine) = Engine::current() else { return };
+    // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
+    let context = unsafe { &mut *context.cast::<ucontext_t>() };
+    // SAFETY: `errno` is this thread's own; what the test was about to read of it stays.
+    let errno = unsafe { *libc::__errno_location() };
+    answer(engine, context);
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+}
+
+/// Does what this thread is ordered to.
+fn answer(engine: Engine, context: &mut ucontext_t) {
+    let pulse = engine.pulse();
+    let order = pulse.order.swap(0, Acquire);
+    if order == 0 {
+        return;
+    }
+    let before = pulse.progress.load(Relaxed);
+    let task = engine.task_on_stack(stack_pointer(context));
+    // What is done at home, between tasks, is the engine's own: it goes on.
+    let progress = task.map_or(before.wrapping_add(1), |_| engine.progress());
+    pulse.progress.store(progress, Relaxed);
+    let order_is = |which: Order| order == which as u32;
+    if !order_is(Order::Tell) {
+        let inside = sample(pulse);
+        if let Some(task) = task
+            && progress == before
+            && (order_is(Order::EndAnyway) || order_is(Order::End) && !inside)
+        {
+            pulse.frames_len.store(0, Relaxed);
+            // SAFETY: the signal interrupted this task on its own stack, and the registers are set.
+            set(context, unsafe { engine.divert(task, Crash::Hang) });
+        }
+    }
+    pulse.answers.fetch_add(1, Release);
+}
+
+/// Notes the code addresses on the stack that the signal interrupted. `true` if some are the allocator's.
+fn sample(pulse: &Pulse) -> bool {
+    let allocator = ALLOCATOR[0].load(Relaxed)..ALLOCATOR[1].load(Relaxed);
+    let (mut len, mut inside) = (0, false);
+    // SAFETY: nothing else walks a stack of this thread meanwhile, and what is resolved is so elsewhere.
+    unsafe {
+        backtrace::trace_unsynchronized(|frame| {
+            let address = frame.ip().addr();
+            if address == 0 {
+                // The root of the stack.
+                return false;
+            }
+            // The handler's own frames are in all samples; so is the frame that the kernel made for it.
+            inside |= len > 0 && allocator.contains(&address);
+            pulse.frames[len].store(address, Ordering::Relaxed);
+            len += 1;
+            len < FRAMES_MAX
+        });
+    }
+    pulse.frames_len.store(len, Release);
+    inside
+}
+
+/// Finds the library that the allocator is in.
+fn find_allocator() {
+    struct Found {
+        allocator: usize,
+        ours: usize,
+        range: (usize, usize),
+    }
+    unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+        // SAFETY: the loader passes valid descriptions, and what the caller gave it.
+        let (info, found) = unsafe { (&*info, &mut *found.cast::<Found>()) };
+        // SAFETY: the headers are there for as long as the object is loaded.
+        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+        for header in headers.iter().filter(|header| header.p_type == libc::PT_LOAD) {
+            let begin = info.dlpi_addr as usize + header.p_vaddr as usize;
+            let range = begin..begin + header.p_memsz as usize;
+            if range.contains(&found.allocator) && !range.contains(&found.ours) {
+                found.range = (range.start, range.end);
+            }
+        }
+        0
+    }
+    let mut found = Found {
+        allocator: libc::malloc as *const () as usize,
+        ours: find_allocator as *const () as usize,
+        range: (0, 0),
+    };
+    // SAFETY: the callback gets what it expects.
+    unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut found).cast()) };
+    ALLOCATOR[0].store(found.range.0, Relaxed);
+    ALLOCATOR[1].store(found.range.1, Relaxed);
+}
+
+/// The kernel's number of this thread.
+pub(in super::super) fn thread_id() -> i32 {
+    thread_local! {
+        // SAFETY: a plain call.
+        static NUMBER: i32 = unsafe { libc::gettid() };
+    }
+    NUMBER.with(|number| *number)
+}
+
+/// Ticks of a thread's time on a processor, as the kernel counts them.
+pub(super) fn ticks_per_second() -> u64 {
+    // SAFETY: a plain call.
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) })
+        .unwrap_or(100)
+        .max(1)
+}
+
+impl Engine {
+    /// How far the execution is: another number after each operation.
+    fn progress(self) -> u64 {
+        let rt = self.rt();
+        let cleared = u64::from(rt.teardown) << 63;
+        (rt.steps << 32).wrapping_add(rt.events.as_slice().len() as u64) | cleared
+    }
+}

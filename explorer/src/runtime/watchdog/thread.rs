@@ -1,0 +1,67 @@
+//! What the kernel says of a thread.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+/// The number of the system call that waits for another thread: all locks of std make it.
+const FUTEX: &str = if cfg!(target_arch = "x86_64") { "202" } else { "98" };
+
+/// A thread at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct State {
+    /// `true` if it runs, or would if it had a processor.
+    pub(super) runs: bool,
+    /// `true` if it waits for another thread.
+    pub(super) waits_for_another: bool,
+    /// The time that it has run for so far.
+    pub(super) used: Duration,
+}
+
+/// Returns the state of this thread of the process; of one that is gone, or cannot be read, that it does not run.
+pub(super) fn state(thread: i32) -> State {
+    let read = |what: &str| fs::read_to_string(format!("/proc/self/task/{thread}/{what}"));
+    let Some((runs, ticks)) = read("stat").ok().and_then(|stat| parse(&stat)) else {
+        return State::default();
+    };
+    let call = read("syscall").unwrap_or_default();
+    State {
+        runs,
+        waits_for_another: !runs && call.split(' ').next() == Some(FUTEX),
+        used: Duration::from_millis(1_000 * ticks / super::signal::ticks_per_second()),
+    }
+}
+
+/// The number of threads of the process.
+pub(super) fn count() -> usize {
+    // Each is a directory in there, and so has a link to it; two more are its own.
+    fs::metadata("/proc/self/task").map_or(0, |tasks| tasks.nlink().saturating_sub(2) as usize)
+}
+
+/// Whether it runs, and its ticks on a processor, in the words of proc(5).
+fn parse(stat: &str) -> Option<(bool, u64)> {
+    // The name before may hold anything, parentheses too.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let fields: Vec<&str> = fields.split(' ').collect();
+    let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    Some((fields[0] == "R", number(11)? + number(12)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_read() {
+        let stat = "7 (a) b) R 1 7 7 0 -1 4194304 99 0 0 0 12 30 0 0 20 0 2 0 1 2 3";
+        assert_eq!(parse(stat), Some((true, 42)));
+        assert_eq!(parse("7 (a) S 1 7 7 0 -1 4 9 0 0 0 1 2 0"), Some((false, 3)));
+        assert_eq!(parse("7 (a"), None);
+        // This thread runs: it reads.
+        assert!(state(super::super::thread_id()).runs);
+        assert!(!state(i32::MAX).runs);
+        let before = count();
+        let more = std::thread::spawn(count).join().unwrap();
+        assert!(before >= 1 && more >= 2, "{before} {more}");
+    }
+}

@@ -1,0 +1,113 @@
+//! Random programs of some seventy kinds of operation over the look-alikes: every search against depth first search with
+//! every operation a schedule point.
+//!
+//! `FUZZED_PROGRAMS`, a number, sets how many programs are compared; `FUZZED_SEED` which; `FUZZED_FROM` the first of them;
+//! `FUZZED_EXECUTIONS` how many executions the reference has at most; `FUZZED_KEEP_GOING`, if it is there, lists all that
+//! differ and not just the first.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what it did is for whoever runs it by hand"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod ends;
+mod program;
+mod records;
+mod reference;
+mod run;
+mod searches;
+
+use program::{Program, draw};
+use searches::{Difference, Tally, compare};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+
+/// Programs, unless said otherwise; the first of them; and which they are.
+const PROGRAMS: u64 = 10_000;
+const SEED: u64 = 2027;
+
+/// Most executions of the reference, unless said otherwise.
+const EXECUTIONS_MAX: u64 = 500;
+
+/// A number that the caller set.
+fn variable(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name}={text}: a number is wanted")),
+    )
+}
+
+fn executions_max() -> u64 {
+    variable("FUZZED_EXECUTIONS").unwrap_or(EXECUTIONS_MAX)
+}
+
+/// The program with the same difference that has least to it.
+fn smallest(program: Program, number: u64, difference: Difference) -> (Program, Difference) {
+    let (mut program, mut difference) = (program, difference);
+    'smaller: loop {
+        for smaller in program.smaller() {
+            let found = compare(&smaller, number, executions_max(), &mut Tally::default());
+            if let Err(found) = found
+                && found.search == difference.search
+            {
+                (program, difference) = (smaller, found);
+                continue 'smaller;
+            }
+        }
+        return (program, difference);
+    }
+}
+
+#[test]
+fn every_search_shows_what_the_reference_does() {
+    let programs = variable("FUZZED_PROGRAMS").unwrap_or(PROGRAMS);
+    let seed = variable("FUZZED_SEED").unwrap_or(SEED);
+    let from = variable("FUZZED_FROM").unwrap_or(0);
+    let keeps_going = std::env::var_os("FUZZED_KEEP_GOING").is_some();
+    let (next, failed) = (AtomicU64::new(from), AtomicBool::new(false));
+    let work = || {
+        let (mut tally, mut differ) = (Tally::default(), Vec::new());
+        while keeps_going || !failed.load(SeqCst) {
+            let number = next.fetch_add(1, SeqCst);
+            if number >= from + programs {
+                break;
+            }
+            let program = draw(seed, number);
+            if let Err(difference) = compare(&program, number, executions_max(), &mut tally) {
+                failed.store(true, SeqCst);
+                let (program, difference) = smallest(program, number, difference);
+                let text = format!("program {number} of seed {seed}: {:?}\n{difference}", program.0);
+                eprintln!("{text}");
+                differ.push(text);
+            }
+        }
+        (tally, differ)
+    };
+    let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
+    let (mut tally, mut differ) = (Tally::default(), Vec::new());
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        for thread in threads {
+            let (more, texts) = thread.join().expect("comparing does not panic");
+            tally.add(&more);
+            differ.extend(texts);
+        }
+    });
+    println!("{tally}");
+    if keeps_going {
+        println!("{}", tally.odd.join("\n"));
+    }
+    assert!(
+        differ.is_empty(),
+        "{} programs differ:\n{}",
+        differ.len(),
+        differ.join("\n")
+    );
+    assert!(
+        programs < 1_000 || tally.compared * 10 >= programs * 8,
+        "too few programs are small enough: {tally}"
+    );
+}

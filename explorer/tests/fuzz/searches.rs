@@ -1,0 +1,411 @@
+//! The searches that are compared, and what must be the same.
+
+use crate::common::Directory;
+use crate::program::{Op, Program, is_count};
+use crate::records::Outcomes;
+use crate::run::explore;
+use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Report, Strategy};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::num::NonZero;
+
+/// A search that does not show what the reference does.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    pub(crate) search: String,
+    what: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "  {}: {}", self.search, self.what)
+    }
+}
+
+/// How many programs were compared, and with what.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) compared: u64,
+    /// Programs that have too many executions; and those that sleep beside waits with a limit, of which less is claimed.
+    too_large: u64,
+    timed: u64,
+    /// Searches by partial-order reductions that differ where tasks give up handles of one `Arc`.
+    counts_differ: u64,
+    searches: u64,
+    reference: u64,
+    executions: u64,
+    /// Programs on which `dpor` stays with wakeup trees, and those of them on which something was redundant.
+    optimal: u64,
+    redundant: u64,
+    replayed: u64,
+    /// Programs on which searches that are no brute force count other traces than those that are.
+    traces_differ: u64,
+    /// The programs behind the last two, a few of each.
+    pub(crate) odd: Vec<String>,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, more: &Tally) {
+        self.compared += more.compared;
+        self.too_large += more.too_large;
+        self.timed += more.timed;
+        self.counts_differ += more.counts_differ;
+        self.searches += more.searches;
+        self.reference += more.reference;
+        self.executions += more.executions;
+        self.optimal += more.optimal;
+        self.redundant += more.redundant;
+        self.replayed += more.replayed;
+        self.traces_differ += more.traces_differ;
+        self.odd.extend(more.odd.iter().cloned());
+    }
+
+    /// Notes a program on which a search does more than it should.
+    fn note(&mut self, program: &Program, what: String) {
+        if self.odd.len() < 40 {
+            self.odd.push(format!("{:?}: {what}", program.0));
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} programs compared, {} too large, {} that sleep beside timed waits, {} searches by order that miss something of \
+             reference counts; {} executions of the reference, {} of {} searches; {} schedules \
+             replayed; dpor: redundant executions in {} of {} programs; traces differ in {}",
+            self.compared,
+            self.too_large,
+            self.timed,
+            self.counts_differ,
+            self.reference,
+            self.executions,
+            self.searches,
+            self.replayed,
+            self.redundant,
+            self.optimal,
+            self.traces_differ,
+        )
+    }
+}
+
+/// What is compared of a search.
+struct Shown {
+    report: Report,
+    outcomes: Outcomes,
+    /// Kinds of findings, with what they say of the program.
+    findings: BTreeSet<String>,
+}
+
+fn shown(program: &Program, explorer: Explorer) -> Shown {
+    let (report, outcomes) = explore(program, explorer);
+    let findings = report.findings().iter().filter(|finding| finding.is_error());
+    let findings = findings.map(|finding| finding.kind.to_string()).collect();
+    Shown {
+        report,
+        outcomes,
+        findings,
+    }
+}
+
+/// What every search is given.
+fn explorer(number: u64) -> Explorer {
+    let environment = match number % 3 {
+        0 => Environment::default(),
+        1 => Environment {
+            notify_any: true,
+            ..Environment::calm()
+        },
+        _ => Environment::calm(),
+    };
+    Explorer::new()
+        .keep_going(true)
+        .minimise(0)
+        .environment(environment)
+        // A few yields in a straight line are no loop that starves others.
+        .fair_yields(1_000)
+}
+
+fn differ(search: &str, what: String) -> Difference {
+    Difference {
+        search: search.to_owned(),
+        what,
+    }
+}
+
+/// Checks that a search shows no more than is there, and all if `all`.
+fn same(search: &str, found: &Shown, wanted: &Shown, all: bool) -> Result<(), Difference> {
+    let odd: Vec<_> = found
+        .outcomes
+        .complete
+        .difference(&wanted.outcomes.complete)
+        .collect();
+    if !odd.is_empty() {
+        return Err(differ(search, format!("observes what is not there: {odd:?}")));
+    }
+    if let Some(kind) = found.findings.difference(&wanted.findings).next() {
+        return Err(differ(
+            search,
+            format!("finds a {kind}, and there is none: {}", found.report),
+        ));
+    }
+    if !all {
+        return Ok(());
+    }
+    let missed: Vec<_> = wanted
+        .outcomes
+        .complete
+        .difference(&found.outcomes.complete)
+        .collect();
+    if !missed.is_empty() {
+        return Err(differ(search, format!("misses {missed:?}")));
+    }
+    let missed: Vec<_> = wanted.outcomes.stuck.difference(&found.outcomes.stuck).collect();
+    if !missed.is_empty() {
+        return Err(differ(search, format!("misses ends that get stuck: {missed:?}")));
+    }
+    // To the test, what a reduction cuts short looks like a deadlock.
+    if found.report.redundant() == 0 && found.outcomes.stuck != wanted.outcomes.stuck {
+        let odd: Vec<_> = found.outcomes.stuck.difference(&wanted.outcomes.stuck).collect();
+        return Err(differ(search, format!("gets stuck where it cannot: {odd:?}")));
+    }
+    if let Some(kind) = wanted.findings.difference(&found.findings).next() {
+        return Err(differ(search, format!("misses a {kind}")));
+    }
+    if let Some(note) = found
+        .report
+        .notes()
+        .iter()
+        .find(|note| note.contains("always do the same"))
+    {
+        return Err(differ(search, format!("notes that {note}")));
+    }
+    Ok(())
+}
+
+/// Checks that schedules of findings show them again.
+fn replay(
+    search: &str,
+    program: &Program,
+    number: u64,
+    findings: &[Finding],
+    tally: &mut Tally,
+) -> Result<(), Difference> {
+    for finding in findings.iter().filter(|finding| finding.is_error()) {
+        let again = shown(program, explorer(number).replay(finding.schedule.clone()));
+        tally.replayed += 1;
+        if !again.findings.contains(&finding.kind.to_string()) {
+            let what = format!(
+                "a {} is not found again by its schedule: {}",
+                finding.kind, again.report
+            );
+            return Err(differ(search, what));
+        }
+    }
+    Ok(())
+}
+
+/// Compares every search with the reference.
+pub(crate) fn compare(
+    program: &Program,
+    number: u64,
+    executions_max: u64,
+    tally: &mut Tally,
+) -> Result<(), Difference> {
+    let limited = |op: &Op| matches!(op, Op::ParkTimeout | Op::WaitTimeout | Op::ReceiveTimeout(_));
+    if program.any(|op| *op == Op::Sleep) && program.any(limited) {
+        tally.timed += 1;
+        return Ok(());
+    }
+    let counts = program.any(is_count);
+    let reference = shown(
+        program,
+        explorer(number).every_operation(true).executions(executions_max),
+    );
+    tally.reference += reference.report.executions();
+    if reference.report.executions() >= executions_max {
+        tally.too_large += 1;
+        return Ok(());
+    }
+    tally.compared += 1;
+    let run = |search: &str, with: Explorer, tally: &mut Tally| -> Result<Shown, Difference> {
+        let shown = shown(program, with);
+        tally.searches += 1;
+        tally.executions += shown.report.executions();
+        let all = *shown.report.coverage() == Coverage::Exhaustive;
+        same(search, &shown, &reference, all)?;
+        Ok(shown)
+    };
+    let whole = |search: &str, shown: &Shown| match shown.report.coverage() {
+        Coverage::Exhaustive => Ok(()),
+        other => Err(differ(search, format!("does not cover all: {other:?}"))),
+    };
+
+    let none = run("none", explorer(number), tally)?;
+    whole("none", &none)?;
+    let reductions = [
+        ("caching", Reduction::Caching),
+        ("source-dpor", Reduction::SourceDpor),
+        ("dpor", Reduction::Dpor),
+        ("bpor", Reduction::Bpor),
+    ];
+    for (name, reduction) in reductions {
+        let with = explorer(number).reduction(reduction);
+        // A bound that no program reaches.
+        let with = if reduction == Reduction::Bpor {
+            with.preemptions(1_000)
+        } else {
+            with
+        };
+        let found = run(name, with, tally).and_then(|found| {
+            same(name, &found, &reference, true)?;
+            if reduction != Reduction::Bpor {
+                whole(name, &found)?;
+            }
+            Ok(found)
+        });
+        let found = match found {
+            Ok(found) => found,
+            // The last step on the counts of a value is part of another step, in one order only.
+            Err(difference) if counts && reduction != Reduction::Caching => {
+                tally.counts_differ += 1;
+                tally.note(program, difference.to_string());
+                continue;
+            }
+            Err(difference) => return Err(difference),
+        };
+        if found.report.traces() != none.report.traces() {
+            tally.traces_differ += 1;
+            let (traces, wanted) = (found.report.traces(), none.report.traces());
+            tally.note(
+                program,
+                format!("{name} counts {traces:?} traces, not {wanted:?}"),
+            );
+        }
+        let weaker = found
+            .report
+            .notes()
+            .iter()
+            .any(|note| note.contains(" took over"));
+        if reduction == Reduction::Dpor && !weaker {
+            tally.optimal += 1;
+            if found.report.redundant() > 0 {
+                tally.redundant += 1;
+                let (redundant, all) = (found.report.redundant(), found.report.executions());
+                let what = format!("{redundant} of {all} executions are redundant");
+                if !counts {
+                    return Err(differ(name, what));
+                }
+                // The last step on the counts of a value has no schedule point: in one order it is part of another step.
+                tally.note(program, format!("dpor: {what}"));
+            }
+        }
+    }
+    replay("none", program, number, none.report.findings(), tally)?;
+
+    // The rest in turns: each costs as much as all before.
+    let by_order = if counts {
+        ("caching", Reduction::Caching)
+    } else {
+        ("dpor", Reduction::Dpor)
+    };
+    let with = || explorer(number);
+    match number % 16 {
+        bound @ 0..4 => {
+            let bound = bound as u32 % 3;
+            let all = shown(program, with().preemptions(bound));
+            let bpor = (!counts).then_some(("bpor", Reduction::Bpor));
+            for (name, reduction) in std::iter::once(("caching", Reduction::Caching)).chain(bpor) {
+                let search = format!("{name} at {bound}");
+                let found = shown(program, with().preemptions(bound).reduction(reduction));
+                tally.searches += 1;
+                same(&search, &found, &all, true)?;
+                same(&search, &found, &reference, false)?;
+                if found.report.traces() != all.report.traces() {
+                    tally.traces_differ += 1;
+                    let (traces, wanted) = (found.report.traces(), all.report.traces());
+                    tally.note(
+                        program,
+                        format!("{search} counts {traces:?} traces, not {wanted:?}"),
+                    );
+                }
+            }
+        }
+        jobs @ 4..6 => {
+            let jobs = jobs as usize - 2;
+            for (name, reduction) in [
+                ("none", Reduction::None),
+                ("caching", Reduction::Caching),
+                (by_order.0, by_order.1),
+            ] {
+                let search = format!("{name} with {jobs} workers");
+                whole(
+                    &search,
+                    &run(&search, with().jobs(jobs).reduction(reduction), tally)?,
+                )?;
+            }
+        }
+        6 => {
+            for (name, reduction) in [
+                ("none", Reduction::None),
+                ("caching", Reduction::Caching),
+                (by_order.0, by_order.1),
+            ] {
+                let search = format!("{name} in parts");
+                let mut parts = in_parts(
+                    program,
+                    &|| with().reduction(reduction),
+                    none.report.executions() / 3 + 1,
+                );
+                whole(&search, &parts)?;
+                // Deadlocks are found by the part that meets them, and told by the last.
+                parts.outcomes.stuck.clone_from(&reference.outcomes.stuck);
+                same(&search, &parts, &reference, true)?;
+                tally.searches += 1;
+            }
+        }
+        which @ 7..16 => {
+            let (name, strategy, claims) = match which {
+                7 => ("delays", Strategy::delays(), true),
+                8 => ("best-first", Strategy::best_first(), true),
+                9 => ("ranked", Strategy::ranked(), true),
+                10 => ("auto", Strategy::auto(), true),
+                11 => ("random", Strategy::random(), false),
+                12 => ("pct", Strategy::pct(3), false),
+                13 => ("pos", Strategy::pos(), false),
+                14 => ("quiet atomics", Strategy::dfs(), true),
+                _ => ("depth", Strategy::dfs(), true),
+            };
+            let with = match which {
+                14 => with().quiet_atomics(true),
+                15 => with().depth_step(NonZero::new(3).expect("it is 3")),
+                11..14 => with().executions(50),
+                _ => with(),
+            };
+            let found = run(name, with.strategy(strategy), tally)?;
+            if claims && which != 10 {
+                whole(name, &found)?;
+            }
+        }
+        _ => unreachable!("the rest of a division by 16"),
+    }
+    Ok(())
+}
+
+/// Explores a program in parts of so many executions, from checkpoint to checkpoint.
+fn in_parts(program: &Program, explorer: &dyn Fn() -> Explorer, executions: u64) -> Shown {
+    let directory = Directory::new("fuzz");
+    let mut outcomes = Outcomes::default();
+    let mut most = 0;
+    loop {
+        most += executions;
+        let mut part = shown(program, explorer().checkpoint(directory.file()).executions(most));
+        outcomes.complete.append(&mut part.outcomes.complete);
+        outcomes.stuck.append(&mut part.outcomes.stuck);
+        if *part.report.coverage() == Coverage::Exhaustive || most > 100 * executions {
+            part.outcomes = outcomes;
+            return part;
+        }
+    }
+}

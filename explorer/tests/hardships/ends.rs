@@ -1,0 +1,209 @@
+//! Processes that end in the middle of an exploration: by `exit`, by a signal, by Ctrl-C. Each test runs itself in a process
+//! of its own.
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#![allow(
+    clippy::print_stdout,
+    reason = "how a child process tells its parent what it does"
+)]
+
+use intermezzo_explorer::settings::JournalAt;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{Explorer, Report, Schedule, choose, thread};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Set for the process that ends: what it does, and where it keeps what.
+const ENDS: &str = "HARDSHIPS_ENDS";
+
+/// Runs a test of this binary in a process of its own, which finds `how` and a directory in its environment.
+fn process(test: &str, how: &str, directory: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("ends::{test}"), "--nocapture"])
+        .env(ENDS, how)
+        .env(format!("{ENDS}_IN"), directory)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// In the process that ends: what it is to do, and where.
+fn asked() -> Option<(String, PathBuf)> {
+    let how = std::env::var(ENDS).ok()?;
+    Some((how, std::env::var_os(format!("{ENDS}_IN")).unwrap().into()))
+}
+
+fn directory(name: &str) -> PathBuf {
+    let directory = std::env::temp_dir().join(format!("intermezzo-ends-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+fn explorer(directory: &Path) -> Explorer {
+    Explorer::new()
+        .program("ends")
+        .journal(JournalAt::Directory(directory.to_owned()))
+}
+
+/// Something happens in one of many executions only: when both tasks have taken the second value of three, and task 2 is first.
+fn in_one_execution(happens: impl Fn() + Sync) {
+    let (n, values) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for task in 1..=2 {
+            let (n, values, happens) = (&n, &values, &happens);
+            scope.spawn(move || {
+                values.fetch_add(choose(3) as usize, SeqCst);
+                let before = n.fetch_add(1, SeqCst);
+                if task == 2 && before == 0 && values.load(SeqCst) == 3 {
+                    happens();
+                }
+            });
+        }
+    });
+}
+
+/// `true` if the execution of this schedule is the one in which it happens.
+fn happens_in(schedule: Schedule) -> bool {
+    let happened = std::sync::atomic::AtomicBool::new(false);
+    Explorer::new()
+        .program("ends")
+        .journal(JournalAt::Off)
+        .replay(schedule)
+        .explore(|| in_one_execution(|| happened.store(true, std::sync::atomic::Ordering::Relaxed)));
+    happened.into_inner()
+}
+
+fn read(stream: &mut Option<impl Read>) -> String {
+    let mut text = String::new();
+    stream.as_mut().unwrap().read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn a_call_of_exit_is_told_with_its_schedule() {
+    if let Some((_, directory)) = asked() {
+        explorer(&directory).explore(|| in_one_execution(|| std::process::exit(0)));
+        unreachable!("the process has ended");
+    }
+    let directory = directory("exit");
+    let mut child = process("a_call_of_exit_is_told_with_its_schedule", "exit", &directory);
+    let told = read(&mut child.stderr);
+    assert_eq!(child.wait().unwrap().code(), Some(101), "{told}");
+    assert!(
+        told.starts_with("error[exit]: `ends` called `exit` in the middle of an execution"),
+        "{told}"
+    );
+    let token = told
+        .split("INTERMEZZO_REPLAY=")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next());
+    assert!(
+        happens_in(Schedule::from_token(token.unwrap()).unwrap()),
+        "{told}"
+    );
+    assert_eq!(
+        std::fs::read_dir(&directory).unwrap().count(),
+        0,
+        "the journal is gone"
+    );
+    std::fs::remove_dir(&directory).unwrap();
+}
+
+#[test]
+fn an_execution_outlives_its_process() {
+    if let Some((_, directory)) = asked() {
+        let killed = || {
+            println!("now");
+            loop {
+                std::thread::park();
+            }
+        };
+        explorer(&directory).explore(|| in_one_execution(killed));
+        unreachable!("the process is killed");
+    }
+    let directory = directory("killed");
+    let mut child = process("an_execution_outlives_its_process", "killed", &directory);
+    let mut said = String::new();
+    let mut byte = [0];
+    while !said.ends_with("now\n") {
+        assert_eq!(
+            child.stdout.as_mut().unwrap().read(&mut byte).unwrap(),
+            1,
+            "{said}"
+        );
+        said.push(byte[0].into());
+    }
+    // While its process is there, it is under way.
+    assert_eq!(intermezzo_explorer::unfinished(&directory).len(), 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let [left] = &intermezzo_explorer::unfinished(&directory)[..] else {
+        panic!("one execution is left");
+    };
+    assert_eq!(left.schedule.program, "ends");
+    assert!(happens_in(left.schedule.clone()), "{:?}", left.schedule);
+    // The next run of the test says so, and it is said once.
+    let noted = |report: &Report| {
+        let begins = "an earlier run of this test ended in the middle of an execution";
+        report
+            .notes()
+            .iter()
+            .filter(|note| note.starts_with(begins))
+            .count()
+    };
+    let again = || explorer(&directory).explore(|| in_one_execution(|| {}));
+    assert_eq!(noted(&again()), 1);
+    assert_eq!(noted(&again()), 0);
+    assert_eq!(intermezzo_explorer::unfinished(&directory).len(), 0);
+}
+
+/// Ctrl-C ends the exploration with a summary, and with its checkpoint; one that begins later ends at once.
+#[test]
+fn an_interrupt_ends_explorations_with_what_they_have() {
+    let many = || {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            (0..4).for_each(|_| drop(scope.spawn(|| (0..6).for_each(|_| _ = n.fetch_add(1, SeqCst)))));
+        });
+    };
+    if let Some((_, directory)) = asked() {
+        let mut interrupted = false;
+        let report = explorer(&directory)
+            .checkpoint(directory.join("checkpoint"))
+            .on_progress(move |progress| {
+                if progress.executions > 1_000 && !std::mem::replace(&mut interrupted, true) {
+                    // SAFETY: a plain call.
+                    assert_eq!(unsafe { raise(2) }, 0);
+                }
+            })
+            .explore(many);
+        assert!(
+            report.findings().is_empty() && report.executions() > 1_000,
+            "{report}"
+        );
+        println!("{} {:?}", report.verdict().is_pass(), report.coverage());
+        let next = explorer(&directory).explore(|| {});
+        println!("{} {}", next.verdict().is_pass(), next.executions());
+        return;
+    }
+    let directory = directory("interrupted");
+    let mut child = process(
+        "an_interrupt_ends_explorations_with_what_they_have",
+        "sigint",
+        &directory,
+    );
+    let said = read(&mut child.stdout);
+    assert!(child.wait().unwrap().success(), "{said}");
+    let mut lines = said
+        .lines()
+        .filter_map(|line| line.find("false").map(|at| &line[at..]));
+    assert!(lines.next().unwrap().contains("it was interrupted"), "{said}");
+    assert_eq!(lines.next(), Some("false 0"), "{said}");
+    assert!(directory.join("checkpoint").exists());
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+unsafe extern "C" {
+    fn raise(signal: i32) -> i32;
+}

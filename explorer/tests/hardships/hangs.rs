@@ -1,0 +1,177 @@
+//! Tasks that do nothing visible for too long: found, named, ended, and the process goes on.
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+
+use super::kinds;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{Explorer, Report, Strategy, choose, thread};
+use std::hint::black_box;
+use std::sync::Mutex as StdMutex;
+use std::time::Duration;
+
+fn explorer() -> Explorer {
+    Explorer::new().hang(Some(Duration::from_millis(300)))
+}
+
+fn message(report: &Report) -> &str {
+    assert_eq!(kinds(report), ["hang"], "{report}");
+    &report.findings()[0].message
+}
+
+#[inline(never)]
+fn goes_round() {
+    let mut n = 0_u64;
+    loop {
+        n = black_box(n + 1);
+    }
+}
+
+#[inline(never)]
+fn allocates_for_ever() {
+    let mut lists = [const { Vec::new() }; 16];
+    for n in 0_usize.. {
+        lists[n % 16] = black_box(vec![n; 1 + n % 5_000]);
+    }
+}
+
+/// One that only hangs if the other task comes first.
+fn hangs_in_one_order() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| n.store(1, SeqCst));
+        scope.spawn(|| {
+            if n.load(SeqCst) == 1 {
+                goes_round();
+            }
+        });
+    });
+}
+
+fn real_lock_across_a_point() {
+    let (real, n) = (StdMutex::new(()), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let _held = real.lock();
+                n.fetch_add(1, SeqCst);
+            });
+        }
+    });
+}
+
+/// Whatever ended in the middle of something, this works.
+fn the_process_is_well() {
+    let churn = || {
+        (0..20_000_usize)
+            .map(|n| vec![n; 1 + n % 700].len())
+            .sum::<usize>()
+    };
+    let threads: Vec<_> = (0..3).map(|_| std::thread::spawn(churn)).collect();
+    let sums = threads.into_iter().map(|thread| thread.join().unwrap());
+    assert!(sums.into_iter().all(|sum| sum == churn()));
+    let report = Explorer::new().explore(|| _ = choose(3));
+    assert_eq!((report.findings().len(), report.executions()), (0, 3), "{report}");
+}
+
+#[test]
+fn a_loop_without_a_visible_operation_is_found_with_its_place() {
+    for jobs in [1, 2] {
+        let report = explorer().jobs(jobs).explore(hangs_in_one_order);
+        assert!(
+            message(&report).starts_with(
+                "task 2 has run for 0.3 seconds without a visible operation, in `hardships::hangs::goes_round`"
+            ),
+            "{report}"
+        );
+        let schedule = report.findings()[0].schedule.clone();
+        assert!(!schedule.choices.is_empty());
+        let again = explorer()
+            .program(report.program())
+            .replay(schedule)
+            .explore(hangs_in_one_order);
+        assert_eq!(kinds(&again), ["hang"], "{again}");
+        the_process_is_well();
+    }
+}
+
+#[test]
+fn a_real_lock_held_across_a_schedule_point_is_named() {
+    let report = explorer().explore(real_lock_across_a_point);
+    let message = message(&report);
+    // With debugging information the place in the source follows.
+    let begins = "task 2 has been blocked for 0.3 seconds by something that is not controlled, in \
+                  `hardships::hangs::real_lock_across_a_point`";
+    assert!(message.starts_with(begins), "{message}");
+    let ends = ": a lock or a channel of std, most likely a `std::sync::Mutex` that another task holds while it waits for its turn";
+    assert!(message.ends_with(ends), "{message}");
+    the_process_is_well();
+}
+
+#[test]
+fn a_sleep_of_std_is_told_from_a_lock() {
+    let report = explorer().explore(|| std::thread::sleep(Duration::from_secs(3_600)));
+    assert!(
+        message(&report).ends_with("a sleep of std, or input that does not come"),
+        "{report}"
+    );
+}
+
+/// The allocator's locks are free again, whatever the task was in the middle of.
+#[test]
+fn a_loop_that_allocates_is_ended_outside_the_allocator() {
+    for _ in 0..3 {
+        let report = explorer().explore(allocates_for_ever);
+        assert!(message(&report).contains("allocates_for_ever"), "{report}");
+        the_process_is_well();
+    }
+}
+
+#[test]
+fn executions_before_the_search_and_after_it_are_watched_too() {
+    let report = explorer().warm_up(1).explore(goes_round);
+    assert_eq!(
+        (kinds(&report), report.executions()),
+        (vec!["hang".into()], 1),
+        "{report}"
+    );
+    let report = explorer().explore(|| {
+        let _end = super::OnDrop(|| {
+            if std::thread::panicking() {
+                goes_round();
+            }
+        });
+        choose(0);
+    });
+    assert_eq!(kinds(&report), ["misuse", "hang"], "{report}");
+}
+
+/// Many executions, each of which is short, are no hang; nor is one that does visible things all the time.
+#[test]
+fn what_goes_on_is_no_hang() {
+    let long = || {
+        let n = AtomicUsize::new(0);
+        (0..400_000).for_each(|_| _ = n.fetch_add(1, SeqCst));
+    };
+    let report = Explorer::new()
+        .hang(Some(Duration::from_millis(100)))
+        .steps_per_execution(1_000_000)
+        .explore(long);
+    assert_eq!((kinds(&report), report.executions()), (vec![], 1), "{report}");
+    let report = Explorer::new()
+        .hang(Some(Duration::from_millis(100)))
+        .strategy(Strategy::random())
+        .executions(20_000)
+        .explore(|| _ = choose(2));
+    assert_eq!(
+        (kinds(&report), report.executions()),
+        (vec![], 20_000),
+        "{report}"
+    );
+}
+
+#[test]
+fn the_watchdog_can_be_switched_off() {
+    let report = Explorer::new()
+        .hang(None)
+        .explore(|| std::thread::sleep(Duration::from_millis(500)));
+    assert_eq!(kinds(&report).len(), 0, "{report}");
+}

@@ -1,0 +1,219 @@
+//! What a report claims to have covered, against searches of larger environments: what it does not list as a limit, it has seen.
+
+use crate::lines;
+use crate::program::{Family, Op, draw};
+use crate::run::{Outcomes, explore};
+use intermezzo_explorer::sync::atomic::{AtomicU8, Ordering::SeqCst};
+use intermezzo_explorer::time::Duration;
+use intermezzo_explorer::{Coverage, Environment, Explorer, Limit, Reduction, Report, choose, thread};
+use quickcheck::Gen;
+
+/// Most executions of a search that is compared, and of the larger one.
+const EXECUTIONS_MAX: u64 = 1_500;
+const LARGER_MAX: u64 = 12_000;
+
+/// A bound of the environment, with which it is one larger; and whether a limit is about it.
+type Bound = (fn(&mut Environment), fn(&Limit) -> bool);
+
+const BOUNDS: [Bound; 4] = [
+    (
+        |environment| environment.timeouts += 1,
+        |limit| matches!(limit, Limit::Timeouts { .. }),
+    ),
+    (
+        |environment| environment.spurious_wakeups += 1,
+        |limit| matches!(limit, Limit::SpuriousWakeups { .. }),
+    ),
+    (
+        |environment| environment.weak_failures += 1,
+        |limit| matches!(limit, Limit::WeakFailures { .. }),
+    ),
+    (
+        |environment| environment.notify_any = true,
+        |limit| matches!(limit, Limit::NotifyAny),
+    ),
+];
+
+fn explorer(environment: Environment, executions: u64) -> Explorer {
+    Explorer::new()
+        .program("claims")
+        .environment(environment)
+        .reduction(Reduction::None)
+        .keep_going(true)
+        .minimise(0)
+        .executions(executions)
+}
+
+fn is_exhaustive(report: &Report) -> bool {
+    *report.coverage() == Coverage::Exhaustive
+}
+
+/// Where a report says that every schedule of its environment was run, one that is larger in what the report lists no limit of
+/// shows nothing more; and what is listed is worth listing.
+#[test]
+fn what_is_not_listed_as_a_limit_was_explored() {
+    let programs = crate::variable("CLAIMS_PROGRAMS").unwrap_or(100);
+    let g = &mut Gen::from_size_and_seed(8, 33);
+    let (mut compared, mut more) = (0, [0; BOUNDS.len()]);
+    for number in 0..programs {
+        let family = Family::ALL[number as usize % Family::ALL.len()];
+        let program = draw(g, family);
+        let environment = if number % 2 == 0 {
+            Environment::calm()
+        } else {
+            Environment::default()
+        };
+        let (report, seen) = explore(&program, explorer(environment, EXECUTIONS_MAX), true);
+        if !is_exhaustive(&report) {
+            continue;
+        }
+        // A task ends with its last step: a look at its end may come in between only where that has a point of its own.
+        let every = !program.any(|op| matches!(op, Op::IsFinished(_)));
+        for (place, (enlarge, is_about)) in BOUNDS.iter().enumerate() {
+            let mut larger = environment;
+            enlarge(&mut larger);
+            let explorer = explorer(larger, LARGER_MAX).every_operation(every);
+            let (beyond, all) = explore(&program, explorer, true);
+            if !is_exhaustive(&beyond) {
+                continue;
+            }
+            let same = |a: &Outcomes, b: &Outcomes| a == b;
+            if report.limits().iter().any(is_about) {
+                more[place] += u32::from(!same(&all, &seen));
+            } else {
+                compared += 1;
+                assert_eq!(
+                    all, seen,
+                    "{number} {program:?} in {larger:?} shows more: {report}"
+                );
+            }
+        }
+    }
+    assert!(
+        compared > programs && more[..3].iter().all(|&more| more > 0),
+        "{compared} {more:?}"
+    );
+}
+
+/// The same of fair scheduling: where a report is exhaustive, one that counts fewer yields shows nothing more.
+#[test]
+fn what_fairness_leaves_out_is_said() {
+    let programs = crate::variable("CLAIMS_PROGRAMS").unwrap_or(100);
+    let g = &mut Gen::from_size_and_seed(8, 34);
+    let (mut compared, mut more) = (0, 0);
+    for number in 0..programs {
+        let program = lines::draw(g, lines::Kind::Polling);
+        let search = |yields| {
+            let explorer = Explorer::new().reduction(Reduction::Caching).fair_yields(yields);
+            lines::explore(&program, explorer)
+        };
+        let (report, seen) = search(1);
+        let (all, every) = search(u32::MAX);
+        if !is_exhaustive(&all) {
+            continue;
+        }
+        let narrowed = report
+            .limits()
+            .iter()
+            .any(|limit| matches!(limit, Limit::Fairness { .. }));
+        assert_eq!(is_exhaustive(&report), !narrowed, "{program:?}: {report}");
+        if narrowed {
+            more += u64::from(seen != every);
+        } else {
+            compared += 1;
+            assert_eq!(seen, every, "{number} {program:?}: {report}");
+        }
+    }
+    assert!(
+        compared > programs / 10 && more > programs / 10,
+        "{compared} {more}"
+    );
+}
+
+/// Whether a report's text and its JSON form say this.
+fn says(report: &Report, words: &str, json: &str) -> bool {
+    let text: Vec<String> = report.to_string().split_whitespace().map(str::to_owned).collect();
+    text.join(" ").contains(words) && report.to_json().contains(json)
+}
+
+#[test]
+fn a_pass_says_that_relaxed_memory_was_not_explored_nor_tasks_that_never_were() {
+    let alone = Explorer::new().explore(|| {});
+    let words = "1 execution; every schedule was run; not explored: other tasks (the test created none), relaxed memory";
+    assert!(says(&alone, words, "\"kind\": \"one_task\""), "{alone}");
+    assert!(says(&alone, words, "\"model\": \"sc\""), "{alone}");
+    let two = Explorer::new().explore(|| {
+        thread::spawn(|| {}).join().unwrap();
+    });
+    let memory = Limit::Memory { model: "sc".into() };
+    assert_eq!(two.limits(), [memory], "{two}");
+    let fails = Explorer::new().explore(|| assert_eq!(choose(2), 0));
+    assert!(!fails.to_string().contains("not explored"), "{fails}");
+}
+
+/// A task waits twice for what another does, and has to be woken early both times for the bug to show.
+#[test]
+fn a_bug_that_takes_two_early_time_outs_is_not_claimed_to_be_missing() {
+    let test = || {
+        let ready = AtomicU8::new(0);
+        thread::scope(|scope| {
+            let waiter = scope.spawn(|| {
+                let early = (0..2).filter(|_| {
+                    thread::park_timeout(Duration::from_secs(1));
+                    ready.load(SeqCst) == 0
+                });
+                assert!(early.count() < 2, "early both times");
+            });
+            ready.store(1, SeqCst);
+            waiter.thread().unpark();
+        });
+    };
+    let search = |timeouts| {
+        let environment = Environment {
+            timeouts,
+            ..Environment::calm()
+        };
+        // A wait that times out counts as a yield: with fewer of them fair scheduling would leave it out.
+        Explorer::new()
+            .environment(environment)
+            .fair_yields(3)
+            .minimise(0)
+            .explore(test)
+    };
+    let report = search(1);
+    let limit = Limit::Timeouts { most: 1 };
+    assert!(
+        report.verdict().is_pass() && report.limits().contains(&limit),
+        "{report}"
+    );
+    assert!(
+        says(&report, "more than 1 early time-out", "\"kind\": \"timeouts\""),
+        "{report}"
+    );
+    assert!(search(2).verdict().is_fail());
+}
+
+/// A poll that ends by itself is cut by fair scheduling: that is no pass of every schedule.
+#[test]
+fn a_bug_that_takes_four_yields_is_not_claimed_to_be_missing() {
+    let test = || {
+        let ready = AtomicU8::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| ready.store(1, SeqCst));
+            let mut rounds = 0;
+            while rounds < 4 && ready.load(SeqCst) == 0 {
+                rounds += 1;
+                thread::yield_now();
+            }
+            assert!(rounds < 4, "nothing came");
+        });
+    };
+    let search = |yields| Explorer::new().fair_yields(yields).minimise(0).explore(test);
+    let report = search(1);
+    assert!(report.verdict().is_pass(), "{report}");
+    assert_ne!(report.coverage(), &Coverage::Exhaustive, "{report}");
+    let words = "not every schedule was run: fair scheduling left out schedules in which a task that yields goes on while others \
+                 wait (fair_yields=1; a larger number leaves out fewer); not explored: relaxed memory";
+    assert!(says(&report, words, "\"every\": 1"), "{report}");
+    assert!(search(4).verdict().is_fail());
+}

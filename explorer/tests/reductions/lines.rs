@@ -1,0 +1,374 @@
+//! Random programs without branches: tasks that load, store, add, look at the time and sleep, one line after the other.
+//!
+//! They are small enough that every search runs to its end, and each way to create and join tasks is drawn.
+
+use intermezzo_explorer::sync::Arc;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::time::{Duration, Instant};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, thread};
+use quickcheck::{Arbitrary, Gen};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+const VARS: usize = 3;
+
+/// Programs that need more executions are not compared.
+const EXECUTIONS_MAX: u64 = 3_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    Load(usize),
+    Store(usize),
+    Add(usize),
+    /// Expects 0, stores 1.
+    Exchange(usize),
+    /// How late it is.
+    Now,
+    /// Sleeps this many milliseconds.
+    Sleep(u64),
+    /// Looks at most three times whether the variable is 0, and yields in between; how often it was.
+    Poll(usize),
+}
+
+/// What a program has beside accesses to variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    Timed,
+    Polling,
+}
+
+/// How the tasks of a program are created and joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joining {
+    /// By a scope.
+    Scope,
+    /// By handle, in the order of creation.
+    Handles,
+    /// By handle, the last first.
+    Backwards,
+    /// Each task creates the next one, and joins it at its end.
+    Chain,
+    /// By handle, in the order of creation; after the first the creator runs the first task's lines again.
+    Between,
+    /// Not at all.
+    Detached,
+}
+
+const JOININGS: [Joining; 6] = [
+    Joining::Scope,
+    Joining::Handles,
+    Joining::Backwards,
+    Joining::Chain,
+    Joining::Between,
+    Joining::Detached,
+];
+
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    joining: Joining,
+    /// If each task has a handle to one of two `Arc`s: whether the creator drops its own before it joins.
+    counted: Option<bool>,
+    tasks: Vec<Vec<Line>>,
+}
+
+fn below(g: &mut Gen, bound: usize) -> usize {
+    usize::arbitrary(g) % bound
+}
+
+pub(crate) fn draw(g: &mut Gen, kind: Kind) -> Program {
+    let tasks = 2 + below(g, 4);
+    let most = [0, 0, 4, 3, 2, 1][tasks];
+    let line = |g: &mut Gen| {
+        let var = below(g, VARS);
+        match below(g, if kind == Kind::Plain { 8 } else { 11 }) {
+            0..3 => Line::Load(var),
+            3..6 => Line::Store(var),
+            6 => Line::Add(var),
+            7 => Line::Exchange(var),
+            _ if kind == Kind::Polling => Line::Poll(var),
+            8 | 9 => Line::Now,
+            _ => Line::Sleep(below(g, 3) as u64),
+        }
+    };
+    let joining = JOININGS[below(g, JOININGS.len())];
+    let lines = |g: &mut Gen| (0..1 + below(g, most)).map(|_| line(g)).collect();
+    let tasks = (0..tasks).map(|_| lines(g)).collect();
+    let counted = [None, None, Some(false), Some(true)][below(g, 4)];
+    Program {
+        joining,
+        counted,
+        tasks,
+    }
+}
+
+/// What tasks share in an execution.
+struct Shared {
+    vars: [AtomicUsize; VARS],
+    begin: Option<Instant>,
+    /// What each task read.
+    read: Vec<Mutex<Vec<u128>>>,
+}
+
+impl Shared {
+    fn run(&self, task: usize, lines: &[Line]) {
+        for line in lines {
+            let read = match *line {
+                Line::Load(var) => self.vars[var].load(SeqCst) as u128,
+                Line::Store(var) => {
+                    self.vars[var].store(task + 1, SeqCst);
+                    continue;
+                }
+                Line::Add(var) => self.vars[var].fetch_add(10, SeqCst) as u128,
+                Line::Exchange(var) => {
+                    let exchanged = self.vars[var].compare_exchange(0, 1, SeqCst, SeqCst);
+                    u128::from(exchanged.is_ok())
+                }
+                Line::Now => self.begin.expect("a clock").elapsed().as_nanos(),
+                Line::Poll(var) => {
+                    let mut rounds = 0;
+                    while rounds < 3 && self.vars[var].load(SeqCst) == 0 {
+                        rounds += 1;
+                        thread::yield_now();
+                    }
+                    rounds
+                }
+                Line::Sleep(ms) => {
+                    thread::sleep(Duration::from_millis(ms));
+                    continue;
+                }
+            };
+            self.read[task].lock().unwrap().push(read);
+        }
+    }
+}
+
+fn chain(shared: &'static Shared, program: &'static Program, task: usize) {
+    let next = task + 1;
+    let handle = (next < program.tasks.len()).then(|| thread::spawn(move || chain(shared, program, next)));
+    shared.run(task, &program.tasks[task]);
+    if let Some(handle) = handle {
+        handle.join().unwrap();
+    }
+}
+
+fn execute(shared: &'static Shared, program: &'static Program) {
+    let tasks = program.tasks.iter().enumerate();
+    let mut counted = program.counted.map(|_| [Arc::new(()), Arc::new(())]);
+    let spawn = |(task, lines): (usize, &'static Vec<Line>)| {
+        let own = counted.as_ref().map(|counted| counted[task % 2].clone());
+        thread::spawn(move || {
+            shared.run(task, lines);
+            drop(own);
+        })
+    };
+    match program.joining {
+        Joining::Scope => thread::scope(|scope| {
+            for (task, lines) in tasks {
+                scope.spawn(move || shared.run(task, lines));
+            }
+        }),
+        Joining::Handles | Joining::Backwards | Joining::Between => {
+            let mut handles: Vec<_> = tasks.map(spawn).collect();
+            if program.joining == Joining::Backwards {
+                handles.reverse();
+            }
+            if program.counted == Some(true) {
+                drop(counted.take());
+            }
+            for (at, handle) in handles.into_iter().enumerate() {
+                handle.join().unwrap();
+                if at == 0 && program.joining == Joining::Between {
+                    shared.run(program.tasks.len(), &program.tasks[0]);
+                }
+            }
+        }
+        Joining::Chain => chain(shared, program, 0),
+        Joining::Detached => tasks.for_each(|task| drop(spawn(task))),
+    }
+}
+
+pub(crate) type Outcomes = BTreeSet<Vec<Vec<u128>>>;
+
+/// What a search of a program shows: what its tasks read.
+pub(crate) fn explore(program: &Program, explorer: Explorer) -> (Report, Outcomes) {
+    let program: &'static Program = Box::leak(Box::new(program.clone()));
+    let timed = program.tasks.iter().flatten().any(|line| *line == Line::Now);
+    let outcomes = Mutex::new(Outcomes::new());
+    let last: Mutex<Option<&'static Shared>> = Mutex::new(None);
+    let keep = || {
+        let told = |shared: &Shared| {
+            shared
+                .read
+                .iter()
+                .map(|read| read.lock().unwrap().clone())
+                .collect()
+        };
+        if let Some(shared) = last.lock().unwrap().take() {
+            outcomes.lock().unwrap().insert(told(shared));
+        }
+    };
+    let explorer = explorer
+        .environment(Environment::calm())
+        .minimise(0)
+        .executions(EXECUTIONS_MAX);
+    let report = explorer.explore(|| {
+        // Of detached tasks it is known only here what they read.
+        keep();
+        let shared: &'static Shared = Box::leak(Box::new(Shared {
+            vars: Default::default(),
+            begin: timed.then(Instant::now),
+            read: (0..=program.tasks.len()).map(|_| Mutex::default()).collect(),
+        }));
+        *last.lock().unwrap() = Some(shared);
+        execute(shared, program);
+    });
+    keep();
+    assert!(report.verdict().is_pass(), "{program:?}: {report}");
+    (report, outcomes.into_inner().unwrap())
+}
+
+fn searched(program: &Program, reduction: Reduction, bound: Option<u32>) -> (Report, Outcomes) {
+    let explorer = Explorer::new().reduction(reduction);
+    explore(
+        program,
+        match bound {
+            Some(bound) => explorer.preemptions(bound),
+            None => explorer,
+        },
+    )
+}
+
+/// How many programs are compared.
+fn programs(otherwise: u64) -> u64 {
+    crate::variable("LINES_PROGRAMS").unwrap_or(otherwise)
+}
+
+/// As long as `dpor` is at work it runs each trace of a program without branches once, and nothing else. In few programs it gives
+/// way to source sets, since it cannot be told which variables are the same in two executions.
+#[test]
+fn dpor_runs_each_trace_of_straight_lines_once() {
+    let g = &mut Gen::from_size_and_seed(8, 27);
+    let all = programs(1_500);
+    let (mut once, mut gave_way) = (0, 0);
+    for number in 0..all {
+        let program = draw(g, Kind::Plain);
+        let (source, seen) = searched(&program, Reduction::SourceDpor, None);
+        if *source.coverage() != Coverage::Exhaustive {
+            continue;
+        }
+        let (optimal, same) = searched(&program, Reduction::Dpor, None);
+        assert_eq!(
+            (same, optimal.traces()),
+            (seen, source.traces()),
+            "{number} {program:?}"
+        );
+        if optimal.reduction() == "dpor" {
+            let ran = (Some(optimal.executions()), optimal.redundant());
+            assert_eq!(ran, (optimal.traces(), 0), "{number} {program:?}: {optimal}");
+            once += 1;
+        } else {
+            assert_eq!(optimal.reduction(), "source-dpor", "{number} {program:?}");
+            gave_way += 1;
+        }
+    }
+    assert!(
+        10 * once > 9 * all && 20 * gave_way < all,
+        "{once} {gave_way} of {all}"
+    );
+}
+
+/// Two pairs of tasks that cross each other, however they are joined.
+#[test]
+fn dpor_runs_two_crossed_pairs_once_each() {
+    use Line::{Load, Store};
+    let tasks = [Load(0), Load(1), Store(1), Store(0)].map(|line| vec![line]);
+    for joining in JOININGS {
+        let program = Program {
+            joining,
+            counted: None,
+            tasks: tasks.to_vec(),
+        };
+        let (report, _) = searched(&program, Reduction::Dpor, None);
+        let ran = (report.executions(), report.redundant(), report.reduction());
+        assert_eq!(
+            ran,
+            (report.traces().unwrap(), 0, "dpor"),
+            "{program:?}: {report}"
+        );
+    }
+}
+
+/// Programs that sleep and look at the time: every search shows the same.
+#[test]
+fn searches_agree_on_programs_with_clocks() {
+    let g = &mut Gen::from_size_and_seed(8, 28);
+    let (mut problems, all) = (Vec::new(), programs(300));
+    let mut compared = 0;
+    for number in 0..all {
+        let program = draw(g, Kind::Timed);
+        for bound in [None, Some(0), Some(1), Some(2)] {
+            let (every, seen) = searched(&program, Reduction::None, bound);
+            if every.executions() == EXECUTIONS_MAX {
+                continue;
+            }
+            let reductions: &[Reduction] = match bound {
+                None => &[Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor],
+                Some(_) => &[Reduction::Caching, Reduction::Bpor],
+            };
+            for &reduction in reductions {
+                let (reduced, same) = searched(&program, reduction, bound);
+                compared += 1;
+                if same != seen || reduced.traces() != every.traces() {
+                    problems.push(format!(
+                        "{number} {program:?}, {reduction:?} {bound:?}: {:?} traces for {:?}, {} outcomes for {}",
+                        reduced.traces(),
+                        every.traces(),
+                        same.len(),
+                        seen.len()
+                    ));
+                }
+            }
+        }
+    }
+    problems.sort_by_key(String::len);
+    let (count, few) = (
+        problems.len(),
+        problems.iter().take(15).cloned().collect::<Vec<_>>(),
+    );
+    assert!(problems.is_empty(), "{count} of {compared}: {few:#?}");
+}
+
+/// Where no loop waits, it makes no difference whether loops that do are assumed to.
+#[test]
+fn assuming_awaits_changes_nothing_without_a_loop() {
+    let g = &mut Gen::from_size_and_seed(8, 29);
+    let mut problems = Vec::new();
+    for number in 0..programs(600) {
+        let program = draw(g, if number % 4 == 0 { Kind::Timed } else { Kind::Plain });
+        for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
+            let told = |assume| {
+                let explorer = Explorer::new().reduction(reduction).assume_awaits(assume);
+                let (report, seen) = explore(&program, explorer);
+                (
+                    (report.executions(), report.redundant(), report.traces()),
+                    report.reduction().to_owned(),
+                    seen,
+                )
+            };
+            let (plain, assumed) = (told(false), told(true));
+            if plain != assumed {
+                problems.push(format!(
+                    "{number} {program:?}, {reduction:?}: {:?} {} {:?} {}",
+                    plain.0, plain.1, assumed.0, assumed.1
+                ));
+            }
+        }
+    }
+    problems.sort_by_key(String::len);
+    let (count, few) = (
+        problems.len(),
+        problems.iter().take(15).cloned().collect::<Vec<_>>(),
+    );
+    assert!(problems.is_empty(), "{count}: {few:#?}");
+}

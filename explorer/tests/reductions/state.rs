@@ -1,0 +1,118 @@
+//! What the model keeps of an execution: tasks, objects, and who has learned of what.
+
+use crate::model::{FAILED, Record, noted};
+use crate::program::{ATOMICS, CHANNELS, MUTEXES, TASKS};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    Unborn,
+    Live,
+    /// Waits to be notified, with the mutex to take again.
+    Waits(usize),
+    /// Is to take a mutex again.
+    Retakes(usize),
+    /// Is to make it known that the last sender is gone.
+    Closes(usize),
+    Joins(usize),
+    Ended,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// A try that failed.
+    Nothing,
+    Mutex(usize),
+    Share,
+    Writer,
+}
+
+/// Most holds that a task has at a time.
+pub(crate) const HOLDS: usize = 12;
+
+#[derive(Clone, Copy)]
+pub(crate) struct Task {
+    pub(crate) status: Status,
+    pub(crate) at: usize,
+    pub(crate) last_read: u8,
+    pub(crate) record: Record,
+    pub(crate) holds: [Hold; HOLDS],
+    pub(crate) held: usize,
+    /// Tasks that it can unpark, and those that it can join: as bits.
+    pub(crate) known: u8,
+    pub(crate) handles: u8,
+    /// Channels of which it has a sender: as bits.
+    pub(crate) senders: u8,
+    /// The how-manieth task to be created it is.
+    pub(crate) number: u32,
+    pub(crate) operations: u8,
+    /// The variable that it accessed last.
+    pub(crate) accessed: Option<u8>,
+    pub(crate) token: bool,
+    /// How many slots it has found taken, of those it has been trying.
+    pub(crate) tries: usize,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Channel {
+    pub(crate) messages: [u8; 8],
+    pub(crate) count: usize,
+    pub(crate) senders: usize,
+    /// Whether it was made known that no sender is left.
+    pub(crate) closed: bool,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct State {
+    pub(crate) tasks: [Task; TASKS],
+    pub(crate) atomics: [u8; ATOMICS],
+    /// The data of each mutex, and whether it is taken.
+    pub(crate) mutexes: [(u8, bool); MUTEXES],
+    /// The data of the reader-writer lock, its readers, and whether it has a writer.
+    pub(crate) rwlock: (u8, u8, bool),
+    pub(crate) waiters: [usize; TASKS],
+    pub(crate) waiting: usize,
+    pub(crate) channels: [Channel; CHANNELS],
+    pub(crate) created: u32,
+    /// The task that goes on without a decision, and those that do so after it: as bits.
+    pub(crate) running: Option<usize>,
+    pub(crate) eager: u8,
+    pub(crate) last: usize,
+    pub(crate) preemptions: u32,
+    /// When each task last learned of something, and when it ended: counted up.
+    pub(crate) learned: [u32; TASKS],
+    pub(crate) ended: [u32; TASKS],
+    pub(crate) now: u32,
+    /// Whether the task that runs does so by a step of its own; and which tasks ended otherwise: as bits.
+    pub(crate) steps: bool,
+    pub(crate) ended_along: u8,
+    /// Tasks that a look found ended: as bits.
+    pub(crate) found: u8,
+    /// Whether the look of the step under way is late: it does not find a task ended that has.
+    pub(crate) late: bool,
+}
+
+impl State {
+    /// The task learns of what others did.
+    pub(crate) fn learn(&mut self, task: usize) {
+        self.now += 1;
+        self.learned[task] = self.now;
+    }
+}
+
+impl Task {
+    pub(crate) fn read(&mut self, value: u8) {
+        self.last_read = value;
+        self.record = noted(self.record, value);
+    }
+
+    pub(crate) fn hold(&mut self, hold: Hold) {
+        self.holds[self.held] = hold;
+        self.held += 1;
+    }
+
+    /// A try to take a lock failed.
+    pub(crate) fn fail(&mut self) {
+        self.read(FAILED);
+        self.hold(Hold::Nothing);
+    }
+}

@@ -1,0 +1,17 @@
+//! A program whose task does nothing visible for too long.
+
+use super::Case;
+use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+pub(crate) const CASES: &[Case] = &[Case {
+    name: "hang",
+    settings: &[("hang", "0.2")],
+    body: sleeps_in_vain,
+}];
+
+/// Sleeps as std does, for longer than anybody waits.
+fn sleeps_in_vain() {
+    let n = AtomicUsize::new(0);
+    n.fetch_add(1, SeqCst);
+    std::thread::sleep(std::time::Duration::from_secs(3_600));
+}

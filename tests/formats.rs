@@ -20,6 +20,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "explorer/src/report.rs",
             "explorer/src/report/breakpoints.rs",
             "explorer/src/report/evidence.rs",
+            "explorer/src/report/limits.rs",
             "explorer/src/report/rank_bound.rs",
             "explorer/src/settings/ranks.rs",
         ],

@@ -334,12 +334,23 @@ fn falling_back() -> Vec<Named> {
     ]
 }
 
+/// `true` if nothing is missing, but that a task which gives way twice may find another's end any time later.
+fn covers_what_is_fair(coverage: &Coverage) -> bool {
+    match coverage {
+        Coverage::Exhaustive => true,
+        Coverage::Bounded {
+            reason: Some(reason), ..
+        } => reason.starts_with("fair scheduling"),
+        _ => false,
+    }
+}
+
 /// Where caching takes over, the loops known stay known, and brute force agrees on the traces.
 #[test]
 fn loops_are_assumed_to_wait_after_a_fall_back() {
     for (name, test) in falling_back() {
         let all = explorer().explore(test);
-        assert_eq!(*all.coverage(), Coverage::Exhaustive, "{name}: {all}");
+        assert!(covers_what_is_fair(all.coverage()), "{name}: {all}");
         assert!(all.verdict().is_pass(), "{name}: {all}");
         assert!(says(&all, "assume_awaits:"), "{name}: {all}");
         let without = explorer().assume_awaits(false).explore(test);
@@ -347,9 +358,8 @@ fn loops_are_assumed_to_wait_after_a_fall_back() {
         for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
             let report = explorer().reduction(reduction).explore(test);
             assert_eq!(report.reduction(), "caching", "{name}, {reduction:?}: {report}");
-            assert_eq!(
-                *report.coverage(),
-                Coverage::Exhaustive,
+            assert!(
+                covers_what_is_fair(report.coverage()),
                 "{name}, {reduction:?}: {report}"
             );
             assert!(says(&report, "assume_awaits:"), "{name}, {reduction:?}: {report}");

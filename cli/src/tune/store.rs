@@ -137,7 +137,12 @@ fn parse(text: &str, wanted: &Header) -> Result<Vec<Item>, String> {
         return Err("holds results of another comparison: it is left alone".into());
     }
     let items = lines.zip(2..).map(|(line, number)| {
-        serde_json::from_str(line).map_err(|error| format!("is altered in line {number} ({error})"))
+        serde_json::from_str(line).map_err(|error| {
+            format!(
+                "is altered in line {number} ({})",
+                error.to_string().replace(char::is_control, "\u{fffd}")
+            )
+        })
     });
     items.collect()
 }

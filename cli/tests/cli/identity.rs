@@ -147,7 +147,10 @@ fn tests_of_one_name_are_told_apart(run: &dyn Fn(&[&str]) -> Ran, project: &Path
     for (report, says) in reports.iter().zip(["right: 2", "right: 42"]) {
         let replayed = run(&["replay", &token(report), "--json"]).ends_with(1).json();
         assert_eq!(replayed["package"], report["package"]);
-        assert_eq!(replayed["findings"], report["findings"]);
+        // Which strategy found it is the search's to say.
+        let mut found = report["findings"].clone();
+        found[0].as_object_mut().unwrap().remove("found_by");
+        assert_eq!(replayed["findings"], found);
         let message = replayed["findings"][0]["message"].as_str().unwrap();
         assert!(message.ends_with(says), "{message}");
     }

@@ -213,7 +213,7 @@ fn settings_come_in_layers(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
         FILE,
         "preemptions = 7\nseed = 3\n\n[test.\"tests::no_*\"]\nexecutions = 1\n[test.nothing]\nseed = 1\n",
     );
-    let ran = run(&["config", "--lib", "--quiet", "_update"]).ends_with(0);
+    let ran = run(&["config", "--lib", "_update"]).ends_with(0);
     let expected = "\
 throw_away::tests::an_update_is_lost
   preemptions  7  intermezzo.toml:1
@@ -232,15 +232,7 @@ throw_away::tests::no_update_is_lost
         .json();
     assert_eq!(json["tests"][0]["layers"][2]["from"], "attribute");
 
-    let ran = run(&[
-        "config",
-        "--all",
-        "--preemptions=4",
-        "--lib",
-        "--quiet",
-        "no_update",
-    ])
-    .ends_with(0);
+    let ran = run(&["config", "--all", "--preemptions=4", "--lib", "no_update"]).ends_with(0);
     let (_, all) = ran
         .stdout
         .split_once("throw_away::tests::no_update_is_lost\n")

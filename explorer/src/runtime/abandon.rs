@@ -112,7 +112,6 @@ impl Engine {
         let rt = self.rt();
         let entry = &mut rt.tasks[task as usize];
         entry.over_at = rt.events.as_slice().len();
-        entry.over_by_itself = rt.last == task;
         let nothing_own = !entry.detached && entry.locals.is_empty();
         let quiet = nothing_own || self.drop_own(task);
         self.end_task(task, returned && quiet);

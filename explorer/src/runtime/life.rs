@@ -84,8 +84,7 @@ impl Engine {
     ///
     /// The end of a task is no step of its own: it comes with the last thing that the task does. In reality it may come any
     /// time later, and a look can tell. So each look at a task that is over is a choice, until one finds the task ended. A
-    /// caller that has learned of nothing since the task was over has none: a look before the task's last step would have
-    /// shown it the same.
+    /// second look by a task that has learned of nothing since the first has none: it would show the same.
     pub(crate) fn look_for_end(self, task: u32) -> (bool, bool) {
         let rt = self.rt();
         let entry = &rt.tasks[task as usize];
@@ -192,28 +191,40 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Whether the current task may look at one that is over and not find it ended.
+    /// `true` if the current task may look at one that is over and not find it ended. This depends on what the current task
+    /// did alone, and not on when: caching takes executions that differ in that for the same.
     fn may_be_late(&mut self, task: u32) -> bool {
         let (me, over) = (self.current, &self.tasks[task as usize]);
         let gives_way = |op| matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut);
-        let looked = self.tasks[me as usize].clock_looked_at >= over.over_at;
-        let mut learned = looked || !over.over_by_itself;
+        let events = self.events.as_slice();
         let (mut was_late, mut given_way) = (false, 0);
-        for event in &self.events.as_slice()[over.over_at..] {
+        for event in &events[over.over_at..] {
             match event.op {
                 SyncVarOp::TaskEnd => {}
                 // It drops thread-locals, which it does not do before looks can find it ended.
                 _ if event.task == task => return false,
                 _ if event.task != me => {}
-                SyncVarOp::TaskCheck if event.read == 0 => {
-                    was_late |= event.var == over.var && event.written == LATE;
+                SyncVarOp::TaskCheck => was_late |= event.var == over.var && event.written == LATE,
+                op => given_way += u32::from(was_late && gives_way(op)),
+            }
+        }
+        // After a look that did not find it ended another shows the same, unless the caller learned of something.
+        let mut learned = true;
+        let own = events
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, event)| event.task == me);
+        for (at, event) in own {
+            match event.op {
+                SyncVarOp::TaskCheck if event.var == over.var => {
+                    learned = self.tasks[me as usize].clock_looked_at > at;
+                    break;
                 }
+                SyncVarOp::TaskCheck if event.read == 0 => {}
                 SyncVarOp::TaskFork | SyncVarOp::Choice | SyncVarOp::Fence => {}
-                op if gives_way(op) => {
-                    given_way += u32::from(was_late);
-                    learned |= op == SyncVarOp::TimeOut;
-                }
-                _ => learned = true,
+                SyncVarOp::Yield | SyncVarOp::Sleep => {}
+                _ => break,
             }
         }
         if over.passed_since_over > self.left.timeouts {

@@ -128,8 +128,6 @@ pub(crate) struct Task {
     /// How many events there had been when its closure was over; `usize::MAX` before. And whether a look found it ended.
     pub(crate) over_at: usize,
     pub(crate) found_ended: bool,
-    /// Whether that came with a step of its own, before which another task could look.
-    pub(crate) over_by_itself: bool,
     /// How often time has passed since because no task could go on, and no early time-out has accounted for it.
     pub(crate) passed_since_over: u32,
     /// How many events there had been when it last looked at the clock.
@@ -175,7 +173,6 @@ impl Task {
             finishing: false,
             over_at: usize::MAX,
             found_ended: false,
-            over_by_itself: false,
             passed_since_over: 0,
             clock_looked_at: 0,
             firm: false,
@@ -211,7 +208,6 @@ impl Task {
         self.finishing = false;
         self.over_at = usize::MAX;
         self.found_ended = false;
-        self.over_by_itself = false;
         self.passed_since_over = 0;
         self.clock_looked_at = 0;
         self.firm = false;

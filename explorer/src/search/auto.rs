@@ -5,8 +5,9 @@
 //! the first could end. And some executions are drawn, by several policies in turns. A small test is exhausted, at which
 //! all ends; a bug of few preemptions is found by the second search, one of a few constraints by the samples.
 //!
-//! The turns are by number of execution, so a single worker's executions are the same each time. Which of several
-//! workers runs what depends on their pace.
+//! The turns are by number of execution, so a single worker's executions are the same each time. Of several workers each has
+//! turns of its own, or one that only ever gets every other execution would never come to some part; which of them runs what
+//! depends on their pace.
 //!
 //! Differs: from running one search after the other, by two to four executions for each one of the best of the three.
 //! Misses: nothing that these searches find on their own, in so many executions.
@@ -107,6 +108,8 @@ pub(crate) struct Auto {
     running: Option<Part>,
     /// `true` if an execution is prepared, and not begun.
     prepared: bool,
+    /// How many executions this hand has prepared.
+    turns: u64,
     shared: Arc<Shared>,
     /// `true` if other hands share the search.
     several: bool,
@@ -185,6 +188,7 @@ impl Auto {
             drawn: Sampling::new(seed, policy).up_to(None, first),
             running: None,
             prepared: false,
+            turns: 0,
             shared: Arc::new(Shared {
                 before: drawn,
                 ..Shared::default()
@@ -217,13 +221,14 @@ impl Auto {
         }
     }
 
-    /// The part whose turn the execution of this number is.
-    fn turn(&self, number: u64) -> Part {
+    /// The part whose turn it is.
+    fn turn(&self) -> Part {
+        let number = self.turns;
         let turns: &[Part] = match (number, &self.whole) {
             (0, Some(_)) => &[Whole],
             (0, None) => &[Bounds],
             (_, None) => &[Drawn, Bounds],
-            (1..EARLY, _) => &TURNS_EARLY,
+            _ if self.shared.all() < EARLY => &TURNS_EARLY,
             _ => &TURNS_LATER,
         };
         turns[((number + turns.len() as u64 - 1) % turns.len() as u64) as usize]
@@ -302,7 +307,7 @@ impl Strategy for Auto {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         self.prepared_begins();
         self.settle(plan, trace);
-        let turn = self.turn(self.shared.all());
+        let turn = self.turn();
         let others = [Whole, Bounds, Drawn].into_iter().filter(|&part| part != turn);
         for part in [turn].into_iter().chain(others) {
             if self.shared.exhausted().is_some() {
@@ -311,6 +316,7 @@ impl Strategy for Auto {
             if self.prepare(part, plan, trace) {
                 self.running = Some(part);
                 self.prepared = true;
+                self.turns += 1;
                 self.shared.begun[part as usize].fetch_add(1, SeqCst);
                 self.shared.prepared[part as usize].fetch_add(1, SeqCst);
                 return true;
@@ -458,6 +464,8 @@ impl Strategy for Auto {
             drawn: self.drawn.another(),
             running: None,
             prepared: false,
+            // Its first turn is not that of the search's very first execution.
+            turns: 1,
             shared: self.shared.clone(),
             several: true,
         }))
@@ -547,6 +555,7 @@ impl Strategy for Auto {
             begun.store(saved, SeqCst);
         }
         self.shared.exhausted.store(saved.exhausted, SeqCst);
+        self.turns = self.shared.all();
         let bounds = of(saved.bounds, |hand| &hand.bounds);
         let drawn = of(saved.drawn, |hand| &hand.drawn);
         let whole = match (&mut self.whole, saved.whole) {

@@ -56,7 +56,7 @@ pub struct Hand<T> {
     frontier: Arc<Frontier<T>>,
     /// Whether it took something since it last found nothing.
     busy: bool,
-    /// `true` if it counts as waiting while it does other work: see [`Hand::idle`].
+    /// `true` if it counts as waiting, though it does other work or has not begun: see [`Hand::idle`].
     idle: bool,
     /// The round of what it took.
     round: u32,
@@ -99,13 +99,15 @@ impl<T> Hand<T> {
         }
     }
 
-    /// Another hand on the same search.
+    /// Another hand on the same search. It counts as waiting until it is first used: its worker may take long to begin.
     pub fn fork(&self) -> Hand<T> {
-        self.lock().hands += 1;
+        let mut state = self.lock();
+        state.hands += 1;
+        state.waiting += 1;
         Hand {
             frontier: self.frontier.clone(),
             busy: false,
-            idle: false,
+            idle: true,
             round: self.round,
         }
     }
@@ -136,6 +138,7 @@ impl<T> Hand<T> {
     pub fn take(&mut self) -> Option<VecDeque<T>> {
         let frontier = self.frontier.clone();
         let mut state = frontier.lock();
+        state.waiting -= usize::from(std::mem::take(&mut self.idle));
         if state.waiting + 1 == state.hands {
             frontier.next_round(&mut state);
         }
@@ -167,7 +170,7 @@ impl<T> Hand<T> {
     pub fn wait(&mut self) -> bool {
         let frontier = self.frontier.clone();
         let mut state = frontier.lock();
-        state.waiting += 1;
+        state.waiting += usize::from(!std::mem::take(&mut self.idle));
         loop {
             if state.waiting == state.hands {
                 frontier.next_round(&mut state);

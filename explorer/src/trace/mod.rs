@@ -377,19 +377,24 @@ impl Trace {
     #[inline(never)]
     fn add_with_more(&mut self, mut step: Step, end: &StepEnd<'_>) -> Step {
         let begin = end.events_end - end.events.len();
-        // The event that something touched beside belongs to: the task's last one in the step before it, else its next one.
-        // That is the same wherever the step is. The end of a task is none, for it tells nothing.
+        // The event that something touched beside belongs to, which must be the same whichever step it comes in. Another
+        // variable is touched by the operation that is about to be recorded; the clock and budgets by the task's last event
+        // in the step, or else its next one. The end of a task is none, for it tells nothing.
         let owner = |aside: &Aside| {
             let own = |event: &Event| event.task == aside.task && event.op != SyncVarOp::TaskEnd;
             let before = aside.events_before.saturating_sub(begin).min(end.events.len());
             let next = || end.events[before..].iter().position(own).map(|at| before + at);
+            let last = || end.events[..before].iter().rposition(own);
             let any = || {
                 end.events
                     .iter()
                     .rposition(|event| event.op != SyncVarOp::TaskEnd)
             };
-            let last = end.events[..before].iter().rposition(own);
-            last.or_else(next).or_else(any).unwrap_or(end.events.len() - 1)
+            let owner = match aside.touch.key.var() {
+                Some(_) => next().or_else(last),
+                None => last().or_else(next),
+            };
+            owner.or_else(any).unwrap_or(end.events.len() - 1)
         };
         let owners: SmallVec<[usize; 4]> = end.also.iter().map(owner).collect();
         let shared = |aside: &Aside| aside.task != end.task && aside.touch.key.var().is_none();
@@ -444,7 +449,15 @@ impl Trace {
             facts,
             identity: mix(tracked.lineage, u64::from(local)),
         };
-        let key = Key::of(op, if class.is_some() { event.var } else { 0 });
+        // Such a look is an access all the same, though it touches nothing.
+        let key = Key::of(
+            op,
+            if class.is_some() || is_false_look {
+                event.var
+            } else {
+                0
+            },
+        );
         self.entries.push(Entry {
             task,
             local,

@@ -76,10 +76,11 @@ fn the_process_is_well() {
 fn a_loop_without_a_visible_operation_is_found_with_its_place() {
     for jobs in [1, 2] {
         let report = explorer().jobs(jobs).explore(hangs_in_one_order);
+        // Line tables name functions without their paths.
+        let message = message(&report).replace("hardships::hangs::", "");
         assert!(
-            message(&report).starts_with(
-                "task 2 has run for 0.3 seconds without a visible operation, in `hardships::hangs::goes_round`"
-            ),
+            message
+                .starts_with("task 2 has run for 0.3 seconds without a visible operation, in `goes_round`"),
             "{report}"
         );
         let schedule = report.findings()[0].schedule.clone();
@@ -96,10 +97,10 @@ fn a_loop_without_a_visible_operation_is_found_with_its_place() {
 #[test]
 fn a_real_lock_held_across_a_schedule_point_is_named() {
     let report = explorer().explore(real_lock_across_a_point);
-    let message = message(&report);
+    let message = message(&report).replace("hardships::hangs::", "");
     // With debugging information the place in the source follows.
     let begins = "task 2 has been blocked for 0.3 seconds by something that is not controlled, in \
-                  `hardships::hangs::real_lock_across_a_point`";
+                  `real_lock_across_a_point`";
     assert!(message.starts_with(begins), "{message}");
     let ends = ": a lock or a channel of std, most likely a `std::sync::Mutex` that another task holds while it waits for its turn";
     assert!(message.ends_with(ends), "{message}");
@@ -133,7 +134,7 @@ fn executions_before_the_search_and_after_it_are_watched_too() {
         (vec!["hang".into()], 1),
         "{report}"
     );
-    let report = explorer().explore(|| {
+    let report = explorer().forgotten_bytes(0).explore(|| {
         let _end = super::OnDrop(|| {
             if std::thread::panicking() {
                 goes_round();

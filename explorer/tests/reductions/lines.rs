@@ -258,11 +258,9 @@ fn dpor_runs_each_trace_of_straight_lines_once() {
             continue;
         }
         let (optimal, same) = searched(&program, Reduction::Dpor, None);
-        assert_eq!(
-            (same, optimal.traces()),
-            (seen, source.traces()),
-            "{number} {program:?}"
-        );
+        let missed: Vec<_> = seen.symmetric_difference(&same).collect();
+        assert!(missed.is_empty(), "{number} {program:?}: {missed:?}");
+        assert_eq!(optimal.traces(), source.traces(), "{number} {program:?}");
         if optimal.reduction() == "dpor" {
             let ran = (Some(optimal.executions()), optimal.redundant());
             assert_eq!(ran, (optimal.traces(), 0), "{number} {program:?}: {optimal}");

@@ -94,11 +94,7 @@ pub(crate) fn executions(program: &Program, visit: &mut dyn FnMut(&Leaf<'_>) -> 
         eager: 0,
         last: 0,
         preemptions: 0,
-        learned: [0; TASKS],
-        ended: [0; TASKS],
-        now: 0,
-        steps: false,
-        ended_along: 0,
+        looked: [0; TASKS],
         found: 0,
         late: false,
     };
@@ -149,7 +145,6 @@ impl Walk<'_> {
                 let next = eager.min_by_key(|&task| state.tasks[task].number);
                 state.running = next;
                 state.learn(next.expect("some task is eager"));
-                state.steps = false;
                 state.eager &= !(1 << next.expect("some task is eager"));
             } else {
                 break;
@@ -182,7 +177,6 @@ impl Walk<'_> {
                 .extend(preempts.then_some(state.tasks[state.last].accessed));
             next.last = task;
             next.running = Some(task);
-            next.steps = true;
             let accesses = self.accesses.len();
             self.path.push(state.tasks[task].number);
             self.step(&mut next, task);
@@ -197,8 +191,8 @@ impl Walk<'_> {
         true
     }
 
-    /// Whether the next step of the task is a look at one that has ended, and may not find that: no look has, and the task
-    /// has learned of something since.
+    /// Whether the next step of the task is a look at one that has ended, and may not find that: no look has, and
+    /// the task has learned of something since its last look at it.
     fn may_be_late(&self, state: &State, task: usize) -> bool {
         let Some(Op::IsFinished(other)) = self.operation(state, task) else {
             return false;
@@ -206,7 +200,7 @@ impl Walk<'_> {
         state.tasks[task].status == Status::Live
             && state.tasks[other].status == Status::Ended
             && state.found & 1 << other == 0
-            && (state.learned[task] > state.ended[other] || state.ended_along & 1 << other != 0)
+            && state.looked[task] & 1 << other == 0
     }
 
     /// Visits every execution for each value that the task may choose.
@@ -299,9 +293,6 @@ impl Walk<'_> {
     /// The task ends, and those that wait for that go on.
     fn end(&mut self, state: &mut State, task: usize) {
         state.tasks[task].status = Status::Ended;
-        state.now += 1;
-        state.ended[task] = state.now;
-        state.ended_along |= u8::from(!state.steps) << task;
         for other in 0..TASKS {
             if state.tasks[other].status == Status::Joins(task) {
                 state.tasks[other].status = Status::Live;
@@ -386,6 +377,7 @@ impl Walk<'_> {
         if let Op::IsFinished(other) = op {
             let ended = state.tasks[other].status == Status::Ended && !state.late;
             state.found |= u8::from(ended) << other;
+            state.looked[task] |= u8::from(!ended) << other;
             state.tasks[task].read(u8::from(ended));
             return self.look(state, task, other, ended);
         }

@@ -78,13 +78,8 @@ pub(crate) struct State {
     pub(crate) eager: u8,
     pub(crate) last: usize,
     pub(crate) preemptions: u32,
-    /// When each task last learned of something, and when it ended: counted up.
-    pub(crate) learned: [u32; TASKS],
-    pub(crate) ended: [u32; TASKS],
-    pub(crate) now: u32,
-    /// Whether the task that runs does so by a step of its own; and which tasks ended otherwise: as bits.
-    pub(crate) steps: bool,
-    pub(crate) ended_along: u8,
+    /// The tasks that each task looked at and did not find ended, since it last learned of something: as bits.
+    pub(crate) looked: [u8; TASKS],
     /// Tasks that a look found ended: as bits.
     pub(crate) found: u8,
     /// Whether the look of the step under way is late: it does not find a task ended that has.
@@ -94,8 +89,7 @@ pub(crate) struct State {
 impl State {
     /// The task learns of what others did.
     pub(crate) fn learn(&mut self, task: usize) {
-        self.now += 1;
-        self.learned[task] = self.now;
+        self.looked[task] = 0;
     }
 }
 

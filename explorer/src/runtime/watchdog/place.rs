@@ -43,20 +43,24 @@ pub(super) fn common(stacks: &[Vec<usize>]) -> Option<String> {
 impl Frame {
     /// `true` if it is the program's own, and neither the standard library's nor the engine's.
     fn is_programs(&self) -> bool {
-        let of_std =
-            |file: &Path| file.starts_with("/rustc/") || file.to_string_lossy().contains("/rust/library/");
-        // A function that was inlined has a name without its path.
-        let of_ours = |file: &Path| {
-            file.starts_with(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))
-                || file.to_string_lossy().contains("/backtrace-")
-        };
-        // What has no path for a name is not Rust, or a part of the run-time.
-        self.name.contains("::")
-            && !OTHERS.iter().any(|other| owner(&self.name).starts_with(other))
-            && !self
-                .file
-                .as_ref()
-                .is_some_and(|(file, _)| of_std(file) || of_ours(file))
+        if OTHERS.iter().any(|other| owner(&self.name).starts_with(other)) {
+            return false;
+        }
+        match &self.file {
+            // With line tables alone, and where it was inlined, a function has a name without its path.
+            Some((file, _)) => {
+                let text = file.to_string_lossy();
+                let of_std = file.starts_with("/rustc/") || text.contains("/rust/library/");
+                let of_ours = file.starts_with(concat!(env!("CARGO_MANIFEST_DIR"), "/src"));
+                // What is not Rust is a part of the run-time.
+                text.ends_with(".rs") && !of_std && !of_ours && !text.contains("/backtrace-")
+            }
+            // What has no path for a name is not Rust, or a part of the run-time.
+            None => owner(&self.name)
+                .split('<')
+                .next()
+                .is_some_and(|path| path.contains("::")),
+        }
     }
 }
 

@@ -93,10 +93,12 @@ impl Crew {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more hand, without work. Its number.
+    /// One more hand, without work, which counts as waiting until it is first used: its worker may take long to begin. Its
+    /// number.
     pub(super) fn add_hand(&self) -> usize {
         let mut state = self.lock();
         state.hands += 1;
+        state.waiting += 1;
         state.rested.push(None);
         state.rested.len() - 1
     }
@@ -216,6 +218,11 @@ impl Crew {
         found
     }
 
+    /// A hand that counts as waiting does so no longer.
+    pub(super) fn begin(&self) {
+        self.lock().waiting -= 1;
+    }
+
     /// Nothing may be taken any more.
     pub(super) fn stop(&self) {
         self.lock().over = true;
@@ -232,6 +239,7 @@ mod tests {
     fn waits(first: impl FnOnce(&Crew)) -> bool {
         let crew = Crew::new(None);
         crew.add_hand();
+        crew.begin();
         std::thread::scope(|scope| {
             let second = scope.spawn(|| crew.wait());
             first(&crew);

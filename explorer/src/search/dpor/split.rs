@@ -36,7 +36,7 @@ pub(super) struct Part {
     told: bool,
     /// Whether there is work at hand.
     pub(super) busy: bool,
-    /// `true` if it counts as waiting while it does other work.
+    /// `true` if it counts as waiting, though it does other work or has not begun.
     idle: bool,
     /// Whether nothing of it is given away.
     pub(super) keeps: bool,
@@ -79,7 +79,9 @@ impl Part {
             self.busy = first.is_some();
             Arc::new(Crew::new(first))
         });
-        Part::of(crew.clone(), crew.add_hand())
+        let mut part = Part::of(crew.clone(), crew.add_hand());
+        part.idle = true;
+        part
     }
 
     /// The hand rests; if it has work at hand, `hand` says which. What it has to do with others goes with that.
@@ -182,8 +184,16 @@ impl Part {
     }
 
     /// Waits for work; false if there will be none.
-    pub(super) fn wait(&self) -> bool {
+    pub(super) fn wait(&mut self) -> bool {
+        self.begin();
         self.crew.as_ref().is_some_and(|crew| crew.wait())
+    }
+
+    /// Does not count as waiting any longer.
+    pub(super) fn begin(&mut self) {
+        if let (Some(crew), true) = (&self.crew, std::mem::take(&mut self.idle)) {
+            crew.begin();
+        }
     }
 
     /// Says if there is work, without waiting for it.
@@ -382,6 +392,7 @@ impl Dpor {
 
     /// Takes up work that another hand has given away, or left; false if there is none at the moment.
     pub(super) fn take_up(&mut self, plan: &mut Plan) -> bool {
+        self.part.begin();
         let crew = self.part.crew.as_ref();
         match crew.and_then(|crew| crew.take(self.part.number, &self.bound)) {
             None => false,

@@ -354,7 +354,7 @@ fn loops_are_assumed_to_wait_after_a_fall_back() {
         assert!(all.verdict().is_pass(), "{name}: {all}");
         assert!(says(&all, "assume_awaits:"), "{name}: {all}");
         let without = explorer().assume_awaits(false).explore(test);
-        assert!(all.traces() < without.traces(), "{name}: {all} {without}");
+        assert!(all.traces() <= without.traces(), "{name}: {all} {without}");
         for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
             let report = explorer().reduction(reduction).explore(test);
             assert_eq!(report.reduction(), "caching", "{name}, {reduction:?}: {report}");

@@ -113,7 +113,7 @@ pub(super) struct Books {
     pub(super) planned: Suits,
     /// Threads that are not controlled and used objects of executions.
     pub(super) touchers: BTreeSet<String>,
-    /// Why a weaker reduction took over, if one did in this process: a note for the report.
+    /// Why a weaker reduction took over, if one did: a note for the report.
     pub(super) gave_way: Option<String>,
     /// Redundant executions before the search was restored.
     pub(super) redundant: u64,

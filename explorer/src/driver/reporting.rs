@@ -24,10 +24,6 @@ const PARKED: &str = "awaits: a task whose loop only waits goes on when a variab
                       memory (a count in the heap, in a thread-local, in a frame of another task) may be missed: \
                       `awaits=false` plays such loops round by round";
 
-/// What a report notes where another reduction took over.
-const WEAKER_REDUCTION: &str =
-    "reduction: the test does what the one asked for does not suit: a weaker one took over";
-
 /// What a report notes where a parked task went on because of something that is not compared.
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
                              before nobody else can go on is missed: set `awaits=false`";
@@ -141,8 +137,8 @@ impl Outcome<'_> {
             _ => None,
         };
         let weakened = done.iter().any(|done| done.weakened);
-        let gave_way = books.gave_way.as_deref().unwrap_or(WEAKER_REDUCTION);
-        note_tally(report, &tally, settings, weakened.then_some(gave_way));
+        let gave_way = books.gave_way.as_deref().filter(|_| weakened);
+        note_tally(report, &tally, settings, gave_way);
         let given_up = done[0].given_up;
         if worker.known_loops() > 0 {
             report.note(&assumed_note(worker.known_loops(), given_up));

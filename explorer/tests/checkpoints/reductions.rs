@@ -91,10 +91,7 @@ struct Shown {
 }
 
 fn shown(report: &Report) -> Shown {
-    let weaker = report
-        .notes()
-        .iter()
-        .any(|note| note.contains("with a weaker one"));
+    let weaker = report.notes().iter().any(|note| note.contains("took over"));
     let counted = |count| (!weaker).then_some(count);
     let found = |finding: &Finding| {
         let count = counted(finding.count);

@@ -244,6 +244,8 @@ pub(in super::super) struct Contents {
     pub(in super::super) ending: Option<Ending>,
     /// What a program may do for the reduction at work to suit it: a weaker one than was asked for may be.
     pub(in super::super) planned: Suits,
+    /// Why a weaker one is at work, if one is: a note for the report.
+    gave_way: Option<String>,
     redundant: u64,
     unfitted: Vec<String>,
     traces: String,
@@ -340,6 +342,7 @@ impl Contents {
             several,
             ending,
             planned: books.planned,
+            gave_way: books.gave_way.clone(),
             redundant: books.redundant(),
             unfitted: books.unfitted(),
             traces: traces.saved(),
@@ -387,6 +390,7 @@ impl Contents {
         }
         catalogue.others = std::mem::take(&mut self.others);
         (books.planned, books.redundant) = (self.planned, self.redundant);
+        books.gave_way = self.gave_way.take();
         books.unfitted = Some(std::mem::take(&mut self.unfitted));
         if traces.restore(&self.traces) {
             Ok(())

@@ -25,6 +25,11 @@ pub(super) fn common(stacks: &[Vec<usize>]) -> Option<String> {
     let common = (0..first.len()).take_while(|&at| alike(at)).count();
     let at = (0..common).rev().find(|&at| first[at].is_programs())?;
     let frame = &first[at];
+    let name = match frame.name.as_str() {
+        // By its own name alone, which is a number.
+        closure if closure.starts_with("{closure") => "a closure".to_owned(),
+        name => format!("`{name}`"),
+    };
     let everywhere = others.iter().all(|other| other[at] == *frame);
     let file = frame.file.as_ref().map(|(file, line)| {
         let file = shown(file).display().to_string();
@@ -35,8 +40,8 @@ pub(super) fn common(stacks: &[Vec<usize>]) -> Option<String> {
         }
     });
     Some(match file {
-        Some(file) => format!("`{}` at {file}", frame.name),
-        None => format!("`{}`", frame.name),
+        Some(file) => format!("{name} at {file}"),
+        None => name,
     })
 }
 

@@ -22,6 +22,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "explorer/src/report/evidence.rs",
             "explorer/src/report/limits.rs",
             "explorer/src/report/rank_bound.rs",
+            "explorer/src/schedule/mod.rs",
             "explorer/src/settings/ranks.rs",
         ],
     ),
@@ -71,6 +72,7 @@ const OWN: &[&str] = &[
     // The user's own maps and sets, in the user's own formats.
     "explorer/src/lookalike/collections/",
     "explorer/src/plugin/",
+    "explorer/src/runtime/executed.rs",
     "explorer/src/runtime/scope.rs",
     "explorer/src/search/",
     "explorer/src/trace/",

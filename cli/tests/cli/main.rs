@@ -110,6 +110,15 @@ fn json(code: i32, arguments: &[&str]) -> Value {
     run(&[arguments, &["--json"]].concat()).ends_with(code).json()
 }
 
+/// A report's findings, but for which strategy found them: a replay has none.
+fn findings(report: &Value) -> Value {
+    let mut findings = report["findings"].clone();
+    for finding in findings.as_array_mut().unwrap() {
+        finding.as_object_mut().unwrap().remove("found_by");
+    }
+    findings
+}
+
 /// The token of a report's first finding.
 #[track_caller]
 fn token(report: &Value) -> String {

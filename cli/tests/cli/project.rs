@@ -1,7 +1,7 @@
 //! `test` and `replay` in a project of the user's. One test, because each step
 //! builds on what the last compiled.
 
-use crate::{Ran, run_in, throw_away, token};
+use crate::{Ran, findings, run_in, throw_away, token};
 use intermezzo::Settings;
 use serde_json::Value;
 use std::fs;
@@ -323,7 +323,7 @@ fn findings_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &V
         assert_eq!(replayed["coverage"]["kind"], "replayed");
         assert_eq!(
             replayed["findings"][0].to_string(),
-            found["findings"][0].to_string()
+            findings(found)[0].to_string()
         );
     }
     let ran = run(&["replay", &token(found), "--", "--lib", "--", "--nocapture"]).ends_with(1);

@@ -70,12 +70,12 @@ fn beyond_the_limit_tasks_are_unwound_and_a_note_says_so() {
 
 #[test]
 fn statics_in_use_are_forgotten_and_fresh_again() {
-    static SHARED: Mutex<Vec<Box<u32>>> = Mutex::new(Vec::new());
+    static SHARED: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let report = Explorer::new().keep_going(true).explore(|| {
         let mut shared = SHARED.lock().unwrap();
         assert_eq!(shared.len(), 0);
-        shared.push(Box::new(1));
-        let task = thread::spawn(|| SHARED.lock().unwrap().push(Box::new(2)));
+        shared.push("first".into());
+        let task = thread::spawn(|| SHARED.lock().unwrap().push("second".into()));
         let ended = intermezzo_explorer::choose(2) == 1;
         if ended {
             drop(shared);

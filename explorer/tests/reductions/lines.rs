@@ -276,6 +276,65 @@ fn dpor_runs_each_trace_of_straight_lines_once() {
     );
 }
 
+/// Programs in which a step that is planned turns out to be another: all traces are found, each once.
+#[track_caller]
+fn check_each(counted: Option<bool>, programs: &[&[&[Line]]]) {
+    for tasks in programs {
+        let program = Program {
+            joining: Joining::Between,
+            counted,
+            tasks: tasks.iter().map(|lines| lines.to_vec()).collect(),
+        };
+        let (source, seen) = searched(&program, Reduction::SourceDpor, None);
+        let (optimal, same) = searched(&program, Reduction::Dpor, None);
+        assert_eq!(same, seen, "{program:?}");
+        let ran = (optimal.executions(), optimal.redundant(), optimal.reduction());
+        let traces = source.traces().expect("few traces");
+        assert_eq!(ran, (traces, 0, "dpor"), "{program:?}: {optimal}");
+        assert_eq!(optimal.traces(), Some(traces), "{program:?}");
+        let (several, _) = explore(&program, Explorer::new().reduction(Reduction::Dpor).jobs(3));
+        assert_eq!(several.traces(), Some(traces), "{program:?}");
+    }
+}
+
+/// An exchange that failed is planned to come before what made it fail, as if it succeeded then; but the second one of the first
+/// task's lines fails wherever it comes, and wakes nobody.
+#[test]
+fn dpor_finds_what_comes_after_an_exchange_that_fails_again() {
+    use Line::{Add, Exchange, Load, Store};
+    check_each(
+        None,
+        &[
+            &[&[Exchange(0)], &[Add(0)], &[Load(0)], &[Load(0)]],
+            &[&[Exchange(0)], &[Store(0)], &[Load(0)], &[Load(0)]],
+            &[
+                &[Exchange(0), Load(1)],
+                &[Add(0), Store(1)],
+                &[Load(0)],
+                &[Load(0)],
+            ],
+            // One that succeeded fails where it comes first.
+            &[&[Load(0)], &[Store(0), Exchange(0)], &[Add(0)], &[Exchange(0)]],
+        ],
+    );
+}
+
+/// Whose handle is the last depends on the order: the last is dropped within the step before, others in steps of their own. What
+/// comes after a planned step may be one step later than planned, or one earlier.
+#[test]
+fn dpor_follows_sequences_past_dropped_handles() {
+    use Line::{Add, Exchange, Load, Store};
+    check_each(
+        Some(true),
+        &[
+            &[&[Load(2)], &[Store(2), Store(0)], &[Store(2), Load(0)]],
+            &[&[Exchange(2)], &[Load(2)], &[Load(0)], &[Store(2), Exchange(0)]],
+            &[&[Load(1), Load(2), Load(1)], &[Store(1), Load(2)], &[Add(2)]],
+            &[&[Add(0), Load(1)], &[Load(0), Load(0)], &[Load(1)], &[Store(1)]],
+        ],
+    );
+}
+
 /// Two pairs of tasks that cross each other, however they are joined.
 #[test]
 fn dpor_runs_two_crossed_pairs_once_each() {

@@ -62,21 +62,25 @@ impl Dpor {
                 task: node.task,
                 touches: std::mem::take(&mut node.touches),
                 over_void: trace.is_void(depth),
+                overslept: false,
             });
             node.went_on = None;
             let from = node.sleepers;
-            while let Some(task) = node.next_pending() {
+            while let Some(task) = self.nodes[depth].next_pending() {
                 if self.sleepers[from..].iter().any(|sleeper| sleeper.task == task) {
                     continue;
                 }
+                let node = &self.nodes[depth];
                 let listed = &self.candidates[node.candidates.clone()];
                 let place = listed.iter().position(|candidate| candidate.task == task);
                 let Some(alternative) = place else {
+                    self.do_without_plan(depth);
                     continue;
                 };
                 if !self.bound.allows(node, alternative) {
                     continue;
                 }
+                let node = &mut self.nodes[depth];
                 node.task = task;
                 node.tried += 1;
                 self.values.clear();

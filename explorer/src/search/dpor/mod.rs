@@ -13,6 +13,13 @@
 //! - *Values.* Choices other than of tasks (`choose(n)`, whom to notify) are enumerated within the step that makes them.
 //! - *Variables* that came into use after a step may have other numbers in other executions, where they are known
 //!   again by names of the operations on them (`names`). Where it cannot be told for that reason whether a branch leads to the same as a sequence, source sets take over, which need not know.
+//! - *Sleepers that were not woken.* That a sleeper commutes with a sequence is enough to dismiss it only if all that is found
+//!   where the sleeper's step was tried is planned further up, and followed. A leaf of a tree takes in all that begins with it; so
+//!   who sleeps there has to be woken by what leads to it. An exchange that failed may succeed once it comes earlier, and is
+//!   planned as if it did, and as such wakes those who load. If it fails after all they sleep on: they *overslept*. From there on
+//!   such a sleeper dismisses only what its own step begins, as with source sets.
+//! - *Handles.* Who drops the last handle but one to something shared takes a step for it, and who drops the last does it within
+//!   the step before. Drops commute, so in another order a planned step may be two, or two may be one. Trees are made to fit.
 //! - *Blocked operations* of an execution that is stuck take part in races, though they never happened.
 //! - *Unasked wakings* (a time-out before its time, a spurious wake-up) are another next step of a task that waits. One is
 //!   tried before each step that does not commute with it.
@@ -42,7 +49,7 @@ mod tree;
 use super::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::trace::{Ending, Trace, conflict};
+use crate::trace::{Ending, Touch, Trace, conflict};
 use bound::Bound;
 use intermezzo_sdk::TaskId;
 use node::{Candidate, Node, Path};
@@ -190,7 +197,7 @@ impl Dpor {
         let trace = point.trace();
         let depth = self.nodes.len();
         debug_assert_eq!(depth, trace.steps().len(), "one node for each step");
-        self.follow_values();
+        let counts = self.follow_values();
         let candidates = self.candidates.len();
         let mut unasked = false;
         let sleeping = self.sleepers.len();
@@ -208,6 +215,9 @@ impl Dpor {
             unasked |= waits_for.is_some();
             self.candidates.push(Candidate { task, waits_for });
         });
+        if let Some(counts) = counts {
+            self.fit_guide(&counts, candidates, trace);
+        }
         let choice = (point.alternatives > 1).then_some(point.choices);
         let preemptions = match self.nodes.last() {
             Some(last) if self.is_bounded() => last.preemptions + self.cost(last, last.task),
@@ -218,17 +228,23 @@ impl Dpor {
         (node.candidates, node.sleepers) = (candidates..self.candidates.len(), sleeping);
         (node.choice, node.fair, node.unasked) = (choice, point.fair, unasked);
         (node.preempts, node.preemptions) = (point.preempts, preemptions);
+        let (mut guided, mut planned) = (None, 0);
+        if !self.guide.is_empty() {
+            std::mem::swap(&mut node.pending, &mut self.guide);
+            guided = std::iter::from_fn(|| node.next_pending())
+                .inspect(|_| planned += 1)
+                .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
+        }
+        if guided.is_none() && self.insertion == Insertion::Whole {
+            // Whoever still sleeps was not woken by what was planned.
+            let asleep = self.sleepers[sleeping..].iter_mut();
+            asleep.for_each(|sleeper| sleeper.overslept = true);
+        }
         let asleep = |task: u32| {
             self.sleepers[sleeping..]
                 .iter()
                 .any(|sleeper| sleeper.task == task)
         };
-        let mut guided = None;
-        if !self.guide.is_empty() {
-            std::mem::swap(&mut node.pending, &mut self.guide);
-            guided = std::iter::from_fn(|| node.next_pending())
-                .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
-        }
         // Without a sequence to follow, or where what it wants next was done on the way, anything goes; who could go on
         // only unasked comes last.
         let awake = |unasked: bool| {
@@ -245,15 +261,40 @@ impl Dpor {
             return 0;
         };
         node.task = listed[alternative].task;
+        if guided.is_some() && planned > 1 {
+            self.do_without_plan(depth);
+        }
         alternative as u32
     }
 
-    /// The step that is over has chosen its values: what is to be tried after them comes next.
-    fn follow_values(&mut self) {
+    /// The step that is over has chosen its values: what is to be tried after them comes next. If that is anything particular,
+    /// the counts that the step was to make.
+    fn follow_values(&mut self) -> Option<Touches> {
+        let mut counts = None;
         if let Some(node) = self.nodes.last_mut() {
+            if self.insertion == Insertion::Whole && node.sequences.goes_on() {
+                counts = node.sequences.counts_after(&self.values);
+            }
             node.sequences.take_after(&self.values, &mut self.guide);
         }
         self.values.clear();
+        counts.filter(|_| !self.guide.is_empty())
+    }
+
+    /// Makes what is to be tried fit the step that is over, which was to make these counts. Who drops a handle does that in a
+    /// step of its own, but the last one in the step before; and which is the last depends on the order. The candidates for
+    /// the next step are those from `candidates` on.
+    #[inline(never)]
+    fn fit_guide(&mut self, counts: &[Touch], candidates: usize, trace: &Trace) {
+        let depth = self.nodes.len() - 1;
+        let task = self.nodes[depth].task;
+        let made = tree::counts(trace.touches(depth));
+        let mut listed = self.candidates[candidates..].iter();
+        if made > counts.len() {
+            self.guide.leave_out(task, made - counts.len());
+        } else if made < counts.len() && listed.any(|candidate| candidate.task == task) {
+            self.guide.put_first(task, &counts[made..]);
+        }
     }
 
     /// Those who sleep before a step, and touch nothing that it does, sleep after it.
@@ -317,6 +358,17 @@ impl Dpor {
             let task = self.candidates[place].task;
             self.try_task(depth, task, Touches::new());
         }
+    }
+
+    /// Some of what was to be tried at a step cannot be, and is lost. Every alternative is to be tried instead; and that what
+    /// a sleeper leads to comes to be planned cannot be relied on.
+    #[cold]
+    fn do_without_plan(&mut self, depth: usize) {
+        let (from, end) = (self.nodes[depth].sleepers, self.sleepers_end(depth));
+        for sleeper in &mut self.sleepers[from..end] {
+            sleeper.overslept = true;
+        }
+        self.try_all(depth);
     }
 
     /// A task, whose step touches this as far as is known, is to be tried at a step, unless it is or was.

@@ -56,6 +56,8 @@ pub(super) struct Branches {
     taken: Vec<Taken>,
     /// What is to be tried after those, in order.
     pending: Tree,
+    /// Whether some of what was to be tried could not be.
+    lost: bool,
     /// Whether the place is among those that hands without work look through.
     listed: bool,
 }
@@ -65,6 +67,7 @@ impl Branches {
         Mutex::new(Branches {
             taken: vec![first],
             pending,
+            lost: false,
             listed: false,
         })
     }
@@ -115,6 +118,8 @@ pub(super) struct Branch {
     pub(super) line: Line,
     /// The branches that were taken before.
     pub(super) sleepers: Vec<Sleeper>,
+    /// Whether all who sleep at the place overslept.
+    pub(super) overslept: bool,
 }
 
 /// Places for the first sequence of a tree; what else is in the tree is to be tried at them.
@@ -201,15 +206,26 @@ impl Place {
         while let Some(task) = branches.pending.take_first(&mut sequences) {
             let tried = asleep.iter().any(|sleeper| sleeper.task == task)
                 || branches.taken.iter().any(|taken| taken.task == task);
-            let place = listed.iter().position(|candidate| candidate.task == task);
-            let Some(alternative) = place.filter(|&place| !tried && bound.allows(node, place)) else {
+            if tried {
+                continue;
+            }
+            let Some(alternative) = listed.iter().position(|candidate| candidate.task == task) else {
+                // As where one hand does without its plan.
+                branches.lost = true;
+                for candidate in listed {
+                    branches.add_leaf(candidate.task, Touches::new());
+                }
                 continue;
             };
+            if !bound.allows(node, alternative) {
+                continue;
+            }
             let sleeper = |taken: &Taken| {
                 Some(Sleeper {
                     task: taken.task,
                     touches: taken.touches.clone()?,
                     over_void: false,
+                    overslept: false,
                 })
             };
             let sleepers = branches.taken.iter().filter_map(sleeper).collect();
@@ -229,6 +245,7 @@ impl Place {
                 alternative: alternative as u32,
                 line,
                 sleepers,
+                overslept: branches.lost,
             });
         }
         None
@@ -273,6 +290,10 @@ impl Place {
     }
 }
 
+fn is_false(lost: &bool) -> bool {
+    !lost
+}
+
 /// A place, to be saved: what it has to do with others by their numbers.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedPlace {
@@ -280,6 +301,8 @@ pub(super) struct SavedPlace {
     found: Option<(usize, usize)>,
     taken: Vec<SavedTaken>,
     pending: Vec<SavedBranch>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    lost: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -308,6 +331,7 @@ impl Place {
             found: self.way().map(|(way, depth)| (number_of_way(way), *depth)),
             taken: taken.collect(),
             pending: branches.pending.saved(),
+            lost: branches.lost,
         }
     }
 
@@ -345,6 +369,7 @@ impl Place {
         let branches = Branches {
             taken,
             pending,
+            lost: saved.lost,
             listed: false,
         };
         // Somebody took the first branch of each.

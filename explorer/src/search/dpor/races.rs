@@ -180,6 +180,8 @@ impl Dpor {
         let asleep = &self.sleepers[node.sleepers..end];
         for (at, sleeper) in asleep.iter().enumerate() {
             match sequence.may_begin(trace, sleeper.task, &sleeper.touches) {
+                // What it leads to may itself rely on this sequence.
+                Some(None) if sleeper.overslept => {}
                 Some(None) => return Seen::Commutes(node.sleepers + at),
                 Some(Some(_)) => return Seen::Maybe,
                 None => {}

@@ -43,6 +43,9 @@ struct SavedNode {
     task: u32,
     candidates: Vec<(u32, Option<Key>)>,
     sleepers: Vec<(u32, SavedTouches)>,
+    /// Those of them who overslept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    overslept: Vec<u32>,
     unasked: bool,
     fair: bool,
     choice: Option<usize>,
@@ -175,6 +178,11 @@ impl SavedPath {
                 .iter()
                 .map(|sleeper| (sleeper.task, saved_touches(&sleeper.touches)))
                 .collect(),
+            overslept: sleepers[node.sleepers..end]
+                .iter()
+                .filter(|sleeper| sleeper.overslept)
+                .map(|sleeper| sleeper.task)
+                .collect(),
             unasked: node.unasked,
             fair: node.fair,
             choice: node.choice,
@@ -229,6 +237,7 @@ impl SavedNode {
                 task: *task,
                 touches: restored_touches(touches)?,
                 over_void: false,
+                overslept: self.overslept.contains(task),
             });
         }
         // A step costs one preemption at most, and tries each candidate once.

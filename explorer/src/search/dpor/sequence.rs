@@ -2,7 +2,7 @@
 
 use super::names::{Apart, Named, Names};
 use super::sleep::Touches;
-use super::tree::only_key;
+use super::tree::{counts, only_key};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::{Blocked, Class, Key, NOTHING, Name, Step, Touch, Trace, conflict};
 use smallvec::SmallVec;
@@ -116,6 +116,8 @@ pub(super) struct Sequence {
     blocked: Option<Blocked>,
     /// The step for which the race is reversed: what comes before it is another question once it is.
     reversed: Option<usize>,
+    /// Whether a step that is done makes more or fewer counts than in the last execution, where its task has other steps then.
+    pub(super) counts_otherwise: bool,
     /// The step before which the sequence is to be tried.
     depth: usize,
     /// The names of the last execution's steps.
@@ -215,6 +217,7 @@ impl Sequences {
     #[inline(always)]
     fn begin(&mut self, trace: &Trace, earlier: usize) {
         self.sequence.depth = earlier;
+        self.sequence.counts_otherwise = false;
         (self.sequence.blocked, self.sequence.reversed) = (None, None);
         (self.sequence.from, self.sequence.end) = (0, 0);
         self.sequence.done.clear();
@@ -437,8 +440,41 @@ impl Sequence {
         });
     }
 
+    /// The step at a place was done, and makes so many counts: takes it out, and steps of its task that only make counts which
+    /// are among those.
+    #[inline(always)]
+    pub(super) fn take_counting(&mut self, trace: &Trace, place: usize, made: usize) {
+        let planned = self.left()[place];
+        let own = match planned.step() {
+            Some(step) => counts(trace.touches(step)),
+            None => 0,
+        };
+        self.take(place);
+        if own != made {
+            self.count_otherwise(trace, planned.task, made.saturating_sub(own));
+        }
+    }
+
+    #[inline(never)]
+    fn count_otherwise(&mut self, trace: &Trace, task: u32, mut made: usize) {
+        self.counts_otherwise = true;
+        while made > 0
+            && let Some(place) = self.place_of_step(task)
+            && let Some(step) = self.left()[place].step()
+            && counts(trace.touches(step)) == trace.touches(step).len()
+            && trace.touches(step).len() <= made
+            && self.can_be_first(trace, place)
+        {
+            made -= trace.touches(step).len();
+            self.take(place);
+        }
+    }
+
     /// The step of a task was done, which touches this: takes it out, if it is at a place.
-    pub(super) fn take_touching(&mut self, task: u32, place: Option<usize>, key: Option<Key>) {
+    pub(super) fn take_touching(&mut self, task: u32, place: Option<usize>, touches: &[Touch]) {
+        // Where it is no step of the sequence, it may be more or less than one of the last execution.
+        self.counts_otherwise |= place.is_none() && counts(touches) > 0;
+        let key = only_key(touches);
         let along = place.is_some_and(|place| {
             let step = self.remove(place).step;
             self.is_along(step)

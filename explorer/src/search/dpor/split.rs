@@ -451,6 +451,10 @@ impl Dpor {
             self.sleepers.extend_from_slice(way.asleep(*depth));
         }
         self.sleepers.extend(branch.sleepers);
+        if branch.overslept {
+            let asleep = self.sleepers[node.sleepers..].iter_mut();
+            asleep.for_each(|sleeper| sleeper.overslept = true);
+        }
         node.task = branch.task;
         node.tried = branch.number as u32;
         let tasks: Vec<u32> = branch.line.iter().map(|(task, _)| *task).collect();

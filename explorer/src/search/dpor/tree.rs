@@ -4,7 +4,7 @@ use super::names::Names;
 use super::sequence::{Done, Sequence, Values, values};
 use super::sleep::{SavedTouches, Touches, as_touches, restored_touches, saved_touches};
 use crate::schedule::Choice;
-use crate::trace::{Key, Name, Touch, Trace};
+use crate::trace::{Class, Key, Name, Touch, Trace};
 use serde::{Deserialize, Serialize};
 
 /// A step to be taken, and what is to be tried after it, in order. With nothing to be tried, anything is.
@@ -303,7 +303,89 @@ impl Tree {
         } else {
             other.branches.extend(self.branches.drain(at + 1..end));
             self.branches[at].size = 1;
+            self.take_other_after(at + 1, values, other);
         }
+    }
+
+    /// Adds what is to be tried after further such steps from a place on.
+    fn take_other_after(&mut self, mut at: usize, values: &Values, other: &mut Tree) {
+        while at < self.branches.len() {
+            let end = at + self.branches[at].size as usize;
+            if self.branches[at].chose(values) {
+                other.branches.extend(self.branches.drain(at..end).skip(1));
+            } else {
+                at = end;
+            }
+        }
+    }
+
+    /// What the first step that chose these values counts up and down; `None` if nothing is to be tried after it.
+    pub(super) fn counts_after(&self, values: &Values) -> Option<Touches> {
+        let at = self.first().find(|&at| self.branches[at].chose(values))?;
+        let branch = &self.branches[at];
+        let counts = branch.touches().iter().filter(|touch| touch.class == Class::Add);
+        (!branch.is_last()).then(|| counts.copied().collect())
+    }
+
+    /// A step of a task, which counts this, is to be taken before all.
+    pub(super) fn put_first(&mut self, task: u32, counts: &[Touch]) {
+        self.forget_distances();
+        let size = (self.branches.len() - self.gone) as u32 + 1;
+        self.branches
+            .insert(self.gone, Branch::new(task, size, &[], counts));
+    }
+
+    /// Forgets how many steps before another step touched what is not known: there are more now, or fewer.
+    fn forget_distances(&mut self) {
+        for branch in &mut self.branches[self.gone..] {
+            let touches = match &mut branch.more {
+                Some(more) => &mut more.touches[..],
+                None => branch.touch.as_mut_slice(),
+            };
+            for touch in touches {
+                if let Some(first) = touch.key.unknown_from() {
+                    touch.key = Key::unknown(first, None);
+                }
+            }
+        }
+    }
+
+    /// The next so many counts of a task have been made: its steps that only make these are left out.
+    pub(super) fn leave_out(&mut self, task: u32, made: usize) {
+        self.forget_distances();
+        // The branches that the next one is within: where each ends, and how many counts of the task that were made are to come.
+        let mut within: Vec<(usize, usize)> = Vec::new();
+        let mut left = Vec::new();
+        for (at, mut branch) in self.branches.drain(..).enumerate().skip(self.gone) {
+            within.retain(|&(end, ..)| end > at);
+            let made = within.last().map_or(made, |&(_, made)| made);
+            let end = at + branch.size as usize;
+            if made == 0 || branch.task != task {
+                within.push((end, made));
+                left.push((at, branch));
+                continue;
+            }
+            let touches = branch.touches();
+            let only_counts = !touches.is_empty() && counts(touches) == touches.len();
+            if only_counts && touches.len() <= made {
+                within.push((end, made - touches.len()));
+                continue;
+            }
+            if only_counts {
+                branch = Branch::new(task, branch.size, branch.values(), &touches[made..]);
+            }
+            within.push((end, 0));
+            left.push((at, branch));
+        }
+        // Which are left out are missing among those that they were within.
+        let places: Vec<usize> = left.iter().map(|(at, _)| *at).collect();
+        for (at, mut branch) in left {
+            let end = at + branch.size as usize;
+            let before = |end: usize| places.partition_point(|&place| place < end);
+            branch.size = (before(end) - before(at)) as u32;
+            self.branches.push(branch);
+        }
+        self.gone = 0;
     }
 
     /// Adds a sequence, unless the tree holds one that leads to the same. Whether it could not be told of some that is tried
@@ -361,6 +443,9 @@ impl Tree {
         left.for_each_step(trace, choices, |step, values, touches| {
             let mut branch = Branch::new(step.task, size, values, touches);
             let back = |key| {
+                if left.counts_otherwise {
+                    return None;
+                }
                 let mut before = done.iter().rev();
                 Some(before.position(|step| step.key(trace, left) == Some(key))? + 1)
             };
@@ -439,7 +524,7 @@ impl Branch {
                 if !sequence.can_be_first(trace, place) || self.is_other(trace, choices, sequence, place) {
                     return Leads::Elsewhere;
                 }
-                sequence.take(place);
+                sequence.take_counting(trace, place, counts(self.touches()));
             }
             None => {
                 let Some(touches) = self.touches_in(trace, sequence) else {
@@ -451,7 +536,7 @@ impl Branch {
                 if place.is_some_and(|place| self.is_other(trace, choices, sequence, place)) {
                     return Leads::Elsewhere;
                 }
-                sequence.take_touching(self.task, place, only_key(&touches));
+                sequence.take_touching(self.task, place, &touches);
             }
         }
         Leads::Along
@@ -481,6 +566,9 @@ impl Branch {
         let Some(first) = touches.iter().find_map(|touch| touch.key.unknown_from()) else {
             return Some(touches);
         };
+        if sequence.counts_otherwise {
+            return None;
+        }
         if let [touch] = &mut touches[..]
             && let Some(back) = touch.key.back()
         {
@@ -519,6 +607,13 @@ impl Branch {
         touches.retain(|touch| touch.key.unknown_from().is_none());
         apart.then_some(touches)
     }
+}
+
+/// How many counts a step makes.
+#[inline(always)]
+pub(super) fn counts(touches: &[Touch]) -> usize {
+    let is_count = |touch: &&Touch| touch.class == Class::Add;
+    touches.iter().filter(is_count).count()
 }
 
 /// The key of what is touched, if that is one.

@@ -152,20 +152,21 @@ fn the_template_in_rust_compiles_and_is_a_monitor() {
     documented(&directory.path().join("no-relaxed/src/lib.rs"));
 }
 
+/// What the template's `Makefile` does on Linux.
+const COMPILED_BY_HAND: &str =
+    "cc -std=c11 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -shared -o no-relaxed.so no-relaxed.c";
+
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn the_template_in_c_compiles_and_is_a_monitor() {
-    if Command::new("cc").arg("--version").output().is_err()
-        || Command::new("make").arg("--version").output().is_err()
-    {
-        eprintln!("skipped: there is no `cc` or no `make` here to compile a plugin in C");
-        return;
-    }
     let directory = tempfile::tempdir().unwrap();
     from_template(
         directory.path(),
         &["--c"],
-        |project| build(project, "make", &["CFLAGS=-Wall -Wextra -Werror"]),
+        |project| match Command::new("make").arg("--version").output() {
+            Ok(_) => build(project, "make", &["CFLAGS=-Wall -Wextra -Werror"]),
+            // Rust needs a `cc`, and no `make`: the same by hand.
+            Err(_) => build(project, "sh", &["-c", COMPILED_BY_HAND]),
+        },
         None,
     );
     documented(&directory.path().join("no-relaxed/no-relaxed.c"));

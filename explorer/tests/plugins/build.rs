@@ -19,9 +19,8 @@ fn sdk() -> PathBuf {
         .unwrap()
 }
 
-/// Compiles C to a library with these flags; `None`, and a word about it, where there is no compiler of C.
-#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
-pub(crate) fn c(name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
+/// Compiles C to a library with these flags, by what `rustc` links with.
+pub(crate) fn c(name: &str, source: &str, flags: &[&str]) -> PathBuf {
     let directory = directory(name);
     let (from, to) = (directory.join("monitor.c"), directory.join("monitor.so"));
     std::fs::write(&from, source).unwrap();
@@ -29,31 +28,26 @@ pub(crate) fn c(name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
     cc.args([
         "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
     ]);
-    let Ok(output) = cc
+    let output = cc
         .arg(&to)
         .arg(&from)
         .arg("-I")
         .arg(sdk().join("include"))
         .args(flags)
         .output()
-    else {
-        eprintln!("skipped: there is no `cc` here to compile a plugin in C");
-        return None;
-    };
+        .expect("a compiler of C, `cc`");
     assert!(
         output.status.success(),
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    Some(to)
+    to
 }
 
 /// The plugin in C of these tests, compiled once.
-pub(crate) fn c_plugin() -> Option<&'static Path> {
-    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    BUILT
-        .get_or_init(|| c("c-plugin", include_str!("monitor.c"), &[]))
-        .as_deref()
+pub(crate) fn c_plugin() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| c("c-plugin", include_str!("monitor.c"), &[]))
 }
 
 /// The plugin in Rust of these tests, compiled once, in a project of its own.

@@ -80,12 +80,9 @@ fn mutated_files_are_refused_or_loaded() {
     let directory = directory("mutated");
     let mut random = Xoshiro256StarStar::seed_from_u64(SEED);
     let mut came = Came::default();
-    let sound = [c_plugin(), Some(rust_plugin())].map(|file| file.map(|file| std::fs::read(file).unwrap()));
+    let sound = [c_plugin(), rust_plugin()].map(|file| std::fs::read(file).unwrap());
     for number in 0..1000 {
-        let Some(sound) = &sound[usize::from(number % 4 == 0)] else {
-            continue;
-        };
-        let mut bytes = sound.clone();
+        let mut bytes = sound[usize::from(number % 4 == 0)].clone();
         let damage = mutate(&mut bytes, &mut random);
         // A new name each time: a loader remembers what it has loaded.
         let file = directory.join(format!("{number}.so"));
@@ -98,7 +95,7 @@ fn mutated_files_are_refused_or_loaded() {
 
 #[test]
 fn mutated_tables_are_refused_or_loaded() {
-    let Some(library) = c_plugin() else { return };
+    let library = c_plugin();
     let mut random = Xoshiro256StarStar::seed_from_u64(SEED);
     let mut came = Came::default();
     for _ in 0..300 {

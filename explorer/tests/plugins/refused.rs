@@ -48,7 +48,7 @@ fn files_that_are_no_libraries_are_refused() {
 
 #[test]
 fn libraries_for_other_machines_are_refused() {
-    let Some(library) = c_plugin() else { return };
+    let library = c_plugin();
     let sound = std::fs::read(library).unwrap();
     let directory = directory("other-machines");
     let with = |name: &str, at: usize, byte: u8| {
@@ -166,15 +166,13 @@ fn plugins_of_other_versions_are_refused() {
         "#pragma pack(push, 1)\n{}",
         entry("intermezzo_monitor_2", "").replace("sizeof *table", "148")
     );
-    let Some(library) = c("version-packed", &source, &[]) else {
-        return;
-    };
+    let library = c("version-packed", &source, &[]);
     assert!(refusal(&library, "").contains("148 bytes, where version 2 of the contract has 152"));
 }
 
 #[test]
 fn constructors_that_fail_are_refused() {
-    let Some(library) = c_plugin() else { return };
+    let library = c_plugin();
     for (arguments, says) in [
         ("refuse", "the monitor could not be made: not with me"),
         (

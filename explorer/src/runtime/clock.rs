@@ -54,7 +54,6 @@ impl Engine {
     /// Looks at the clock, which moves it. Returns virtual time in nanoseconds since the execution began.
     pub(crate) fn look_at_clock(self, site: Site) -> u64 {
         let rt = self.rt();
-        rt.tasks[rt.current as usize].clock_looked_at = rt.events.as_slice().len();
         rt.also_touches(Key::CLOCK, Class::Write);
         let task = rt.current;
         let events = rt.events.as_slice();

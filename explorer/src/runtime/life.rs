@@ -83,8 +83,7 @@ impl Engine {
     /// Looks whether a task has ended: the answer, and `true` if it is late, because the task is over and not found ended.
     ///
     /// The end of a task is no step of its own: it comes with the last thing that the task does. In reality it may come any
-    /// time later, and a look can tell. So each look at a task that is over is a choice, until one finds the task ended. A
-    /// second look by a task that has learned of nothing since the first has none: it would show the same.
+    /// time later, and a look can tell. So each look at a task that is over is a choice, until one finds the task ended.
     pub(crate) fn look_for_end(self, task: u32) -> (bool, bool) {
         let rt = self.rt();
         let entry = &rt.tasks[task as usize];
@@ -196,9 +195,8 @@ impl Runtime {
     fn may_be_late(&mut self, task: u32) -> bool {
         let (me, over) = (self.current, &self.tasks[task as usize]);
         let gives_way = |op| matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut);
-        let events = self.events.as_slice();
         let (mut was_late, mut given_way) = (false, 0);
-        for event in &events[over.over_at..] {
+        for event in &self.events.as_slice()[over.over_at..] {
             match event.op {
                 SyncVarOp::TaskEnd => {}
                 // It drops thread-locals, which it does not do before looks can find it ended.
@@ -208,32 +206,13 @@ impl Runtime {
                 op => given_way += u32::from(was_late && gives_way(op)),
             }
         }
-        // After a look that did not find it ended another shows the same, unless the caller learned of something.
-        let mut learned = true;
-        let own = events
-            .iter()
-            .enumerate()
-            .rev()
-            .filter(|(_, event)| event.task == me);
-        for (at, event) in own {
-            match event.op {
-                SyncVarOp::TaskCheck if event.var == over.var => {
-                    learned = self.tasks[me as usize].clock_looked_at > at;
-                    break;
-                }
-                SyncVarOp::TaskCheck if event.read == 0 => {}
-                SyncVarOp::TaskFork | SyncVarOp::Choice | SyncVarOp::Fence => {}
-                SyncVarOp::Yield | SyncVarOp::Sleep => {}
-                _ => break,
-            }
-        }
         if over.passed_since_over > self.left.timeouts {
             return false;
         }
         // Under fairness a task that gives way twice lets the other end.
         let is_fair = given_way < self.limits.fair_yields.saturating_mul(2);
-        self.unfair_left_out |= learned && !is_fair;
-        learned && is_fair
+        self.unfair_left_out |= !is_fair;
+        is_fair
     }
 
     /// Marks the panics that tasks were unwinding from when the execution ended: nothing caught them, and they may be

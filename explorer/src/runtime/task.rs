@@ -130,8 +130,6 @@ pub(crate) struct Task {
     pub(crate) found_ended: bool,
     /// How often time has passed since because no task could go on, and no early time-out has accounted for it.
     pub(crate) passed_since_over: u32,
-    /// How many events there had been when it last looked at the clock.
-    pub(crate) clock_looked_at: usize,
     /// Whether it waits for tasks that borrow from it, so that it must not unwind before their end.
     pub(crate) firm: bool,
     /// Operations it took while it was cleared away.
@@ -174,7 +172,6 @@ impl Task {
             over_at: usize::MAX,
             found_ended: false,
             passed_since_over: 0,
-            clock_looked_at: 0,
             firm: false,
             operations_cleared: 0,
             detached: false,
@@ -209,7 +206,6 @@ impl Task {
         self.over_at = usize::MAX;
         self.found_ended = false;
         self.passed_since_over = 0;
-        self.clock_looked_at = 0;
         self.firm = false;
         self.operations_cleared = 0;
         self.detached = false;

@@ -94,7 +94,6 @@ pub(crate) fn executions(program: &Program, visit: &mut dyn FnMut(&Leaf<'_>) -> 
         eager: 0,
         last: 0,
         preemptions: 0,
-        looked: [0; TASKS],
         found: 0,
         late: false,
     };
@@ -144,7 +143,6 @@ impl Walk<'_> {
                 let eager = (0..TASKS).filter(|&task| state.eager & 1 << task != 0);
                 let next = eager.min_by_key(|&task| state.tasks[task].number);
                 state.running = next;
-                state.learn(next.expect("some task is eager"));
                 state.eager &= !(1 << next.expect("some task is eager"));
             } else {
                 break;
@@ -191,8 +189,7 @@ impl Walk<'_> {
         true
     }
 
-    /// Whether the next step of the task is a look at one that has ended, and may not find that: no look has, and
-    /// the task has learned of something since its last look at it.
+    /// Whether the next step of the task is a look at one that has ended, and may not find that: no look has.
     fn may_be_late(&self, state: &State, task: usize) -> bool {
         let Some(Op::IsFinished(other)) = self.operation(state, task) else {
             return false;
@@ -200,7 +197,6 @@ impl Walk<'_> {
         state.tasks[task].status == Status::Live
             && state.tasks[other].status == Status::Ended
             && state.found & 1 << other == 0
-            && state.looked[task] & 1 << other == 0
     }
 
     /// Visits every execution for each value that the task may choose.
@@ -263,7 +259,6 @@ impl Walk<'_> {
                     if state.tasks[other].status != Status::Ended {
                         state.tasks[task].status = Status::Joins(other);
                     }
-                    state.learn(task);
                 }
                 Op::Join(_) => {}
                 Op::Release if top.is_none() => {}
@@ -274,7 +269,6 @@ impl Walk<'_> {
                     if state.channels[channel].senders == 0 {
                         own.status = Status::Closes(channel);
                     } else {
-                        state.learn(task);
                         self.access(state, task, &[(Thing::Channel(channel), Class::Write)]);
                     }
                 }
@@ -347,22 +341,17 @@ impl Walk<'_> {
             index: own.operations * 2 + u8::from(ended),
         });
         own.operations += 1;
-        if ended {
-            state.learn(task);
-        }
     }
 
     /// The task does its next visible operation.
     fn step(&mut self, state: &mut State, task: usize) {
         match state.tasks[task].status {
             Status::Retakes(mutex) => {
-                state.learn(task);
                 state.tasks[task].status = Status::Live;
                 take_mutex(state, task, mutex);
                 return self.access(state, task, &[(Thing::Mutex(mutex), Class::Write)]);
             }
             Status::Closes(channel) => {
-                state.learn(task);
                 state.tasks[task].status = Status::Live;
                 state.channels[channel].closed = true;
                 return self.access(state, task, &[(Thing::Channel(channel), Class::Write)]);
@@ -377,11 +366,9 @@ impl Walk<'_> {
         if let Op::IsFinished(other) = op {
             let ended = state.tasks[other].status == Status::Ended && !state.late;
             state.found |= u8::from(ended) << other;
-            state.looked[task] |= u8::from(!ended) << other;
             state.tasks[task].read(u8::from(ended));
             return self.look(state, task, other, ended);
         }
-        state.learn(task);
         let own = &mut state.tasks[task];
         let done = match op {
             Op::Load(at) => {

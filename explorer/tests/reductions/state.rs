@@ -1,4 +1,4 @@
-//! What the model keeps of an execution: tasks, objects, and who has learned of what.
+//! What the model keeps of an execution: tasks and objects.
 
 use crate::model::{FAILED, Record, noted};
 use crate::program::{ATOMICS, CHANNELS, MUTEXES, TASKS};
@@ -78,19 +78,10 @@ pub(crate) struct State {
     pub(crate) eager: u8,
     pub(crate) last: usize,
     pub(crate) preemptions: u32,
-    /// The tasks that each task looked at and did not find ended, since it last learned of something: as bits.
-    pub(crate) looked: [u8; TASKS],
     /// Tasks that a look found ended: as bits.
     pub(crate) found: u8,
     /// Whether the look of the step under way is late: it does not find a task ended that has.
     pub(crate) late: bool,
-}
-
-impl State {
-    /// The task learns of what others did.
-    pub(crate) fn learn(&mut self, task: usize) {
-        self.looked[task] = 0;
-    }
 }
 
 impl Task {

@@ -3,9 +3,10 @@
 use super::Dpor;
 use super::sequence::values;
 use super::sleep::Sleeper;
+use super::tree;
 use crate::schedule::ChoiceKind;
 use crate::search::Plan;
-use crate::trace::Trace;
+use crate::trace::{Touch, Trace};
 
 impl Dpor {
     /// Turns the plan to the next execution: the deepest choice with something left to try.
@@ -111,5 +112,32 @@ impl Dpor {
         {
             self.leave();
         }
+    }
+
+    /// Makes what is to be tried fit the step that is over, which was to make these counts. Who drops a handle does that in a
+    /// step of its own, but the last one in the step before; and which is the last depends on the order. The candidates for
+    /// the next step are those from `candidates` on.
+    #[inline(never)]
+    pub(super) fn fit_guide(&mut self, counts: &[Touch], candidates: usize, trace: &Trace) {
+        let depth = self.nodes.len() - 1;
+        let task = self.nodes[depth].task;
+        let made = tree::counts(trace.touches(depth));
+        let mut listed = self.candidates[candidates..].iter();
+        if made > counts.len() {
+            self.guide.leave_out(task, made - counts.len());
+        } else if made < counts.len() && listed.any(|candidate| candidate.task == task) {
+            self.guide.put_first(task, &counts[made..]);
+        }
+    }
+
+    /// Some of what was to be tried at a step cannot be, and is lost. Every alternative is to be tried instead; and that what
+    /// a sleeper leads to comes to be planned cannot be relied on.
+    #[cold]
+    pub(super) fn do_without_plan(&mut self, depth: usize) {
+        let (from, end) = (self.nodes[depth].sleepers, self.sleepers_end(depth));
+        for sleeper in &mut self.sleepers[from..end] {
+            sleeper.overslept = true;
+        }
+        self.try_all(depth);
     }
 }

@@ -49,7 +49,7 @@ mod tree;
 use super::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::trace::{Ending, Touch, Trace, conflict};
+use crate::trace::{Ending, Trace, conflict};
 use bound::Bound;
 use intermezzo_sdk::TaskId;
 use node::{Candidate, Node, Path};
@@ -281,22 +281,6 @@ impl Dpor {
         counts.filter(|_| !self.guide.is_empty())
     }
 
-    /// Makes what is to be tried fit the step that is over, which was to make these counts. Who drops a handle does that in a
-    /// step of its own, but the last one in the step before; and which is the last depends on the order. The candidates for
-    /// the next step are those from `candidates` on.
-    #[inline(never)]
-    fn fit_guide(&mut self, counts: &[Touch], candidates: usize, trace: &Trace) {
-        let depth = self.nodes.len() - 1;
-        let task = self.nodes[depth].task;
-        let made = tree::counts(trace.touches(depth));
-        let mut listed = self.candidates[candidates..].iter();
-        if made > counts.len() {
-            self.guide.leave_out(task, made - counts.len());
-        } else if made < counts.len() && listed.any(|candidate| candidate.task == task) {
-            self.guide.put_first(task, &counts[made..]);
-        }
-    }
-
     /// Those who sleep before a step, and touch nothing that it does, sleep after it.
     ///
     /// False if the step ended a round in vain, and without that somebody's step was taken who slept: what the execution
@@ -358,17 +342,6 @@ impl Dpor {
             let task = self.candidates[place].task;
             self.try_task(depth, task, Touches::new());
         }
-    }
-
-    /// Some of what was to be tried at a step cannot be, and is lost. Every alternative is to be tried instead; and that what
-    /// a sleeper leads to comes to be planned cannot be relied on.
-    #[cold]
-    fn do_without_plan(&mut self, depth: usize) {
-        let (from, end) = (self.nodes[depth].sleepers, self.sleepers_end(depth));
-        for sleeper in &mut self.sleepers[from..end] {
-            sleeper.overslept = true;
-        }
-        self.try_all(depth);
     }
 
     /// A task, whose step touches this as far as is known, is to be tried at a step, unless it is or was.

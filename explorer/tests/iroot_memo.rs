@@ -1,7 +1,7 @@
 //! The memo of iRoots: what it saves, what it refuses, and who shares it.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{ExploreError, Explorer, Report, Strategy, thread};
+use intermezzo_explorer::{ExploreError, Explorer, Report, Settings, Strategy, thread};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs;
@@ -165,7 +165,12 @@ fn child() {
         return;
     };
     let explorer = |seed| {
-        explorer(Path::new(&memo))
+        // What another test killed must not be told of here.
+        let mut settings = Settings::default();
+        settings.set("journal", "none").unwrap();
+        Explorer::with_settings(settings)
+            .strategy(Strategy::coverage())
+            .memo(&memo)
             .seed(seed)
             .checkpoint_every(Duration::ZERO)
     };

@@ -14,7 +14,13 @@ pub(crate) enum After {
     Again,
     /// It departed each time: what it should have been is lost.
     Lost,
+    /// It departed, as too many did before it, and is to be tried again only if the search is to go on after findings.
+    TooMany,
 }
+
+/// Executions may depart before it is looked at how many do; and of the executions one of so many may.
+const DEPARTED_MIN: u64 = 10;
+const ONE_OF: u64 = 10;
 
 /// The executions of a search, each tried more than once if it departs from what was prescribed.
 pub(crate) struct Attempts {
@@ -22,6 +28,9 @@ pub(crate) struct Attempts {
     /// How many retries the running execution has left, and whether the next execution is one.
     left: u32,
     again: bool,
+    /// Executions, and how many of them departed.
+    executions: u64,
+    departed: u64,
 }
 
 /// How often executions were not what they should have been.
@@ -40,6 +49,8 @@ impl Attempts {
             retries,
             left: retries,
             again: false,
+            executions: 0,
+            departed: 0,
         }
     }
 
@@ -68,11 +79,14 @@ impl Attempts {
     /// Takes up an execution: whether it departed.
     #[inline]
     pub(crate) fn after(&mut self, departed: bool, departures: &mut Departures) -> After {
+        self.executions += 1;
+        self.departed += u64::from(departed);
         departures.departed += u64::from(departed);
         if departed && self.left > 0 {
             self.left -= 1;
             self.again = true;
-            return After::Again;
+            let too_many = self.departed >= DEPARTED_MIN && self.departed * ONE_OF > self.executions;
+            return if too_many { After::TooMany } else { After::Again };
         }
         self.left = self.retries;
         departures.lost += u64::from(departed);

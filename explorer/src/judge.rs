@@ -3,7 +3,7 @@
 use crate::report::{Evidence, Finding, FindingEvent, NamedPlace, WaitingTask};
 use crate::runtime::{
     AwaitedVar, Crash, Doing, Endless, EndlessLoop, EventLine, Hang, PanicNote, Reported, Scene, Stop,
-    Trouble, Verdict, Waiting,
+    Trouble, Unlike, Verdict, Waiting,
 };
 use crate::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
@@ -14,6 +14,34 @@ pub(crate) fn complete(stop: &Stop) -> bool {
         stop,
         Stop::Complete | Stop::Panicked | Stop::Deadlock | Stop::Livelock | Stop::Crashed(_) | Stop::Hung(_)
     )
+}
+
+/// What most likely made an execution depart from its schedule, and what to do about it. `another_var` says that the same
+/// operation of the same task came to another variable.
+fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> String {
+    if let Some(thread) = toucher {
+        return format!(
+            "the likely source is {thread}, which is not controlled and used what the test uses: spawn it by `intermezzo::thread`"
+        );
+    }
+    let source = if unlike.is_first {
+        "the test was changed since the schedule was recorded, or does what the schedule does not determine: take time, \
+         randomness, hash tables, threads and locks from `intermezzo`"
+    } else if unlike.hash_tables {
+        "the likely source is a hash table of std, which is gone through in another order each time: take `HashMap` and \
+         `HashSet` from `intermezzo::collections`"
+    } else if another_var {
+        "the likely source is an order by address, or by a random number: sort by something that is the same each time, and \
+         take randomness from `intermezzo::rand`"
+    } else if unlike.follows_first {
+        "the likely source is what the first execution set up and later ones find ready (a static, a `OnceLock`, a \
+         thread-local): `warm_up = 1` runs the test once before the search"
+    } else {
+        "the likely source is time, randomness, an address, a thread or lock of std, or what an earlier execution left \
+         behind: take time, randomness, threads and locks from `intermezzo`; what is set up once, before all executions, \
+         wants `warm_up = 1`"
+    };
+    source.to_owned()
 }
 
 /// The findings of an execution.
@@ -34,6 +62,7 @@ pub(crate) fn findings(
         events,
         current,
         toucher,
+        unlike,
         choices,
         premises,
     } = scene;
@@ -116,8 +145,7 @@ pub(crate) fn findings(
             found: met,
         } => {
             let message = format!(
-                "choice {} was to be {}, and was {}: the test does something that the schedule does not determine \
-                 (time, randomness, addresses, a thread or lock of std), or it was changed since the schedule was recorded",
+                "choice {} was to be {}, and was {}",
                 at + 1,
                 expected
                     .as_ref()
@@ -125,19 +153,25 @@ pub(crate) fn findings(
                 met.as_ref()
                     .map_or_else(|| "the end of the execution".into(), shape),
             );
-            found.push(engine(FindingKind::Divergence, message, vec![current]));
+            let mut finding = engine(FindingKind::Divergence, message, vec![current]);
+            finding.suggestion = Some(likely_source(unlike, toucher.as_deref(), false));
+            found.push(finding);
         }
-        Stop::Differed { at, before, now } => {
+        Stop::Differed {
+            at,
+            before,
+            now,
+            another_var,
+        } => {
             let what = if now.is_empty() {
-                format!("it ended before event {at}, which there had been under the same choices before")
+                format!("it ended before event {at}, which there had been")
             } else {
-                format!("event {at} was {now}, and had been {before} under the same choices before")
+                format!("event {at} was {now}, and had been {before}")
             };
-            let message = format!(
-                "{what}: the test does something that the schedule does not determine (time, randomness, addresses, a \
-                 thread or lock of std, or what an earlier execution left behind)"
-            );
-            found.push(engine(FindingKind::Divergence, message, vec![current]));
+            let message = format!("{what} under the same choices before");
+            let mut finding = engine(FindingKind::Divergence, message, vec![current]);
+            finding.suggestion = Some(likely_source(unlike, toucher.as_deref(), *another_var));
+            found.push(finding);
         }
         Stop::Misuse(message) => found.push(engine(FindingKind::Misuse, message.clone(), vec![current])),
         Stop::Crashed(crash) => {

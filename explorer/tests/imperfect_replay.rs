@@ -485,3 +485,81 @@ fn hash_tables_and_clocks_that_are_controlled() {
     assert!(clock.executions() > 1 && clock.verdict().is_pass(), "{clock}");
     assert_eq!(MOMENTS.lock().unwrap().len(), 1);
 }
+
+/// Says what the likely source of the first departure is.
+fn source(test: impl Fn() + Send + Sync + 'static) -> String {
+    let report = Explorer::new().explore(test);
+    assert_eq!(
+        (report.verdict(), kinds(&report)),
+        (Verdict::Inconclusive, vec!["divergence".into()]),
+        "{report}"
+    );
+    report.findings()[0]
+        .suggestion
+        .clone()
+        .expect("it says what to do")
+}
+
+#[test]
+fn the_likely_source_is_named() {
+    let table = source(|| {
+        let slots: HashMap<usize, AtomicUsize> = (0..12).map(|slot| (slot, AtomicUsize::new(0))).collect();
+        slots.values().for_each(|slot| slot.store(1, SeqCst));
+        (0..6).for_each(|slot| _ = slots[&slot].load(SeqCst) + choose(2));
+    });
+    assert!(table.contains("hash table of std"), "{table}");
+
+    let ready = OnceLock::new();
+    let first = source(move || with_lazy(&ready));
+    assert!(first.contains("what the first execution set up"), "{first}");
+
+    let calls = StdAtomicUsize::new(0);
+    let order = source(move || {
+        // The order of two variables is another each time.
+        let variables = [0, 1].map(|_| AtomicUsize::new(0));
+        let first = calls.fetch_add(1, SeqCst) % 2;
+        variables.iter().for_each(|variable| _ = variable.load(SeqCst));
+        [first, 1 - first]
+            .iter()
+            .for_each(|&at| variables[at].store(1, SeqCst));
+        (0..6).for_each(|_| _ = choose(2));
+    });
+    assert!(order.contains("an order by address"), "{order}");
+
+    let calls = StdAtomicUsize::new(0);
+    let other = source(move || {
+        choose(2);
+        choose(3 + calls.fetch_add(1, SeqCst) / 3);
+    });
+    assert!(other.contains("time, randomness, an address"), "{other}");
+}
+
+/// A test that departs now and then passes; one that departs in more than one execution of ten does not.
+#[test]
+fn too_many_departures_are_a_finding() {
+    let departs_in_one_of = |one_of: usize, keep_going: bool| {
+        let calls = StdAtomicUsize::new(0);
+        let explorer = Explorer::new().keep_going(keep_going);
+        explorer.explore(move || {
+            let odd = calls.fetch_add(1, SeqCst) % one_of == one_of - 1;
+            (0..6).for_each(|_| _ = choose(if odd { 3 } else { 2 }));
+        })
+    };
+    let few = departs_in_one_of(20, false);
+    assert!(few.verdict().is_pass(), "{few}");
+    assert_eq!(few.executions(), 64 + 3, "{few}");
+    let many = departs_in_one_of(2, false);
+    assert_eq!(
+        (many.verdict(), kinds(&many), many.executions()),
+        (Verdict::Inconclusive, vec!["divergence".into()], 20),
+        "{many}"
+    );
+    // All that the search would do is done nevertheless.
+    let all = departs_in_one_of(2, true);
+    assert_eq!(
+        (all.verdict(), kinds(&all)),
+        (Verdict::Inconclusive, vec!["divergence".into()]),
+        "{all}"
+    );
+    assert!(all.executions() > 120, "{all}");
+}

@@ -416,6 +416,10 @@ impl<'a> Shift<'a> {
             self.common.end(End::ForGood(ending));
             return failed;
         }
+        if after == After::TooMany && !self.common.settings.keep_going {
+            self.common.end(End::ForGood(Ending::Divergence));
+            return failed;
+        }
         if after == After::Lost && !self.common.replaying {
             if !(self.common.settings.keep_going && self.worker.strategy().goes_past_departures()) {
                 self.common.end(End::ForGood(Ending::Divergence));

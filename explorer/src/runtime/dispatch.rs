@@ -435,15 +435,25 @@ impl Runtime {
             )
         };
         let events = self.events.as_slice();
-        let (at, before, now) = match self.events.differs() {
-            Some((at, before)) => (at, in_words(&before), in_words(&events[at])),
-            None => (events.len(), String::new(), String::new()),
+        let (at, before, now, another_var) = match self.events.differs() {
+            Some((at, before)) => {
+                let now = &events[at];
+                let same = (before.op, before.task, before.site) == (now.op, now.task, now.site);
+                (
+                    at,
+                    in_words(&before),
+                    in_words(now),
+                    same && before.var != now.var,
+                )
+            }
+            None => (events.len(), String::new(), String::new(), false),
         };
         self.depart();
         self.stop = Some(Stop::Differed {
             at: at + 1,
             before,
             now,
+            another_var,
         });
     }
 

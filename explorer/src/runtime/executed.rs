@@ -94,9 +94,21 @@ pub(crate) struct Scene {
     pub(crate) current: String,
     /// A thread that is not controlled and used objects of the execution.
     pub(crate) toucher: Option<String>,
+    pub(crate) unlike: Unlike,
     pub(crate) choices: Vec<Choice>,
     /// What was taken for granted.
     pub(crate) premises: Premises,
+}
+
+/// Why an execution may do something else than the one before it did under the same choices.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Unlike {
+    /// It made hash tables of std, whose order is another each time.
+    pub(crate) hash_tables: bool,
+    /// Only the first execution of the exploration came before it: that one may have set up what it finds ready.
+    pub(crate) follows_first: bool,
+    /// The exploration has run no other: its schedule was recorded by an earlier one, and the test may have changed.
+    pub(crate) is_first: bool,
 }
 
 /// A task that waits.

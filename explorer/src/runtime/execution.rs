@@ -137,6 +137,7 @@ impl Runtime {
     pub(super) fn begin(&mut self) {
         self.epoch = self.epochs.next();
         self.number += 1;
+        self.alike.begin();
         self.created = 0;
         self.live = 0;
         self.vars.clear();

@@ -18,6 +18,7 @@
 
 mod abandon;
 mod adversity;
+mod alike;
 mod blocks;
 mod breakpoints;
 mod candidates;
@@ -61,7 +62,7 @@ pub(crate) use crash::Crash;
 pub(crate) use emergency::Emergency;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};
 pub(crate) use event::{Aside, Event, StepEnd};
-pub(crate) use executed::{AwaitedVar, Capped, EventLine, Executed, Scene, Trouble, Waiting};
+pub(crate) use executed::{AwaitedVar, Capped, EventLine, Executed, Scene, Trouble, Unlike, Waiting};
 pub use glance::Glance;
 pub(crate) use glance::Glancing;
 pub(crate) use life::LATE;
@@ -80,6 +81,7 @@ use crate::environment::Environment;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::search::{Plan, Strategy};
 use crate::trace::{Class, Key, Suits, Trace};
+use alike::Alike;
 use blocks::Blocks;
 use breakpoints::Breakpoints;
 use clock::Looks;
@@ -114,6 +116,8 @@ pub(crate) struct Runtime {
     epochs: Epochs,
     /// The how-manieth execution of this exploration, from 1.
     number: u64,
+    /// What to say if it departs.
+    alike: Alike,
 
     tasks: Vec<Task>,
     /// How many of `tasks` this execution has created, and how many of them have not ended.
@@ -199,15 +203,13 @@ pub(crate) struct Runtime {
     strategy: Box<dyn Strategy>,
     /// Whether the strategy is asked where there is but one alternative.
     asks_always: bool,
-    /// The weakest reduction that suits the program for another reason than the kind of an operation, and the first operation
-    /// that gave the reason.
+    /// The weakest reduction that suits for another reason than an operation's kind, and the first operation that gave it.
     unsuited: Option<(Suits, SyncVarOp, Site)>,
 
     events: Events,
     /// Who happened before whom in this execution.
     trace: Trace,
-    /// From how many steps on the trace is not known from the execution before, and from how many on the strategy is
-    /// to be asked even where there is but one alternative.
+    /// From which step on the trace is new, and from which on the strategy is asked though there is one alternative.
     observe_from: u64,
     ask_from: u64,
     /// What the step under way touched beside the variables of its events.
@@ -600,14 +602,15 @@ impl Engine {
 
     /// The current task yields. It steps back behind the others at its next schedule point; a second
     /// yield with nothing visible in between is a schedule point itself, so that a loop that does
-    /// nothing but yield cannot keep the others out.
+    /// nothing but yield cannot keep the others out. So is each sleep: waits with a limit can tell when it ended.
     pub(crate) fn yield_now(self, access: Access) {
         let rt = self.rt();
         if rt.teardown {
             return self.abandon_current();
         }
         let current = rt.current;
-        if rt.tasks[current as usize].yielded || rt.limits.every_operation {
+        let sleeps = access.op == SyncVarOp::Sleep;
+        if sleeps || rt.tasks[current as usize].yielded || rt.limits.every_operation {
             self.enter(access);
         }
         self.commit(access, 0, 0);

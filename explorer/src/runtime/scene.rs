@@ -122,6 +122,7 @@ impl Runtime {
             events,
             current,
             toucher: None,
+            unlike: self.alike.told(self.number),
             choices,
             premises: self.premises(),
         }

@@ -33,6 +33,8 @@ pub(crate) enum Stop {
         at: usize,
         before: String,
         now: String,
+        /// Whether the same operation of the same task came to another variable.
+        another_var: bool,
     },
     /// The test uses the tool in a way that cannot work.
     Misuse(String),

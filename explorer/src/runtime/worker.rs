@@ -1,5 +1,6 @@
 //! A worker: one runtime on one OS thread, which runs one execution after the other.
 
+use super::alike::Alike;
 use super::blocks::Blocks;
 use super::data_points::DataPoints;
 use super::event::Events;
@@ -84,6 +85,7 @@ impl Worker {
                 epoch: 0,
                 epochs: Epochs::new(),
                 number: 0,
+                alike: Alike::default(),
                 tasks: Vec::new(),
                 created: 0,
                 live: 0,
@@ -228,6 +230,7 @@ impl Worker {
             return more;
         }
         let rt = &mut *self.runtime;
+        rt.alike.anew();
         if let (Some(quiet), Some(remake)) = (&mut rt.quiet, &self.remake)
             && quiet.broken
         {
@@ -270,6 +273,7 @@ impl Worker {
     /// It did not depart.
     pub(crate) fn prepare_again(&mut self) {
         self.give_up();
+        self.runtime.alike.again();
         self.runtime.strategy.again();
     }
 

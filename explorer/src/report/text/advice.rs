@@ -27,9 +27,6 @@ pub(super) fn of(finding: &Finding) -> Option<&'static str> {
             "take locks, channels, sleeps and threads from `intermezzo`; work that takes long needs a higher limit: `hang = 60` in its attribute, or INTERMEZZO_HANG=60"
         }
         FindingKind::Crash => "the command below runs this execution alone: under a debugger, it shows where",
-        FindingKind::Divergence => {
-            "take time, randomness, threads and locks from `intermezzo`; what is set up once, before all executions, wants `warm_up = 1`"
-        }
         _ => return None,
     })
 }

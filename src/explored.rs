@@ -9,7 +9,8 @@ pub use intermezzo_explorer::{
     IRootsExposed, Limit, MemoError, MemoProblem, NamedPlace, PlainAccesses, Plugin, PluginError,
     PluginProblem, Progress, RankBound, Reduction, ReplayedBy, Replays, Report, Reproduction, Schedule,
     ScheduleError, Scope, SettingError, Settings, Sites, Strategy, StrategyKind, SuggestedBreakpoint,
-    SuggestedPlace, TestBinary, TextStyle, Tried, VariableSets, Verdict, WaitingTask, Wanted,
+    SuggestedPlace, TestBinary, TextStyle, Tried, Unfinished, VariableSets, Verdict, WaitingTask, Wanted,
+    unfinished,
 };
 pub use intermezzo_explorer::{
     alloc, breakpoint, cell, collections, future, hash, hint, ptr, rand, recording, report, schedule, search,

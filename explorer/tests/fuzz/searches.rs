@@ -1,7 +1,7 @@
 //! The searches that are compared, and what must be the same.
 
 use crate::common::Directory;
-use crate::program::{Op, Program, is_count};
+use crate::program::{Program, is_count};
 use crate::records::Outcomes;
 use crate::run::explore;
 use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Report, Strategy};
@@ -26,11 +26,8 @@ impl fmt::Display for Difference {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) compared: u64,
-    /// Programs that have too many executions; and those that sleep beside waits with a limit, of which less is claimed.
+    /// Programs that have too many executions.
     too_large: u64,
-    timed: u64,
-    /// Searches by partial-order reductions that differ where tasks give up handles of one `Arc`.
-    counts_differ: u64,
     searches: u64,
     reference: u64,
     executions: u64,
@@ -48,8 +45,6 @@ impl Tally {
     pub(crate) fn add(&mut self, more: &Tally) {
         self.compared += more.compared;
         self.too_large += more.too_large;
-        self.timed += more.timed;
-        self.counts_differ += more.counts_differ;
         self.searches += more.searches;
         self.reference += more.reference;
         self.executions += more.executions;
@@ -72,13 +67,10 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} programs compared, {} too large, {} that sleep beside timed waits, {} searches by order that miss something of \
-             reference counts; {} executions of the reference, {} of {} searches; {} schedules \
+            "{} programs compared, {} too large; {} executions of the reference, {} of {} searches; {} schedules \
              replayed; dpor: redundant executions in {} of {} programs; traces differ in {}",
             self.compared,
             self.too_large,
-            self.timed,
-            self.counts_differ,
             self.reference,
             self.executions,
             self.searches,
@@ -213,11 +205,6 @@ pub(crate) fn compare(
     executions_max: u64,
     tally: &mut Tally,
 ) -> Result<(), Difference> {
-    let limited = |op: &Op| matches!(op, Op::ParkTimeout | Op::WaitTimeout | Op::ReceiveTimeout(_));
-    if program.any(|op| *op == Op::Sleep) && program.any(limited) {
-        tally.timed += 1;
-        return Ok(());
-    }
     let counts = program.any(is_count);
     let reference = shown(
         program,
@@ -258,23 +245,11 @@ pub(crate) fn compare(
         } else {
             with
         };
-        let found = run(name, with, tally).and_then(|found| {
-            same(name, &found, &reference, true)?;
-            if reduction != Reduction::Bpor {
-                whole(name, &found)?;
-            }
-            Ok(found)
-        });
-        let found = match found {
-            Ok(found) => found,
-            // The last step on the counts of a value is part of another step, in one order only.
-            Err(difference) if counts && reduction != Reduction::Caching => {
-                tally.counts_differ += 1;
-                tally.note(program, difference.to_string());
-                continue;
-            }
-            Err(difference) => return Err(difference),
-        };
+        let found = run(name, with, tally)?;
+        same(name, &found, &reference, true)?;
+        if reduction != Reduction::Bpor {
+            whole(name, &found)?;
+        }
         if found.report.traces() != none.report.traces() {
             tally.traces_differ += 1;
             let (traces, wanted) = (found.report.traces(), none.report.traces());
@@ -305,18 +280,12 @@ pub(crate) fn compare(
     replay("none", program, number, none.report.findings(), tally)?;
 
     // The rest in turns: each costs as much as all before.
-    let by_order = if counts {
-        ("caching", Reduction::Caching)
-    } else {
-        ("dpor", Reduction::Dpor)
-    };
     let with = || explorer(number);
     match number % 16 {
         bound @ 0..4 => {
             let bound = bound as u32 % 3;
             let all = shown(program, with().preemptions(bound));
-            let bpor = (!counts).then_some(("bpor", Reduction::Bpor));
-            for (name, reduction) in std::iter::once(("caching", Reduction::Caching)).chain(bpor) {
+            for (name, reduction) in [("caching", Reduction::Caching), ("bpor", Reduction::Bpor)] {
                 let search = format!("{name} at {bound}");
                 let found = shown(program, with().preemptions(bound).reduction(reduction));
                 tally.searches += 1;
@@ -337,7 +306,7 @@ pub(crate) fn compare(
             for (name, reduction) in [
                 ("none", Reduction::None),
                 ("caching", Reduction::Caching),
-                (by_order.0, by_order.1),
+                ("dpor", Reduction::Dpor),
             ] {
                 let search = format!("{name} with {jobs} workers");
                 whole(
@@ -350,7 +319,7 @@ pub(crate) fn compare(
             for (name, reduction) in [
                 ("none", Reduction::None),
                 ("caching", Reduction::Caching),
-                (by_order.0, by_order.1),
+                ("dpor", Reduction::Dpor),
             ] {
                 let search = format!("{name} in parts");
                 let mut parts = in_parts(

@@ -28,6 +28,14 @@ impl Engine {
         self.record(access, read, written);
     }
 
+    /// The operation that is about to be recorded leaves one share of a value, whose end runs code.
+    pub(crate) fn leaves_last_share(self, var: u32) {
+        let rt = self.rt();
+        if rt.steps >= rt.observe_from {
+            rt.trace.leaves_last_share(var);
+        }
+    }
+
     /// Adds the event, for which there is room.
     #[inline(always)]
     fn record(self, access: Access, read: u64, written: u64) {

@@ -148,6 +148,8 @@ pub struct Trace {
     blocked: Vec<Blocked>,
     /// What is needed to take out rounds that count as not having happened, if any may.
     voids: Option<Box<Voids>>,
+    /// Steps that left one share of a value whose end runs code, and the key of its counts.
+    last_shares: Vec<(u32, Key)>,
 }
 
 impl Trace {
@@ -236,6 +238,11 @@ impl Trace {
             (steps..self.steps.len()).for_each(|_| voids.take_back());
         }
         self.take_back_steps(steps);
+        while self
+            .last_shares
+            .pop_if(|(step, _)| *step as usize >= steps)
+            .is_some()
+        {}
     }
 
     /// Takes back all steps but so many.

@@ -1,6 +1,6 @@
 //! What a step touched, and what it may touch at another time.
 
-use super::{Class, NONE, NOTHING, Step, Suits, Touch, Trace};
+use super::{Class, Key, NONE, NOTHING, Step, Suits, Touch, Trace};
 use intermezzo_sdk::SyncVarOp;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -74,6 +74,27 @@ impl Trace {
                 self.entries[stands as usize].op,
                 SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
             )
+    }
+
+    /// The step under way leaves one share of the value with these counts. Two that give shares up commute, but for the
+    /// last: so it is another step after this than before it.
+    pub(crate) fn leaves_last_share(&mut self, var: u32) {
+        let key = Key::of(SyncVarOp::CountDown, var);
+        self.last_shares.push((self.steps.len() as u32, key));
+    }
+
+    /// Whether a step left one share of a value, and an operation that touches this gives such a share up: it runs the
+    /// value's end then, which it did not before.
+    #[inline(always)]
+    pub(crate) fn makes_last(&self, step: usize, touches: &[Touch]) -> bool {
+        let gives_up = |key| {
+            touches.contains(&Touch {
+                key,
+                class: Class::Add,
+            })
+        };
+        let mut left = self.last_shares.iter();
+        left.any(|&(at, key)| at as usize == step && gives_up(key))
     }
 
     /// What [`with_might_touch`](Self::with_might_touch) tells.

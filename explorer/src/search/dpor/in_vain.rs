@@ -76,7 +76,10 @@ impl Dpor {
                 return false;
             }
             let touched = trace.touches(step);
-            asleep.retain(|sleeper| sleeper.task != node.task && !conflict(&sleeper.touches, touched));
+            let wakes = |sleeper: &Sleeper| {
+                conflict(&sleeper.touches, touched) || trace.makes_last(step, &sleeper.touches)
+            };
+            asleep.retain(|sleeper| sleeper.task != node.task && !wakes(sleeper));
             if void {
                 let woken = trace.could_touch(step);
                 for sleeper in &mut asleep {

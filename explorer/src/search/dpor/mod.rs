@@ -298,7 +298,8 @@ impl Dpor {
         let touched = trace.touches(depth);
         for at in node.sleepers..self.sleepers.len() {
             let sleeper = &self.sleepers[at];
-            if sleeper.task != node.task && !conflict(&sleeper.touches, touched) {
+            let wakes = conflict(&sleeper.touches, touched) || trace.makes_last(depth, &sleeper.touches);
+            if sleeper.task != node.task && !wakes {
                 let sleeper = sleeper.clone();
                 self.sleepers.push(sleeper);
             }

@@ -123,7 +123,8 @@ impl Dpor {
             None => news |= !trace.is_void(number),
             Some(sleeper) if !begins && !news && !trace.is_void(number) => {
                 begins = step.task == sleeper.task;
-                news = !begins && conflict(&sleeper.touches, &trace.could_touch(number));
+                let wakes = conflict(&sleeper.touches, &trace.could_touch(number));
+                news = !begins && (wakes || trace.makes_last(number, &sleeper.touches));
             }
             Some(_) => {}
         });

@@ -413,11 +413,11 @@ impl Sequence {
         match self.left().iter().position(|planned| planned.task == task) {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
             None => {
-                let commutes = self
-                    .left()
-                    .iter()
-                    .all(|planned| self.with_touches(trace, planned, |theirs| !conflict(touches, theirs)));
-                commutes.then_some(None)
+                let wakes = |planned: &Planned| {
+                    self.with_touches(trace, planned, |theirs| conflict(touches, theirs))
+                        || planned.step().is_some_and(|step| trace.makes_last(step, touches))
+                };
+                (!self.left().iter().any(wakes)).then_some(None)
             }
         }
     }

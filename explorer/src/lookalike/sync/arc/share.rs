@@ -132,6 +132,13 @@ impl Turn {
         }
     }
 
+    /// The step leaves one handle, and whose that is matters.
+    fn leaves_last(&self) {
+        if let Some((engine, access)) = &self.0 {
+            engine.leaves_last_share(access.var);
+        }
+    }
+
     /// Records that the counts were looked at, and that this handle is the only one: what the others did before
     /// they went is known now.
     pub(super) fn alone(mut self) {
@@ -235,8 +242,12 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
     fn count_down(&mut self, turn: Turn) {
         if let Some(counts) = self.counts.take() {
             let before = counts.of(IS_STRONG).fetch_sub(1, SeqCst);
-            if IS_STRONG && before == 1 && counts.drops {
-                turn.decides();
+            if IS_STRONG && counts.drops {
+                match before {
+                    1 => turn.decides(),
+                    2 => turn.leaves_last(),
+                    _ => {}
+                }
             }
             turn.did(SyncVarOp::CountDown, before, before.wrapping_sub(1));
             counts.settle_block(self.site);

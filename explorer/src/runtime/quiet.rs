@@ -92,7 +92,7 @@ struct Accesses {
     /// What happened before its last write, and before any of its reads since.
     written: Clock,
     read: Clock,
-    /// What happened before the senders of a channel closed that have.
+    /// What happened before the senders of a channel closed that have, or before a task ended.
     closed: Clock,
 }
 
@@ -187,12 +187,14 @@ impl Runtime {
                 // The end may come later than its event: a look that does not find it orders nothing.
                 SyncVarOp::TaskCheck if read == 0 => continue,
                 SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead if !counts => continue,
-                // Senders close in any order, with no schedule point but for the last: only who finds them all gone is after.
-                SyncVarOp::ChannelClose if written == 0 => {
+                // Tasks end with no schedule point, and senders close with none but for the last: only who finds the task
+                // ended, or the senders gone, is after that.
+                _ if op == SyncVarOp::TaskEnd || op == SyncVarOp::ChannelClose && written == 0 => {
                     accesses.closed.resize(tasks, 0);
                     join(&mut accesses.closed, clock);
                     continue;
                 }
+                SyncVarOp::TaskJoin | SyncVarOp::TaskCheck => join(clock, &accesses.closed),
                 SyncVarOp::ChannelReceive if read == 0 && written == 0 => join(clock, &accesses.closed),
                 _ => {}
             }

@@ -1,6 +1,6 @@
 //! A user's first day: three bugs in an ordinary crate, no setting, `cargo test`, and the commands that it prints.
 
-use crate::throw_away;
+use crate::{run_in, throw_away};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -169,5 +169,6 @@ pub(crate) fn bugs_are_found_with_nothing_set(project: &Path) {
         assert!(shown.contains("1 failed"), "{command}\n{shown}");
         assert!(shown.contains("replayed as recorded"), "{command}\n{shown}");
     }
+    crate::tune::the_page_shows_tests_of_an_ordinary_crate(&|arguments| run_in(project, arguments));
     fs::remove_file(project.join("tests/new_user.rs")).unwrap();
 }

@@ -1,6 +1,6 @@
 //! `tune`: tables that come out the same, runs that go on, and what is refused.
 
-use crate::{json, run};
+use crate::{Ran, json, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,15 +30,16 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// With UPDATE_DOCS=1 the page is brought up to date instead.
-#[test]
-fn the_page_shows_what_its_command_prints() {
+/// What a command of the page prints must be what comes after it. With UPDATE_DOCS=1 the page is brought up to date instead.
+fn shows_what_is_printed(begins: &str, run: impl FnOnce(&[&str]) -> Ran) {
     let path = in_workspace(PAGE);
     let page = fs::read_to_string(&path).unwrap();
-    let (before, rest) = page.split_once("```text\n$ cargo intermezzo ").unwrap();
+    let begin = format!("```text\n$ cargo intermezzo {begins}");
+    let (before, rest) = page.split_once(&begin).unwrap();
     let (shown, after) = rest.split_once("```\n").unwrap();
     let (command, table) = shown.split_once('\n').unwrap();
-    let arguments = words(command);
+    let command = format!("{begins}{command}");
+    let arguments = words(&command);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let printed = run(&arguments).ends_with(0).stdout;
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -50,6 +51,16 @@ fn the_page_shows_what_its_command_prints() {
             "{PAGE} is not up to date: run this test with UPDATE_DOCS=1"
         );
     }
+}
+
+#[test]
+fn the_page_shows_what_its_command_prints() {
+    shows_what_is_printed("tune work_stealing_queue", run);
+}
+
+/// The same of a project's own tests.
+pub(crate) fn the_page_shows_tests_of_an_ordinary_crate(run: &dyn Fn(&[&str]) -> Ran) {
+    shows_what_is_printed("tune --no-times --test", run);
 }
 
 /// What a table of the page `docs/STRATEGIES.md` says of this program in the column of this strategy.

@@ -9,7 +9,7 @@
 //! other tasks do has no influence: their steps commute with a look.
 
 use super::event::Event;
-use super::{Access, Engine, Runtime, Site};
+use super::{Access, Engine, Runtime, Site, Task};
 use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 
@@ -150,17 +150,27 @@ impl Runtime {
     /// Time passes until the first deadline, because nobody can do anything else: so tasks that are over have ended, unless
     /// the environment lets time pass early.
     pub(super) fn pass_time(&mut self) {
-        let most = self.left.timeouts;
-        for task in &mut self.tasks[..self.created as usize] {
-            if task.over_at != usize::MAX {
-                task.passed_since_over += 1;
-                task.found_ended |= task.passed_since_over > most;
-            }
+        self.time_passes = true;
+        for task in self.tasks_over() {
+            task.passed_since_over += 1;
         }
         let deadlines = self.timed.iter().map(|task| self.tasks[task as usize].deadline);
         if let Some(first) = deadlines.min() {
             self.advance_time(first);
         }
+    }
+
+    /// Somebody woke who did not need the time that has just passed: as far as ends of tasks go, it did not.
+    pub(super) fn take_time_back(&mut self) {
+        for task in self.tasks_over() {
+            task.passed_since_over -= 1;
+        }
+    }
+
+    /// The tasks whose closures have returned.
+    fn tasks_over(&mut self) -> impl Iterator<Item = &mut Task> {
+        let tasks = self.tasks[..self.created as usize].iter_mut();
+        tasks.filter(|task| task.over_at != usize::MAX)
     }
 
     /// Moves virtual time on to `time`, if it is not past it: waits whose deadline that reaches may time out.

@@ -189,10 +189,11 @@ pub(crate) struct Runtime {
     environment: Environment,
     /// What is left of the environment's bounds in this execution.
     left: Environment,
-    /// Virtual time in nanoseconds since the execution began.
+    /// Virtual time in nanoseconds since the execution began, and looks at it.
     clock: u64,
-    /// Looks at the clock.
     looks: Vec<Looks>,
+    /// Whether it passes for the step that is being decided, because nobody can go on.
+    time_passes: bool,
 
     /// The decisions of this execution; the first `prescribed` of them were given by the strategy.
     plan: Plan,

@@ -121,6 +121,7 @@ impl Worker {
                 left: environment,
                 clock: 0,
                 looks: Vec::new(),
+                time_passes: false,
                 plan: Plan::default(),
                 prescribed: 0,
                 decided: 0,

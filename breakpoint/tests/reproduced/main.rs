@@ -93,7 +93,9 @@ fn run(bug: &Bug, armed: bool, runs: usize) -> Outcome {
                 let log = log_file(bug, armed, number);
                 let _ = std::fs::remove_file(&log);
                 let mut command = Command::new(std::env::current_exe().unwrap());
-                command.args(["--ignored", "--exact", "one_run"]).env(BUG, bug.name);
+                command
+                    .args(["--ignored", "--exact", "one_run"])
+                    .env(BUG, bug.name);
                 command.stdout(Stdio::null()).stderr(Stdio::null());
                 command.env("INTERMEZZO_BREAKPOINTS_LOG", &log);
                 if armed {

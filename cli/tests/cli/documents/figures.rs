@@ -350,6 +350,38 @@ fn sentences_say_what_is_asserted() {
     }
 }
 
+#[test]
+fn counts_in_sentences_are_so() {
+    let first = explore("work_stealing_queue", &[]).executions();
+    let others = intermezzo_corpus::programs().len() / 100 * 100;
+    let bugs = document("docs/STRATEGIES.md")
+        .table("program | `auto`")
+        .rows
+        .len()
+        / 10
+        * 10;
+    assert_eq!((others, bugs), (200, 40));
+    for (file, says) in [
+        (
+            "docs/guide/src/first-bug.md",
+            format!("After {first} executions the tool shows"),
+        ),
+        (
+            "docs/guide/src/first-bug.md",
+            "some two hundred more programs".into(),
+        ),
+        (
+            "docs/guide/src/strategy.md",
+            "on forty programs with known bugs".into(),
+        ),
+    ] {
+        assert!(
+            document(file).text.contains(&says),
+            "{file} does not say {says:?}"
+        );
+    }
+}
+
 /// Runs the command under `## How costs grow` that draws this, and compares the drawing.
 fn is_drawn(drawing: &str) {
     let commands = document("docs/BENCHMARKS.md").commands().into_iter();

@@ -3,8 +3,16 @@
 use cargo_metadata::{MetadataCommand, TargetKind};
 use std::collections::BTreeSet;
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The document that shows what an example prints, the example, and how that begins.
+const SHOWN: &[(&str, &str, &str)] = &[(
+    "docs/REFINEMENT.md",
+    "refine_stack",
+    "error[refinement]: no order",
+)];
 
 /// Each example with its package, its arguments, and words that it prints.
 const EXAMPLES: &[(&str, &str, &[&str], &[&str])] = &[
@@ -52,8 +60,7 @@ fn built(package: &str, example: &str) -> PathBuf {
     if !path.exists() {
         let mut command = Command::new(env!("CARGO"));
         command.args([
-            "test",
-            "--no-run",
+            "build",
             "--quiet",
             "--offline",
             "--package",
@@ -92,6 +99,19 @@ fn examples_show_what_they_are_for() {
             assert!(
                 printed.contains(word),
                 "{example} does not print {word:?}:\n{printed}"
+            );
+        }
+        for (document, _, begin) in SHOWN.iter().filter(|(_, shown, _)| shown == example) {
+            let text = fs::read_to_string(manifest().with_file_name(document)).unwrap();
+            let blocks = text.split("\n```").find_map(|block| {
+                block
+                    .strip_prefix("text\n")
+                    .filter(|block| block.starts_with(begin))
+            });
+            let block = blocks.unwrap_or_else(|| panic!("{document} has no block {begin:?}"));
+            assert!(
+                printed.contains(block),
+                "{document} does not show what {example} prints:\n{printed}"
             );
         }
     }

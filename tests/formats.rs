@@ -103,7 +103,7 @@ fn types(text: &str) -> Vec<Type> {
             derived
                 .trim_end_matches(")]")
                 .split(", ")
-                .any(|known| known == name)
+                .any(|known| known.trim_start_matches("serde::") == name)
         };
         let mut is_whole = false;
         let mut head = "";
@@ -263,4 +263,73 @@ fn every_format_and_every_type_is_known() {
             }
         }
     }
+}
+
+/// Files with names that reports have as values: of findings, of settings, and of who found something.
+const NAMES: &[&str] = &[
+    "explorer/src/runtime/listen/mod.rs",
+    "explorer/src/settings/table.rs",
+    "sdk/src/finding.rs",
+];
+
+/// The words in code of a section's tables: those of the first column, which names fields, and the others.
+fn told<'p>(page: &'p str, section: &str) -> [BTreeSet<&'p str>; 2] {
+    let (_, rest) = page.split_once(&format!("\n## {section}\n")).expect(section);
+    let section = rest.split("\n## ").next().unwrap_or(rest);
+    let rows = section.lines().filter(|line| line.starts_with("| "));
+    let cells = rows.filter_map(|row| row.trim_matches('|').split_once(" | "));
+    // A heading names the format.
+    let cells = cells.filter(|(name, _)| !name.contains("intermezzo-"));
+    let (mut names, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for (first, second) in cells {
+        for (all, cell) in [(&mut names, first), (&mut others, second)] {
+            let code = cell.split('`').skip(1).step_by(2);
+            let code = code.filter(|code| !["true", "intermezzo.toml"].contains(code));
+            all.extend(code.flat_map(|code| code.split('.')).filter(|word| is_name(word)));
+        }
+    }
+    [names, others]
+}
+
+/// A word as the name of a variant.
+fn camel(word: &str) -> String {
+    let capital = |part: &str| part[..1].to_uppercase() + &part[1..];
+    word.split('_')
+        .filter(|part| !part.is_empty())
+        .map(capital)
+        .collect()
+}
+
+/// The page says nothing of which there is nothing: the first column of a table has fields of its section, and what else is code
+/// there is a field, a variant or a text.
+#[test]
+fn what_is_on_the_page_is_there() {
+    let page = fs::read_to_string(root().join("docs/guide/src/formats.md")).unwrap();
+    let mut wrong = Vec::new();
+    for (section, files) in SECTIONS {
+        let text = |file: &&str| fs::read_to_string(root().join(file)).unwrap();
+        let named: String = files.iter().chain(NAMES).map(text).collect();
+        let text: String = files.iter().map(text).collect();
+        let mut fields: BTreeSet<String> = types(&text).into_iter().flat_map(|of| of.fields).collect();
+        fields.extend(by_hand(&text));
+        fields.insert("format".into());
+        let [names, others] = told(&page, section);
+        let is_known = |word: &str| {
+            let variant = format!(" {}", camel(word));
+            let is_variant = |rest: &str| rest.starts_with([',', '(']) || rest.starts_with(" {");
+            let mut variants = named
+                .match_indices(&variant)
+                .map(|(at, _)| &named[at + variant.len()..]);
+            fields.contains(word) || named.contains(&format!("\"{word}\"")) || variants.any(is_variant)
+        };
+        let unknown = names.iter().filter(|name| !fields.contains(**name));
+        wrong.extend(unknown.map(|name| format!("{section}: there is no field `{name}`")));
+        let unknown = others.iter().filter(|word| !is_known(word));
+        wrong.extend(unknown.map(|word| format!("{section}: nothing is called `{word}`")));
+    }
+    assert!(
+        wrong.is_empty(),
+        "docs/guide/src/formats.md:\n{}",
+        wrong.join("\n")
+    );
 }

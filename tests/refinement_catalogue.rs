@@ -9,9 +9,39 @@
 )]
 
 use intermezzo::refinement::RefinementReport;
-use intermezzo_corpus::objects::{Effort, Object, Outcome};
+use intermezzo_corpus::objects::{Against, Effort, Object, Outcome};
 use intermezzo_corpus::{Expected, objects};
 use std::time::Instant;
+
+/// The document with a row for each object.
+const DOCUMENT: &str = include_str!("../docs/REFINEMENT.md");
+
+/// What the document says of an object that was found out.
+fn row(object: &Object, report: &RefinementReport) -> String {
+    let failure = report.failure.as_ref().expect("it was found out");
+    let scenario = &failure.scenario;
+    let tasks: Vec<String> = scenario
+        .tasks
+        .iter()
+        .map(|task| format!("{{ {} }}", task.join("; ")))
+        .collect();
+    let parts = [
+        scenario.init.join("; "),
+        tasks.join(" ‖ "),
+        scenario.post.join("; "),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let executions = match report.executions {
+        count if count < 1_000 => count.to_string(),
+        count => format!("{},{:03}", count / 1_000, count % 1_000),
+    };
+    format!(
+        "| {} | {executions} | `{}` | `{}` |\n",
+        object.about,
+        failure.kind,
+        parts.join("; ")
+    )
+}
 
 /// How much is tried of corrected versions.
 fn effort() -> Effort {
@@ -51,14 +81,14 @@ fn compared(object: &Object, outcome: &Outcome, effort: Effort) -> RefinementRep
 fn check(
     effort: Effort,
     which: fn(&Expected) -> bool,
-    wrong: fn(&Outcome, &RefinementReport) -> Option<String>,
+    wrong: fn(&Object, &Outcome, &RefinementReport) -> Option<String>,
 ) {
     let only = std::env::var("INTERMEZZO_CATALOGUE_ONLY").unwrap_or_default();
     let mut all = Vec::new();
     for object in objects().iter().filter(|object| object.name.contains(&only)) {
         for outcome in object.outcomes.iter().filter(|outcome| which(&outcome.expected)) {
             let report = compared(object, outcome, effort);
-            if let Some(wrong) = wrong(outcome, &report) {
+            if let Some(wrong) = wrong(object, outcome, &report) {
                 all.push(format!(
                     "{} against {}: {wrong}\n{report}",
                     object.name, outcome.against
@@ -74,12 +104,20 @@ fn bugs_are_found_in_small_scenarios() {
     check(
         Effort::Usual,
         |expected| *expected != Expected::Pass,
-        |outcome, report| {
+        |object, outcome, report| {
             let as_expected = report.failure.as_ref().is_some_and(|failure| {
                 outcome.expected.to_string() == format!("fail: {}", failure.kind)
                     && outcome.operations == failure.scenario.calls().count()
             });
-            (!as_expected).then(|| format!("not {} in {} operations", outcome.expected, outcome.operations))
+            if !as_expected {
+                return Some(format!(
+                    "not {} in {} operations",
+                    outcome.expected, outcome.operations
+                ));
+            }
+            let row = row(object, report);
+            let is_told = outcome.against != Against::Itself || DOCUMENT.contains(&row);
+            (!is_told).then(|| format!("docs/REFINEMENT.md has no row\n{row}"))
         },
     );
 }
@@ -90,12 +128,29 @@ fn corrected_versions_pass() {
     check(
         effort(),
         |expected| *expected == Expected::Pass,
-        |_, report| {
+        |_, _, report| {
             let whole = report.short.is_empty() || effort() == Effort::Large;
             let passes = report.verdict().is_pass() && whole;
             (!passes).then(|| "not a pass of everything".to_owned())
         },
     );
+}
+
+#[test]
+fn the_document_has_a_row_for_each_object_with_a_bug() {
+    let (_, table) = DOCUMENT.split_once("| object | executions |").unwrap();
+    let rows = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .count();
+    let refuted = |object: &&Object| {
+        object
+            .outcomes
+            .iter()
+            .any(|outcome| outcome.expected != Expected::Pass)
+    };
+    assert_eq!(rows, objects().iter().filter(refuted).count());
 }
 
 #[test]

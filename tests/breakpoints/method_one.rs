@@ -67,6 +67,23 @@ fn a_finding_s_breakpoint_shows_it_in_the_first_execution() {
         with >= 33 && clean >= 21,
         "{with} of {all}, {clean} with nobody waiting in vain"
     );
+    let document = include_str!("../../docs/BREAKPOINTS.md").split_whitespace();
+    let document = document.collect::<Vec<_>>().join(" ");
+    let others = |what: &str| without.iter().filter(|line| line.contains(what)).count();
+    let (by_default, no_pair) = (
+        others("the default order"),
+        others("pairs of places brings it about"),
+    );
+    for says in [
+        format!("Of the {all} failing programs of the corpus, {with} findings have a breakpoint"),
+        format!("{clean} of these with nobody waiting in vain; of {by_default} the default order shows"),
+        format!("of {no_pair} no pair, and no two of the first pairs, is enough"),
+    ] {
+        assert!(
+            document.contains(&says),
+            "docs/BREAKPOINTS.md does not say: {says}"
+        );
+    }
     let missing = |what: &str| without.iter().find(|line| line.contains(what));
     assert_eq!(missing("(data_race)"), None, "two places are two places");
     assert_eq!(missing("not looked for"), None);

@@ -1,5 +1,5 @@
 //! With as many executions, the search by iRoots exposes as many iRoots as others, on the buggy programs of the corpus
-//! together. `IROOTS_TABLE=file cargo test --test iroots` writes the table of docs/SEARCH.md.
+//! together. `IROOTS_TABLE=file cargo test --test iroots` writes the table of docs/IROOTS.md.
 
 use intermezzo::{Report, Settings};
 use intermezzo_corpus::{Expected, Program, programs};
@@ -94,6 +94,12 @@ fn explore(program: &Program, strategy: &str, preemptions: &str, executions: u64
         .explore(program.test(&arguments))
 }
 
+/// What `docs/IROOTS.md` says, and its lines joined as well.
+fn document() -> String {
+    let text = include_str!("../../docs/IROOTS.md");
+    text.to_owned() + &text.replace('\n', " ")
+}
+
 fn exposed(report: &Report) -> u64 {
     report.iroots().expect("they are measured").exposed().total()
 }
@@ -127,6 +133,25 @@ fn as_many_as_others_expose() {
     table += &format!("| all | | {} |\n", sums.map(|sum| sum.to_string()).join(" | "));
     if let Some(path) = std::env::var_os("IROOTS_TABLE") {
         std::fs::write(path, &table).unwrap();
+    }
+    assert!(
+        document().contains(&table),
+        "docs/IROOTS.md has another table than\n{table}"
+    );
+    let more = |others: u64| {
+        format!(
+            "{:.0} % more than",
+            100.0 * (sums[0] as f64 / others as f64 - 1.0)
+        )
+    };
+    let [.., pct, dfs, random, pos] = sums.map(more);
+    for says in [
+        format!(
+            "here it is {pct} `pct(3)`, {dfs} depth first search with two preemptions, {random} random walks"
+        ),
+        format!("and {pos} `pos`"),
+    ] {
+        assert!(document().contains(&says), "docs/IROOTS.md does not say: {says}");
     }
     // The last is told, and beaten by less than chance may take away.
     assert!(

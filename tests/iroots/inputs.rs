@@ -67,8 +67,18 @@ fn test_runs(report: &Report) -> u64 {
     iroots.attempts().expect("they are searched for")
 }
 
+/// A number as documents have it, with a comma.
+fn thousands(count: f64) -> String {
+    if count < 1_000.0 {
+        format!("{count}")
+    } else {
+        format!("{},{:03}", (count / 1_000.0).floor(), count % 1_000.0)
+    }
+}
+
 #[test]
 fn a_memo_saves_test_runs_across_inputs() {
+    let mut told = Vec::new();
     for (name, inputs) in PROGRAMS {
         let program = find(name).unwrap_or_else(|| panic!("{name} is in the corpus"));
         let directory = std::env::temp_dir().join(format!("intermezzo-inputs-{name}-{}", std::process::id()));
@@ -78,6 +88,7 @@ fn a_memo_saves_test_runs_across_inputs() {
         let (without, with) = (runs(None), runs(Some(&memo)));
         std::fs::remove_dir_all(&directory).unwrap();
         let sum = |runs: [u64; 8]| runs.iter().sum::<u64>() as f64;
+        told.push(format!("{} instead of {}", sum(with), thousands(sum(without))));
         // The first input, of which nothing was known, is among them.
         let saved = 1.0 - sum(with) / sum(without);
         assert!(
@@ -85,4 +96,9 @@ fn a_memo_saves_test_runs_across_inputs() {
             "{name}: {saved:.3} saved: {with:?} instead of {without:?}"
         );
     }
+    let told = told.join(", ");
+    assert!(
+        include_str!("../../docs/IROOTS.md").contains(&told),
+        "docs/IROOTS.md does not say: {told}"
+    );
 }

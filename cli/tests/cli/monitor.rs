@@ -103,6 +103,11 @@ fn from_template(directory: &Path, flags: &[&str], build_it: impl Fn(&Path), ver
         text.contains("the monitor `no-relaxed`") && text.contains("wants       sync accesses"),
         "{text}"
     );
+    let says = format!("```\n$ cargo intermezzo monitor check {library}\n{text}```\n");
+    assert!(
+        version.is_none() || document().contains(&says),
+        "docs/MONITORS.md does not show this:\n{says}"
+    );
     let refused = run_in(&project, &["monitor", "check", library, "--arguments", "loud"])
         .ends_with(1)
         .stdout;
@@ -172,14 +177,17 @@ fn the_template_in_c_compiles_and_is_a_monitor() {
     documented(&directory.path().join("no-relaxed/no-relaxed.c"));
 }
 
+fn document() -> String {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/MONITORS.md");
+    std::fs::read_to_string(document).unwrap()
+}
+
 /// What a template gives is what the documentation shows, and short.
 fn documented(file: &Path) {
     let text = std::fs::read_to_string(file).unwrap();
     assert!(text.lines().count() < 60, "{} lines", text.lines().count());
-    let documentation = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/MONITORS.md");
-    let shown = std::fs::read_to_string(documentation).unwrap();
     assert!(
-        shown.contains(&text),
+        document().contains(&text),
         "docs/MONITORS.md does not show this:\n{text}"
     );
 }

@@ -1,5 +1,6 @@
 //! `tune`: tables that come out the same, runs that go on, and what is refused.
 
+use crate::documents::{strategies, words};
 use crate::{Ran, json, run};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,25 +10,6 @@ const PAGE: &str = "docs/TUNE.md";
 
 fn in_workspace(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(file)
-}
-
-/// What comes after `cargo intermezzo` in a command, where single quotes hold a word together.
-fn words(command: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    for (at, part) in command.split('\'').enumerate() {
-        if at % 2 == 1 {
-            words.last_mut().unwrap().push_str(part);
-            continue;
-        }
-        for (at, piece) in part.split(' ').enumerate() {
-            if at > 0 {
-                words.push(String::new());
-            }
-            words.last_mut().unwrap().push_str(piece);
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// What a command of the page prints must be what comes after it. With UPDATE_DOCS=1 the page is brought up to date instead.
@@ -63,54 +45,12 @@ pub(crate) fn the_page_shows_tests_of_an_ordinary_crate(run: &dyn Fn(&[&str]) ->
     shows_what_is_printed("tune --no-times --test", run);
 }
 
-/// What a table of the page `docs/STRATEGIES.md` says of this program in the column of this strategy.
-fn cell_of_page<'a>(page: &'a str, program: &str, strategy: &str) -> &'a str {
-    let (strategy, program) = (format!("`{strategy}`"), format!("`{program}`"));
-    let cells = |line: &'a str| line.split(" | ").map(|cell| cell.trim_matches(['|', ' ']));
-    let mut column = None;
-    for line in page.lines() {
-        if line.starts_with("| program |") {
-            column = cells(line).position(|cell| cell == strategy);
-        } else if let Some(column) = column
-            && cells(line).next() == Some(&program)
-        {
-            return cells(line).nth(column).unwrap();
-        }
-    }
-    panic!("the page has nothing of {strategy} on {program}")
-}
-
-/// The page takes minutes: some of it is run again, and must come to the same.
-#[test]
-fn the_page_of_strategies_is_up_to_date() {
-    let page = fs::read_to_string(in_workspace("docs/STRATEGIES.md")).unwrap();
-    let strategies = ["surw", "pos", "places", "ranked", "delays(6)"];
-    let programs = ["deadlock01_bad", "reorder_3_bad", "queue_bad"];
-    let mut arguments = vec!["tune"];
-    arguments.extend(programs);
-    let list = strategies.join(",");
-    arguments.extend(["--strategies", &list, "--setting", "cache_bytes=0", "--no-times"]);
-    let comparison = json(0, &arguments);
-    for (at, cell) in comparison["cells"].as_array().unwrap().iter().enumerate() {
-        let (program, strategy) = (programs[at / strategies.len()], strategies[at % strategies.len()]);
-        let to_failure = cell["to_failure"].as_f64().unwrap();
-        let told: f64 = cell_of_page(&page, program, strategy).parse().unwrap();
-        assert!(
-            (told - to_failure).abs() < 0.06,
-            "{strategy} on {program}: {to_failure} now, {told} in docs/STRATEGIES.md: make the page anew"
-        );
-    }
-    for bug in intermezzo_corpus::bugs::bugs() {
-        assert!(page.contains(&format!("| `{}` |", bug.cell("program"))));
-    }
-}
-
 /// Over the rows of the page the default search takes, in the median, at most twice the executions of the best search that finds
 /// the bug each time, and nowhere ten times as many. `pct-all(3)` is left out: it is run with one seed, so that one figure of
 /// its own is no mean.
 #[test]
 fn the_default_is_near_the_best_of_every_row() {
-    let page = fs::read_to_string(in_workspace("docs/STRATEGIES.md")).unwrap();
+    let page = strategies::page();
     let others = [
         "surw",
         "pos",
@@ -127,7 +67,7 @@ fn the_default_is_near_the_best_of_every_row() {
     let mut ratios = Vec::new();
     for bug in intermezzo_corpus::bugs::bugs() {
         let program = bug.cell("program");
-        let told = |strategy| cell_of_page(&page, program, strategy).parse::<f64>().ok();
+        let told = |strategy| strategies::cell(&page, program, strategy).parse::<f64>().ok();
         let best = others
             .iter()
             .filter_map(|strategy| told(strategy))

@@ -1,0 +1,323 @@
+//! Each command of the documents is carried out in a directory that has what it reads; or it is checked that all that it
+//! names is there.
+
+use super::read::{Command, assignment, documents, root, words};
+use crate::{Ran, command, run, stand_in, token};
+use intermezzo::Settings;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process;
+
+/// Commands that are only looked at, and why they are not carried out.
+const LISTED: &[(&str, &str)] = &[
+    ("mdbook serve docs/guide --open", "needs mdBook, and does not end"),
+    ("cargo install mdbook", "needs the network"),
+    (".ci/run", "runs all tests, this one among them"),
+    ("cargo deny", "need not be there"),
+    (
+        "cargo intermezzo tune --bugs",
+        "takes minutes: a test that is ignored runs it",
+    ),
+    (
+        "cargo run --release -p cargo-intermezzo -- tune --bugs",
+        "the same, with optimisation",
+    ),
+    (
+        "cargo intermezzo tune fib_bench",
+        "takes minutes: a test that is ignored runs it",
+    ),
+    (
+        "cargo intermezzo tune reorder_3_bad",
+        "a test in `figures.rs` runs it",
+    ),
+    (
+        "cargo intermezzo tune work_stealing_queue",
+        "a test in `tune.rs` runs it",
+    ),
+];
+
+/// What stands for something that the user has, and what it is here. The first that fits is taken.
+const PLACEHOLDERS: &[(&str, &str)] = &[
+    ("[--time SECONDS]", "--time 1"),
+    ("PROGRAM..", "counter,tasks=2"),
+    ("CARGO TEST ARGS", "--lib"),
+    ("--strategies LIST", "--strategies dfs,pos"),
+    ("--reductions LIST", "--reductions none"),
+    ("--preemptions LIST", "--preemptions 1,2"),
+    ("--cache-bytes LIST", "--cache-bytes 1000000"),
+    (
+        "history check FILE --spec NAME",
+        "history check history.log --spec stack",
+    ),
+    ("history check FILE", "history check history.log"),
+    ("--format NAME", "--format perfetto"),
+    ("monitor new NAME", "monitor new made"),
+    ("--minimise N", "--minimise 5"),
+    ("--checkpoint FILE", "--checkpoint kept"),
+    ("--svg FILE", "--svg drawn.svg"),
+    ("--csv FILE", "--csv table.csv"),
+    ("--cap SECONDS", "--cap 30"),
+    ("FILTER..", "big0"),
+    ("--out FILE", "--out shown"),
+    ("--out DIR", "--out results"),
+    ("=FILE", "=file"),
+    ("=DIR", "=directory"),
+    ("imz1.…", "TOKEN"),
+    ("imz2.…", "TOKEN"),
+    ("imz1…", "TOKEN"),
+    ("<token>", "TOKEN"),
+    ("[", ""),
+    ("]", ""),
+];
+
+/// Names in commands that are of the user's project, and not of this workspace.
+const THE_USERS: &[&str] = &["my-queue", "ring::is_linearizable"];
+
+/// A history of a stack, and one of a register as Jepsen writes it.
+const HISTORY: &str = "# @object stack\n[1] call push(1)\n[2] call pop\n[1] return\n[2] return 1\n";
+const ETCD: &str = "INFO  jepsen.util - 0 :invoke :write 4\nINFO  jepsen.util - 0 :ok :write 4\n";
+
+/// What was done about a command.
+enum Done {
+    /// It ended as it should.
+    Ran,
+    /// All that it names is there.
+    Understood,
+    /// It is among those that are only looked at.
+    Listed,
+}
+
+/// What the commands read.
+pub(super) struct Scene {
+    /// A report of a program of the corpus.
+    report: String,
+    /// The token of its finding.
+    token: String,
+    /// What cargo knows of the workspace.
+    packages: Value,
+}
+
+impl Scene {
+    pub(super) fn new() -> Scene {
+        let report = run(&["corpus", "run", "abba", "--json"]).ends_with(1);
+        let mut metadata = process::Command::new(env!("CARGO"));
+        metadata.args(["metadata", "--offline", "--no-deps", "--format-version", "1"]);
+        let metadata = metadata.current_dir(root()).output().unwrap();
+        let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
+        Scene {
+            token: token(&report.json()),
+            report: report.stdout,
+            packages: metadata["packages"].clone(),
+        }
+    }
+
+    /// Runs the command line in a directory with the files that commands name.
+    pub(super) fn run(&self, arguments: &[&str]) -> Ran {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
+        write("report.json", &self.report);
+        write("history.log", HISTORY);
+        write("etcd_001.log", ETCD);
+        let of_tests = match arguments {
+            ["config", ..] => stand_in::SETTINGS,
+            _ => &self.report,
+        };
+        write(stand_in::WRITTEN, of_tests);
+        // Where tests of a project are run, nothing is built.
+        stand_in::install(directory.path());
+        let mut command = command(directory.path(), arguments);
+        stand_in::instead_of_cargo(&mut command);
+        Ran::of(&mut command)
+    }
+
+    /// The command with what it stands for.
+    pub(super) fn filled(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (placeholder, meant) in PLACEHOLDERS {
+            text = text.replace(placeholder, meant);
+        }
+        text.replace("TOKEN", &self.token)
+    }
+
+    /// Does what can be done about a command.
+    fn check(&self, command: &Command) -> Result<Done, String> {
+        if let Some((_, why)) = LISTED.iter().find(|(begin, _)| command.text.starts_with(begin)) {
+            assert!(!why.is_empty());
+            return Ok(Done::Listed);
+        }
+        let text = self.filled(&command.text);
+        let words = words(&text);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let variables = words.iter().take_while(|word| assignment(word).is_some()).count();
+        let (variables, words) = words.split_at(variables);
+        for (name, value) in variables.iter().filter_map(|word| assignment(word)) {
+            variable(name, value)?;
+        }
+        match words {
+            [] => Ok(Done::Understood),
+            ["cd", _] => Ok(Done::Understood),
+            ["cargo", "intermezzo", arguments @ ..] => self.ours(command, arguments),
+            ["cargo", arguments @ ..] => self.cargos(arguments),
+            _ => Err("it is no command of ours, and not listed".into()),
+        }
+    }
+
+    /// A command of the command line: carried out where it has all that it takes.
+    fn ours(&self, command: &Command, arguments: &[&str]) -> Result<Done, String> {
+        let ends = |ran: Ran, codes: &[i32]| match codes.contains(&ran.code) {
+            true => Ok(()),
+            false => Err(format!("it ends with {}:\n{}", ran.code, ran.stderr)),
+        };
+        // What a sentence mentions may be a mere name. A schedule, or a library, may be of a project that is not here.
+        let is_name =
+            !command.in_block && arguments.iter().all(|word| !word.starts_with('-')) && arguments.len() < 3;
+        let subcommand = arguments.first().copied().unwrap_or_default();
+        let is_elsewhere = arguments
+            .iter()
+            .any(|word| word.ends_with(".so") || word.contains(".so:"))
+            || subcommand == "replay"
+                && (!arguments.contains(&self.token.as_str()) || arguments.contains(&"--"));
+        if is_name || is_elsewhere {
+            let before = arguments
+                .iter()
+                .take_while(|argument| **argument != "--")
+                .copied();
+            let with_help: Vec<&str> = before.chain(["--help"]).collect();
+            return ends(self.run(&with_help), &[0]).map(|()| Done::Understood);
+        }
+        // Something is found, or nothing.
+        let quiet: &[&str] = if subcommand == "view" {
+            &["--open", "no"]
+        } else {
+            &[]
+        };
+        ends(self.run(&[arguments, quiet].concat()), &[0, 1]).map(|()| Done::Ran)
+    }
+
+    /// A command of cargo: what it names is there.
+    fn cargos(&self, arguments: &[&str]) -> Result<Done, String> {
+        let mut package = None;
+        let mut words = arguments.iter().copied();
+        let subcommand = words.next().unwrap_or_default();
+        if !["test", "bench", "run", "build", "install", "tree"].contains(&subcommand) {
+            return Err(format!("cargo has no {subcommand:?} that is known here"));
+        }
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or(format!("{word} has no value"));
+            match word {
+                "-p" => package = Some(value()?),
+                "--bench" | "--test" | "--example" => self.target(package, &word[2..], value()?)?,
+                "--path" => {
+                    let program = root().join(value()?).join("src/main.rs");
+                    fs::metadata(program).map_err(|error| error.to_string())?;
+                }
+                "-e" | "-i" => drop(value()?),
+                "--lib" | "--release" => {}
+                // What follows is for a program of the workspace, or for tests.
+                "--" => {
+                    for flag in words.by_ref().filter(|word| word.starts_with("--")) {
+                        known_flag(flag)?;
+                    }
+                }
+                filter if !filter.starts_with('-') => test(filter)?,
+                flag => return Err(format!("{flag} is not known here")),
+            }
+        }
+        package.map_or(Ok(()), |name| self.package(name).map(drop))?;
+        Ok(Done::Understood)
+    }
+
+    fn package(&self, name: &str) -> Result<&Value, String> {
+        let mut packages = self.packages.as_array().unwrap().iter();
+        let package = packages.find(|package| package["name"] == name);
+        package.ok_or(format!("there is no package {name}"))
+    }
+
+    fn target(&self, package: Option<&str>, kind: &str, name: &str) -> Result<(), String> {
+        let package = self.package(package.unwrap_or("intermezzo"))?;
+        let mut targets = package["targets"].as_array().unwrap().iter();
+        let is_there = targets.any(|target| target["kind"][0] == kind && target["name"] == name);
+        is_there.then_some(()).ok_or(format!("there is no {kind} {name}"))
+    }
+}
+
+/// Every source file of the workspace, and every document: what tests and variables are looked for in.
+fn sources() -> &'static str {
+    static SOURCES: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    fn add(folder: &Path, all: &mut String) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path: PathBuf = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy();
+            if path.is_dir() && name != "target" && !name.starts_with('.') {
+                add(&path, all);
+            } else if (name.ends_with(".rs") || name.ends_with(".md")) && name != "commands.rs" {
+                all.push_str(&fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    SOURCES.get_or_init(|| {
+        let mut all = String::new();
+        add(root(), &mut all);
+        all
+    })
+}
+
+/// A variable is a setting whose value is one, or is read somewhere.
+fn variable(name: &str, value: &str) -> Result<(), String> {
+    let setting = name
+        .strip_prefix("INTERMEZZO_")
+        .unwrap_or_default()
+        .to_lowercase();
+    if Settings::known().any(|(known, _)| known == setting) {
+        let set = Settings::default().set(&setting, value);
+        return set.map_err(|error| error.to_string());
+    }
+    let is_read = sources().contains(&format!("\"{name}\"")) || name == "RUSTFLAGS";
+    is_read.then_some(()).ok_or(format!("nothing reads {name}"))
+}
+
+/// A filter of tests is in the name of one.
+fn test(filter: &str) -> Result<(), String> {
+    let name = filter.rsplit("::").next().unwrap_or_default();
+    let is_there = ["fn ", "mod ", "\""]
+        .iter()
+        .any(|word| sources().contains(&format!("{word}{name}")));
+    (is_there || THE_USERS.contains(&filter))
+        .then_some(())
+        .ok_or(format!("there is no test {filter}"))
+}
+
+/// A flag behind `--` is one of the test harness, or a program of the workspace looks for it.
+fn known_flag(flag: &str) -> Result<(), String> {
+    let harness = ["--exact", "--nocapture", "--ignored"];
+    (harness.contains(&flag) || sources().contains(&format!("\"{flag}\"")))
+        .then_some(())
+        .ok_or(format!("nothing knows {flag}"))
+}
+
+#[test]
+fn commands_in_documents_are_ones_that_there_are() {
+    let scene = Scene::new();
+    let (mut wrong, mut counts) = (Vec::new(), [0; 3]);
+    let mut listed = BTreeSet::new();
+    for command in documents().iter().flat_map(|document| document.commands()) {
+        match scene.check(&command) {
+            Ok(done) => {
+                counts[done as usize] += 1;
+                let begins = LISTED.iter().filter(|(begin, _)| command.text.starts_with(begin));
+                listed.extend(begins.map(|(begin, _)| *begin));
+            }
+            Err(problem) => wrong.push(format!("{}: `{}`: {problem}", command.place, command.text)),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let unused: Vec<_> = LISTED
+        .iter()
+        .filter(|(begin, _)| !listed.contains(begin))
+        .collect();
+    assert!(unused.is_empty(), "no document has these: {unused:?}");
+    let [ran, understood, listed] = counts;
+    assert!(ran > 30 && understood > 90 && listed < 15, "{counts:?}");
+}

@@ -1,0 +1,413 @@
+//! Figures of the documents: each table is compared with what is counted again, or says which machine it is of.
+
+use super::read::{Table, document, documents, root, words};
+use crate::run;
+use intermezzo::{Report, Settings};
+use intermezzo_corpus::{Arguments, Program, parse_full_name};
+use std::collections::BTreeSet;
+use std::fs;
+
+/// Where the figures of a table come from.
+enum Figures {
+    /// The test of this name in this file counts them again.
+    Counted(&'static str, &'static str),
+    /// They are times, or counts within a time, of one machine: this command takes them.
+    Measured(&'static str),
+    /// They are no figures that anything has counted, but this.
+    Given(&'static str),
+}
+use Figures::{Counted, Given, Measured};
+
+/// This file.
+const HERE: &str = "cli/tests/cli/documents/figures.rs";
+
+/// The test of the page of strategies.
+const STRATEGIES: &str = "cli/tests/cli/documents/strategies.rs";
+
+/// Every table of figures, by its document and the beginning of its heading.
+const TABLES: &[(&str, &str, Figures)] = &[
+    (
+        "docs/BENCHMARKS.md",
+        "exploration | time",
+        Measured("cargo bench --bench engine"),
+    ),
+    (
+        "docs/BENCHMARKS.md",
+        " | instructions",
+        Measured("valgrind --tool=callgrind"),
+    ),
+    (
+        "docs/BENCHMARKS.md",
+        "kernel | intermezzo dpor",
+        Measured("cargo run --release -p intermezzo-peers -- --cap 30"),
+    ),
+    (
+        "docs/BENCHMARKS.md",
+        "monitor | built in",
+        Measured("cargo bench --bench monitors"),
+    ),
+    (
+        "docs/BENCHMARKS.md",
+        "program, reduction",
+        Measured("cargo bench --bench listening"),
+    ),
+    (
+        "docs/BENCHMARKS.md",
+        "object | 10,000 operations",
+        Measured("cargo bench -p intermezzo-refinement --bench long_histories"),
+    ),
+    (
+        "docs/BREAKPOINTS.md",
+        "bug | shows unarmed",
+        Measured("cargo test -p intermezzo-breakpoint --test reproduced"),
+    ),
+    ("docs/IROOTS.md", "idiom | T does", Given("numbers of idioms")),
+    (
+        "docs/IROOTS.md",
+        "program | executions | `coverage`",
+        Counted("tests/iroots/against_searches.rs", "as_many_as_others_expose"),
+    ),
+    (
+        "docs/REFINEMENT.md",
+        " | default",
+        Counted(HERE, "sentences_say_what_is_asserted"),
+    ),
+    (
+        "docs/REFINEMENT.md",
+        "object | executions",
+        Counted(
+            "tests/refinement_catalogue.rs",
+            "bugs_are_found_in_small_scenarios",
+        ),
+    ),
+    (
+        "docs/SEARCH.md",
+        "program of the corpus | `dfs preemptions=4`",
+        Counted(HERE, "ranked_search_finds_as_soon_as_told"),
+    ),
+    (
+        "docs/SEARCH.md",
+        "executions to the end",
+        Counted(HERE, "ranks_are_as_large_as_told"),
+    ),
+    (
+        "docs/SEARCH.md",
+        "program of the corpus | executions | ratio",
+        Measured("cargo bench --bench search"),
+    ),
+    (
+        "docs/SEARCH.md",
+        "kernel | dpor | dfs",
+        Measured("cargo run --release -p intermezzo-peers -- --cap 30"),
+    ),
+    (
+        "docs/STRATEGIES.md",
+        "program | `surw` | published",
+        Counted(STRATEGIES, "strategies_find_bugs_as_soon_as_told"),
+    ),
+    (
+        "docs/STRATEGIES.md",
+        "program | `auto`",
+        Counted(STRATEGIES, "strategies_find_bugs_as_soon_as_told"),
+    ),
+    (
+        "docs/STRATEGIES.md",
+        "program | published",
+        Counted(STRATEGIES, "ratios_follow_from_the_page"),
+    ),
+    (
+        "docs/STRATEGIES.md",
+        "strategy | bugs found",
+        Counted(STRATEGIES, "sums_follow_from_the_page"),
+    ),
+    (
+        "docs/STRATEGIES.md",
+        "program | soonest",
+        Counted(STRATEGIES, "sums_follow_from_the_page"),
+    ),
+];
+
+/// `true` if this is a number, with or without more.
+fn is_figure(cell: &str) -> bool {
+    cell.trim_start_matches(['(', '<', '>'])
+        .starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[test]
+fn every_table_of_figures_is_compared_or_measured() {
+    let (mut wrong, mut known) = (Vec::new(), BTreeSet::new());
+    for document in documents() {
+        for table in document.tables() {
+            let figures = table.rows.iter().flatten().filter(|cell| is_figure(cell));
+            if figures.count() < 3 {
+                continue;
+            }
+            let heading = table.heading.join(" | ");
+            let is_it =
+                |(file, begin, _): &(&str, &str, _)| *file == document.name && heading.starts_with(begin);
+            let Some(at) = TABLES.iter().position(is_it) else {
+                wrong.push(format!(
+                    "{}:{}: nothing compares these figures",
+                    document.name, table.line
+                ));
+                continue;
+            };
+            known.insert(at);
+            match TABLES[at].2 {
+                Counted(file, test) => {
+                    let text = fs::read_to_string(root().join(file)).unwrap();
+                    assert!(
+                        text.contains(&format!("fn {test}()")),
+                        "{file} has no test {test}"
+                    );
+                }
+                // A reader can take them again.
+                Measured(command) => {
+                    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    if !words(&document.text).contains(command) {
+                        wrong.push(format!("{} does not name `{command}`", document.name));
+                    }
+                }
+                Given(what) => assert!(!what.is_empty()),
+            }
+        }
+    }
+    let gone = TABLES.iter().enumerate().filter(|(at, _)| !known.contains(at));
+    wrong.extend(gone.map(|(_, (file, heading, _))| format!("{file} has no table {heading:?}")));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A number with commas between thousands.
+pub(super) fn number(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The name in a cell, without the marks of code.
+fn name(cell: &str) -> &str {
+    cell.trim_matches('`')
+}
+
+/// A program of the corpus explored with these settings, its finding as it was found.
+fn explore(program: &str, sets: &[(&str, &str)]) -> Report {
+    let (program, arguments): (&Program, Arguments) = parse_full_name(program).unwrap();
+    let mut settings: Settings = program.settings();
+    for (name, value) in [&[("minimise", "0")], sets].concat() {
+        settings.set(name, value).unwrap();
+    }
+    program
+        .explorer(settings, &arguments)
+        .explore(program.test(&arguments))
+}
+
+/// Compares the rows of a table of `docs/SEARCH.md` with what is counted for their programs.
+fn compare_rows(table: &Table, counted: impl Fn(&str) -> Vec<String>) {
+    let mut wrong = Vec::new();
+    for row in &table.rows {
+        let now = counted(name(&row[0]));
+        if now != row[1..] {
+            wrong.push(format!(
+                "{}: {now:?} now, and {:?} in the document",
+                row[0],
+                &row[1..]
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn ranked_search_finds_as_soon_as_told() {
+    let table = document("docs/SEARCH.md").table("program of the corpus | `dfs preemptions=4`");
+    compare_rows(&table, |program| {
+        let explored = |strategy, more: &[(&str, &str)]| {
+            explore(
+                program,
+                &[&[("strategy", strategy), ("preemptions", "4")], more].concat(),
+            )
+        };
+        let found = |report: &Report| match report.first_failure() {
+            Some(execution) => number(execution),
+            None => format!("- ({})", number(report.executions())),
+        };
+        let ranked = explored("ranked", &[]);
+        // `found in rank 2 preemptions, 1 variable, after ..`
+        let note = ranked
+            .notes()
+            .iter()
+            .find_map(|note| note.strip_prefix("found in rank "));
+        let mut counts = note
+            .expect("the rank is noted")
+            .split(|c: char| !c.is_ascii_digit());
+        let mut count = || counts.find(|word| !word.is_empty()).unwrap();
+        let rank = format!("({}, {})", count(), count());
+        vec![
+            found(&explored("dfs", &[])),
+            found(&ranked),
+            rank,
+            found(&explored("ranked", &[("variables", "1")])),
+            found(&explored("ranked", &[("threads", "2")])),
+        ]
+    });
+}
+
+#[test]
+fn ranks_are_as_large_as_told() {
+    let table = document("docs/SEARCH.md").table("executions to the end");
+    let bounds = [("2", "none"), ("2", "1"), ("3", "none"), ("3", "2"), ("3", "1")];
+    compare_rows(&table, |program| {
+        let counted = bounds.iter().map(|(preemptions, variables)| {
+            let sets = [
+                ("strategy", "ranked"),
+                ("keep_going", "true"),
+                ("preemptions", *preemptions),
+                ("variables", *variables),
+            ];
+            number(explore(program, &sets).executions())
+        });
+        counted.collect()
+    });
+}
+
+/// What `dpor` takes of the programs whose time is compared.
+#[test]
+fn as_many_executions_are_timed_as_told() {
+    let table = document("docs/SEARCH.md").table("program of the corpus | executions | ratio");
+    let programs = [
+        "fai-ok,tasks=3,increments=3",
+        "fib_bench,iterations=4",
+        "big0",
+        "ms-queue",
+    ];
+    for (row, program) in table.rows.iter().zip(programs) {
+        let report = explore(
+            program,
+            &[
+                ("strategy", "dfs"),
+                ("reduction", "dpor"),
+                ("preemptions", "none"),
+            ],
+        );
+        assert_eq!(number(report.executions()), row[1], "{program}");
+    }
+}
+
+/// Sentences of documents, and what a test asserts, or the code has, that they tell of.
+const ASSERTED: &[(&str, &str, &str, &str)] = &[
+    (
+        "docs/IROOTS.md",
+        "of the predictions 4 in 2,966 are in vain (by idiom: 0 of 2,229, 0 of 507, 1 of 153, 3 of 229, 0 of 48)",
+        "explorer/src/coverage/tests/against_all.rs",
+        "assert_eq!(predictions, [2229, 507, 153, 229, 48]);\n    assert_eq!(empty, [0, 0, 1, 3, 0]);",
+    ),
+    (
+        "docs/IROOTS.md",
+        "96 % of idiom 1 (all but 37 of 922; 17 of 183, 1 of 41, 2 of 116, 0 of 25 of the others)",
+        "explorer/src/coverage/tests/against_all.rs",
+        "assert_eq!(there, [922, 183, 41, 116, 25]);\n    assert_eq!(missed, [37, 17, 1, 2, 0]);",
+    ),
+    (
+        "docs/REFINEMENT.md",
+        "| `solo_steps` | 1,000 |",
+        "refinement/src/progress/mod.rs",
+        "SOLO_STEPS: u64 = 1_000;",
+    ),
+    (
+        "docs/REFINEMENT.md",
+        "| `solo_preemptions` | 1 |",
+        "refinement/src/settings.rs",
+        "solo_preemptions: 1,",
+    ),
+    (
+        "docs/REFINEMENT.md",
+        "| `executions` | 20,000 |",
+        "refinement/src/settings.rs",
+        "executions: 20_000,",
+    ),
+];
+
+#[test]
+fn sentences_say_what_is_asserted() {
+    for (file, sentence, source, code) in ASSERTED {
+        let words = document(file)
+            .text
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(words.contains(sentence), "{file} does not say {sentence:?}");
+        let text = fs::read_to_string(root().join(source)).unwrap();
+        assert!(
+            text.contains(code),
+            "{source} has no {code:?}: {file} says {sentence:?}"
+        );
+    }
+}
+
+#[test]
+fn counts_in_sentences_are_so() {
+    let first = explore("work_stealing_queue", &[]).executions();
+    let others = intermezzo_corpus::programs().len() / 100 * 100;
+    let bugs = document("docs/STRATEGIES.md")
+        .table("program | `auto`")
+        .rows
+        .len()
+        / 10
+        * 10;
+    assert_eq!((others, bugs), (200, 40));
+    for (file, says) in [
+        (
+            "docs/guide/src/first-bug.md",
+            format!("After {first} executions the tool shows"),
+        ),
+        (
+            "docs/guide/src/first-bug.md",
+            "some two hundred more programs".into(),
+        ),
+        (
+            "docs/guide/src/strategy.md",
+            "on forty programs with known bugs".into(),
+        ),
+    ] {
+        assert!(
+            document(file).text.contains(&says),
+            "{file} does not say {says:?}"
+        );
+    }
+}
+
+/// Runs the command under `## How costs grow` that draws this, and compares the drawing.
+fn is_drawn(drawing: &str) {
+    let commands = document("docs/BENCHMARKS.md").commands().into_iter();
+    let mut found = commands.filter(|command| command.text.ends_with(drawing));
+    let command = found
+        .next()
+        .unwrap_or_else(|| panic!("no command draws {drawing}"));
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("drawn.svg").display().to_string();
+    let words = words(&command.text);
+    let words = words
+        .iter()
+        .skip(2)
+        .map(|word| if word == drawing { &file } else { word });
+    run(&words.map(String::as_str).collect::<Vec<_>>()).ends_with(0);
+    let same = fs::read(&file).unwrap() == fs::read(root().join(drawing)).unwrap();
+    assert!(same, "{drawing} is not what is drawn now: {}", command.text);
+}
+
+#[test]
+fn growth_with_tasks_is_drawn_as_shown() {
+    is_drawn("docs/images/growth-reorder.svg");
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn growth_with_length_is_drawn_as_shown() {
+    is_drawn("docs/images/growth-fib_bench.svg");
+}

@@ -1,0 +1,139 @@
+//! What sentences name in code is there: flags, settings with their values, and files.
+
+use super::commands::Scene;
+use super::read::{documents, root, words};
+use intermezzo::Settings;
+
+/// The commands whose flags may be named.
+const COMMANDS: &[&[&str]] = &[
+    &["test"],
+    &["replay"],
+    &["config"],
+    &["tune"],
+    &["view"],
+    &["corpus", "list"],
+    &["corpus", "run"],
+    &["breakpoints", "corpus"],
+    &["history", "check"],
+    &["monitor", "new"],
+    &["monitor", "check"],
+];
+
+/// Flags of the test harness.
+const HARNESS: &[&str] = &["--nocapture"];
+
+/// Files of which a document says that another project has them.
+const THE_USERS: &[&str] = &["src/lib.rs", "src/ring.rs", "src/main.rs"];
+
+/// A flag is one of ours, and its value one that it takes.
+fn flag(scene: &Scene, helps: &[String], code: &str) -> Result<(), String> {
+    let filled = scene.filled(code);
+    let words = words(&filled);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if HARNESS.contains(&words[0]) {
+        return Ok(());
+    }
+    let mut told = String::new();
+    for (command, help) in COMMANDS.iter().zip(helps) {
+        let mut flags = help.split(|c: char| c.is_whitespace() || ",[=".contains(c));
+        if !flags.any(|flag| flag == words[0]) {
+            continue;
+        }
+        let ran = scene.run(&[*command, &words[..], &["--help"]].concat());
+        if ran.code == 0 || words.len() == 1 {
+            return Ok(());
+        }
+        told = ran.stderr;
+    }
+    Err(format!("no command takes it\n{told}"))
+}
+
+/// Settings, each with a value that it takes; `None` if this is something else.
+fn settings(code: &str) -> Option<Result<(), String>> {
+    let mut settings = Settings::default();
+    let sets = code.split(' ').map(|word| word.split_once('='));
+    let sets: Vec<(&str, &str)> = sets.collect::<Option<_>>()?;
+    if !sets
+        .iter()
+        .any(|(name, _)| Settings::known().any(|(known, _)| known == *name))
+    {
+        return None;
+    }
+    for (name, value) in sets {
+        // What stands for any value.
+        let is_any = value == "i" || value.chars().all(|c| c.is_ascii_uppercase());
+        let value = if is_any && name != "memo" && name != "checkpoint" {
+            continue;
+        } else {
+            value
+                .replace("(D)", "(3)")
+                .replace("(D,V)", "(3,1)")
+                .replace("(A,2*B,..)", "(pos,2*surw)")
+        };
+        if let Err(error) = settings.set(name, value.trim_matches('"')) {
+            return Some(Err(error.to_string()));
+        }
+    }
+    Some(Ok(()))
+}
+
+/// The files that `{a,b}` in a path stands for.
+fn alternatives(path: &str) -> Vec<String> {
+    match path
+        .split_once('{')
+        .and_then(|(begin, rest)| Some((begin, rest.split_once('}')?)))
+    {
+        Some((begin, (inner, end))) => inner
+            .split(',')
+            .flat_map(|one| alternatives(&format!("{begin}{one}{end}")))
+            .collect(),
+        None => vec![path.to_owned()],
+    }
+}
+
+/// A path from the root of the workspace leads to something; `None` if this is something else.
+fn path(code: &str) -> Option<Result<(), String>> {
+    let is_path = |c: char| c.is_ascii_alphanumeric() || "/._-{},".contains(c);
+    let (first, rest) = code.split_once('/')?;
+    if !code.chars().all(is_path)
+        || !root().join(first).is_dir()
+        || ["", "target"].contains(&first)
+        || rest.is_empty()
+    {
+        return None;
+    }
+    // Of what is in braces, a module may be a folder or a file.
+    let is_there = |path: &String| root().join(path).exists() || root().join(format!("{path}.rs")).exists();
+    let missing = alternatives(code).into_iter().find(|path| !is_there(path));
+    match missing {
+        Some(missing) if !THE_USERS.contains(&missing.as_str()) => {
+            Some(Err(format!("there is no {missing}")))
+        }
+        _ => Some(Ok(())),
+    }
+}
+
+#[test]
+fn what_sentences_name_is_there() {
+    let scene = Scene::new();
+    let helps: Vec<String> = COMMANDS
+        .iter()
+        .map(|command| scene.run(&[*command, &["--help"]].concat()).stdout)
+        .collect();
+    let (mut wrong, mut counts) = (Vec::new(), [0; 3]);
+    for document in documents() {
+        for (line, code) in document.code() {
+            let known = code.starts_with("--").then(|| flag(&scene, &helps, &code));
+            let checked = [known, settings(&code), path(&code)];
+            for (count, checked) in counts.iter_mut().zip(checked) {
+                *count += u32::from(checked.is_some());
+                if let Some(Err(problem)) = checked {
+                    wrong.push(format!("{}:{line}: `{code}`: {problem}", document.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let [flags, settings, paths] = counts;
+    assert!(flags > 30 && settings > 60 && paths > 60, "{counts:?}");
+}

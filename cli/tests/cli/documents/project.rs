@@ -1,0 +1,92 @@
+//! What the guide shows of a user's project is printed in one: its first bug, and where settings came from.
+
+use super::output::{block, compare};
+use super::read::{Document, document, root};
+use crate::{run_in, throw_away};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The first bug, and where settings came from.
+const FIRST_BUG: &str = "docs/guide/src/first-bug.md";
+const SETTINGS: &str = "docs/guide/src/settings.md";
+
+/// The code of a language in a document, without what documentation tests alone see and without indentation.
+fn code(document: &Document, language: &str) -> Vec<String> {
+    let blocks = document
+        .blocks()
+        .into_iter()
+        .filter(|block| block.language == language);
+    let line = |line: &str| (!line.starts_with("# ")).then(|| line.to_owned() + "\n");
+    let code = blocks.map(|block| {
+        let indented = block
+            .text
+            .lines()
+            .all(|line| line.is_empty() || line.starts_with("   "));
+        let lines = block.text.lines().map(|line| {
+            if indented {
+                line.get(3..).unwrap_or_default()
+            } else {
+                line
+            }
+        });
+        lines.filter_map(line).collect()
+    });
+    code.collect()
+}
+
+/// The project of the guide, with the dependencies that it says.
+fn new_project() -> PathBuf {
+    let manifest = code(&document(FIRST_BUG), "toml").remove(0);
+    let manifest = manifest.replace("path/to/intermezzo", &root().display().to_string());
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    throw_away::project(root(), place, "my-queue", &manifest)
+}
+
+#[test]
+fn the_guide_shows_what_a_project_prints() {
+    let project = &new_project();
+    throw_away::write(
+        &project.join("src/lib.rs"),
+        &code(&document(FIRST_BUG), "rust")[0],
+    );
+    // What it is compared with was read by a run of the tests themselves, in a terminal of the usual width.
+    let mut test = Command::new(env!("CARGO"));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("INTERMEZZO_"))
+    {
+        test.env_remove(name);
+    }
+    let target = Path::new(env!("CARGO_BIN_EXE_cargo-intermezzo"))
+        .ancestors()
+        .nth(2)
+        .unwrap();
+    test.args(["test", "--offline", "--lib"])
+        .current_dir(project)
+        .env("CARGO_TARGET_DIR", target);
+    let printed = String::from_utf8(test.output().unwrap().stdout).unwrap();
+    let (_, told) = printed
+        .split_once("error[")
+        .unwrap_or_else(|| panic!("{printed}"));
+    let (told, _) = told
+        .split_once("\n\nthread ")
+        .or(told.split_once("\nnote: run with"))
+        .unwrap_or((told, ""));
+    let shown = block(FIRST_BUG, "error[assertion]").text;
+    compare(FIRST_BUG, &shown, &format!("error[{told}"));
+
+    let ring = "#[cfg(test)]\nmod ring {\n    #[intermezzo::test(preemptions = 2)]\n    fn no_item_is_lost() {}\n}\n";
+    throw_away::write(&project.join("src/lib.rs"), ring);
+    let settings = code(&document(SETTINGS), "toml");
+    fs::write(project.join("intermezzo.toml"), settings.join("\n")).unwrap();
+    for (arguments, begin) in [
+        (&["config"][..], "my_queue::ring::no_item_is_lost\n  executions"),
+        (
+            &["config", "--all", "--steps", "5_000"],
+            "my_queue::ring::no_item_is_lost\n  arc_counts",
+        ),
+    ] {
+        let printed = run_in(project, arguments).ends_with(0).stdout;
+        let at = printed.find("my_queue::").unwrap_or_else(|| panic!("{printed}"));
+        compare(SETTINGS, &block(SETTINGS, begin).text, &printed[at..]);
+    }
+}

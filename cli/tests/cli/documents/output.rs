@@ -34,6 +34,11 @@ const BLOCKS: &[(&str, &str, Source)] = &[
         Test("cli/tests/cli/tune.rs"),
     ),
     (
+        "docs/TUNE.md",
+        "$ cargo intermezzo tune --no-times --test",
+        Test("cli/tests/cli/tune.rs"),
+    ),
+    (
         "docs/MONITORS.md",
         "$ cargo intermezzo monitor check",
         Test("cli/tests/cli/monitor.rs"),

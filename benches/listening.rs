@@ -99,10 +99,11 @@ const PROGRAMS: [(&str, fn()); 4] = [
     ("ring(7)", || ring(7)),
 ];
 
-/// Sets of monitors. `idle` wants everything and does nothing with it.
-const SETS: [&str; 7] = [
+/// Sets of monitors. `events` wants every visible operation, `idle` everything; they do nothing with it.
+const SETS: [&str; 8] = [
     "none",
     "nothing",
+    "events",
     "idle",
     "misuse",
     "leak",
@@ -134,14 +135,15 @@ fn run(program: &str, reduction: &str, monitors: &str, executions: &str) {
         environment: Environment::calm(),
         ..Settings::default()
     };
+    // The setting edits what is on by default.
     let shipped = match monitors {
-        "nothing" | "idle" => "none",
-        shipped => shipped,
+        "none" | "nothing" | "events" | "idle" => "none".to_owned(),
+        shipped => format!("none;{shipped}"),
     };
     for (key, value) in [
         ("reduction", reduction),
         ("executions", executions),
-        ("monitors", shipped),
+        ("monitors", shipped.as_str()),
     ] {
         settings.set(key, value).unwrap();
     }
@@ -149,6 +151,7 @@ fn run(program: &str, reduction: &str, monitors: &str, executions: &str) {
     let explorer = match monitors {
         "idle" => explorer.monitor(Idle(Interests::ALL)),
         "nothing" => explorer.monitor(Idle(Interests::NONE)),
+        "events" => explorer.monitor(Idle(Interests::SYNC_ACCESSES)),
         _ => explorer,
     };
     let (_, test) = PROGRAMS

@@ -14,11 +14,11 @@ pub(crate) enum After {
     Again,
     /// It departed each time: what it should have been is lost.
     Lost,
-    /// It departed, as too many did before it, and is to be tried again only if the search is to go on after findings.
+    /// It departed, and too many have. It is tried again only if the search goes on after findings.
     TooMany,
 }
 
-/// Executions may depart before it is looked at how many do; and of the executions one of so many may.
+/// Too many executions depart where these many do, and more than one in `ONE_OF`.
 const DEPARTED_MIN: u64 = 10;
 const ONE_OF: u64 = 10;
 

@@ -16,8 +16,8 @@ pub(crate) fn complete(stop: &Stop) -> bool {
     )
 }
 
-/// What most likely made an execution depart from its schedule, and what to do about it. `another_var` says that the same
-/// operation of the same task came to another variable.
+/// The most likely reason why an execution departed from its schedule, and what to do about it. `another_var`: the same
+/// operation of the same task accessed another variable.
 fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> String {
     if let Some(thread) = toucher {
         return format!(

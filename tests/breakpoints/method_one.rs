@@ -75,9 +75,11 @@ fn a_finding_s_breakpoint_shows_it_in_the_first_execution() {
         others("pairs of places brings it about"),
     );
     for says in [
-        format!("Of the {all} failing programs of the corpus, {with} findings have a breakpoint"),
-        format!("{clean} of these with nobody waiting in vain; of {by_default} the default order shows"),
-        format!("of {no_pair} no pair, and no two of the first pairs, is enough"),
+        format!("Of the {all} failing programs of the corpus, {with} have a breakpoint"),
+        format!(
+            "In {clean} of these, nobody waits in vain. Of the others, {by_default} fail in the default order"
+        ),
+        format!("for {no_pair} no pair, and no two of the first pairs, is enough"),
     ] {
         assert!(
             document.contains(&says),

@@ -157,7 +157,7 @@ fn the_template_in_rust_compiles_and_is_a_monitor() {
     documented(&directory.path().join("no-relaxed/src/lib.rs"));
 }
 
-/// What the template's `Makefile` does on Linux.
+/// The command of the template's `Makefile` on Linux.
 const COMPILED_BY_HAND: &str =
     "cc -std=c11 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -shared -o no-relaxed.so no-relaxed.c";
 

@@ -12,7 +12,7 @@ fn in_workspace(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(file)
 }
 
-/// What a command of the page prints must be what comes after it. With UPDATE_DOCS=1 the page is brought up to date instead.
+/// Compares a command's output with the text below it on the page. With UPDATE_DOCS=1 the page is updated instead.
 fn shows_what_is_printed(begins: &str, run: impl FnOnce(&[&str]) -> Ran) {
     let path = in_workspace(PAGE);
     let page = fs::read_to_string(&path).unwrap();

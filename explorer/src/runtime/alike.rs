@@ -7,25 +7,25 @@
 use super::Unlike;
 use std::hash::RandomState;
 
-/// What is known of the execution.
+/// Evidence of why the execution that runs may depart.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
-    /// How often it was tried before.
-    tries: u64,
+    /// Attempts before this one.
+    attempts: u64,
     /// Keys that were made when it began.
     keys: u64,
 }
 
 impl Alike {
-    /// Another execution comes.
+    /// The next execution is a new one.
     #[inline]
-    pub(super) fn anew(&mut self) {
-        self.tries = 0;
+    pub(super) fn next(&mut self) {
+        self.attempts = 0;
     }
 
-    /// The same execution comes again, since it departed.
+    /// The next execution is another attempt at this one, which departed.
     pub(super) fn again(&mut self) {
-        self.tries += 1;
+        self.attempts += 1;
     }
 
     /// It begins.
@@ -40,8 +40,8 @@ impl Alike {
         let counts_up = next.wrapping_sub(now) == 1;
         Unlike {
             hash_tables: counts_up && now.wrapping_sub(self.keys) > 1,
-            follows_first: number.wrapping_sub(self.tries) == 2,
-            is_first: number.wrapping_sub(self.tries) == 1,
+            follows_first: number.wrapping_sub(self.attempts) == 2,
+            is_first: number.wrapping_sub(self.attempts) == 1,
         }
     }
 }

@@ -160,7 +160,7 @@ impl Runtime {
         }
     }
 
-    /// Somebody woke who did not need the time that has just passed: as far as ends of tasks go, it did not.
+    /// A task woke for another reason than the time that has just passed: tasks that are over need not have ended in it.
     pub(super) fn take_time_back(&mut self) {
         for task in self.tasks_over() {
             task.passed_since_over -= 1;

@@ -231,7 +231,7 @@ impl Worker {
             return more;
         }
         let rt = &mut *self.runtime;
-        rt.alike.anew();
+        rt.alike.next();
         if let (Some(quiet), Some(remake)) = (&mut rt.quiet, &self.remake)
             && quiet.broken
         {

@@ -38,7 +38,7 @@ const LISTED: &[(&str, &str)] = &[
     ),
 ];
 
-/// What stands for something that the user has, and what it is here. The first that fits is taken.
+/// Placeholders in commands, and a value for each. The first that fits is taken.
 const PLACEHOLDERS: &[(&str, &str)] = &[
     ("[--time SECONDS]", "--time 1"),
     ("PROGRAM..", "counter,tasks=2"),
@@ -79,7 +79,7 @@ const THE_USERS: &[&str] = &["my-queue", "ring::is_linearizable"];
 const HISTORY: &str = "# @object stack\n[1] call push(1)\n[2] call pop\n[1] return\n[2] return 1\n";
 const ETCD: &str = "INFO  jepsen.util - 0 :invoke :write 4\nINFO  jepsen.util - 0 :ok :write 4\n";
 
-/// What was done about a command.
+/// How a command was checked.
 enum Done {
     /// It ended as it should.
     Ran,
@@ -89,13 +89,13 @@ enum Done {
     Listed,
 }
 
-/// What the commands read.
+/// The files and names that the commands refer to.
 pub(super) struct Scene {
     /// A report of a program of the corpus.
     report: String,
     /// The token of its finding.
     token: String,
-    /// What cargo knows of the workspace.
+    /// The workspace, as `cargo metadata` has it.
     packages: Value,
 }
 

@@ -276,7 +276,7 @@ fn ranks_are_as_large_as_told() {
     });
 }
 
-/// What `dpor` takes of the programs whose time is compared.
+/// The executions of `dpor` in the table that compares times.
 #[test]
 fn as_many_executions_are_timed_as_told() {
     let table = document("docs/SEARCH.md").table("program of the corpus | executions | ratio");

@@ -1,5 +1,5 @@
-//! What documents show is what there is: each command is carried out or understood, each block of output is printed, and each
-//! figure is counted again.
+//! Tests of the documents: each command is run or parsed, each block of output compared with what is printed, and each figure
+//! counted again.
 
 mod commands;
 mod figures;

@@ -1,4 +1,4 @@
-//! What sentences name in code is there: flags, settings with their values, and files.
+//! Flags, settings with their values, and files that sentences name in code exist.
 
 use super::commands::Scene;
 use super::read::{documents, root, words};

@@ -1,4 +1,4 @@
-//! What the guide shows of a user's project is printed in one: its first bug, and where settings came from.
+//! The guide's output of a user's project, printed by one: its first bug, and where settings came from.
 
 use super::output::{block, compare};
 use super::read::{Document, document, root};

@@ -1,4 +1,4 @@
-//! What a document is made of: blocks, commands, code in its text, and tables, each with its place.
+//! Reads documents: their blocks, commands, code in sentences, and tables, each with its place.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -32,10 +32,10 @@ const DEAR: &[&str] = &[
 /// Programs that take minutes.
 const DEAREST: &[&str] = &["safestack", "reorder_3_bad,setters=80,checkers=20"];
 
-/// How SURW's executions to the bug are told of one program over more seeds.
+/// SURW's mean executions to the bug over 400 seeds, as the page's remarks have them.
 const SEEDS: &[(&str, &str)] = &[("deadlock01_bad", "2.45"), ("reorder_3_bad,setters=3", "10.3")];
 
-/// What a strategy took on a program with each seed: the number of the execution that failed.
+/// The number of the execution that failed, for each program, strategy and seed.
 type Runs = BTreeMap<(String, String), Vec<Option<u64>>>;
 
 /// Runs these strategies on these programs, as the page's command does.
@@ -54,7 +54,7 @@ fn compare(programs: &[&str], strategies: &str, more: &[&str]) -> Runs {
     runs(&directory.path().join("results.jsonl"))
 }
 
-/// What `--out` has kept.
+/// Reads the results that `--out` kept.
 fn runs(results: &Path) -> Runs {
     let text = fs::read_to_string(results).unwrap();
     let mut lines = text
@@ -110,7 +110,7 @@ fn tables(page: &Document) -> [Table; 2] {
     ]
 }
 
-/// What the page says of this strategy on this program.
+/// The page's cell of a strategy and a program.
 pub(crate) fn cell(page: &Document, program: &str, strategy: &str) -> String {
     for table in tables(page) {
         let column = table
@@ -137,7 +137,7 @@ fn check(runs: &Runs) {
     }
     assert!(
         wrong.is_empty(),
-        "{PAGE}: make the page anew\n{}",
+        "{PAGE} is out of date: regenerate it\n{}",
         wrong.join("\n")
     );
 }
@@ -336,7 +336,7 @@ fn sums_follow_from_the_page() {
     }
 }
 
-/// What `docs/SEARCH.md` says of the default search, beside the best of each row.
+/// `docs/SEARCH.md` compares the default search with the best of each row.
 #[test]
 fn the_default_is_as_near_the_best_as_told() {
     let page = page();

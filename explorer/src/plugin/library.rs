@@ -3,6 +3,7 @@
 use super::problem::PluginProblem;
 use intermezzo_sdk::abi::{ENTRY, Entry, Foreign};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A library that is loaded, and its entry.
 pub(super) struct Loaded {
@@ -24,6 +25,13 @@ impl Loaded {
     pub(super) unsafe fn close(self) {
         drop(self.library);
     }
+}
+
+/// Keeps other threads from loading plugins. A process that is copied while one of its threads loads a library has a
+/// loader in the middle of its work, and no thread to finish it.
+pub(super) fn alone() -> MutexGuard<'static, ()> {
+    static LOADS: Mutex<()> = Mutex::new(());
+    LOADS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Loads the library.

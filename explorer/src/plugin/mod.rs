@@ -78,7 +78,10 @@ impl Plugin {
         let load = || {
             let path = file::look(path)?;
             trial::tried(&path, arguments, false)?;
-            let entry = library::open(&path)?.stay();
+            let entry = {
+                let _alone = library::alone();
+                library::open(&path)?.stay()
+            };
             let monitor = library::make(entry, arguments)?;
             Ok(Plugin {
                 path,

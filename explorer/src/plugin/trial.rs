@@ -6,7 +6,8 @@
 //!
 //! Blind spot: what the plugin's code does to files, it does. And where the C library does not make its allocator and its
 //! loader usable in a copy of a process with several threads (glibc and the systems of Apple and BSD do), the child may hang;
-//! its time limit then makes the plugin look slow.
+//! its time limit then makes the plugin look slow. The same holds where another thread of the program loads a library of
+//! its own at that moment; plugins are loaded one after the other.
 
 use super::problem::PluginProblem;
 use super::{Tried, library};
@@ -79,7 +80,7 @@ fn answer(path: &Path, arguments: &str, rehearse: bool) -> Answer {
 
 #[cfg(unix)]
 mod elsewhere {
-    use super::{Answer, PluginProblem};
+    use super::{Answer, PluginProblem, library};
     use crate::runtime::crash::Crash;
     use std::fs::File;
     use std::io::{Read, Write, pipe};
@@ -120,6 +121,7 @@ mod elsewhere {
             .write(true)
             .open("/dev/null")
             .map_err(no_trial)?;
+        let alone = library::alone();
         // SAFETY: the child does what is sound in the copy of one thread: see the module's blind spot. It never
         // returns from here.
         let child = unsafe { libc::fork() };
@@ -137,7 +139,7 @@ mod elsewhere {
             // SAFETY: ends the child without running what this process has registered for its end.
             unsafe { libc::_exit(if let Ok(true) = code { 0 } else { 1 }) };
         }
-        drop(writer);
+        drop((alone, writer));
         let mut answer = Vec::new();
         let read = reader.take(ANSWER_BYTES_MAX).read_to_end(&mut answer);
         let how = ending(child);

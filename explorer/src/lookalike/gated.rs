@@ -126,7 +126,7 @@ impl<S: State> Gated<S> {
             When::Open(gates) => engine.enter_gated(access, gates, Patience::default()),
             When::OpenWithin(gates, limit) => {
                 let patience = Patience {
-                    deadline: Some(engine.deadline(limit)),
+                    deadline: Some(engine.deadline(limit, site)),
                     spurious: false,
                 };
                 engine.enter_gated(access, gates, patience)

@@ -9,9 +9,10 @@
 //! other tasks do has no influence: their steps commute with a look.
 
 use super::event::Event;
-use super::{Access, Engine, Runtime, Site, Task};
+use super::{Access, Engine, Runtime, Site, Task, VarKind};
 use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
+use std::time::Duration;
 
 /// Virtual nanoseconds by which a first look at the clock moves it, and the most it is moved by at once.
 const TICK: u64 = 1_000;
@@ -21,8 +22,24 @@ const TICK_MAX: u64 = 1 << 40;
 /// takes some forty rounds more to wait for any length of time.
 const LOOKS_SLOW: u32 = 64;
 
-/// A task's looks at the clock at one place.
+/// The looks at the clock of an execution.
+#[derive(Default)]
 pub(super) struct Looks {
+    /// The clock as a variable, once somebody looks at it.
+    var: Option<u32>,
+    places: Vec<Place>,
+}
+
+impl Looks {
+    /// Forgets all of them, and keeps their memory.
+    pub(super) fn clear(&mut self) {
+        self.var = None;
+        self.places.clear();
+    }
+}
+
+/// A task's looks at the clock at one place.
+struct Place {
     task: u32,
     site: Site,
     count: u32,
@@ -53,26 +70,26 @@ fn does_something(event: &Event) -> bool {
 impl Engine {
     /// Looks at the clock, which moves it. Returns virtual time in nanoseconds since the execution began.
     pub(crate) fn look_at_clock(self, site: Site) -> u64 {
+        self.read_clock(Class::Write, site);
         let rt = self.rt();
-        rt.also_touches(Key::CLOCK, Class::Write);
         let task = rt.current;
         let events = rt.events.as_slice();
-        let same = |looks: &&mut Looks| looks.task == task && looks.site == site;
-        let tick = match rt.looks.iter_mut().find(same) {
-            Some(looks) => {
-                let mut since = events[looks.events..].iter();
+        let same = |place: &&mut Place| place.task == task && place.site == site;
+        let tick = match rt.looks.places.iter_mut().find(same) {
+            Some(place) => {
+                let mut since = events[place.events..].iter();
                 let waits = !since.any(|event| event.task == task && does_something(event));
-                looks.count += 1;
-                looks.events = events.len();
-                looks.tick = if waits || looks.count > LOOKS_SLOW {
-                    looks.tick.saturating_mul(2).min(TICK_MAX)
+                place.count += 1;
+                place.events = events.len();
+                place.tick = if waits || place.count > LOOKS_SLOW {
+                    place.tick.saturating_mul(2).min(TICK_MAX)
                 } else {
                     TICK
                 };
-                looks.tick
+                place.tick
             }
             None => {
-                rt.looks.push(Looks {
+                rt.looks.places.push(Place {
                     task,
                     site,
                     count: 1,
@@ -84,11 +101,6 @@ impl Engine {
         };
         rt.advance_time(rt.clock.saturating_add(tick));
         rt.clock
-    }
-
-    /// Virtual time in nanoseconds, unmoved.
-    pub(crate) fn clock(self) -> u64 {
-        self.rt().clock
     }
 
     /// Moves virtual time on to `time`, if it is not past it.
@@ -122,11 +134,38 @@ impl Engine {
         }
     }
 
-    /// The virtual time at which a wait that begins now, and may take this long, gives up.
-    pub(crate) fn deadline(self, limit: std::time::Duration) -> u64 {
+    /// A visible operation that looks at the clock: others may move it first.
+    fn read_clock(self, class: Class, site: Site) {
+        let rt = self.rt();
+        if rt.teardown {
+            return;
+        }
+        let clock = *(rt.looks.var).get_or_insert_with(|| rt.vars.add(VarKind::Clock, 0, 0, 0));
+        let access = Access::new(SyncVarOp::DataRead, clock, site);
+        self.enter(access);
+        self.also_touches(Key::CLOCK, class);
+        self.commit(access, 0, 0);
+    }
+
+    /// The virtual time at which a wait gives up that may take this long. The task looks at the clock for it, which is a visible
+    /// operation of its own, unless the wait gives up at once.
+    pub(crate) fn deadline(self, limit: Duration, site: Site) -> u64 {
+        if !limit.is_zero() {
+            self.read_clock(Class::Read, site);
+        }
+        self.after(limit)
+    }
+
+    /// As `deadline`, where the step under way is the one in which the wait begins.
+    pub(crate) fn deadline_in_step(self, limit: Duration) -> u64 {
         self.also_touches(Key::CLOCK, Class::Read);
-        self.clock()
-            .saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
+        self.after(limit)
+    }
+
+    /// The virtual time that much later.
+    fn after(self, limit: Duration) -> u64 {
+        let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+        self.rt().clock.saturating_add(limit)
     }
 
     /// Records that the current task's operation gave up waiting, which counts as a yield.

@@ -191,7 +191,7 @@ pub(crate) struct Runtime {
     left: Environment,
     /// Virtual time in nanoseconds since the execution began, and looks at it.
     clock: u64,
-    looks: Vec<Looks>,
+    looks: Looks,
     /// Whether it passes for the step that is being decided, because nobody can go on.
     time_passes: bool,
 

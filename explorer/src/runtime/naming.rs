@@ -64,6 +64,7 @@ pub(crate) fn var_identity(vars: &Vars, tasks: &[Task], var: u32) -> String {
     let user = lineage(tasks, entry.first_user);
     match entry.kind {
         VarKind::Task => format!("task {user}"),
+        VarKind::Clock => "the clock".into(),
         kind => format!("{} {user}.{}", kind.name(), entry.ordinal),
     }
 }

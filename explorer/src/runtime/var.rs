@@ -31,6 +31,8 @@ pub(crate) enum VarKind {
     Cell,
     Waker,
     Operations,
+    /// Virtual time.
+    Clock,
 }
 
 impl VarKind {
@@ -50,6 +52,7 @@ impl VarKind {
             VarKind::Cell => "cell",
             VarKind::Waker => "waker",
             VarKind::Operations => "operations",
+            VarKind::Clock => "clock",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::alike::Alike;
 use super::blocks::Blocks;
+use super::clock::Looks;
 use super::data_points::DataPoints;
 use super::event::Events;
 use super::execution::ResetCurrent;
@@ -120,7 +121,7 @@ impl Worker {
                 environment,
                 left: environment,
                 clock: 0,
-                looks: Vec::new(),
+                looks: Looks::default(),
                 time_passes: false,
                 plan: Plan::default(),
                 prescribed: 0,

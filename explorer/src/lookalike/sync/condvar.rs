@@ -206,7 +206,7 @@ impl Condvar {
         engine.commit(access, 0, u64::from(locked));
 
         let patience = Patience {
-            deadline: limit.map(|limit| engine.deadline(limit)),
+            deadline: limit.map(|limit| engine.deadline_in_step(limit)),
             spurious: true,
         };
         let waking = Access {

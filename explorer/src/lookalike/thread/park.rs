@@ -34,7 +34,7 @@ fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
     let var = engine.task_var(engine.task());
     let access = Access::new(SyncVarOp::Park, var, site);
     let patience = Patience {
-        deadline: limit.map(|limit| engine.deadline(limit)),
+        deadline: limit.map(|limit| engine.deadline(limit, site)),
         spurious: true,
     };
     match engine.enter_gated(access, gate::TOKEN, patience) {
@@ -66,7 +66,7 @@ pub fn sleep(time: Duration) {
         // Whatever time it is, no time passes.
         Some(engine) if time.is_zero() => engine.give_way(SyncVarOp::Sleep, Location::caller()),
         Some(engine) => {
-            let until = engine.deadline(time);
+            let until = engine.deadline(time, Location::caller());
             engine.give_way(SyncVarOp::Sleep, Location::caller());
             engine.advance_clock(until);
         }

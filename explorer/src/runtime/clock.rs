@@ -189,7 +189,7 @@ impl Runtime {
     /// Time passes until the first deadline, because nobody can do anything else: so tasks that are over have ended, unless
     /// the environment lets time pass early.
     pub(super) fn pass_time(&mut self) {
-        self.time_passes = true;
+        self.time_passes = Some(self.clock);
         for task in self.tasks_over() {
             task.passed_since_over += 1;
         }
@@ -199,10 +199,19 @@ impl Runtime {
         }
     }
 
-    /// A task woke for another reason than the time that has just passed: tasks that are over need not have ended in it.
-    pub(super) fn take_time_back(&mut self) {
+    /// A task woke for another reason than the time that has just passed, before which it was `then`: it need not have passed.
+    pub(super) fn take_time_back(&mut self, then: u64) {
         for task in self.tasks_over() {
             task.passed_since_over -= 1;
+        }
+        self.clock = then;
+        let mut next = self.overdue.first_from(0);
+        while let Some(task) = next {
+            if self.tasks[task as usize].deadline > then {
+                self.overdue.remove(task);
+                self.enabled.remove(task);
+            }
+            next = self.overdue.first_from(task + 1);
         }
     }
 

@@ -118,7 +118,7 @@ impl Runtime {
     /// The decision where it is not just among the enabled tasks, or where there are many tasks.
     #[inline(never)]
     fn dispatch_elaborately(&mut self) -> Next {
-        self.time_passes = false;
+        self.time_passes = None;
         if self.enabled.is_empty() {
             if self.timed.is_empty() {
                 return self.stuck();
@@ -294,15 +294,15 @@ impl Runtime {
             _ => Wake::Spurious,
         };
         match wake {
-            Wake::TimedOut if overdue => self.time_passes = false,
+            Wake::TimedOut if overdue => self.time_passes = None,
             Wake::TimedOut => {
                 self.left.timeouts -= 1;
                 self.advance_time(self.tasks[task as usize].deadline);
             }
             _ => self.left.spurious_wakeups -= 1,
         }
-        if self.time_passes {
-            self.take_time_back();
+        if let Some(then) = self.time_passes.take() {
+            self.take_time_back(then);
         }
         self.enabled.insert(task);
         let next = self.step(task);

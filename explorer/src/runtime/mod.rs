@@ -192,8 +192,8 @@ pub(crate) struct Runtime {
     /// Virtual time in nanoseconds since the execution began, and looks at it.
     clock: u64,
     looks: Looks,
-    /// Whether it passes for the step that is being decided, because nobody can go on.
-    time_passes: bool,
+    /// What it was, if it passes for the step that is being decided, because nobody can go on.
+    time_passes: Option<u64>,
 
     /// The decisions of this execution; the first `prescribed` of them were given by the strategy.
     plan: Plan,

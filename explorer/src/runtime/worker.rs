@@ -122,7 +122,7 @@ impl Worker {
                 left: environment,
                 clock: 0,
                 looks: Looks::default(),
-                time_passes: false,
+                time_passes: None,
                 plan: Plan::default(),
                 prescribed: 0,
                 decided: 0,

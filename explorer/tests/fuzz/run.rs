@@ -12,6 +12,7 @@ use intermezzo_explorer::sync::{
     RwLockWriteGuard, TryLockError, Weak,
 };
 use intermezzo_explorer::thread::{JoinHandle, Thread};
+use intermezzo_explorer::time::{SystemTime, UNIX_EPOCH};
 use intermezzo_explorer::{Explorer, Report, any_bool, choose, future, thread};
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
@@ -519,6 +520,14 @@ impl<'a> Body<'a> {
             }
             Op::Yield => thread::yield_now(),
             Op::Sleep => thread::sleep(2 * MOMENT),
+            // Every execution begins with a whole second.
+            Op::Look => self.read(
+                (SystemTime::now()
+                    .duration_since(UNIX_EPOCH)
+                    .unwrap()
+                    .subsec_micros()
+                    % 251) as u8,
+            ),
             Op::Scope(which) => {
                 let value = thread::scope(|scope| {
                     let first = scope.spawn(|| atomic(which).swap(3, SeqCst) as u8);

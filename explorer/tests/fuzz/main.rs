@@ -11,6 +11,7 @@
     reason = "what it did is for whoever runs it by hand"
 )]
 
+mod clock;
 #[path = "../common/mod.rs"]
 mod common;
 mod ends;

@@ -62,9 +62,9 @@ impl Search {
         let settings = self.settings(Settings::default());
         match settings.strategy {
             StrategyKind::BestFirst => self.strategy.contains("random"),
-            StrategyKind::PctAll(_) => false,
             // First bounded, then drawn; and what is undecided is drawn.
             StrategyKind::Auto | StrategyKind::Coverage => true,
+            // `pct-all` too, though it draws just the first of the executions that it learns from.
             ref other => other.is_sampler(),
         }
     }
@@ -182,7 +182,7 @@ mod tests {
             ("dfs", false),
             ("delays", false),
             ("random", true),
-            ("pct-all(2)", false),
+            ("pct-all(2)", true),
             ("surw", true),
             ("auto", true),
             ("coverage", true),

@@ -356,20 +356,13 @@ fn the_default_is_as_near_the_best_as_told() {
         }
     }
     ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let [.., (most, _), (exception, strategy)] = &ratios[..] else {
-        panic!("{ratios:?}")
-    };
-    assert_eq!(strategy, "pct-all(3)");
+    let (most, _) = ratios.last().unwrap();
     let sentence = format!(
         "`auto` takes {:.1} times as many executions as the best search of the row in the median, and {most:.1} times as many at most",
         ratios[ratios.len() / 2].0
     );
     let text = document("docs/SEARCH.md").text;
     assert!(text.contains(&sentence), "{sentence}");
-    assert!(
-        text.contains(&format!("finds the bug in its first execution ({exception:.1})")),
-        "{exception}"
-    );
 }
 
 #[test]

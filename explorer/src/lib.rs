@@ -29,6 +29,7 @@ mod scope;
 pub mod search;
 pub mod settings;
 mod sites;
+mod strategy;
 pub mod trace;
 
 /// Concurrent breakpoints: places in the code at which two tasks meet, and which of them goes first. Inside an exploration

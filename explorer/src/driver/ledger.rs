@@ -6,7 +6,7 @@
 use crate::attempts::Departures;
 use crate::report::BreakpointFigures;
 use crate::runtime::{Capped, Executed, Scoping};
-use crate::search::Rank;
+use crate::strategy::Rank;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 

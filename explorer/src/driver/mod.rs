@@ -24,8 +24,9 @@ use crate::runtime::{
     Emergency, Glancing, Limits, Listeners, Reported, Trouble, Worker, crash, interrupt, journal, panics,
 };
 use crate::schedule::{Schedule, TestBinary};
-use crate::search::{Replay, Strategy, configured};
+use crate::search::{Replay, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
+use crate::strategy::Strategy;
 use crate::trace::{Fingerprints, Suits};
 use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};

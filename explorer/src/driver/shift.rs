@@ -11,7 +11,8 @@ use crate::runtime::interrupt::interrupted;
 use crate::runtime::journal::Journal;
 use crate::runtime::{Executed, Stop, Trouble, Worker};
 use crate::schedule::{Schedule, TestBinary};
-use crate::search::{Rank, configured};
+use crate::search::configured;
+use crate::strategy::Rank;
 use crate::trace::{Suits, Uncounted};
 use intermezzo_sdk::FindingKind;
 

@@ -7,7 +7,7 @@
 use crate::report::Coverage;
 use crate::runtime::Task;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::search::{ChoicePoint, Plan, Strategy};
+use crate::strategy::{ChoicePoint, Plan, Strategy};
 use crate::trace::Trace;
 use std::collections::VecDeque;
 

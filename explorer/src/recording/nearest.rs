@@ -7,7 +7,7 @@
 
 use crate::report::Coverage;
 use crate::schedule::Choice;
-use crate::search::{ChoicePoint, Plan, Strategy};
+use crate::strategy::{ChoicePoint, Plan, Strategy};
 use crate::trace::Trace;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -6,9 +6,9 @@ use super::{Recorded, Recording};
 use crate::driver::{Exploration, Listening, Make};
 use crate::report::{Finding, Report};
 use crate::schedule::{Choice, Schedule};
-use crate::search::Strategy;
 use crate::settings::{Settings, Wanted};
 use crate::sites::Sites;
+use crate::strategy::Strategy;
 use intermezzo_sdk::{FindingKind, Monitor};
 use std::sync::PoisonError;
 

@@ -13,7 +13,7 @@ use super::stop::Stop;
 use super::task::Wake;
 use super::task_set::TaskSet;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use crate::trace::{Class, Key, Touch};
 use intermezzo_sdk::{Interests, TaskId};
 

@@ -6,7 +6,7 @@ use super::scope::Scoping;
 use super::{PanicNote, Stop};
 use crate::report::BreakpointFigures;
 use crate::schedule::{Choice, Premises};
-use crate::search::Operation;
+use crate::strategy::Operation;
 use crate::trace::Suits;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
 use serde::{Deserialize, Serialize};

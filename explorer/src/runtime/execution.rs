@@ -6,7 +6,7 @@ use super::scope::Scoping;
 use super::task::{Access, Site, Task};
 use super::var::VarKind;
 use super::{CURRENT, Capped, Engine, Executed, PanicNote, Runtime, Stop, Trouble};
-use crate::search::Past;
+use crate::strategy::Past;
 use crate::trace::{Detail, Ending, Suits};
 use intermezzo_sdk::{Interests, SyncVarOp};
 use std::panic::Location;

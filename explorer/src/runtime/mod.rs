@@ -79,7 +79,7 @@ pub(crate) use worker::{Limits, Worker};
 
 use crate::environment::Environment;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::search::{Plan, Strategy};
+use crate::strategy::{Plan, Strategy};
 use crate::trace::{Class, Key, Suits, Trace};
 use alike::Alike;
 use blocks::Blocks;

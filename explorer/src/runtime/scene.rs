@@ -7,7 +7,7 @@ use super::var::{NOBODY, VarKind};
 use super::{EventLine, Runtime, Scene, Waiting};
 use crate::report::{FindingDeed, NamedPlace};
 use crate::schedule::Premises;
-use crate::search::Operation;
+use crate::strategy::Operation;
 use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::{Deed, EventId, SyncVar, SyncVarOp, TaskId};
 

@@ -8,9 +8,10 @@
 //! Memory: the choices of each execution that has prefixes in the queue. The queue has a limit; beyond it the last
 //! prefixes are dropped, and the report says how many.
 
-use super::{ChoicePoint, Operation, Plan, Prefix, Priorities, Strategy};
+use super::{Prefix, Priorities};
 use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::{ChoicePoint, Operation, Plan, Strategy};
 use crate::trace::Trace;
 use intermezzo_sdk::TaskId;
 use std::cmp::Reverse;

@@ -3,9 +3,10 @@
 use super::sampling::{self, Sampling};
 use super::{
     Auto, BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
-    IterativePreemptionBounding, Ranked, Strategy, ThreadBound,
+    IterativePreemptionBounding, Ranked, ThreadBound,
 };
 use crate::settings::{Arrays, Reduction, Settings, StrategyKind, VariableSets};
+use crate::strategy::Strategy;
 use crate::trace::{Fingerprints, Suits};
 use std::sync::Arc;
 

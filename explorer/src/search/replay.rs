@@ -1,8 +1,8 @@
 //! Replay: one schedule, once.
 
-use super::{ChoicePoint, Plan, Strategy};
 use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::strategy::{ChoicePoint, Plan, Strategy};
 use crate::trace::Trace;
 
 /// One schedule, once.

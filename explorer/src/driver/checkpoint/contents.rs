@@ -9,8 +9,8 @@ use crate::report::{
     Evidence, Finding, FindingDeed, FindingEvent, NamedPlace, severity_from_name, severity_name,
 };
 use crate::schedule::Schedule;
-use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
+use crate::strategy::{Rank, SearchState};
 use crate::trace::{Fingerprints, Suits};
 use intermezzo_sdk::FindingKind;
 use serde::{Deserialize, Serialize};

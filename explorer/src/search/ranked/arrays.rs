@@ -14,7 +14,7 @@
 //! of their own (`slots[0]` in one line, `slots[1]` in the next) are apart.
 
 use crate::runtime::{Site, VarKind};
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use crate::trace::is_access;
 use intermezzo_sdk::SyncVar;
 use std::collections::HashMap;

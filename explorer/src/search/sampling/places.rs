@@ -15,7 +15,7 @@
 use super::{Generator, Policy, Profile, uniform};
 use crate::runtime::Site;
 use crate::schedule::ChoiceKind;
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use rand::RngExt;
 use std::collections::HashMap;
 

@@ -7,8 +7,8 @@
 
 use super::sections::{Sections, sections};
 use crate::runtime::Site;
-use crate::search::Past;
-use crate::search::past::operations;
+use crate::strategy::Past;
+use crate::strategy::operations;
 use crate::trace::mix;
 use intermezzo_sdk::{Class, SyncVar, SyncVarOp};
 use serde::{Deserialize, Serialize};

@@ -11,6 +11,7 @@
 
 mod attempts;
 mod coverage;
+mod described;
 mod driver;
 mod environment;
 mod estimate;
@@ -31,6 +32,7 @@ pub mod settings;
 mod sites;
 mod strategy;
 pub mod trace;
+mod words;
 
 /// Concurrent breakpoints: places in the code at which two tasks meet, and which of them goes first. Inside an exploration
 /// the setting `breakpoints` arms them, and nobody waits in real time.

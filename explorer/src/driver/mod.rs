@@ -19,13 +19,14 @@ use crate::coverage::Session;
 use crate::explore::{ExploreError, OnProgress};
 use crate::judge;
 use crate::lookalike::breakpoint;
-use crate::report::{Coverage, Report};
+use crate::report::Report;
 use crate::runtime::{
     Emergency, Glancing, Limits, Listeners, Reported, Trouble, Worker, crash, interrupt, journal, panics,
 };
 use crate::schedule::{Schedule, TestBinary};
 use crate::search::{Replay, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
+use crate::strategy::Coverage;
 use crate::strategy::Strategy;
 use crate::trace::{Fingerprints, Suits};
 use catalogue::Catalogue;

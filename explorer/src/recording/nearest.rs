@@ -5,8 +5,8 @@
 //! of a long execution often decide nothing, the preemptions are taken back too, likewise from the last. Misses: passing
 //! executions that need more than one other choice.
 
-use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::strategy::Coverage;
 use crate::strategy::{ChoicePoint, Plan, Strategy};
 use crate::trace::Trace;
 use std::sync::{Arc, Mutex, PoisonError};

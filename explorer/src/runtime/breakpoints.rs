@@ -14,7 +14,7 @@
 use super::task::{Status, gate};
 use super::var::NOBODY;
 use super::{Access, Engine, Patience, Runtime, Site};
-use crate::report::BreakpointFigures;
+use crate::described::BreakpointFigures;
 use intermezzo_breakpoint::{
     Armings, Arrived, Meeting, Objects, Passed, Refinements, Role, Table, Ticket, Visit, Where,
 };

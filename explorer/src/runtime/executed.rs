@@ -4,7 +4,7 @@ use super::crash::Crash;
 use super::listen::Reported;
 use super::scope::Scoping;
 use super::{PanicNote, Stop};
-use crate::report::BreakpointFigures;
+use crate::described::BreakpointFigures;
 use crate::schedule::{Choice, Premises};
 use crate::strategy::Operation;
 use crate::trace::Suits;

@@ -5,7 +5,7 @@ use super::naming::{site_name, task_name, var_name};
 use super::task::Status;
 use super::var::{NOBODY, VarKind};
 use super::{EventLine, Runtime, Scene, Waiting};
-use crate::report::{FindingDeed, NamedPlace};
+use crate::described::{FindingDeed, NamedPlace};
 use crate::schedule::Premises;
 use crate::strategy::Operation;
 use intermezzo_breakpoint::Armings;

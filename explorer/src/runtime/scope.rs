@@ -12,10 +12,10 @@
 
 use super::naming::var_name;
 use super::{Engine, Runtime, Site};
-use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::scope::Scope;
 use crate::settings::Settings;
+use crate::strategy::Coverage;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 

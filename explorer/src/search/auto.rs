@@ -13,9 +13,9 @@
 //! Misses: nothing that these searches find on their own, in so many executions.
 
 use super::sampling::{Policy, Sampling, portfolio_of};
-use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::settings::StrategyKind;
+use crate::strategy::Coverage;
 use crate::strategy::{ChoicePoint, Idle, Past, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use Part::{Bounds, Drawn, Whole};

@@ -9,8 +9,8 @@
 //! prefixes are dropped, and the report says how many.
 
 use super::{Prefix, Priorities};
-use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::Coverage;
 use crate::strategy::{ChoicePoint, Operation, Plan, Strategy};
 use crate::trace::Trace;
 use intermezzo_sdk::TaskId;

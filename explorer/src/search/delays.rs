@@ -11,8 +11,8 @@
 //! the next begins. Memory: the choices of each execution some of whose alternatives wait for a later round.
 
 use super::branch::Branch;
-use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::Coverage;
 use crate::strategy::{ChoicePoint, Plan, Strategy};
 use crate::trace::Trace;
 use std::collections::{BTreeMap, VecDeque};

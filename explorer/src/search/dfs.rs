@@ -4,8 +4,8 @@
 
 use super::tree::{Branching, Tree};
 use crate::estimate;
-use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::strategy::Coverage;
 use crate::strategy::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use std::ops::Range;

@@ -8,8 +8,8 @@
 
 use super::tree::{Branching, SavedTree, Tree};
 use crate::estimate::{self, Pace};
-use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::strategy::Coverage;
 use crate::strategy::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};

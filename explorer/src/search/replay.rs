@@ -1,7 +1,7 @@
 //! Replay: one schedule, once.
 
-use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::strategy::Coverage;
 use crate::strategy::{ChoicePoint, Plan, Strategy};
 use crate::trace::Trace;
 

@@ -2,22 +2,26 @@
 //! asked about those beyond.
 //!
 //! The engine knows strategies by this trait only. What they see of executions is here too: the choice to be made
-//! ([`ChoicePoint`]), the next operation of a task ([`Operation`]), and the execution that is over ([`Past`]).
+//! ([`ChoicePoint`]), the next operation of a task ([`Operation`]), and the execution that is over ([`Past`]). So is what they
+//! have covered ([`Coverage`]).
 
+mod coverage;
 mod operation;
 mod past;
 mod plan;
 mod point;
 mod rank;
+mod rank_bound;
 
+pub use coverage::Coverage;
 pub use operation::Operation;
 pub use past::Past;
 pub(crate) use past::operations;
 pub use plan::Plan;
 pub use point::ChoicePoint;
 pub use rank::Rank;
+pub use rank_bound::RankBound;
 
-use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::trace::Trace;
 

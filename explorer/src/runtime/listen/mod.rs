@@ -16,7 +16,7 @@ use super::glance::{Glancing, UnderWay};
 use super::panics::caught;
 use super::task::Status;
 use super::{Engine, Runtime, Site};
-use crate::report::{FindingDeed, NamedPlace};
+use crate::described::{FindingDeed, NamedPlace};
 use intermezzo_sdk as sdk;
 use record::{Record, aggregate};
 use sdk::{

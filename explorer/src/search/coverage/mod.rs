@@ -13,8 +13,8 @@ mod active;
 mod script;
 
 use crate::coverage::{IRoot, Place, Session};
-use crate::report::Coverage;
 use crate::schedule::ChoiceKind;
+use crate::strategy::Coverage;
 use crate::strategy::{ChoicePoint, Plan, Strategy};
 use crate::trace::Trace;
 use active::Active;

@@ -46,8 +46,8 @@ mod sleep;
 mod split;
 mod tree;
 
-use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::Coverage;
 use crate::strategy::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
 use crate::trace::{Ending, Trace, conflict};
 use bound::Bound;

@@ -32,8 +32,8 @@ mod variables;
 pub use threads::ThreadBound;
 
 use super::branch::Branch;
-use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::Coverage;
 use crate::strategy::{ChoicePoint, Plan, Strategy};
 use crate::trace::Trace;
 use agenda::{Agenda, Item, Level, Set};

@@ -23,9 +23,9 @@ mod surw;
 
 pub use surw::Interesting;
 
-use crate::report::Coverage;
 use crate::schedule::Choice;
 use crate::settings::StrategyKind;
+use crate::strategy::Coverage;
 use crate::strategy::{ChoicePoint, Past, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use numbers::Shared;

@@ -1,7 +1,7 @@
 //! The bounds of a ranked search: preemptions, variables, and tasks.
 
-use super::text::plural;
 use crate::settings::{Arrays, Epsilon};
+use crate::words::plural;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 

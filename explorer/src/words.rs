@@ -5,7 +5,7 @@ pub fn count(number: u64, word: &str) -> String {
     format!("{number} {}", plural(number, word))
 }
 
-/// The noun for so many: `executions`, `switches`.
+/// Returns the noun that goes with this number: `execution`, `executions`, `switches`.
 pub(crate) fn plural(count: u64, word: &str) -> String {
     match word {
         _ if count == 1 => word.to_owned(),

@@ -6,6 +6,7 @@ mod common;
 mod gate;
 mod ledger;
 mod listening;
+mod notes;
 mod reporting;
 mod reports;
 mod shift;

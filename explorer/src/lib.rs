@@ -22,6 +22,7 @@ mod judge;
 mod lookalike;
 mod minimise;
 mod plugin;
+mod record;
 pub mod recording;
 pub mod report;
 mod runtime;

@@ -27,8 +27,7 @@ use crate::runtime::{
 use crate::schedule::{Schedule, TestBinary};
 use crate::search::{Replay, configured};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
-use crate::strategy::Coverage;
-use crate::strategy::Strategy;
+use crate::strategy::{Coverage, Strategy};
 use crate::trace::{Fingerprints, Suits};
 use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};

@@ -6,8 +6,7 @@
 //! executions that need more than one other choice.
 
 use crate::schedule::Choice;
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Plan, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -3,9 +3,8 @@
 use super::abandon::serve;
 use super::fiber::Fiber;
 use super::scope::Scoping;
-use super::task::{Access, Site, Task};
-use super::var::VarKind;
 use super::{CURRENT, Capped, Engine, Executed, PanicNote, Runtime, Stop, Trouble};
+use crate::record::{Access, Site, Task, VarKind};
 use crate::strategy::Past;
 use crate::trace::{Detail, Ending, Suits};
 use intermezzo_sdk::{Interests, SyncVarOp};

@@ -11,7 +11,8 @@
 //! Nothing here is reached unless a scope, a region or quiet atomics are in use: decisions are then made elaborately.
 
 use super::naming::var_name;
-use super::{Engine, Runtime, Site};
+use super::{Engine, Runtime};
+use crate::record::Site;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::scope::Scope;
 use serde::{Deserialize, Serialize};

@@ -15,8 +15,7 @@
 use super::sampling::{Policy, Sampling, portfolio_of};
 use crate::schedule::Choice;
 use crate::settings::StrategyKind;
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Idle, Past, Plan, Rank, SearchState, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Idle, Past, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use Part::{Bounds, Drawn, Whole};
 use serde::{Deserialize, Serialize};

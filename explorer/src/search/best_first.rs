@@ -10,8 +10,7 @@
 
 use super::{Prefix, Priorities};
 use crate::schedule::{Choice, ChoiceKind};
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Operation, Plan, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Operation, Plan, Strategy};
 use crate::trace::Trace;
 use intermezzo_sdk::TaskId;
 use std::cmp::Reverse;

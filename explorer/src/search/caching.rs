@@ -9,8 +9,7 @@
 //! more than its fingerprint, and nothing is left out.
 
 use crate::schedule::{Choice, ChoiceKind};
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
 use crate::trace::{Fingerprints, Saved, Trace};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -12,8 +12,7 @@
 
 use super::branch::Branch;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Plan, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -5,8 +5,7 @@
 use super::tree::{Branching, Tree};
 use crate::estimate;
 use crate::schedule::Choice;
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use std::ops::Range;
 

@@ -9,8 +9,7 @@
 use super::tree::{Branching, SavedTree, Tree};
 use crate::estimate::{self, Pace};
 use crate::schedule::Choice;
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;

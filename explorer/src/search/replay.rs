@@ -1,8 +1,7 @@
 //! Replay: one schedule, once.
 
 use crate::schedule::Choice;
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Plan, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 
 /// One schedule, once.

@@ -5,6 +5,7 @@
 //! ([`ChoicePoint`]), the next operation of a task ([`Operation`]), and the execution that is over ([`Past`]). So is what they
 //! have covered ([`Coverage`]).
 
+mod candidates;
 mod coverage;
 mod operation;
 mod past;
@@ -13,6 +14,7 @@ mod point;
 mod rank;
 mod rank_bound;
 
+pub(crate) use candidates::Candidates;
 pub use coverage::Coverage;
 pub use operation::Operation;
 pub use past::Past;

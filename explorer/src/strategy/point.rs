@@ -1,8 +1,9 @@
 //! A choice to be made, as searches see it.
 
 use super::Operation;
-use crate::runtime::{Candidates, Event, Task, TaskSet, Vars};
+use crate::record::{Event, Task, TaskSet, Vars};
 use crate::schedule::ChoiceKind;
+use crate::strategy::Candidates;
 use crate::trace::{Key, Trace};
 use intermezzo_sdk::{SyncVar, TaskId};
 

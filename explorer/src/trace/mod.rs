@@ -35,12 +35,12 @@ pub(crate) use blocked::{Blocked, Ending};
 pub(crate) use name::Name;
 pub(crate) use race::Race;
 pub(crate) use set::{Fingerprints, Saved};
-pub(crate) use step::{NOTHING, Step};
+pub(crate) use step::{Aside, NOTHING, Step, StepEnd};
 pub(crate) use suits::Suits;
 pub(crate) use uncounted::Uncounted;
 use voids::Voids;
 
-use crate::runtime::{Aside, Event, Gates, StepEnd, Task, Vars};
+use crate::record::{Event, Gates, Task, Vars};
 use facts::{APART, COUNTS, ENDS, Facts, SHOWS, TAKES_SHARE};
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 pub(crate) use mix::mix;

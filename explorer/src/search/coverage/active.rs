@@ -13,7 +13,7 @@
 
 use super::script::{Script, Wanted};
 use crate::coverage::{Access, IRoot, Place};
-use crate::runtime::Event;
+use crate::record::Event;
 use crate::schedule::ChoiceKind;
 use crate::strategy::ChoicePoint;
 use intermezzo_sdk::{EventId, SiteId, SyncVar, SyncVarAccess, TaskId};

@@ -14,8 +14,7 @@ mod script;
 
 use crate::coverage::{IRoot, Place, Session};
 use crate::schedule::ChoiceKind;
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Plan, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 use active::Active;
 use rand::{RngExt, SeedableRng};

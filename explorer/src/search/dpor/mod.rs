@@ -47,8 +47,7 @@ mod split;
 mod tree;
 
 use crate::schedule::{Choice, ChoiceKind};
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
 use crate::trace::{Ending, Trace, conflict};
 use bound::Bound;
 use intermezzo_sdk::TaskId;

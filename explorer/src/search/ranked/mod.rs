@@ -33,8 +33,7 @@ pub use threads::ThreadBound;
 
 use super::branch::Branch;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Plan, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 use agenda::{Agenda, Item, Level, Set};
 use orders::{Orders, Way};

@@ -25,8 +25,7 @@ pub use surw::Interesting;
 
 use crate::schedule::Choice;
 use crate::settings::StrategyKind;
-use crate::strategy::Coverage;
-use crate::strategy::{ChoicePoint, Past, Plan, Rank, SearchState, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Past, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use numbers::Shared;
 use pct::Pct;

@@ -6,7 +6,7 @@
 
 use super::profile::place;
 use crate::coverage::{Lock, lock};
-use crate::runtime::{Event, Site};
+use crate::record::{Event, Site};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

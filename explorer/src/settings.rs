@@ -16,11 +16,12 @@ pub use config::{Config, ConfigError, Given, Section};
 pub use journal::JournalAt;
 pub use layers::{Layer, Layers, LayersError, Origin};
 pub use monitors::Wanted;
-pub use ranks::{Arrays, Epsilon, VariableSets};
 pub use refusal::tell_refusal;
-pub use strategy::StrategyKind;
 #[doc(hidden)]
 pub use suggest::did_you_mean;
+
+pub use crate::search::kinds::{Reduction, StrategyKind, VariableSets};
+pub use crate::strategy::{Arrays, Epsilon};
 
 use crate::environment::Environment;
 use crate::report::Detail;
@@ -34,37 +35,6 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 use table::SETTINGS;
-
-/// How executions that show nothing new are left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reduction {
-    /// The strongest sound one, where the strategy is `auto`; none with any other strategy.
-    #[default]
-    Auto,
-    /// Every schedule is run.
-    None,
-    /// Prefixes that lead to a state already reached are not continued (happens-before caching). Sound with and
-    /// without a preemption bound.
-    Caching,
-    /// Partial-order reduction with source sets and sleep sets: every trace at least once. Not with a bound.
-    SourceDpor,
-    /// Optimal partial-order reduction, with wakeup trees: every trace exactly once. Not with a bound.
-    Dpor,
-    /// Bounded partial-order reduction: every trace within a preemption bound.
-    Bpor,
-}
-
-impl Reduction {
-    /// Every reduction, with its name in settings and reports.
-    pub const ALL: [(&'static str, Reduction); 6] = [
-        ("auto", Reduction::Auto),
-        ("none", Reduction::None),
-        ("caching", Reduction::Caching),
-        ("source-dpor", Reduction::SourceDpor),
-        ("dpor", Reduction::Dpor),
-        ("bpor", Reduction::Bpor),
-    ];
-}
 
 /// What an exploration is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]

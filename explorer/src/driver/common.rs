@@ -2,6 +2,7 @@
 
 use super::catalogue::Catalogue;
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
+use super::configured;
 use super::gate::Gate;
 use super::hands;
 use super::ledger::Ledger;
@@ -10,7 +11,6 @@ use crate::estimate::Estimate;
 use crate::explore::{OnProgress, Progress};
 use crate::report::Finding;
 use crate::runtime::interrupt::interrupted;
-use crate::search::configured;
 use crate::settings::{Settings, StrategyKind};
 use crate::strategy::{Rank, SearchState, Strategy};
 use crate::trace::{Fingerprints, Suits};

@@ -3,6 +3,7 @@
 mod catalogue;
 mod checkpoint;
 mod common;
+mod configured;
 mod gate;
 mod ledger;
 mod listening;
@@ -25,7 +26,7 @@ use crate::runtime::{
     Emergency, Glancing, Limits, Listeners, Reported, Trouble, Worker, crash, interrupt, journal, panics,
 };
 use crate::schedule::{Schedule, TestBinary};
-use crate::search::{Replay, configured};
+use crate::search::Replay;
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::strategy::{Coverage, Strategy};
 use crate::trace::{Fingerprints, Suits};

@@ -14,7 +14,7 @@
 
 use super::sampling::{Policy, Sampling, portfolio_of};
 use crate::schedule::Choice;
-use crate::settings::StrategyKind;
+use crate::search::kinds::StrategyKind;
 use crate::strategy::{ChoicePoint, Coverage, Idle, Past, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use Part::{Bounds, Drawn, Whole};

@@ -2,7 +2,7 @@
 
 use super::journal::JournalAt;
 use super::suggest::give_instead;
-use super::{Arrays, Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
+use super::{Arrays, Reduction, Settings, VariableSets, Wanted};
 use super::{monitors, ranks, strategy};
 use crate::report::Detail;
 use crate::scope::Scope;
@@ -53,7 +53,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "strategy",
         strategy::VALUES,
-        |s, v| StrategyKind::parse(v).map(|strategy| s.strategy = strategy),
+        |s, v| strategy::parse(v).map(|strategy| s.strategy = strategy),
         |s| s.strategy.to_string(),
     ),
     Setting::new(
@@ -101,7 +101,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "epsilon",
         "a probability",
-        |s, v| Epsilon::parse(v).map(|n| s.epsilon = n),
+        |s, v| ranks::epsilon(v).map(|n| s.epsilon = n),
         |s| s.epsilon.to_string(),
     ),
     Setting::new(

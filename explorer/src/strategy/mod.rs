@@ -22,7 +22,7 @@ pub(crate) use past::operations;
 pub use plan::Plan;
 pub use point::ChoicePoint;
 pub use rank::Rank;
-pub use rank_bound::RankBound;
+pub use rank_bound::{Arrays, Epsilon, RankBound};
 
 use crate::schedule::Choice;
 use crate::trace::Trace;

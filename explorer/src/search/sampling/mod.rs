@@ -24,7 +24,7 @@ mod surw;
 pub use surw::Interesting;
 
 use crate::schedule::Choice;
-use crate::settings::StrategyKind;
+use crate::search::kinds::StrategyKind;
 use crate::strategy::{ChoicePoint, Coverage, Past, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use numbers::Shared;

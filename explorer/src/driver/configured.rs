@@ -1,5 +1,6 @@
 //! The search that the settings ask for.
 
+use crate::coverage::Options;
 use crate::search::kinds::{Reduction, StrategyKind, VariableSets};
 use crate::search::sampling::{self, Sampling};
 use crate::search::{
@@ -41,6 +42,18 @@ pub(super) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
             Box::new(Dpor::new(Insertion::Bounded(most)))
         }
     }
+}
+
+/// Returns what is to be done about iRoots; `None` if nothing is.
+pub(super) fn iroots(settings: &Settings) -> Option<Options> {
+    let searches = settings.strategy == StrategyKind::Coverage;
+    let asked = searches || settings.iroots || settings.memo.is_some();
+    asked.then(|| Options {
+        searches,
+        window: settings.iroot_window,
+        memo: settings.memo.clone(),
+        write_every: settings.checkpoint_every,
+    })
 }
 
 /// Returns the search that takes over where a program does what the reduction at work does not suit. The first `drawn`

@@ -134,10 +134,9 @@ impl Exploration {
             ));
             settings.reduction = Reduction::None;
         }
-        let iroots = if replaying {
-            None
-        } else {
-            Session::open(&settings, &program).map_err(ExploreError::Memo)?
+        let iroots = match configured::iroots(&settings).filter(|_| !replaying) {
+            None => None,
+            Some(options) => Some(Session::open(&options, &program).map_err(ExploreError::Memo)?),
         };
         if let Some(session) = &iroots {
             sets[0].push(session.observer());
@@ -158,7 +157,7 @@ impl Exploration {
             (_, Some(custom), _) => custom,
             (Some(schedule), None, _) => Box::new(Replay::new(schedule.choices)),
             (None, None, Some(session)) if settings.strategy == StrategyKind::Coverage => {
-                session.strategy(&settings)
+                session.strategy(settings.seed, settings.iroot_attempts)
             }
             (None, None, _) => configured::strategy(&settings),
         };

@@ -8,7 +8,6 @@ mod auto;
 mod best_first;
 mod branch;
 mod caching;
-pub(crate) mod coverage;
 mod delays;
 mod depth;
 mod dfs;

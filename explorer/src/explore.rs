@@ -5,9 +5,10 @@ mod limits;
 mod ranks;
 
 use crate::coverage::MemoError;
-use crate::driver::{CheckpointError, Exploration, Listening, checkpoint_in, write_report};
+use crate::driver::{CheckpointError, Exploration, Listening};
 use crate::environment::Environment;
 use crate::estimate::Estimate;
+use crate::files::checkpoint_in;
 use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::Report;
@@ -597,7 +598,7 @@ impl Explorer {
             report.settle_expected_panic(&expected);
         }
         if let Some(directory) = reports {
-            write_report(&directory, &report);
+            report.write_into(&directory);
         }
         Ok(report)
     }

@@ -16,6 +16,7 @@ mod driver;
 mod environment;
 mod estimate;
 mod explore;
+mod files;
 #[doc(hidden)]
 pub mod foreign;
 mod judge;

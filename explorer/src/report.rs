@@ -11,7 +11,7 @@ pub mod source;
 mod text;
 
 pub use crate::described::{BreakpointFigures, FindingDeed, NamedPlace};
-pub use crate::driver::write_beside;
+pub use crate::files::write_beside;
 pub use crate::strategy::{Coverage, RankBound};
 pub use crate::words::count;
 pub use breakpoints::{Reproduction, SuggestedBreakpoint, SuggestedPlace};
@@ -19,7 +19,6 @@ pub use limits::{Limit, unexplored};
 pub use text::{Detail, INDENT, Part, ReplayedBy, Text, TextStyle, panics_apart, with_places};
 
 use crate::coverage::IRootCoverage;
-use crate::driver::write_report;
 use crate::environment::Environment;
 use crate::estimate::Estimate;
 use crate::recording::Recorded;
@@ -480,7 +479,7 @@ impl Report {
     /// Writes the report into a directory, in its JSON form, in a file of its program's name, over none that is there.
     /// It is missing there if it cannot be written, which is for the reader of the directory to notice.
     pub fn write_into(&self, directory: &Path) {
-        write_report(directory, self);
+        write_beside(directory, &self.program, &self.to_json());
     }
 
     /// The report as one JSON object, ended by a line break.

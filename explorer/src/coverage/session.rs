@@ -135,7 +135,7 @@ impl Session {
         Box::new(Observer::new(self.clone()))
     }
 
-    /// Returns the search by its iRoots, which tries to expose each so often, in all explorations that share a memo.
+    /// Returns the search by its iRoots, which tries to expose each at most `attempts_max` times, in all explorations that share a memo.
     pub(crate) fn strategy(&self, seed: u64, attempts_max: u32) -> Box<dyn Strategy> {
         Box::new(CoverageDriven::new(self.clone(), seed, attempts_max))
     }

@@ -9,13 +9,10 @@ mod ledger;
 mod listening;
 mod notes;
 mod reporting;
-mod reports;
 mod shift;
 
 pub use checkpoint::{CheckpointError, CheckpointProblem};
 pub(crate) use listening::{Listening, Make};
-pub use reports::write_beside;
-pub(crate) use reports::{checkpoint_in, write_report};
 
 use crate::coverage::Session;
 use crate::explore::{ExploreError, OnProgress};

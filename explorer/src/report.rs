@@ -12,11 +12,12 @@ mod text;
 
 pub use crate::described::{BreakpointFigures, FindingDeed, NamedPlace};
 pub use crate::files::write_beside;
+pub use crate::settings::detail::Detail;
 pub use crate::strategy::{Coverage, RankBound};
 pub use crate::words::count;
 pub use breakpoints::{Reproduction, SuggestedBreakpoint, SuggestedPlace};
 pub use limits::{Limit, unexplored};
-pub use text::{Detail, INDENT, Part, ReplayedBy, Text, TextStyle, panics_apart, with_places};
+pub use text::{INDENT, Part, ReplayedBy, Text, TextStyle, panics_apart, with_places};
 
 use crate::coverage::IRootCoverage;
 use crate::environment::Environment;

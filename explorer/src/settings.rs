@@ -2,6 +2,7 @@
 //! and command lines.
 
 mod config;
+pub(crate) mod detail;
 mod journal;
 mod layers;
 mod monitors;
@@ -24,11 +25,11 @@ pub use crate::search::kinds::{Reduction, StrategyKind, VariableSets};
 pub use crate::strategy::{Arrays, Epsilon};
 
 use crate::environment::Environment;
-use crate::report::Detail;
 use crate::schedule::{Choice, Premises, Schedule, TestBinary};
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
 use crate::sites::Sites;
+use detail::Detail;
 use intermezzo_breakpoint::Armings;
 use std::fmt;
 use std::num::NonZero;

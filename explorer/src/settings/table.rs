@@ -1,10 +1,10 @@
 //! Every setting by name: what its value is, and how text becomes it.
 
+use super::detail::Detail;
 use super::journal::JournalAt;
 use super::suggest::give_instead;
 use super::{Arrays, Reduction, Settings, VariableSets, Wanted};
 use super::{monitors, ranks, strategy};
-use crate::report::Detail;
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
 use crate::sites::Sites;

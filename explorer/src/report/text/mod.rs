@@ -9,10 +9,11 @@ mod style;
 
 pub use growing::{INDENT, Text};
 pub use places::with_places;
-pub use style::{Detail, Part, ReplayedBy, TextStyle};
+pub use style::{Part, ReplayedBy, TextStyle};
 
 use super::lines::wrap;
 use super::{Coverage, Finding, FindingEvent, PlainAccesses, Report, Verdict, count};
+use crate::settings::detail::Detail;
 use std::fmt;
 
 impl fmt::Display for Report {

@@ -7,6 +7,7 @@ mod evidence;
 mod expected;
 mod limits;
 pub mod lines;
+pub(crate) mod recording;
 pub mod source;
 mod text;
 
@@ -22,9 +23,9 @@ pub use text::{INDENT, Part, ReplayedBy, Text, TextStyle, panics_apart, with_pla
 use crate::coverage::IRootCoverage;
 use crate::environment::Environment;
 use crate::estimate::Estimate;
-use crate::recording::Recorded;
 use crate::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{FindingKind, Severity};
+use recording::Recorded;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::Path;

@@ -41,10 +41,10 @@ mod words;
 pub use intermezzo_breakpoint as breakpoint;
 
 pub use coverage::{IRootCoverage, IRootsExposed, MemoError, MemoProblem};
-pub use driver::{CheckpointError, CheckpointProblem};
+pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
 pub use environment::Environment;
 pub use estimate::Estimate;
-pub use explore::{ExploreError, Explorer, Progress, Strategy};
+pub use explore::{Explorer, Strategy};
 pub use lookalike::*;
 pub use plugin::bring as bring_monitors;
 pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};

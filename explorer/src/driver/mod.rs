@@ -4,18 +4,22 @@ mod catalogue;
 mod checkpoint;
 mod common;
 mod configured;
+mod error;
 mod gate;
 mod ledger;
 mod listening;
 mod notes;
+mod progress;
 mod reporting;
 mod shift;
 
 pub use checkpoint::{CheckpointError, CheckpointProblem};
+pub use error::ExploreError;
 pub(crate) use listening::{Listening, Make};
+pub(crate) use progress::OnProgress;
+pub use progress::Progress;
 
 use crate::coverage::Session;
-use crate::explore::{ExploreError, OnProgress};
 use crate::judge;
 use crate::lookalike::breakpoint;
 use crate::report::Report;

@@ -271,6 +271,9 @@ impl std::error::Error for SettingError {}
 /// The prefix of environment variables: `INTERMEZZO_PREEMPTIONS` sets `preemptions`.
 const PREFIX: &str = "INTERMEZZO_";
 
+/// The environment variable with the directories in which plugins are looked for first.
+pub(crate) const PLUGIN_PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
+
 /// Variables of that prefix that are no settings.
 const OTHER_VARIABLES: [&str; 9] = [
     "INTERMEZZO_CONFIG",
@@ -281,7 +284,7 @@ const OTHER_VARIABLES: [&str; 9] = [
     "INTERMEZZO_CHECKPOINTS",
     "INTERMEZZO_RECORD",
     "INTERMEZZO_IN_RELEASE",
-    crate::plugin::PATH_VARIABLE,
+    PLUGIN_PATH_VARIABLE,
 ];
 
 impl Settings {

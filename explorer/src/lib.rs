@@ -32,6 +32,7 @@ mod scope;
 pub mod search;
 pub mod settings;
 mod sites;
+mod source;
 mod strategy;
 pub mod trace;
 mod words;

@@ -21,10 +21,10 @@ pub use progress::Progress;
 
 use crate::coverage::Session;
 use crate::judge;
-use crate::lookalike::breakpoint;
 use crate::report::Report;
 use crate::runtime::{
     Emergency, Glancing, Limits, Listeners, Reported, Trouble, Worker, crash, interrupt, journal, panics,
+    take_charge,
 };
 use crate::schedule::{Schedule, TestBinary};
 use crate::search::Replay;
@@ -153,7 +153,7 @@ impl Exploration {
             Some(schedule) => schedule.breakpoints.clone(),
             None => settings.breakpoints.clone(),
         };
-        breakpoint::take_charge();
+        take_charge();
         let mut strategy = match (replay, custom, &iroots) {
             (_, Some(custom), _) => custom,
             (Some(schedule), None, _) => Box::new(Replay::new(schedule.choices)),

@@ -23,6 +23,7 @@ mod blocks;
 mod breakpoints;
 mod clock;
 mod commit;
+mod controller;
 pub(crate) mod crash;
 mod data_points;
 mod dispatch;
@@ -52,6 +53,7 @@ mod switch;
 mod watchdog;
 mod worker;
 
+pub(crate) use controller::take_charge;
 pub(crate) use crash::Crash;
 pub(crate) use emergency::Emergency;
 pub(crate) use endless::{Endless, EndlessLoop, Verdict};

@@ -4,9 +4,10 @@ mod iroots;
 mod limits;
 mod ranks;
 
-use crate::driver::{Exploration, ExploreError, Listening, OnProgress, Progress};
+use crate::driver::{Exploration, ExploreError, OnProgress, Progress};
 use crate::environment::Environment;
 use crate::files::checkpoint_in;
+use crate::listening::Listening;
 use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::Report;

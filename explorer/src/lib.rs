@@ -20,6 +20,7 @@ mod files;
 #[doc(hidden)]
 pub mod foreign;
 mod judge;
+mod listening;
 mod lookalike;
 mod minimise;
 mod plugin;

@@ -7,7 +7,6 @@ mod configured;
 mod error;
 mod gate;
 mod ledger;
-mod listening;
 mod notes;
 mod progress;
 mod reporting;
@@ -15,12 +14,12 @@ mod shift;
 
 pub use checkpoint::{CheckpointError, CheckpointProblem};
 pub use error::ExploreError;
-pub(crate) use listening::{Listening, Make};
 pub(crate) use progress::OnProgress;
 pub use progress::Progress;
 
 use crate::coverage::Session;
 use crate::judge;
+use crate::listening::{self, Listening};
 use crate::report::Report;
 use crate::runtime::{
     Emergency, Glancing, Limits, Listeners, Reported, Trouble, Worker, crash, interrupt, journal, panics,

@@ -3,7 +3,8 @@
 use super::nearest::{self, Continued, Made};
 use super::recorder::{Recorded as Slot, Recorder};
 use super::{Recorded, Recording};
-use crate::driver::{Exploration, Listening, Make};
+use crate::driver::Exploration;
+use crate::listening::{Listening, Make};
 use crate::report::{Finding, Report};
 use crate::schedule::{Choice, Schedule};
 use crate::settings::{Settings, Wanted};

@@ -23,6 +23,7 @@ mod judge;
 mod listening;
 mod lookalike;
 mod minimise;
+mod monitors;
 mod plugin;
 mod record;
 pub mod recording;
@@ -35,6 +36,7 @@ pub mod settings;
 mod sites;
 mod source;
 mod strategy;
+mod suggest;
 pub mod trace;
 mod words;
 

@@ -5,22 +5,20 @@ mod config;
 pub(crate) mod detail;
 mod journal;
 mod layers;
-mod monitors;
 mod ranks;
 mod refusal;
 mod strategy;
-mod suggest;
 mod table;
 mod together;
 
+#[doc(hidden)]
+pub use crate::suggest::did_you_mean;
 pub use config::{Config, ConfigError, Given, Section};
 pub use journal::JournalAt;
 pub use layers::{Layer, Layers, LayersError, Origin};
-pub use monitors::Wanted;
 pub use refusal::tell_refusal;
-#[doc(hidden)]
-pub use suggest::did_you_mean;
 
+pub use crate::monitors::Wanted;
 pub use crate::search::kinds::{Reduction, StrategyKind, VariableSets};
 pub use crate::strategy::{Arrays, Epsilon};
 

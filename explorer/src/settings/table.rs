@@ -2,12 +2,13 @@
 
 use super::detail::Detail;
 use super::journal::JournalAt;
-use super::suggest::give_instead;
 use super::{Arrays, Reduction, Settings, VariableSets, Wanted};
-use super::{monitors, ranks, strategy};
+use super::{ranks, strategy};
+use crate::monitors;
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
 use crate::sites::Sites;
+use crate::suggest::give_instead;
 use intermezzo_breakpoint::ArmError;
 use std::num::NonZero;
 use std::path::Path;

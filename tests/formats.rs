@@ -15,18 +15,19 @@ const SECTIONS: &[(&str, &[&str])] = &[
         "The report",
         &[
             "explorer/src/coverage/measured.rs",
+            "explorer/src/described.rs",
             "explorer/src/environment.rs",
             "explorer/src/estimate.rs",
             "explorer/src/report.rs",
             "explorer/src/report/breakpoints.rs",
             "explorer/src/report/evidence.rs",
             "explorer/src/report/limits.rs",
-            "explorer/src/report/rank_bound.rs",
             "explorer/src/schedule/mod.rs",
-            "explorer/src/settings/ranks.rs",
+            "explorer/src/strategy/coverage.rs",
+            "explorer/src/strategy/rank_bound.rs",
         ],
     ),
-    ("The recording", &["explorer/src/recording/mod.rs"]),
+    ("The recording", &["explorer/src/report/recording.rs"]),
     (
         "The refinement report",
         &[
@@ -75,6 +76,7 @@ const OWN: &[&str] = &[
     "explorer/src/runtime/executed.rs",
     "explorer/src/runtime/scope.rs",
     "explorer/src/search/",
+    "explorer/src/strategy/rank.rs",
     "explorer/src/trace/",
 ];
 

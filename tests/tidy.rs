@@ -1,7 +1,7 @@
 //! The rooms of the house: who may import whom, and that every module says what it is for.
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Who may import whom, among the packages of the workspace.
@@ -182,4 +182,276 @@ fn unsafe_code_stays_in_its_rooms() {
         }
     }
     assert!(wrong.is_empty(), "unsafe code outside its rooms: {wrong:#?}");
+}
+
+/// The imports of each of the explorer's top-level modules: the modules that it names, and the lines that do.
+type Imports = BTreeMap<String, BTreeMap<String, Vec<String>>>;
+
+/// The modules of the explorer, `explorer/src/NAME.rs` and `explorer/src/NAME/`, can be put into an order in which each
+/// imports only those before it. So a part of them can become a crate of its own.
+///
+/// An import is a path from the root: `use crate::..`, `crate::..` in code, or as many `super::` as lead there. A name that
+/// `lib.rs` has from a module counts as that module. Not read: comments, text in quotes, and code under `#[cfg(test)]`, be it in
+/// the same file or in one of its own (`tests.rs`, `tests/`).
+#[test]
+fn modules_of_the_explorer_import_each_other_in_no_circle() {
+    let folder = root().join("explorer/src");
+    let mut files = BTreeMap::new();
+    for path in sources().into_iter().filter(|path| path.starts_with(&folder)) {
+        let name = path.strip_prefix(&folder).unwrap().to_str().unwrap();
+        files.insert(name.replace('\\', "/"), std::fs::read_to_string(&path).unwrap());
+    }
+    let imports = imports(&files);
+    let arrows: usize = imports.values().map(BTreeMap::len).sum();
+    assert!(imports.len() > 20 && arrows > 80, "imports are read: {arrows}");
+    if let Some(circle) = circle(&imports) {
+        panic!("the explorer's modules import each other in a circle: {circle}");
+    }
+}
+
+#[test]
+fn circles_of_imports_are_found() {
+    let circle_of = |files: &[(&str, &str)]| {
+        let file = |(name, text): &(&str, &str)| (name.to_string(), text.to_string());
+        circle(&imports(&files.iter().map(file).collect()))
+    };
+    let lib = (
+        "lib.rs",
+        "mod a;\nmod b;\npub mod c;\n\npub use a::Shown;\npub use other as d;\npub use c::*;\n",
+    );
+    let found = circle_of(&[
+        lib,
+        ("a.rs", "use crate::b::B;\nuse crate::a::own;\n"),
+        (
+            "b/deep/mod.rs",
+            "fn f() {\n    super::super::c::g(super::other);\n}\n",
+        ),
+        (
+            "c.rs",
+            "use std::fmt;\nuse crate::{\n    Shown as S,\n    d::D,\n};\n",
+        ),
+    ]);
+    let found = found.unwrap();
+    assert!(found.starts_with("a -> b -> c -> a\n"), "{found}");
+    for line in [
+        "a.rs:1: crate::b",
+        "b/deep/mod.rs:2: super::super::c",
+        "c.rs:2: crate::Shown",
+    ] {
+        assert!(found.contains(line), "{found}");
+    }
+    for harmless in [
+        "// crate::a\n",
+        "fn f() -> &str { \"crate::a::b\" }\n",
+        "#[cfg(test)]\nmod tests {\n    use crate::a;\n    fn f() {}\n}\n",
+        "#[cfg(test)]\nuse crate::a;\n",
+        "#[cfg(test)]\nmod tests;\n",
+    ] {
+        let files = [
+            lib,
+            ("a.rs", "use crate::b::B;\n"),
+            ("b.rs", harmless),
+            ("b/tests.rs", "use crate::a;\n"),
+        ];
+        let declared = harmless.contains("mod tests;");
+        let files = if declared { &files[..] } else { &files[..3] };
+        assert_eq!(circle_of(files), None, "{harmless}");
+    }
+    // What follows the test code counts again.
+    let after = "#[cfg(test)]\nuse crate::c;\nuse crate::a;\n";
+    let found = circle_of(&[lib, ("a.rs", "use crate::b::B;\n"), ("b.rs", after)]).unwrap();
+    assert!(found.starts_with("a -> b -> a\n"), "{found}");
+}
+
+/// Reads the imports in these files, by their paths in the source folder of a crate.
+fn imports(files: &BTreeMap<String, String>) -> Imports {
+    let read: Vec<(&String, Vec<String>, String)> = files
+        .iter()
+        .map(|(name, text)| (name, module_of(name), without_quotes(text)))
+        .collect();
+    let mut of_tests: Vec<Vec<String>> = Vec::new();
+    let mut code = Vec::new();
+    for (name, module, text) in read {
+        let (text, declared) = without_tests(&text);
+        of_tests.extend(declared.into_iter().map(|inner| [&module[..], &[inner]].concat()));
+        code.push((name, module, text));
+    }
+    let (mut modules, mut shown) = (BTreeSet::new(), BTreeMap::new());
+    for line in code
+        .iter()
+        .filter(|(name, ..)| *name == "lib.rs")
+        .flat_map(|(.., text)| text.lines())
+    {
+        let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        match words[..] {
+            ["mod", name] | ["pub", "mod", name] => _ = modules.insert(name.to_owned()),
+            _ => {}
+        }
+    }
+    let lib = code
+        .iter()
+        .find(|(name, ..)| *name == "lib.rs")
+        .expect("there is a lib.rs");
+    let mut rest = "";
+    for (at, _) in lib.2.match_indices("pub use ") {
+        let path = lib.2[at..].split(';').next().unwrap_or_default();
+        let mut words = path.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let module = words.by_ref().nth(2).unwrap_or_default();
+        if path.ends_with("::*") {
+            rest = module;
+        }
+        words.for_each(|word| _ = shown.insert(word, module));
+    }
+    let mut all = Imports::new();
+    for (name, module, text) in &code {
+        let is_test = of_tests.iter().any(|tests| module.starts_with(tests));
+        let Some(own) = module.first().filter(|_| !is_test) else {
+            continue;
+        };
+        let entry = all.entry(own.clone()).or_default();
+        for (at, path, target) in paths_from_root(text, module.len()) {
+            let to = match shown.get(target) {
+                _ if modules.contains(target) => target,
+                Some(module) => module,
+                // Every other name comes with a star. `super::` in a module inside a file may not lead to the root.
+                None if path == "crate::" => rest,
+                None => continue,
+            };
+            if modules.contains(to) && to != own {
+                let line = text[..at].matches('\n').count() + 1;
+                let found = format!("{name}:{line}: {path}{target}");
+                entry.entry(to.to_owned()).or_default().push(found);
+            }
+        }
+    }
+    all
+}
+
+/// The path of a file's module: `["runtime", "listen"]` of `runtime/listen/mod.rs`; nothing of `lib.rs`.
+fn module_of(file: &str) -> Vec<String> {
+    let mut path: Vec<String> = file
+        .trim_end_matches(".rs")
+        .split('/')
+        .map(str::to_owned)
+        .collect();
+    path.pop_if(|last| last == "mod" || last == "lib");
+    path
+}
+
+/// The text without its comments and what is in quotes, in the same lines.
+fn without_quotes(text: &str) -> String {
+    let line = |line: &str| {
+        let line = line
+            .replace("'\"'", "")
+            .replace("'{'", "")
+            .replace("'}'", "")
+            .replace("\\\"", "");
+        let outside = line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"");
+        outside.split("//").next().unwrap_or_default().to_owned()
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The text without the items under `#[cfg(test)]`, in the same lines; and the modules in files of their own among these.
+fn without_tests(text: &str) -> (String, Vec<String>) {
+    let (mut kept, mut declared) = (Vec::new(), Vec::new());
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() != "#[cfg(test)]" {
+            kept.push(line);
+            continue;
+        }
+        kept.push("");
+        let (mut depth, mut opened) = (0, false);
+        for line in lines.by_ref() {
+            kept.push("");
+            let end = line.trim_end();
+            if let Some(module) = end
+                .trim_start()
+                .strip_prefix("mod ")
+                .and_then(|name| name.strip_suffix(';'))
+            {
+                declared.push(module.to_owned());
+            }
+            opened |= line.contains('{');
+            depth += line.matches('{').count() as i64 - line.matches('}').count() as i64;
+            if depth == 0 && (opened || end.ends_with([';', ','])) {
+                break;
+            }
+        }
+    }
+    (kept.join("\n"), declared)
+}
+
+/// The paths from the root in the code of a module at this depth: where each is, how it begins, and what it names there.
+fn paths_from_root(code: &str, depth: usize) -> Vec<(usize, &'static str, &str)> {
+    const SUPERS: &str = "super::super::super::super::super::super::";
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    for path in ["crate::", &SUPERS[..SUPERS.len().min(depth * "super::".len())]] {
+        for (at, _) in code.match_indices(path) {
+            let rest = &code[at + path.len()..];
+            let goes_on = code[..at].ends_with(is_name) || code[..at].ends_with("::");
+            if goes_on || rest.starts_with("super::") {
+                continue;
+            }
+            let first_name = |text: &'_ str| text.len() - text.trim_start_matches(is_name).len();
+            match rest.strip_prefix('{') {
+                None => found.push((at, path, &rest[..first_name(rest)])),
+                Some(group) => {
+                    let mut nested = 1;
+                    let mut begins = true;
+                    for (from, c) in group.char_indices() {
+                        match c {
+                            '{' => nested += 1,
+                            '}' => nested -= 1,
+                            ',' if nested == 1 => begins = true,
+                            c if begins && is_name(c) => {
+                                found.push((at, path, &group[from..from + first_name(&group[from..])]));
+                                begins = false;
+                            }
+                            _ => {}
+                        }
+                        if nested == 0 {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// A shortest circle, if there is one: the modules, and a line for each import of one by another.
+fn circle(imports: &Imports) -> Option<String> {
+    let circles = imports.keys().filter_map(|start| {
+        // Breadth first, from the module back to itself.
+        let mut from: BTreeMap<&String, &String> = BTreeMap::new();
+        let mut queue = VecDeque::from([start]);
+        while let Some(module) = queue.pop_front() {
+            for next in imports.get(module).into_iter().flat_map(BTreeMap::keys) {
+                if !from.contains_key(next) {
+                    from.insert(next, module);
+                    queue.push_back(next);
+                }
+            }
+        }
+        let mut path = vec![start, *from.get(start)?];
+        while path.last() != Some(&start) {
+            path.push(from[path[path.len() - 1]]);
+        }
+        path.reverse();
+        Some(path)
+    });
+    let path = circles.min_by_key(Vec::len)?;
+    let names: Vec<&str> = path.iter().map(|name| name.as_str()).collect();
+    let mut text = format!("{}\n", names.join(" -> "));
+    for pair in path.windows(2) {
+        for line in &imports[pair[0]][pair[1]] {
+            text.push_str(&format!("    {line}\n"));
+        }
+    }
+    Some(text)
 }

@@ -5,7 +5,9 @@
 //! bounded per execution, because a retry loop could otherwise be failed for ever; the bounds are
 //! part of what a pass covers, and part of every schedule.
 
+use crate::words::plural;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Bounds, per execution, on what the environment does unasked; and the seed of its randomness.
 ///
@@ -58,5 +60,37 @@ impl Environment {
             arc_counts: true,
             seed: 0,
         }
+    }
+}
+
+impl fmt::Display for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Environment {
+            spurious_wakeups,
+            timeouts,
+            weak_failures,
+            try_lock_failures,
+            notify_any,
+            arc_counts,
+            ..
+        } = *self;
+        write!(
+            f,
+            "per execution at most {spurious_wakeups} spurious {}, {timeouts} early {}, {weak_failures} weak compare-exchange \
+             {}, {try_lock_failures} try_lock {}",
+            plural(spurious_wakeups.into(), "wake-up"),
+            plural(timeouts.into(), "time-out"),
+            plural(weak_failures.into(), "failure"),
+            plural(try_lock_failures.into(), "failure"),
+        )?;
+        f.write_str(if notify_any {
+            "; notify_one wakes any waiter"
+        } else {
+            "; notify_one wakes the first waiter"
+        })?;
+        if !arc_counts {
+            f.write_str("; reference counts are no schedule points")?;
+        }
+        Ok(())
     }
 }

@@ -13,6 +13,7 @@
 
 use crate::schedule::Choice;
 use serde::Serialize;
+use std::fmt;
 use std::time::Duration;
 
 /// How far a search is, as far as can be told.
@@ -38,6 +39,28 @@ impl Estimate {
             share,
             executions_expected,
             time_left: Duration::try_from_secs_f64(seconds_left).unwrap_or(Duration::MAX),
+        }
+    }
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Estimate {
+            share,
+            executions_expected,
+            ..
+        } = self;
+        // Two digits are as much as an estimate is good for.
+        let percent = share * 100.0;
+        match percent {
+            10.0.. => write!(f, "{percent:.0} %")?,
+            0.01.. => write!(f, "{percent:.2} %")?,
+            _ => write!(f, "{percent:.1e} %")?,
+        }
+        match *executions_expected {
+            u64::MAX => f.write_str(" of more executions than can be counted"),
+            1_000_000.. => write!(f, " of some {:.1e} executions", *executions_expected as f64),
+            _ => write!(f, " of some {executions_expected} executions"),
         }
     }
 }

@@ -4,22 +4,21 @@ mod iroots;
 mod limits;
 mod ranks;
 
-use crate::coverage::MemoError;
-use crate::driver::{CheckpointError, Exploration, Listening, checkpoint_in, write_report};
+use crate::driver::{Exploration, ExploreError, OnProgress, Progress};
 use crate::environment::Environment;
-use crate::estimate::Estimate;
+use crate::files::checkpoint_in;
+use crate::listening::Listening;
 use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::Report;
 use crate::runtime::{Glance, Glancing};
-use crate::schedule::{Schedule, ScheduleError, TestBinary};
+use crate::schedule::{Schedule, TestBinary};
 use crate::scope::Scope;
 use crate::search::{self, Interesting, PrioritySpec};
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
 use crate::sites::Sites;
 use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::{EventId, Monitor};
-use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -125,59 +124,6 @@ impl Strategy {
         Strategy(Chosen::Custom(Box::new(strategy)))
     }
 }
-
-/// Why an exploration was not begun.
-#[derive(Debug)]
-pub enum ExploreError {
-    /// The schedule to replay is of another test.
-    Schedule(ScheduleError),
-    /// Settings do not go together.
-    Setting(SettingError),
-    /// The search can neither go on from the checkpoint nor write it.
-    Checkpoint(CheckpointError),
-    /// The exploration can neither go by the memo nor add to it.
-    Memo(MemoError),
-}
-
-impl fmt::Display for ExploreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExploreError::Schedule(error) => error.fmt(f),
-            ExploreError::Setting(error) => error.fmt(f),
-            ExploreError::Checkpoint(error) => error.fmt(f),
-            ExploreError::Memo(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ExploreError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ExploreError::Schedule(error) => Some(error),
-            ExploreError::Setting(error) => Some(error),
-            ExploreError::Checkpoint(error) => Some(error),
-            ExploreError::Memo(error) => Some(error),
-        }
-    }
-}
-
-/// How far an exploration is.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Executions so far.
-    pub executions: u64,
-    /// Different findings so far.
-    pub findings: usize,
-    /// Time so far.
-    pub elapsed: Duration,
-    /// How far the search is, as far as can be told: not of several workers, and not with a checkpoint.
-    pub estimate: Option<Estimate>,
-    /// Executions that were run to replay findings and make them smaller, once the search is over; `None` while it runs.
-    pub minimising: Option<u64>,
-}
-
-/// What is called now and then while an exploration runs.
-pub(crate) type OnProgress = Box<dyn FnMut(&Progress) + Send>;
 
 /// Explores the executions of a test.
 ///
@@ -597,7 +543,7 @@ impl Explorer {
             report.settle_expected_panic(&expected);
         }
         if let Some(directory) = reports {
-            write_report(&directory, &report);
+            report.write_into(&directory);
         }
         Ok(report)
     }

@@ -1,6 +1,7 @@
 //! What an execution that did not simply end well amounts to, in words.
 
-use crate::report::{Evidence, Finding, FindingEvent, NamedPlace, WaitingTask};
+use crate::described::NamedPlace;
+use crate::report::{Evidence, Finding, FindingEvent, WaitingTask};
 use crate::runtime::{
     AwaitedVar, Crash, Doing, Endless, EndlessLoop, EventLine, Hang, PanicNote, Reported, Scene, Stop,
     Trouble, Unlike, Verdict, Waiting,

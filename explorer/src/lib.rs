@@ -11,16 +11,21 @@
 
 mod attempts;
 mod coverage;
+mod described;
 mod driver;
 mod environment;
 mod estimate;
 mod explore;
+mod files;
 #[doc(hidden)]
 pub mod foreign;
 mod judge;
+mod listening;
 mod lookalike;
 mod minimise;
+mod monitors;
 mod plugin;
+mod record;
 pub mod recording;
 pub mod report;
 mod runtime;
@@ -29,17 +34,21 @@ mod scope;
 pub mod search;
 pub mod settings;
 mod sites;
+mod source;
+mod strategy;
+mod suggest;
 pub mod trace;
+mod words;
 
 /// Concurrent breakpoints: places in the code at which two tasks meet, and which of them goes first. Inside an exploration
 /// the setting `breakpoints` arms them, and nobody waits in real time.
 pub use intermezzo_breakpoint as breakpoint;
 
 pub use coverage::{IRootCoverage, IRootsExposed, MemoError, MemoProblem};
-pub use driver::{CheckpointError, CheckpointProblem};
+pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
 pub use environment::Environment;
 pub use estimate::Estimate;
-pub use explore::{ExploreError, Explorer, Progress, Strategy};
+pub use explore::{Explorer, Strategy};
 pub use lookalike::*;
 pub use plugin::bring as bring_monitors;
 pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};

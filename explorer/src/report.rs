@@ -7,23 +7,25 @@ mod evidence;
 mod expected;
 mod limits;
 pub mod lines;
-mod rank_bound;
+pub(crate) mod recording;
 pub mod source;
 mod text;
 
-pub use crate::driver::write_beside;
-pub use breakpoints::{BreakpointFigures, NamedPlace, Reproduction, SuggestedBreakpoint, SuggestedPlace};
+pub use crate::described::{BreakpointFigures, FindingDeed, NamedPlace};
+pub use crate::files::write_beside;
+pub use crate::settings::detail::Detail;
+pub use crate::strategy::{Coverage, RankBound};
+pub use crate::words::count;
+pub use breakpoints::{Reproduction, SuggestedBreakpoint, SuggestedPlace};
 pub use limits::{Limit, unexplored};
-pub use rank_bound::RankBound;
-pub use text::{Detail, INDENT, Part, ReplayedBy, Text, TextStyle, count, panics_apart, with_places};
+pub use text::{INDENT, Part, ReplayedBy, Text, TextStyle, panics_apart, with_places};
 
 use crate::coverage::IRootCoverage;
-use crate::driver::write_report;
 use crate::environment::Environment;
 use crate::estimate::Estimate;
-use crate::recording::Recorded;
 use crate::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{FindingKind, Severity};
+use recording::Recorded;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::Path;
@@ -58,140 +60,6 @@ impl Verdict {
     }
 }
 
-/// What a pass is worth.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Coverage {
-    /// Every schedule of the stated environment. What that leaves out is in [`Report::limits`].
-    Exhaustive,
-    /// Every execution within all the bounds that are given; or, if none is, only what the reason leaves.
-    Bounded {
-        /// Every execution with at most this many preemptions was run.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        preemptions: Option<u32>,
-        /// Every execution with at most this many delays was run.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        delays: Option<u32>,
-        /// Every execution was run that takes the default at each choice after this many.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        depth: Option<u32>,
-        /// Every execution within these bounds of a ranked search was run, where that says more.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        rank: Option<RankBound>,
-        /// Why the search ended there, if it did not end by itself.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-    },
-    /// Some executions, drawn at random or given.
-    Sampled {
-        /// How many.
-        executions: u64,
-    },
-    /// The execution of a schedule that was given, and no other.
-    Replayed {
-        /// Whether it made each choice as recorded.
-        as_recorded: bool,
-    },
-}
-
-impl Coverage {
-    /// A search that was stopped before it had completed anything.
-    pub(crate) fn stopped() -> Coverage {
-        Coverage::unbounded("stopped before every execution was run")
-    }
-
-    /// A search that completed nothing, for this reason.
-    pub(crate) fn unbounded(reason: impl Into<String>) -> Coverage {
-        Coverage::Bounded {
-            preemptions: None,
-            delays: None,
-            depth: None,
-            rank: None,
-            reason: Some(reason.into()),
-        }
-    }
-
-    /// Every execution with at most this many preemptions, if a number is given, and within the rank.
-    pub(crate) fn within_rank(
-        preemptions: Option<u32>,
-        rank: Option<RankBound>,
-        reason: Option<String>,
-    ) -> Coverage {
-        Coverage::Bounded {
-            preemptions,
-            delays: None,
-            depth: None,
-            rank,
-            reason,
-        }
-    }
-
-    /// Every execution with at most this many preemptions.
-    pub(crate) fn within_preemptions(bound: u32, reason: Option<String>) -> Coverage {
-        Coverage::within_rank(Some(bound), None, reason)
-    }
-
-    /// Every execution with at most this many delays.
-    pub(crate) fn within_delays(bound: u32, reason: Option<String>) -> Coverage {
-        Coverage::Bounded {
-            preemptions: None,
-            delays: Some(bound),
-            depth: None,
-            rank: None,
-            reason,
-        }
-    }
-
-    /// What is left of this if only the first `most` choices of an execution were varied.
-    pub(crate) fn within_depth(self, most: u32) -> Coverage {
-        match self {
-            Coverage::Exhaustive => Coverage::Bounded {
-                preemptions: None,
-                delays: None,
-                depth: Some(most),
-                rank: None,
-                reason: None,
-            },
-            // Without any bound nothing was completed, at no depth.
-            Coverage::Bounded {
-                preemptions,
-                delays,
-                depth: None,
-                rank,
-                reason,
-            } if preemptions.is_some() || delays.is_some() => Coverage::Bounded {
-                preemptions,
-                delays,
-                depth: Some(most),
-                rank,
-                reason,
-            },
-            other => other,
-        }
-    }
-
-    /// The same, short of everything for this reason, unless there is one already.
-    pub(crate) fn because(self, why: &str) -> Coverage {
-        match self {
-            Coverage::Exhaustive => Coverage::unbounded(why),
-            Coverage::Bounded {
-                preemptions,
-                delays,
-                depth,
-                rank,
-                reason,
-            } => Coverage::Bounded {
-                preemptions,
-                delays,
-                depth,
-                rank,
-                reason: reason.or_else(|| Some(why.into())),
-            },
-            Coverage::Sampled { .. } | Coverage::Replayed { .. } => self,
-        }
-    }
-}
-
 /// One event of a failing execution, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingEvent {
@@ -221,19 +89,6 @@ pub struct FindingEvent {
     /// Whether the finding is about this event.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub concerned: bool,
-}
-
-/// What a finding is about and what is no event: an access to plain memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FindingDeed {
-    /// The last event of the task by then: nothing that others do comes between. Or the event that it was, at the same place.
-    pub after: String,
-    /// Name of the task.
-    pub task: String,
-    /// What it did, and to what: `write cell 1.1`.
-    pub what: String,
-    /// `file:line:column`.
-    pub site: String,
 }
 
 /// Something found, with the schedule that shows it again.
@@ -626,7 +481,7 @@ impl Report {
     /// Writes the report into a directory, in its JSON form, in a file of its program's name, over none that is there.
     /// It is missing there if it cannot be written, which is for the reader of the directory to notice.
     pub fn write_into(&self, directory: &Path) {
-        write_report(directory, self);
+        write_beside(directory, &self.program, &self.to_json());
     }
 
     /// The report as one JSON object, ended by a line break.

@@ -2,69 +2,38 @@
 //! and command lines.
 
 mod config;
+pub(crate) mod detail;
 mod journal;
 mod layers;
-mod monitors;
 mod ranks;
 mod refusal;
 mod strategy;
-mod suggest;
 mod table;
 mod together;
 
+#[doc(hidden)]
+pub use crate::suggest::did_you_mean;
 pub use config::{Config, ConfigError, Given, Section};
 pub use journal::JournalAt;
 pub use layers::{Layer, Layers, LayersError, Origin};
-pub use monitors::Wanted;
-pub use ranks::{Arrays, Epsilon, VariableSets};
 pub use refusal::tell_refusal;
-pub use strategy::StrategyKind;
-#[doc(hidden)]
-pub use suggest::did_you_mean;
+
+pub use crate::monitors::Wanted;
+pub use crate::search::kinds::{Reduction, StrategyKind, VariableSets};
+pub use crate::strategy::{Arrays, Epsilon};
 
 use crate::environment::Environment;
-use crate::report::Detail;
 use crate::schedule::{Choice, Premises, Schedule, TestBinary};
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
 use crate::sites::Sites;
+use detail::Detail;
 use intermezzo_breakpoint::Armings;
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 use table::SETTINGS;
-
-/// How executions that show nothing new are left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reduction {
-    /// The strongest sound one, where the strategy is `auto`; none with any other strategy.
-    #[default]
-    Auto,
-    /// Every schedule is run.
-    None,
-    /// Prefixes that lead to a state already reached are not continued (happens-before caching). Sound with and
-    /// without a preemption bound.
-    Caching,
-    /// Partial-order reduction with source sets and sleep sets: every trace at least once. Not with a bound.
-    SourceDpor,
-    /// Optimal partial-order reduction, with wakeup trees: every trace exactly once. Not with a bound.
-    Dpor,
-    /// Bounded partial-order reduction: every trace within a preemption bound.
-    Bpor,
-}
-
-impl Reduction {
-    /// Every reduction, with its name in settings and reports.
-    pub const ALL: [(&'static str, Reduction); 6] = [
-        ("auto", Reduction::Auto),
-        ("none", Reduction::None),
-        ("caching", Reduction::Caching),
-        ("source-dpor", Reduction::SourceDpor),
-        ("dpor", Reduction::Dpor),
-        ("bpor", Reduction::Bpor),
-    ];
-}
 
 /// What an exploration is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -300,6 +269,9 @@ impl std::error::Error for SettingError {}
 /// The prefix of environment variables: `INTERMEZZO_PREEMPTIONS` sets `preemptions`.
 const PREFIX: &str = "INTERMEZZO_";
 
+/// The environment variable with the directories in which plugins are looked for first.
+pub(crate) const PLUGIN_PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
+
 /// Variables of that prefix that are no settings.
 const OTHER_VARIABLES: [&str; 9] = [
     "INTERMEZZO_CONFIG",
@@ -310,7 +282,7 @@ const OTHER_VARIABLES: [&str; 9] = [
     "INTERMEZZO_CHECKPOINTS",
     "INTERMEZZO_RECORD",
     "INTERMEZZO_IN_RELEASE",
-    crate::plugin::PATH_VARIABLE,
+    PLUGIN_PATH_VARIABLE,
 ];
 
 impl Settings {

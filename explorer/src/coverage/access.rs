@@ -7,6 +7,7 @@
 //! schedule points are none, for nobody can be scheduled in front of them. Threads, barriers, parking and one-time
 //! initialisations only order ([`super::order`]).
 
+use crate::trace::{Lock, lock};
 use intermezzo_sdk::{Class, SyncVar, SyncVarAccess, SyncVarOp};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -30,17 +31,6 @@ pub(crate) fn word(op: SyncVarOp) -> Option<&'static str> {
         DataWrite => "write",
         _ => return None,
     })
-}
-
-/// What an access does to a lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Lock {
-    /// It is no lock, or is only looked at.
-    No,
-    /// Takes it, or a share of it.
-    Takes,
-    /// Gives that back.
-    Releases,
 }
 
 /// One access of an execution: what an event does to one variable.
@@ -93,16 +83,6 @@ impl Access {
             .then(|| access(mutex, SyncVarOp::LockRelease, Lock::Releases))
             .flatten();
         own.into_iter().chain(second).collect()
-    }
-}
-
-/// What an operation does to a lock.
-pub(crate) fn lock(op: SyncVarOp) -> Lock {
-    use SyncVarOp::*;
-    match op {
-        LockAcquire | LockTryAcquire | SharedAcquire | SharedTryAcquire => Lock::Takes,
-        LockRelease | SharedRelease => Lock::Releases,
-        _ => Lock::No,
     }
 }
 

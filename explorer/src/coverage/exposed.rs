@@ -3,8 +3,9 @@
 //! Accesses come in the order of the execution; of an event that makes two, that to its own variable first. Each looks back for what it depends on, and each dependency for those
 //! before it between the same two tasks, no further than the vulnerability window.
 
-use super::access::{Access, Lock};
+use super::access::Access;
 use super::iroot::IRoot;
+use crate::trace::Lock;
 use intermezzo_sdk::Class;
 use std::collections::{HashMap, HashSet};
 

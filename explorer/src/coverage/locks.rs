@@ -1,6 +1,6 @@
 //! Locks held, and which sections they make.
 
-use super::access::{Lock, lock};
+use crate::trace::{Lock, lock};
 use intermezzo_sdk::{SyncVarAccess, SyncVarOp};
 
 /// A critical section that a task is in.

@@ -13,9 +13,10 @@
 //! dependencies that the order of this execution ruled out by chance. Promises some that no execution has: an order that
 //! comes of values is not seen.
 
-use super::access::{Access, Lock};
+use super::access::Access;
 use super::locks::{Held, Section};
 use super::order::Order;
+use crate::trace::Lock;
 use intermezzo_sdk::{Class, SyncVarAccess, TaskId, VectorClock};
 use std::collections::{HashMap, HashSet};
 

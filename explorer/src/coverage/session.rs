@@ -1,6 +1,6 @@
 //! The iRoots of one exploration: what its executions exposed and predicted, and the memo it goes by.
 
-use super::access::{Access, Lock, Places, lock};
+use super::access::{Access, Places};
 use super::exposed::Detector;
 use super::iroot::IRoot;
 use super::measured::{IRootCoverage, IRootsExposed, Point, Searched, thinned};
@@ -9,17 +9,30 @@ use super::observer::Observer;
 use super::place::Place;
 use super::predict::predicted;
 use super::profile::Profiler;
-use crate::search::coverage::CoverageDriven;
-use crate::search::{Operation, Strategy};
-use crate::settings::{Settings, StrategyKind};
+use super::search::CoverageDriven;
+use crate::strategy::{Operation, Strategy};
+use crate::trace::{Lock, lock};
 use intermezzo_sdk::{Class, Monitor, SyncVarAccess};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The iRoots of an exploration: shared by the monitor that tells of executions, the search, and the driver.
 #[derive(Clone)]
 pub(crate) struct Session(Arc<Mutex<Inner>>);
+
+/// What an exploration wants done about iRoots.
+pub(crate) struct Options {
+    /// `true` if they are searched for; else they are only measured.
+    pub(crate) searches: bool,
+    /// How many events of a task two accesses of an iRoot are at most apart.
+    pub(crate) window: u32,
+    /// The file of the memo; `None` for none.
+    pub(crate) memo: Option<PathBuf>,
+    /// Time between two writes of that file.
+    pub(crate) write_every: Duration,
+}
 
 /// What a session knows.
 pub(crate) struct Inner {
@@ -74,23 +87,19 @@ struct Keeping {
 }
 
 impl Session {
-    /// The session that these settings ask for, if they do, of the test of this name.
+    /// Opens a session of the test of this name.
     ///
     /// # Errors
     /// The memo cannot be read, or is none.
-    pub(crate) fn open(settings: &Settings, program: &str) -> Result<Option<Session>, MemoError> {
-        let searches = settings.strategy == StrategyKind::Coverage;
-        if !searches && !settings.iroots && settings.memo.is_none() {
-            return Ok(None);
-        }
+    pub(crate) fn open(options: &Options, program: &str) -> Result<Session, MemoError> {
         let mut places = Places::default();
-        let (known, memo) = match &settings.memo {
+        let (known, memo) = match &options.memo {
             None => (Memo::default(), None),
             Some(path) => {
                 let (file, known) = MemoFile::open(path, &mut places)?;
                 let keeping = Keeping {
                     file,
-                    every: settings.checkpoint_every,
+                    every: options.write_every,
                     written: Instant::now(),
                     executions: 0,
                     attempts: 0,
@@ -99,12 +108,12 @@ impl Session {
                 (known, Some(keeping))
             }
         };
-        Ok(Some(Session(Arc::new(Mutex::new(Inner {
+        Ok(Session(Arc::new(Mutex::new(Inner {
             program: program.to_owned(),
-            window: settings.iroot_window,
+            window: options.window,
             places,
             detector: Detector::default(),
-            profiler: searches.then(Profiler::default),
+            profiler: options.searches.then(Profiler::default),
             found: Found::default(),
             last: Vec::new(),
             last_failed: false,
@@ -113,7 +122,7 @@ impl Session {
             known,
             memo,
             over: false,
-        })))))
+        }))))
     }
 
     /// What it knows, for a moment.
@@ -126,10 +135,9 @@ impl Session {
         Box::new(Observer::new(self.clone()))
     }
 
-    /// The search by its iRoots.
-    pub(crate) fn strategy(&self, settings: &Settings) -> Box<dyn Strategy> {
-        let attempts_max = settings.iroot_attempts;
-        Box::new(CoverageDriven::new(self.clone(), settings.seed, attempts_max))
+    /// Returns the search by its iRoots, which tries to expose each at most `attempts_max` times, in all explorations that share a memo.
+    pub(crate) fn strategy(&self, seed: u64, attempts_max: u32) -> Box<dyn Strategy> {
+        Box::new(CoverageDriven::new(self.clone(), seed, attempts_max))
     }
 
     /// The last execution ended with tasks that want this next, and wait for ever; or with none.

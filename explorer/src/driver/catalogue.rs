@@ -2,7 +2,7 @@
 //! often. Warnings are listed beside errors, and take no place from them.
 
 use crate::report::Finding;
-use crate::search::Rank;
+use crate::strategy::Rank;
 use intermezzo_sdk::FindingKind;
 use std::collections::BTreeMap;
 

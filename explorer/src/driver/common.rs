@@ -2,16 +2,17 @@
 
 use super::catalogue::Catalogue;
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
+use super::configured;
 use super::gate::Gate;
 use super::hands;
 use super::ledger::Ledger;
+use super::{OnProgress, Progress};
 use crate::coverage::Session;
 use crate::estimate::Estimate;
-use crate::explore::{OnProgress, Progress};
 use crate::report::Finding;
 use crate::runtime::interrupt::interrupted;
-use crate::search::{Rank, SearchState, Strategy, configured};
 use crate::settings::{Settings, StrategyKind};
+use crate::strategy::{Rank, SearchState, Strategy};
 use crate::trace::{Fingerprints, Suits};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};

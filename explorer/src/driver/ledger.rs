@@ -4,9 +4,9 @@
 //! what a single worker would have come to.
 
 use crate::attempts::Departures;
-use crate::report::BreakpointFigures;
+use crate::described::BreakpointFigures;
 use crate::runtime::{Capped, Executed, Scoping};
-use crate::search::Rank;
+use crate::strategy::Rank;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 

@@ -3,29 +3,32 @@
 mod catalogue;
 mod checkpoint;
 mod common;
+mod configured;
+mod error;
 mod gate;
 mod ledger;
-mod listening;
+mod notes;
+mod progress;
 mod reporting;
-mod reports;
 mod shift;
 
 pub use checkpoint::{CheckpointError, CheckpointProblem};
-pub(crate) use listening::{Listening, Make};
-pub use reports::write_beside;
-pub(crate) use reports::{checkpoint_in, write_report};
+pub use error::ExploreError;
+pub(crate) use progress::OnProgress;
+pub use progress::Progress;
 
 use crate::coverage::Session;
-use crate::explore::{ExploreError, OnProgress};
 use crate::judge;
-use crate::lookalike::breakpoint;
-use crate::report::{Coverage, Report};
+use crate::listening::{self, Listening};
+use crate::report::Report;
 use crate::runtime::{
     Emergency, Glancing, Limits, Listeners, Reported, Trouble, Worker, crash, interrupt, journal, panics,
+    take_charge,
 };
 use crate::schedule::{Schedule, TestBinary};
-use crate::search::{Replay, Strategy, configured};
+use crate::search::Replay;
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
+use crate::strategy::{Coverage, Strategy};
 use crate::trace::{Fingerprints, Suits};
 use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
@@ -131,10 +134,9 @@ impl Exploration {
             ));
             settings.reduction = Reduction::None;
         }
-        let iroots = if replaying {
-            None
-        } else {
-            Session::open(&settings, &program).map_err(ExploreError::Memo)?
+        let iroots = match configured::iroots(&settings).filter(|_| !replaying) {
+            None => None,
+            Some(options) => Some(Session::open(&options, &program).map_err(ExploreError::Memo)?),
         };
         if let Some(session) = &iroots {
             sets[0].push(session.observer());
@@ -150,12 +152,12 @@ impl Exploration {
             Some(schedule) => schedule.breakpoints.clone(),
             None => settings.breakpoints.clone(),
         };
-        breakpoint::take_charge();
+        take_charge();
         let mut strategy = match (replay, custom, &iroots) {
             (_, Some(custom), _) => custom,
             (Some(schedule), None, _) => Box::new(Replay::new(schedule.choices)),
             (None, None, Some(session)) if settings.strategy == StrategyKind::Coverage => {
-                session.strategy(&settings)
+                session.strategy(settings.seed, settings.iroot_attempts)
             }
             (None, None, _) => configured::strategy(&settings),
         };

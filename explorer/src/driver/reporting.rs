@@ -4,15 +4,17 @@ use super::catalogue::{Catalogue, FINDINGS_MAX};
 use super::checkpoint::Ending;
 use super::common::{Books, End};
 use super::ledger::Tally;
+use super::notes;
 use super::shift::{Done, GivenUp};
+use super::{OnProgress, Progress};
 use crate::estimate::Estimate;
-use crate::explore::{OnProgress, Progress};
 use crate::judge;
 use crate::minimise::{Deadline, Minimiser};
-use crate::report::{Coverage, Finding, Limit, PlainAccesses, Report, count};
+use crate::report::{Finding, Limit, PlainAccesses, Report, count};
 use crate::runtime::{Reported, Worker};
 use crate::schedule::Premises;
 use crate::settings::Settings;
+use crate::strategy::Coverage;
 use crate::trace::Fingerprints;
 use intermezzo_sdk::FindingKind;
 use std::cell::{Cell, RefCell};
@@ -146,7 +148,7 @@ impl Outcome<'_> {
         if worker.learned_points() > 0 {
             report.note(&races_note(worker.learned_points(), given_up));
         }
-        let mut later_notes: Vec<String> = tally.scoping.notes(settings);
+        let mut later_notes: Vec<String> = notes::of_scoping(tally.scoping, settings);
         report.strategy = worker.strategy().name();
         later_notes.extend(shares_note(&worker.strategy().shares(tally.executions)));
         later_notes.extend(worker.strategy().notes());
@@ -265,7 +267,7 @@ fn unexplored_races(settings: &Settings, own: bool, catalogue: &Catalogue) -> Op
 
 /// What was covered: what the search says, and why there is not more.
 fn covered(coverage: Coverage, tally: &Tally, ended: Option<String>, own: bool) -> Coverage {
-    let mut coverage = tally.scoping.limit(coverage);
+    let mut coverage = notes::limit(tally.scoping, coverage);
     match &mut coverage {
         // Each hand knows of its own.
         Coverage::Sampled { executions } if own => *executions = tally.executions,

@@ -2,6 +2,7 @@
 
 use super::checkpoint::Ending;
 use super::common::{AtHand, Common, End};
+use super::configured;
 use super::ledger::Tally;
 use crate::attempts::{self, After, Attempts};
 use crate::coverage::Session;
@@ -11,7 +12,7 @@ use crate::runtime::interrupt::interrupted;
 use crate::runtime::journal::Journal;
 use crate::runtime::{Executed, Stop, Trouble, Worker};
 use crate::schedule::{Schedule, TestBinary};
-use crate::search::{Rank, configured};
+use crate::strategy::Rank;
 use crate::trace::{Suits, Uncounted};
 use intermezzo_sdk::FindingKind;
 

@@ -7,7 +7,6 @@
 
 pub mod alloc;
 mod block;
-pub(crate) mod breakpoint;
 pub mod cell;
 pub mod collections;
 pub mod future;

@@ -2,8 +2,8 @@
 
 use super::trial::Trial;
 use super::{Crashed, Search};
-use crate::report::Coverage;
 use crate::search::IterativePreemptionBounding;
+use crate::strategy::Coverage;
 
 /// What is certain of the smallest execution found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,9 @@
 //! still makes sense where an earlier change has opened or closed some. Where the task that should go cannot, the next
 //! in the script that can goes.
 
-use crate::report::Coverage;
-use crate::runtime::Task;
+use crate::record::Task;
 use crate::schedule::{Choice, ChoiceKind};
-use crate::search::{ChoicePoint, Plan, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 use std::collections::VecDeque;
 

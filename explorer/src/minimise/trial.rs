@@ -3,8 +3,9 @@
 use super::deadline::Deadline;
 use super::same::Failure;
 use super::script::Script;
+use crate::described::BreakpointFigures;
 use crate::judge;
-use crate::report::{BreakpointFigures, Finding};
+use crate::report::Finding;
 use crate::runtime::Worker;
 use crate::schedule::{Choice, ChoiceKind, Premises, Schedule};
 

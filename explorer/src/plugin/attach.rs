@@ -1,7 +1,7 @@
 //! Monitors that settings name, found and made: one for each worker.
 
 use super::{Plugin, PluginError};
-use crate::driver::Listening;
+use crate::listening::Listening;
 use crate::settings::Wanted;
 use intermezzo_sdk::Monitor;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -1,13 +1,10 @@
 //! Where a plugin is that is called by its name.
 
 use super::problem::PluginProblem;
-use crate::settings::did_you_mean;
+use crate::settings::{PLUGIN_PATH_VARIABLE, did_you_mean};
 use std::collections::{BTreeSet, HashSet};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
-
-/// The environment variable with the directories to look in first.
-pub(crate) const PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
 
 /// Whether this is a path, and no name.
 pub(super) fn is_path(name: &str) -> bool {
@@ -62,7 +59,7 @@ fn libraries(directory: &Path) -> Vec<String> {
 /// Where plugins are looked for, first place first; those that are there.
 fn directories() -> Vec<PathBuf> {
     let mut directories: Vec<PathBuf> = Vec::new();
-    if let Some(given) = std::env::var_os(PATH_VARIABLE) {
+    if let Some(given) = std::env::var_os(PLUGIN_PATH_VARIABLE) {
         directories.extend(std::env::split_paths(&given).filter(|given| !given.as_os_str().is_empty()));
     }
     if let Ok(program) = std::env::current_exe()

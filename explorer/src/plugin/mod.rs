@@ -17,7 +17,6 @@ mod trial;
 
 pub use attach::{Brought, ByName, bring};
 pub(crate) use attach::{Known, attach, data_race};
-pub(crate) use find::PATH_VARIABLE;
 pub use problem::{PluginError, PluginProblem};
 
 use intermezzo_sdk::abi::{Entry, Foreign};

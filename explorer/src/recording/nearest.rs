@@ -5,9 +5,8 @@
 //! of a long execution often decide nothing, the preemptions are taken back too, likewise from the last. Misses: passing
 //! executions that need more than one other choice.
 
-use crate::report::Coverage;
 use crate::schedule::Choice;
-use crate::search::{ChoicePoint, Plan, Strategy};
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -3,12 +3,13 @@
 use super::nearest::{self, Continued, Made};
 use super::recorder::{Recorded as Slot, Recorder};
 use super::{Recorded, Recording};
-use crate::driver::{Exploration, Listening, Make};
+use crate::driver::Exploration;
+use crate::listening::{Listening, Make};
 use crate::report::{Finding, Report};
 use crate::schedule::{Choice, Schedule};
-use crate::search::Strategy;
 use crate::settings::{Settings, Wanted};
 use crate::sites::Sites;
+use crate::strategy::Strategy;
 use intermezzo_sdk::{FindingKind, Monitor};
 use std::sync::PoisonError;
 

@@ -15,8 +15,8 @@
 use super::crash::Crash;
 use super::fiber::Fiber;
 use super::switch::Back;
-use super::task::{Status, Wake};
-use super::{Access, Engine, Gates, Local, PanicNote, Runtime, Stop, gate, panic_count};
+use super::{Engine, PanicNote, Runtime, Stop, panic_count};
+use crate::record::{Access, Gates, Local, Status, Wake, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -11,10 +11,9 @@
 //! Differs from BTrigger (Park, Sen, EECS-2011-159): no time; so a pause cannot be too short, and one in vain is
 //! told by that everybody else waits. Nothing here is reached unless a breakpoint is armed: decisions are then made elaborately.
 
-use super::task::{Status, gate};
-use super::var::NOBODY;
-use super::{Access, Engine, Patience, Runtime, Site};
-use crate::report::BreakpointFigures;
+use super::{Engine, Runtime};
+use crate::described::BreakpointFigures;
+use crate::record::{Access, NOBODY, Patience, Site, Status, gate};
 use intermezzo_breakpoint::{
     Armings, Arrived, Meeting, Objects, Passed, Refinements, Role, Table, Ticket, Visit, Where,
 };

@@ -8,8 +8,8 @@
 //! work takes little time; but only for the first looks, so that every loop that waits for time to pass ends. What
 //! other tasks do has no influence: their steps commute with a look.
 
-use super::event::Event;
-use super::{Access, Engine, Runtime, Site, Task, VarKind};
+use super::{Engine, Runtime};
+use crate::record::{Access, Event, Site, Task, VarKind};
 use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 use std::time::Duration;

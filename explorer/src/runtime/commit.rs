@@ -1,8 +1,7 @@
 //! What an operation did is recorded as an event.
 
-use super::event::Event;
-use super::task::Access;
 use super::{AFTER, Engine};
+use crate::record::{Access, Event};
 use intermezzo_sdk::{EventId, TaskId};
 
 impl Engine {

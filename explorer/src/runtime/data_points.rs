@@ -9,8 +9,9 @@
 //! Misses: an access at another place to the same memory is no operation, so that a reduction knows nothing of it, until
 //! it is found to race.
 
+use super::Runtime;
 use super::listen::Memory;
-use super::{Runtime, Site};
+use crate::record::Site;
 use crate::sites::Sites;
 use intermezzo_sdk::{FindingKind, SiteId};
 use std::collections::{BTreeSet, HashMap};

@@ -6,15 +6,12 @@
 //! back, the alternatives are listed out; else they are a word of bits.
 
 use super::Runtime;
-use super::candidates::Candidates;
-use super::event::{Aside, Event, StepEnd};
 use super::naming::{site_name, task_name, var_name};
 use super::stop::Stop;
-use super::task::Wake;
-use super::task_set::TaskSet;
+use crate::record::{Event, TaskSet, Wake};
 use crate::schedule::{Choice, ChoiceKind};
-use crate::search::ChoicePoint;
-use crate::trace::{Class, Key, Touch};
+use crate::strategy::{Candidates, ChoicePoint};
+use crate::trace::{Aside, Class, Key, StepEnd, Touch};
 use intermezzo_sdk::{Interests, TaskId};
 
 /// What the task that asked has to do.

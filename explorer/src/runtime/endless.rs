@@ -8,8 +8,8 @@
 //! included. A loop that counts does not go round: it may end.
 
 use super::Runtime;
-use super::event::Event;
 use super::naming::{site_name, task_name, var_name};
+use crate::record::Event;
 use intermezzo_sdk::SyncVarOp;
 
 /// How often a period is seen before it counts.

@@ -3,10 +3,9 @@
 use super::abandon::serve;
 use super::fiber::Fiber;
 use super::scope::Scoping;
-use super::task::{Access, Site, Task};
-use super::var::VarKind;
 use super::{CURRENT, Capped, Engine, Executed, PanicNote, Runtime, Stop, Trouble};
-use crate::search::Past;
+use crate::record::{Access, Site, Task, VarKind};
+use crate::strategy::Past;
 use crate::trace::{Detail, Ending, Suits};
 use intermezzo_sdk::{Interests, SyncVarOp};
 use std::panic::Location;

@@ -6,7 +6,7 @@
 //! counts as not having happened.
 //! Without fairness, depth first search would follow two spinning tasks for ever.
 
-use super::task_set::TaskSet;
+use crate::record::TaskSet;
 
 /// What is kept for a task that has yielded: its window since its last yield.
 #[derive(Default)]

@@ -8,7 +8,8 @@
 //! Nothing here is reached unless glances were asked for.
 
 use super::panics::caught;
-use super::{Engine, Gates, Listeners};
+use super::{Engine, Listeners};
+use crate::record::Gates;
 use intermezzo_sdk::{EventId, Interests};
 use std::panic::resume_unwind;
 

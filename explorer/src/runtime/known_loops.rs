@@ -13,8 +13,7 @@
 //! with a count that no variable holds. And if a shorter round ends like a longer one that is not known, what the
 //! longer one reads first is not waited for.
 
-use super::event::Event;
-use super::task::Site;
+use crate::record::{Event, Site};
 use intermezzo_sdk::SyncVarOp;
 
 /// Most operations in a round that is looked for.

@@ -2,8 +2,8 @@
 
 use super::naming::site_name;
 use super::stop::{PanicNote, Stop};
-use super::task::{Access, Site, Status};
 use super::{Engine, Runtime, panic_count};
+use crate::record::{Access, Site, Status};
 use crate::schedule::ChoiceKind;
 use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;

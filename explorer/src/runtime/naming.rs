@@ -1,7 +1,7 @@
 //! Names of tasks, variables and places, for people. They depend on nothing but the execution.
 
-use super::var::{NOBODY, VarKind, Vars};
-use super::{Runtime, Site, Task};
+use super::Runtime;
+use crate::record::{NOBODY, Site, Task, VarKind, Vars};
 
 /// `main`, or the name its creator gave it, or `task 2`; a task of a task is `task 2.1`.
 pub(super) fn task_name(rt: &Runtime, task: u32) -> String {

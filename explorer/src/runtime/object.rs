@@ -13,21 +13,14 @@
 //! Whether an object is static is told by its address and its bytes: see `image.rs`.
 
 use super::image::is_initial_static;
-use super::task::Site;
-use super::var::{Gates, VarKind};
 use super::{Engine, Runtime};
+use crate::record::{Gates, Site, VAR_BITS, VARS_MAX, VarKind};
 use std::cell::UnsafeCell;
 use std::collections::{BTreeMap, HashMap};
 use std::mem::{MaybeUninit, size_of};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
-
-/// Bits of an identity that hold the number of the variable; the others hold the execution's epoch.
-const VAR_BITS: u32 = 22;
-
-/// Most variables of one execution: more would not fit an identity.
-pub(crate) const VARS_MAX: usize = 1 << VAR_BITS;
 
 /// Identity of an object never used. (All bits zero, so that zeroed memory is a fresh object.)
 const UNUSED: u64 = 0;

@@ -18,10 +18,8 @@
 //! depends on the order of steps in other ways, as fair scheduling and virtual time do.
 
 use super::Runtime;
-use super::event::Event;
 use super::naming::var_name;
-use super::task::Status;
-use super::var::VarKind;
+use crate::record::{Event, Status, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::BTreeSet;
 

@@ -1,13 +1,11 @@
 //! An execution in words, for reports.
 
-use super::event::Event;
 use super::naming::{site_name, task_name, var_name};
-use super::task::Status;
-use super::var::{NOBODY, VarKind};
 use super::{EventLine, Runtime, Scene, Waiting};
-use crate::report::{FindingDeed, NamedPlace};
+use crate::described::{FindingDeed, NamedPlace};
+use crate::record::{Event, NOBODY, Status, VarKind};
 use crate::schedule::Premises;
-use crate::search::Operation;
+use crate::strategy::Operation;
 use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::{Deed, EventId, SyncVar, SyncVarOp, TaskId};
 

@@ -11,11 +11,10 @@
 //! Nothing here is reached unless a scope, a region or quiet atomics are in use: decisions are then made elaborately.
 
 use super::naming::var_name;
-use super::{Engine, Runtime, Site};
-use crate::report::Coverage;
+use super::{Engine, Runtime};
+use crate::record::Site;
 use crate::schedule::{Choice, ChoiceKind};
 use crate::scope::Scope;
-use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -42,62 +41,6 @@ impl Scoping {
         self.region_unheeded |= other.region_unheeded;
         self.by_breakpoint |= other.by_breakpoint;
         self.arming_unheeded |= other.arming_unheeded;
-    }
-
-    /// What a reader of the report should know of it.
-    pub(crate) fn notes(self, settings: &Settings) -> Vec<String> {
-        let mut notes = Vec::new();
-        if self.by_scope {
-            let Settings {
-                preempt_in,
-                preempt_not_in,
-                ..
-            } = settings;
-            let place = match (preempt_in.is_empty(), preempt_not_in.is_empty()) {
-                (true, _) => format!("in {preempt_not_in}"),
-                (false, true) => format!("anywhere but in {preempt_in}"),
-                (false, false) => format!("anywhere but in {preempt_in}, or in {preempt_not_in}"),
-            };
-            notes.push(format!(
-                "scope: schedules are left out in which a task is preempted {place}"
-            ));
-        }
-        if self.by_region {
-            notes.push(
-                "preemptions_off: schedules are left out in which a task is preempted in such a region"
-                    .into(),
-            );
-        }
-        if self.region_unheeded {
-            notes.push(
-                "preemptions_off: not heeded, for a reduction rests on the orders of all operations".into(),
-            );
-        }
-        if self.by_breakpoint {
-            notes.push(
-                "breakpoints: schedules are left out in which a task goes on from an armed one without its partner, though \
-                 somebody else could go on"
-                    .into(),
-            );
-        }
-        if self.arming_unheeded {
-            notes.push(
-                "breakpoint::arm: not heeded, for inside an exploration the setting `breakpoints` arms"
-                    .into(),
-            );
-        }
-        notes
-    }
-
-    /// What is left of this coverage where points were closed.
-    pub(crate) fn limit(self, coverage: Coverage) -> Coverage {
-        if self.by_scope || self.by_region {
-            coverage.because("preemptions out of scope are left out")
-        } else if self.by_breakpoint {
-            coverage.because("breakpoints are armed")
-        } else {
-            coverage
-        }
     }
 }
 

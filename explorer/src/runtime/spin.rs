@@ -25,14 +25,12 @@
 //! such a loop still ends; what it would have done earlier is missed. Futures that yield keep their state
 //! in the heap and are never parked. A report says when tasks were parked.
 
-use super::event::Event;
 use super::executed::AwaitedVar;
 use super::known_loops::KnownLoops;
 use super::naming::{site_name, var_name};
-use super::task::Pending;
-use super::task_set::TaskSet;
-use super::{Access, Engine, LATE, Runtime, Site, Stop, VarKind};
+use super::{Engine, LATE, Runtime, Stop};
 use crate::environment::Environment;
+use crate::record::{Access, Event, Pending, Site, TaskSet, VarKind};
 use crate::trace::Suits;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 

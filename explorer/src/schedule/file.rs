@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, TestBinary, VERSION, version_number};
 use crate::environment::Environment;
-use crate::settings::Wanted;
+use crate::monitors::Wanted;
 
 const FORMAT_NAME: &str = "intermezzo-schedule";
 

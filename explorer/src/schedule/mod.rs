@@ -27,7 +27,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::environment::Environment;
-use crate::settings::Wanted;
+use crate::monitors::Wanted;
 use intermezzo_breakpoint::Armings;
 use serde::{Deserialize, Serialize};
 

@@ -38,7 +38,7 @@ use data_encoding::BASE64URL_NOPAD;
 use super::bits::{BitReader, BitWriter};
 use super::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, TestBinary, VERSION, version_number};
 use crate::environment::Environment;
-use crate::settings::Wanted;
+use crate::monitors::Wanted;
 use intermezzo_breakpoint::Armings;
 
 /// The environment whose fields are left out of a token.

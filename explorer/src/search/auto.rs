@@ -13,10 +13,9 @@
 //! Misses: nothing that these searches find on their own, in so many executions.
 
 use super::sampling::{Policy, Sampling, portfolio_of};
-use super::{ChoicePoint, Idle, Past, Plan, Rank, SearchState, Strategy};
-use crate::report::Coverage;
 use crate::schedule::Choice;
-use crate::settings::StrategyKind;
+use crate::search::kinds::StrategyKind;
+use crate::strategy::{ChoicePoint, Coverage, Idle, Past, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use Part::{Bounds, Drawn, Whole};
 use serde::{Deserialize, Serialize};

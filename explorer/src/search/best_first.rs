@@ -8,9 +8,9 @@
 //! Memory: the choices of each execution that has prefixes in the queue. The queue has a limit; beyond it the last
 //! prefixes are dropped, and the report says how many.
 
-use super::{ChoicePoint, Operation, Plan, Prefix, Priorities, Strategy};
-use crate::report::Coverage;
+use super::{Prefix, Priorities};
 use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::{ChoicePoint, Coverage, Operation, Plan, Strategy};
 use crate::trace::Trace;
 use intermezzo_sdk::TaskId;
 use std::cmp::Reverse;

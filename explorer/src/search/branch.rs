@@ -1,7 +1,7 @@
 //! An unexplored prefix: the first choices of an execution that was run, and then another alternative.
 
-use super::Plan;
 use crate::schedule::Choice;
+use crate::strategy::Plan;
 use std::cmp::Ordering;
 use std::sync::Arc;
 

@@ -8,9 +8,8 @@
 //! Misses: nothing, as far as fingerprints of 128 bits are different. While fair scheduling holds tasks back, a state is
 //! more than its fingerprint, and nothing is left out.
 
-use super::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
-use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
 use crate::trace::{Fingerprints, Saved, Trace};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

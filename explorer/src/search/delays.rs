@@ -11,9 +11,8 @@
 //! the next begins. Memory: the choices of each execution some of whose alternatives wait for a later round.
 
 use super::branch::Branch;
-use super::{ChoicePoint, Plan, Strategy};
-use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

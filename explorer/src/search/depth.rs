@@ -5,8 +5,7 @@
 //! 1985), until no execution was cut or the greatest depth is complete. What it runs again of the round before, the
 //! executions that vary nothing beyond that round's depth, is counted as redundant; in return it needs no memory.
 
-use super::{ChoicePoint, Plan, Strategy};
-use crate::report::Coverage;
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 
 /// Makes the search that is bounded, once for each depth.

@@ -3,10 +3,9 @@
 //! Memory is one execution's choices, and what workers have for each other.
 
 use super::tree::{Branching, Tree};
-use super::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
 use crate::estimate;
-use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use std::ops::Range;
 

@@ -7,7 +7,7 @@
 //!
 //! A mutex guards it all: items are coarse, and hands publish only where another one waits.
 
-use super::Idle;
+use crate::strategy::Idle;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

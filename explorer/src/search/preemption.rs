@@ -7,10 +7,9 @@
 //! complete before the next begins. Memory: the items of the next round; the last round makes none.
 
 use super::tree::{Branching, SavedTree, Tree};
-use super::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
 use crate::estimate::{self, Pace};
-use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;

@@ -1,8 +1,7 @@
 //! Replay: one schedule, once.
 
-use super::{ChoicePoint, Plan, Strategy};
-use crate::report::Coverage;
 use crate::schedule::Choice;
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 
 /// One schedule, once.

@@ -6,8 +6,8 @@
 
 use super::branch::Branch;
 use super::frontier::{Hand, Left};
-use super::{Idle, Plan, Rank, SearchState};
 use crate::schedule::{Choice, pack, unpack};
+use crate::strategy::{Idle, Plan, Rank, SearchState};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::VecDeque;

@@ -11,9 +11,9 @@
 //! time = 10
 //! ```
 
-use super::suggest::did_you_mean;
 use super::{SettingError, Settings};
 use crate::foreign;
+use crate::suggest::did_you_mean;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@
 
 use super::config::{Config, ConfigError, FILE, Given};
 use super::{SettingError, Settings, StrategyKind};
-use crate::driver::write_beside;
+use crate::files::write_beside;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};

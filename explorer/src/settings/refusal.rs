@@ -1,6 +1,6 @@
 //! A test that cannot be run as it is set, told to the command line.
 
-use crate::driver::write_beside;
+use crate::files::write_beside;
 use serde::Serialize;
 use std::path::Path;
 

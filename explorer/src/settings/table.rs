@@ -1,13 +1,14 @@
 //! Every setting by name: what its value is, and how text becomes it.
 
+use super::detail::Detail;
 use super::journal::JournalAt;
-use super::suggest::give_instead;
-use super::{Arrays, Epsilon, Reduction, Settings, StrategyKind, VariableSets, Wanted};
-use super::{monitors, ranks, strategy};
-use crate::report::Detail;
+use super::{Arrays, Reduction, Settings, VariableSets, Wanted};
+use super::{ranks, strategy};
+use crate::monitors;
 use crate::scope::Scope;
 use crate::search::PrioritySpec;
 use crate::sites::Sites;
+use crate::suggest::give_instead;
 use intermezzo_breakpoint::ArmError;
 use std::num::NonZero;
 use std::path::Path;
@@ -53,7 +54,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "strategy",
         strategy::VALUES,
-        |s, v| StrategyKind::parse(v).map(|strategy| s.strategy = strategy),
+        |s, v| strategy::parse(v).map(|strategy| s.strategy = strategy),
         |s| s.strategy.to_string(),
     ),
     Setting::new(
@@ -101,7 +102,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "epsilon",
         "a probability",
-        |s, v| Epsilon::parse(v).map(|n| s.epsilon = n),
+        |s, v| ranks::epsilon(v).map(|n| s.epsilon = n),
         |s| s.epsilon.to_string(),
     ),
     Setting::new(

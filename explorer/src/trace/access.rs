@@ -1,6 +1,6 @@
 //! What an event touches, and which touches commute.
 
-use crate::runtime::VARS_MAX;
+use crate::record::VARS_MAX;
 pub(crate) use intermezzo_sdk::Class;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 use serde::{Deserialize, Serialize};

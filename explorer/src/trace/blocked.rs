@@ -1,7 +1,7 @@
 //! How an execution ended, and what those wanted who could not go on.
 
 use super::{Class, Key, NONE, Touch, Trace, class_of};
-use crate::runtime::{Gates, Status, Task};
+use crate::record::{Gates, Status, Task};
 
 /// How an execution ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

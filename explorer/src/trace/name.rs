@@ -95,8 +95,8 @@ impl Trace {
 mod tests {
     use super::*;
     use crate::search::sampling::{Sampling, policy};
-    use crate::search::{ChoicePoint, Plan, Strategy};
     use crate::settings::StrategyKind;
+    use crate::strategy::{ChoicePoint, Plan, Strategy};
     use crate::sync::atomic::{AtomicUsize, Ordering::SeqCst};
     use crate::{Coverage, Environment, Explorer, thread};
     use rand::{RngExt, SeedableRng};

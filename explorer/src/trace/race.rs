@@ -3,7 +3,7 @@
 use super::facts::FOLLOWS;
 use super::step::Begun;
 use super::{Class, Key, NONE, Touch, Toucher, Trace};
-use crate::runtime::Gates;
+use crate::record::Gates;
 use intermezzo_sdk::SyncVarOp;
 
 /// Two steps whose order matters, and which nothing but that orders.

@@ -1,4 +1,47 @@
-//! A step of an execution, as the trace keeps it.
+//! A step of an execution: as the engine adds it, and as the trace keeps it.
+
+use super::Touch;
+use crate::record::{Event, Gates, Task, Vars};
+
+/// Something that a step touches beside the variables of its events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aside {
+    pub(crate) touch: Touch,
+    /// The task that touches it, and how many events there had been.
+    pub(crate) task: u32,
+    pub(crate) events_before: usize,
+}
+
+/// A step that is over, and what is needed to add it to the trace.
+pub(crate) struct StepEnd<'a> {
+    /// Whose step it was.
+    pub(crate) task: u32,
+    /// Its events, and how many events there are now.
+    pub(crate) events: &'a [Event],
+    pub(crate) events_end: usize,
+    /// How many choices have been made.
+    pub(crate) choices: usize,
+    /// What was touched beside the variables of events.
+    pub(crate) also: &'a [Aside],
+    /// The gates, and their variable, one of which had to be open for the step.
+    pub(crate) waited: Option<(u32, Gates)>,
+    /// Whether the step was possible only because nobody else could go on.
+    pub(crate) after_all: bool,
+    /// Whether every task has come to its end with it.
+    pub(crate) is_last: bool,
+    /// Whether reference counts are visible.
+    pub(crate) counts: bool,
+    pub(crate) vars: &'a Vars,
+    pub(crate) tasks: &'a [Task],
+}
+
+impl StepEnd<'_> {
+    /// Who created a task, and the how-manieth of its tasks it is.
+    pub(crate) fn creator(&self, task: u32) -> (u32, u32) {
+        let task = &self.tasks[task as usize];
+        (task.parent, task.ordinal)
+    }
+}
 
 /// A step: what happened between two decisions about tasks.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,8 @@
 //! What raced with a void operation still does: had that come earlier, it might have shown something else.
 
 use super::{Class, Key, Race, Touch, Trace, class_of};
-use crate::runtime::{Aside, Event, Gates, StepEnd, Task, Vars};
+use crate::record::{Event, Gates, Task, Vars};
+use crate::trace::{Aside, StepEnd};
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 use smallvec::SmallVec;
 

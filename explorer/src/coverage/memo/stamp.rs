@@ -4,7 +4,7 @@
 //! the program was built elsewhere, or could be one of several, is known by the program that runs: then any other build is taken for
 //! another text.
 
-use crate::report::source::Search;
+use crate::source::Search;
 use std::collections::BTreeMap;
 
 /// Stamps of source files, each looked at once.

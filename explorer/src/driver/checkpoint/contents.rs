@@ -5,12 +5,11 @@ use super::super::common::Books;
 use super::super::ledger::Tally;
 use super::Restored;
 use super::error::CheckpointProblem;
-use crate::report::{
-    Evidence, Finding, FindingDeed, FindingEvent, NamedPlace, severity_from_name, severity_name,
-};
+use crate::described::{FindingDeed, NamedPlace};
+use crate::report::{Evidence, Finding, FindingEvent, severity_from_name, severity_name};
 use crate::schedule::Schedule;
-use crate::search::{Rank, SearchState};
 use crate::settings::Settings;
+use crate::strategy::{Rank, SearchState};
 use crate::trace::{Fingerprints, Suits};
 use intermezzo_sdk::FindingKind;
 use serde::{Deserialize, Serialize};

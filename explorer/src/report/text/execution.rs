@@ -1,10 +1,11 @@
 //! The execution of a finding: what of it matters, who was preempted where, and the lines of the source beside it.
 
-use super::style::{Detail, Part, TextStyle};
+use super::style::{Part, TextStyle};
 use super::{count, describe};
 use crate::report::lines::{cut, path, width, wrap};
 use crate::report::source::Sources;
 use crate::report::{Finding, FindingEvent};
+use crate::settings::detail::Detail;
 use intermezzo_sdk::FindingKind;
 use std::collections::BTreeSet;
 use std::fmt::Write;

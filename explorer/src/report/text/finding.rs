@@ -2,11 +2,12 @@
 
 use super::growing::{INDENT, Text};
 use super::places::Places;
-use super::style::{Detail, Part, ReplayedBy, TextStyle};
+use super::style::{Part, ReplayedBy, TextStyle};
 use super::{advice, count, describe, execution, panics_apart};
 use crate::report::lines::width;
 use crate::report::source::Sources;
 use crate::report::{Finding, Replays, Reproduction, SuggestedBreakpoint};
+use crate::settings::detail::Detail;
 use intermezzo_sdk::FindingKind;
 
 /// What a report has to say of a finding beside the finding.

@@ -6,14 +6,14 @@ mod finding;
 mod growing;
 mod places;
 mod style;
-mod words;
 
 pub use growing::{INDENT, Text};
 pub use places::with_places;
-pub use style::{Detail, Part, ReplayedBy, TextStyle};
+pub use style::{Part, ReplayedBy, TextStyle};
 
 use super::lines::wrap;
-use super::{Coverage, Finding, FindingEvent, PlainAccesses, Report, Verdict};
+use super::{Coverage, Finding, FindingEvent, PlainAccesses, Report, Verdict, count};
+use crate::settings::detail::Detail;
 use std::fmt;
 
 impl fmt::Display for Report {
@@ -159,11 +159,6 @@ pub fn panics_apart(message: &str) -> String {
     format!("{first}{}", others.concat())
 }
 
-/// `1 execution`, `2 executions`, `2 switches`.
-pub fn count(number: u64, word: &str) -> String {
-    format!("{number} {}", plural(number, word))
-}
-
 /// An event without its task and place: `store atomic 0.1 = 1 (SeqCst)`.
 fn describe(event: &FindingEvent) -> String {
     let (op, how) = match event.op.split_once([',', ' ']) {
@@ -189,12 +184,4 @@ fn describe(event: &FindingEvent) -> String {
         text.push_str(&format!(", {how}"));
     }
     text
-}
-
-pub(super) fn plural(count: u64, word: &str) -> String {
-    match word {
-        _ if count == 1 => word.to_owned(),
-        word if word.ends_with("ch") => format!("{word}es"),
-        word => format!("{word}s"),
-    }
 }

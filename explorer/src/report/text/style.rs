@@ -1,6 +1,7 @@
 //! How a text is to look: how wide, in which colours, how much of it.
 
 use crate::report::source::Search;
+use crate::settings::detail::Detail;
 use anstyle::{AnsiColor, Style};
 use std::io::IsTerminal;
 use terminal_size::{Width, terminal_size_of};
@@ -10,27 +11,6 @@ const WIDTH: usize = 100;
 
 /// Less is no terminal that anybody reads.
 const WIDTH_MIN: usize = 20;
-
-/// How much is told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Detail {
-    /// The first line of each finding, and the verdict.
-    Quiet,
-    /// What it takes to understand a finding and to go on from there.
-    #[default]
-    Normal,
-    /// Every event of a finding's execution, and how the search was set.
-    Verbose,
-}
-
-impl Detail {
-    /// Every one, by name.
-    pub const ALL: [(&str, Detail); 3] = [
-        ("quiet", Detail::Quiet),
-        ("normal", Detail::Normal),
-        ("verbose", Detail::Verbose),
-    ];
-}
 
 /// Whose findings these are: that decides which command replays them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,9 +5,10 @@
 //! told the engine, goes by pieces of eight bytes. An access by address alone that crosses a border between
 //! two locations is published piece by piece.
 
-use super::super::{Access, Engine, Runtime, Site, VarKind};
+use super::super::{Engine, Runtime};
 use super::MEMORY;
 use super::record::{Memory, Raw, Record};
+use crate::record::{Access, Site, VarKind};
 use crate::trace::{Class, Key};
 use intermezzo_sdk::{
     Allocation, DataVarAccess, EventId, Interests, MemoryDeed, MemoryOrder, Release, SyncVar, SyncVarOp,

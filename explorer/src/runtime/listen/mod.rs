@@ -14,9 +14,9 @@ pub(super) use record::Memory;
 
 use super::glance::{Glancing, UnderWay};
 use super::panics::caught;
-use super::task::Status;
-use super::{Engine, Runtime, Site};
-use crate::report::{FindingDeed, NamedPlace};
+use super::{Engine, Runtime};
+use crate::described::{FindingDeed, NamedPlace};
+use crate::record::{Site, Status};
 use intermezzo_sdk as sdk;
 use record::{Record, aggregate};
 use sdk::{

@@ -1,8 +1,7 @@
 //! The execution that runs, in the words of the monitors.
 
-use super::super::task_set::TaskSet;
-use super::super::{Event, Site};
 use super::sites::SiteNumbers;
+use crate::record::{Event, Site, TaskSet};
 use hashbrown::HashMap;
 use intermezzo_sdk::{
     DataVarAccess, EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId,

@@ -1,6 +1,6 @@
 //! Numbers of places in the source, as monitors know them.
 
-use super::super::Site;
+use crate::record::Site;
 use hashbrown::HashMap;
 use intermezzo_sdk::SiteId;
 

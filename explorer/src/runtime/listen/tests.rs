@@ -6,11 +6,10 @@
 
 use super::*;
 use crate::environment::Environment;
-use crate::report::Coverage;
 use crate::runtime::{Limits, Worker};
 use crate::search::sampling::{Sampling, policy};
-use crate::search::{ChoicePoint, Plan, Strategy};
 use crate::settings::StrategyKind;
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::sync::atomic::AtomicUsize;
 use crate::sync::{Barrier, Condvar, Mutex, Once, RwLock, mpsc};
 use crate::trace::{Trace, class_of};

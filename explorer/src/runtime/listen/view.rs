@@ -2,8 +2,8 @@
 
 use super::super::Runtime;
 use super::super::naming::{lineage, site_name, task_name, var_name};
-use super::super::task::Status;
 use super::record::{Memory, Named, Record};
+use crate::record::Status;
 use intermezzo_sdk::{EventId, Host, Location, Report, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
 
 /// The engine, for the length of one call.

@@ -1,8 +1,9 @@
 //! Switching by way of the worker: the corosensei crate.
 
 use super::super::crash::Crash;
-use super::super::{Access, Engine, Runtime, Site};
+use super::super::{Engine, Runtime};
 use super::{Back, Entry, Registers};
+use crate::record::{Access, Site};
 use corosensei::stack::DefaultStack;
 use corosensei::{CoroutineResult, Yielder};
 use intermezzo_sdk::SyncVarOp;

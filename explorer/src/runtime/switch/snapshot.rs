@@ -4,8 +4,9 @@
 //! The state is that of whoever calls `give_way`: it is put together before any of the engine's own frames are
 //! on the stack.
 
+use crate::record::{Access, Site};
 use crate::runtime::spin::Surroundings;
-use crate::runtime::{Access, Engine, Runtime, Site};
+use crate::runtime::{Engine, Runtime};
 use intermezzo_sdk::SyncVarOp;
 
 /// Notes the caller's local state, and yields for it.

@@ -5,7 +5,7 @@ use super::sequence::values;
 use super::sleep::Sleeper;
 use super::tree;
 use crate::schedule::ChoiceKind;
-use crate::search::Plan;
+use crate::strategy::Plan;
 use crate::trace::{Touch, Trace};
 
 impl Dpor {

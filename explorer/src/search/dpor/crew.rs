@@ -3,7 +3,7 @@
 use super::bound::Bound;
 use super::place::{Branch, Line, Place, Places};
 use super::saved::SavedHand;
-use crate::search::Idle;
+use crate::strategy::Idle;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

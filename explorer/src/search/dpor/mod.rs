@@ -46,9 +46,8 @@ mod sleep;
 mod split;
 mod tree;
 
-use super::{ChoicePoint, Idle, Plan, Rank, SearchState, Strategy};
-use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
 use crate::trace::{Ending, Trace, conflict};
 use bound::Bound;
 use intermezzo_sdk::TaskId;

@@ -12,7 +12,7 @@ use super::sleep::{SavedTouches, Sleeper, restored_touches, saved_touches};
 use super::tree::{SavedBranch, Tree};
 use super::{Dpor, Insertion, Planned};
 use crate::schedule::{Choice, ChoiceKind, pack, unpack};
-use crate::search::{ChoicePoint, Strategy};
+use crate::strategy::{ChoicePoint, Strategy};
 use crate::trace::{Key, Step, Trace};
 use serde::{Deserialize, Serialize};
 

@@ -15,7 +15,7 @@ use super::saved::SavedHand;
 use super::sleep::Touches;
 use super::{Dpor, Sequence, Tree};
 use crate::schedule::{Choice, ChoiceKind};
-use crate::search::{Idle, Plan};
+use crate::strategy::{Idle, Plan};
 use crate::trace::Trace;
 use std::sync::Arc;
 

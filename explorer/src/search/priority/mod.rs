@@ -8,8 +8,8 @@ mod spec;
 pub use built_in::{BuiltIn, PriorityKind};
 pub use spec::PrioritySpec;
 
-use super::Operation;
 use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::Operation;
 
 /// An unexplored prefix of executions: the choices of one that was run, and then another alternative.
 #[derive(Clone, Copy, Debug)]

@@ -13,8 +13,8 @@
 //! Differs: arrays that the same code goes through, as two queues of one type have them, are one. Elements that each have a place
 //! of their own (`slots[0]` in one line, `slots[1]` in the next) are apart.
 
-use crate::runtime::{Site, VarKind};
-use crate::search::ChoicePoint;
+use crate::record::{Site, VarKind};
+use crate::strategy::ChoicePoint;
 use crate::trace::is_access;
 use intermezzo_sdk::SyncVar;
 use std::collections::HashMap;

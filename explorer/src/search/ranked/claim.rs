@@ -3,8 +3,7 @@
 use super::agenda::Level;
 use super::threads::Threads;
 use super::{LeftOut, Ranked};
-use crate::report::{Coverage, RankBound};
-use crate::settings::Arrays;
+use crate::strategy::{Arrays, Coverage, RankBound};
 
 /// More than any bound.
 const ANY: u32 = u32::MAX;

@@ -32,9 +32,8 @@ mod variables;
 pub use threads::ThreadBound;
 
 use super::branch::Branch;
-use super::{ChoicePoint, Plan, Strategy};
-use crate::report::Coverage;
 use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 use agenda::{Agenda, Item, Level, Set};
 use orders::{Orders, Way};

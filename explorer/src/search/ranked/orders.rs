@@ -13,7 +13,7 @@
 
 use super::permutations::{Fragment, priority};
 use crate::schedule::ChoiceKind;
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use smallvec::SmallVec;
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@
 //! the one that is saved might have to be made where none is allowed.
 
 use super::agenda::Set;
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use crate::trace::Fingerprints;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::agenda::Level;
 use super::orders::Orders;
 use super::permutations::{all, needed};
-use crate::settings::Epsilon;
+use crate::strategy::Epsilon;
 
 /// Orders that are explored together at most: what a choice parts is looked at one by one.
 const TOGETHER_MAX: u64 = 1 << 14;

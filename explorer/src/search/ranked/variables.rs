@@ -14,7 +14,7 @@
 
 use super::arrays::Arrays;
 use crate::runtime::{site_name, var_identity};
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use crate::trace::Trace;
 use std::cmp::Ordering;
 use std::collections::HashMap;

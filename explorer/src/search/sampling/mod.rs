@@ -23,10 +23,9 @@ mod surw;
 
 pub use surw::Interesting;
 
-use super::{ChoicePoint, Past, Plan, Rank, SearchState, Strategy};
-use crate::report::Coverage;
 use crate::schedule::Choice;
-use crate::settings::StrategyKind;
+use crate::search::kinds::StrategyKind;
+use crate::strategy::{ChoicePoint, Coverage, Past, Plan, Rank, SearchState, Strategy};
 use crate::trace::Trace;
 use numbers::Shared;
 use pct::Pct;

@@ -13,7 +13,7 @@
 use super::priorities::{Changes, Priorities};
 use super::{Drawn, Generator, Policy, Profile, uniform};
 use crate::schedule::ChoiceKind;
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 
 /// Priorities that change `depth - 1` times.
 pub(crate) struct Pct {

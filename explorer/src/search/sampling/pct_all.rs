@@ -11,7 +11,7 @@ use super::pct::places;
 use super::priorities::{Changes, Priorities};
 use super::{Drawn, Generator, Policy, Profile};
 use crate::schedule::ChoiceKind;
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 
 /// All lowest tasks, with all placements of `depth - 1` changes.
 pub(crate) struct PctAll {

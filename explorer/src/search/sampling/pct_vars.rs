@@ -15,7 +15,7 @@ use super::priorities::{Changes, Priorities};
 use super::profile::{Places, Variable, is_access};
 use super::{Drawn, Generator, Policy, Profile, uniform};
 use crate::schedule::ChoiceKind;
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use rand::RngExt;
 
 /// Priorities that change `depth - 1` times, at accesses to `variables` variables.

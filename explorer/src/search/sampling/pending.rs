@@ -1,7 +1,7 @@
 //! Random priorities of operations: each has one from when its task comes to it until the task has done it.
 
 use super::Generator;
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use intermezzo_sdk::TaskId;
 use rand::RngExt;
 

@@ -13,9 +13,9 @@
 //! which tasks at one place must be told apart, more often than chance does.
 
 use super::{Generator, Policy, Profile, uniform};
-use crate::runtime::Site;
+use crate::record::Site;
 use crate::schedule::ChoiceKind;
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use rand::RngExt;
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@
 //! of an execution alone whose it is. The weights may be others from some execution on: what is not found soon takes other means.
 
 use super::{Drawn, Generator, Policy, Profile};
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 
 /// Several policies, by turns.
 pub(crate) struct Portfolio {

@@ -10,7 +10,7 @@
 use super::pending::Pending;
 use super::{Generator, Policy, Profile, uniform};
 use crate::schedule::ChoiceKind;
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use crate::trace::{Key, Touch};
 use intermezzo_sdk::{Class, SyncVar};
 

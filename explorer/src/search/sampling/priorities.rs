@@ -1,7 +1,7 @@
 //! Priorities of tasks: random at first, lowered at changes; the highest that can go on goes.
 
 use super::Generator;
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use rand::RngExt;
 
 /// Priorities at first are at least this; those after changes are below.

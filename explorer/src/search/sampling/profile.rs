@@ -6,9 +6,8 @@
 //! allocates or accesses many times is one variable.
 
 use super::sections::{Sections, sections};
-use crate::runtime::Site;
-use crate::search::Past;
-use crate::search::past::operations;
+use crate::record::Site;
+use crate::strategy::{Past, operations};
 use crate::trace::mix;
 use intermezzo_sdk::{Class, SyncVar, SyncVarOp};
 use serde::{Deserialize, Serialize};

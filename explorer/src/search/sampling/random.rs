@@ -4,7 +4,7 @@
 //! Misses: anything; it says how many it ran.
 
 use super::{Generator, Policy, Profile, uniform};
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 
 /// A random walk.
 pub(crate) struct RandomWalk {

@@ -5,8 +5,8 @@
 //! the order in which they are taken.
 
 use super::profile::place;
-use crate::coverage::{Lock, lock};
-use crate::runtime::{Event, Site};
+use crate::record::{Event, Site};
+use crate::trace::{Lock, lock};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

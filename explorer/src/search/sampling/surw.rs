@@ -18,10 +18,9 @@
 use super::pending::Pending;
 use super::profile::{FIRST_LINEAGE, Places, is_access, lineage, place};
 use super::{Drawn, Generator, Policy, Profile, uniform};
-use crate::runtime::Site;
+use crate::record::Site;
 use crate::schedule::ChoiceKind;
-use crate::search::ChoicePoint;
-use crate::search::past::operations;
+use crate::strategy::{ChoicePoint, operations};
 use intermezzo_sdk::{SyncVarOp, TaskId};
 use rand::RngExt;
 use std::collections::{BTreeMap, HashMap};

@@ -1,7 +1,6 @@
-//! The bounds of a ranked search: preemptions, variables, and tasks.
+//! The bounds of a ranked search: preemptions, variables, and tasks; and how probable it is that one of their orders is missed.
 
-use super::text::plural;
-use crate::settings::{Arrays, Epsilon};
+use crate::words::plural;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
@@ -70,5 +69,75 @@ impl fmt::Display for RankBound {
             Some(epsilon) => write!(f, ", with a probability of at least {}", epsilon.complement()),
             None => Ok(()),
         }
+    }
+}
+
+/// How a ranked search counts the elements of an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrays {
+    /// Each is a variable of its own.
+    #[default]
+    Elements,
+    /// All of one array are one variable: those of one kind that one place in the source goes through.
+    Whole,
+}
+
+impl Arrays {
+    /// Every way, with its name in settings.
+    pub const ALL: [(&'static str, Arrays); 2] = [("elements", Arrays::Elements), ("whole", Arrays::Whole)];
+
+    /// Whether each element counts by itself.
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Arrays::default()
+    }
+}
+
+/// A probability between 0 and 1, to six digits: neither of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Epsilon {
+    millionths: u32,
+}
+
+const MILLION: u32 = 1_000_000;
+
+impl Default for Epsilon {
+    /// One in a hundred.
+    fn default() -> Self {
+        Epsilon {
+            millionths: MILLION / 100,
+        }
+    }
+}
+
+impl Epsilon {
+    /// This probability, rounded to six digits; `None` if it is not between 0 and 1, then.
+    pub fn new(probability: f64) -> Option<Epsilon> {
+        let millionths = (probability * f64::from(MILLION)).round();
+        let within = (1.0..f64::from(MILLION)).contains(&millionths);
+        within.then_some(Epsilon {
+            millionths: millionths as u32,
+        })
+    }
+
+    /// What is left of 1 beside it.
+    pub(crate) fn of_complement(probability: f64) -> Option<Epsilon> {
+        Epsilon::new(1.0 - probability)
+    }
+
+    /// The probability.
+    pub fn probability(self) -> f64 {
+        f64::from(self.millionths) / f64::from(MILLION)
+    }
+
+    /// What is left of 1: that it does not happen.
+    pub fn complement(self) -> f64 {
+        f64::from(MILLION - self.millionths) / f64::from(MILLION)
+    }
+}
+
+impl fmt::Display for Epsilon {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.probability().fmt(f)
     }
 }

@@ -36,7 +36,7 @@ impl Listening {
 ///
 /// # Errors
 /// There is a monitor that hears everything, and several workers; or what it heard would have to be kept.
-pub(super) fn monitors(
+pub(crate) fn monitors(
     listening: Vec<Listening>,
     jobs: usize,
     kept: bool,
@@ -64,7 +64,7 @@ pub(super) fn monitors(
 }
 
 /// The first monitor to which executions of one trace are not the same, by name.
-pub(super) fn telling_apart(sets: &[Vec<Box<dyn Monitor>>]) -> Option<String> {
+pub(crate) fn telling_apart(sets: &[Vec<Box<dyn Monitor>>]) -> Option<String> {
     let mut monitors = sets.iter().flatten();
     let first = monitors.find(|monitor| !monitor.reduction_compatible());
     first.map(|monitor| monitor.name().to_owned())

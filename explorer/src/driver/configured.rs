@@ -1,21 +1,24 @@
 //! The search that the settings ask for.
 
-use super::sampling::{self, Sampling};
-use super::{
+use crate::coverage::Options;
+use crate::search::kinds::{Reduction, StrategyKind, VariableSets};
+use crate::search::sampling::{self, Sampling};
+use crate::search::{
     Auto, BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
-    IterativePreemptionBounding, Ranked, Strategy, ThreadBound,
+    IterativePreemptionBounding, Ranked, ThreadBound,
 };
-use crate::settings::{Arrays, Reduction, Settings, StrategyKind, VariableSets};
+use crate::settings::Settings;
+use crate::strategy::{Arrays, Strategy};
 use crate::trace::{Fingerprints, Suits};
 use std::sync::Arc;
 
 /// Bytes for each of the two tables of fingerprints: of states reached, and of traces.
-pub(crate) fn table_bytes(settings: &Settings) -> usize {
+pub(super) fn table_bytes(settings: &Settings) -> usize {
     settings.cache_bytes / 2
 }
 
 /// Returns the search that these settings, which go together, ask for.
-pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
+pub(super) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     if settings.strategy == StrategyKind::Auto {
         return auto(settings, Suits::WakeupTrees, 0);
     }
@@ -41,9 +44,21 @@ pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     }
 }
 
+/// Returns what is to be done about iRoots; `None` if nothing is.
+pub(super) fn iroots(settings: &Settings) -> Option<Options> {
+    let searches = settings.strategy == StrategyKind::Coverage;
+    let asked = searches || settings.iroots || settings.memo.is_some();
+    asked.then(|| Options {
+        searches,
+        window: settings.iroot_window,
+        memo: settings.memo.clone(),
+        write_every: settings.checkpoint_every,
+    })
+}
+
 /// Returns the search that takes over where a program does what the reduction at work does not suit. The first `drawn`
 /// samples were drawn.
-pub(crate) fn weaker(settings: &Settings, suits: Suits, drawn: u64) -> Box<dyn Strategy> {
+pub(super) fn weaker(settings: &Settings, suits: Suits, drawn: u64) -> Box<dyn Strategy> {
     if settings.chooses_reduction() {
         return auto(settings, suits, drawn);
     }

@@ -142,7 +142,7 @@ pub(crate) struct Task {
 
 impl Task {
     /// An entry that was never used.
-    pub(super) fn new(site: Site) -> Task {
+    pub(crate) fn new(site: Site) -> Task {
         let access = Access::nowhere(SyncVarOp::TaskBegin, site);
         let pending = Pending {
             access,
@@ -181,7 +181,7 @@ impl Task {
 
     /// Makes this entry a new task, which is about to begin.
     #[inline(always)]
-    pub(super) fn renew(&mut self, begin: Access, parent: u32, ordinal: u32, name: Option<Arc<str>>) {
+    pub(crate) fn renew(&mut self, begin: Access, parent: u32, ordinal: u32, name: Option<Arc<str>>) {
         self.status = Status::Fresh;
         self.pending = Pending {
             access: begin,

@@ -1,15 +1,9 @@
 //! Files of tests in directories that the command line gives: where they are, and the reports among them.
 
-use crate::report::Report;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-
-/// Writes a report into a directory.
-pub(crate) fn write_report(directory: &Path, report: &Report) {
-    write_beside(directory, report.program(), &report.to_json());
-}
 
 /// Writes the report of the test of this name, as JSON, into a directory, for the command line that asked for it, over no file
 /// that is there: tests of different binaries may have the same name. A report that cannot be written is missing there, which

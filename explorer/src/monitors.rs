@@ -3,14 +3,14 @@
 //! A list edits the monitors that are on by default, from left to right: a name adds a monitor, or gives a default one
 //! other arguments; `-NAME` takes one away; `none` takes all away, and `default` brings the defaults back.
 
-use super::suggest::did_you_mean;
+use crate::suggest::did_you_mean;
 use std::fmt;
 
 /// The word for no monitor.
 const NONE: &str = "none";
 
 /// The word for the monitors that are on where nothing is set.
-pub(super) const DEFAULT: &str = "default";
+pub(crate) const DEFAULT: &str = "default";
 
 /// An entry of a list of monitors: a monitor to attach, or a change to those attached by default.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

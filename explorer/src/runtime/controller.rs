@@ -1,6 +1,6 @@
 //! `intermezzo::breakpoint` inside an exploration: places in the test's code, and the runtime in charge of who waits there.
 
-use crate::runtime::Engine;
+use super::Engine;
 use intermezzo_breakpoint::{Controller, Passed, Ticket, Visit};
 
 /// The runtime of whichever execution the caller is part of.

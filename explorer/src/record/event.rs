@@ -1,9 +1,6 @@
 //! The record of an execution: one entry per visible operation, flat.
 
-use super::Site;
-use super::task::{Access, Task};
-use super::var::{Gates, Vars};
-use crate::trace::Touch;
+use super::{Access, Site};
 use intermezzo_sdk::{MemoryOrder, SyncVarOp};
 use std::panic::Location;
 
@@ -33,50 +30,10 @@ impl Event {
     }
 }
 
-/// Something that a step touches beside the variables of its events.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Aside {
-    pub(crate) touch: Touch,
-    /// The task that touches it, and how many events there had been.
-    pub(crate) task: u32,
-    pub(crate) events_before: usize,
-}
-
-/// A step that is over, and what is needed to add it to the trace.
-pub(crate) struct StepEnd<'a> {
-    /// Whose step it was.
-    pub(crate) task: u32,
-    /// Its events, and how many events there are now.
-    pub(crate) events: &'a [Event],
-    pub(crate) events_end: usize,
-    /// How many choices have been made.
-    pub(crate) choices: usize,
-    /// What was touched beside the variables of events.
-    pub(crate) also: &'a [Aside],
-    /// The gates, and their variable, one of which had to be open for the step.
-    pub(crate) waited: Option<(u32, Gates)>,
-    /// Whether the step was possible only because nobody else could go on.
-    pub(crate) after_all: bool,
-    /// Whether every task has come to its end with it.
-    pub(crate) is_last: bool,
-    /// Whether reference counts are visible.
-    pub(crate) counts: bool,
-    pub(crate) vars: &'a Vars,
-    pub(crate) tasks: &'a [Task],
-}
-
-impl StepEnd<'_> {
-    /// Who created a task, and the how-manieth of its tasks it is.
-    pub(crate) fn creator(&self, task: u32) -> (u32, u32) {
-        let task = &self.tasks[task as usize];
-        (task.parent, task.ordinal)
-    }
-}
-
 /// The events of an execution, in order. Entries are overwritten in place in the next one, which spares
 /// the copy of a push.
 #[derive(Default)]
-pub(super) struct Events {
+pub(crate) struct Events {
     entries: Vec<Event>,
     used: usize,
     /// How many of them are to be as in the execution before, whose entries are still there to compare with.
@@ -89,19 +46,19 @@ pub(super) struct Events {
 
 impl Events {
     /// Begins anew. The first `known` events are to be as they were: the search relies on that.
-    pub(super) fn clear(&mut self, known: usize) {
+    pub(crate) fn clear(&mut self, known: usize) {
         (self.used, self.known, self.differs) = (0, known, None);
         self.preempting.clear();
     }
 
     /// The first event that was not what it had been in the execution before, under the same choices.
-    pub(super) fn differs(&self) -> Option<(usize, Event)> {
+    pub(crate) fn differs(&self) -> Option<(usize, Event)> {
         self.differs
     }
 
     /// Whether there is room for one more event, and it is the one expected, if any is.
     #[inline(always)]
-    pub(super) fn has_room(&self, task: u32, access: &Access) -> bool {
+    pub(crate) fn has_room(&self, task: u32, access: &Access) -> bool {
         match self.entries.get(self.used) {
             Some(entry) => self.used >= self.known || entry.is_like(task, access),
             None => false,
@@ -111,7 +68,7 @@ impl Events {
     /// Makes room for one more event, or notes that it is not the one expected.
     #[cold]
     #[inline(never)]
-    pub(super) fn make_room(&mut self) {
+    pub(crate) fn make_room(&mut self) {
         if self.used == self.entries.len() {
             self.grow();
         }
@@ -122,7 +79,7 @@ impl Events {
 
     /// Adds an event, for which there is room.
     #[inline(always)]
-    pub(super) fn record(&mut self, event: Event) {
+    pub(crate) fn record(&mut self, event: Event) {
         // Nobody takes the event's address, so its fields go from registers to their places: put together
         // elsewhere first, and copied in larger pieces, each copy would wait for the stores before it.
         let entry = &mut self.entries[self.used];
@@ -137,12 +94,12 @@ impl Events {
 
     /// The running task is preempted: the next event is another's.
     #[inline(always)]
-    pub(super) fn preempt(&mut self) {
+    pub(crate) fn preempt(&mut self) {
         self.preempting.push(self.used);
     }
 
     /// Whether the running task was preempted right before this event.
-    pub(super) fn preempts(&self, at: usize) -> bool {
+    pub(crate) fn preempts(&self, at: usize) -> bool {
         self.preempting.binary_search(&at).is_ok()
     }
 
@@ -167,7 +124,7 @@ impl Events {
     }
 
     /// Marks the events of a task from number `first` on as void.
-    pub(super) fn void(&mut self, task: u32, first: usize) {
+    pub(crate) fn void(&mut self, task: u32, first: usize) {
         let since = &mut self.entries[first..self.used];
         since
             .iter_mut()
@@ -176,7 +133,7 @@ impl Events {
     }
 
     /// The events so far.
-    pub(super) fn as_slice(&self) -> &[Event] {
+    pub(crate) fn as_slice(&self) -> &[Event] {
         &self.entries[..self.used]
     }
 }

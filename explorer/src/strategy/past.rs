@@ -1,6 +1,6 @@
 //! The execution that is over, as searches see it that learn from executions.
 
-use crate::runtime::{Event, Task};
+use crate::record::{Event, Task};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::Trace;
 

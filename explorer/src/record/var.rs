@@ -11,6 +11,12 @@ use super::task_set::TaskSet;
 /// The gates of a variable, as bits: what each means is the owner's to say.
 pub(crate) type Gates = u8;
 
+/// Bits of an identity that hold the number of the variable; the others hold the execution's epoch.
+pub(crate) const VAR_BITS: u32 = 22;
+
+/// Most variables of one execution: more would not fit an identity.
+pub(crate) const VARS_MAX: usize = 1 << VAR_BITS;
+
 /// No task: nobody owns the variable.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
@@ -84,7 +90,7 @@ pub(crate) struct Vars {
 
 impl Vars {
     /// Forgets all variables, and keeps their memory.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.used = 0;
     }
 
@@ -95,7 +101,7 @@ impl Vars {
 
     /// Adds a variable with these gates open.
     #[inline]
-    pub(super) fn add(&mut self, kind: VarKind, gates: Gates, first_user: u32, ordinal: u32) -> u32 {
+    pub(crate) fn add(&mut self, kind: VarKind, gates: Gates, first_user: u32, ordinal: u32) -> u32 {
         let at = self.used;
         self.used += 1;
         if at == self.list.len() {

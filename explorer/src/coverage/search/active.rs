@@ -13,9 +13,9 @@
 
 use super::script::{Script, Wanted};
 use crate::coverage::{Access, IRoot, Place};
-use crate::runtime::Event;
+use crate::record::Event;
 use crate::schedule::ChoiceKind;
-use crate::search::ChoicePoint;
+use crate::strategy::ChoicePoint;
 use intermezzo_sdk::{EventId, SiteId, SyncVar, SyncVarAccess, TaskId};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -12,10 +12,9 @@
 mod active;
 mod script;
 
-use super::{ChoicePoint, Plan, Strategy};
 use crate::coverage::{IRoot, Place, Session};
-use crate::report::Coverage;
 use crate::schedule::ChoiceKind;
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
 use crate::trace::Trace;
 use active::Active;
 use rand::{RngExt, SeedableRng};

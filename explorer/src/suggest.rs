@@ -17,7 +17,7 @@ pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> S
 }
 
 /// What to give instead of a name that there is not: the names that may be meant, if any are like it, and then all there is.
-pub(super) fn give_instead<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, all: &str) -> String {
+pub(crate) fn give_instead<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, all: &str) -> String {
     match did_you_mean(wanted, names) {
         none if none.is_empty() => format!("give {all}"),
         near => format!("{near}There is {all}"),

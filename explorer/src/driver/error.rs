@@ -1,0 +1,42 @@
+//! Why an exploration is refused.
+
+use super::CheckpointError;
+use crate::coverage::MemoError;
+use crate::schedule::ScheduleError;
+use crate::settings::SettingError;
+use std::fmt;
+
+/// Why an exploration was not begun.
+#[derive(Debug)]
+pub enum ExploreError {
+    /// The schedule to replay is of another test.
+    Schedule(ScheduleError),
+    /// Settings do not go together.
+    Setting(SettingError),
+    /// The search can neither go on from the checkpoint nor write it.
+    Checkpoint(CheckpointError),
+    /// The exploration can neither go by the memo nor add to it.
+    Memo(MemoError),
+}
+
+impl fmt::Display for ExploreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExploreError::Schedule(error) => error.fmt(f),
+            ExploreError::Setting(error) => error.fmt(f),
+            ExploreError::Checkpoint(error) => error.fmt(f),
+            ExploreError::Memo(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ExploreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ExploreError::Schedule(error) => Some(error),
+            ExploreError::Setting(error) => Some(error),
+            ExploreError::Checkpoint(error) => Some(error),
+            ExploreError::Memo(error) => Some(error),
+        }
+    }
+}

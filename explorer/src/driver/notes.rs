@@ -1,0 +1,59 @@
+//! What a report says of preemptions that settings and the test left out.
+
+use crate::runtime::Scoping;
+use crate::settings::Settings;
+use crate::strategy::Coverage;
+
+/// Returns the notes of a report on preemptions that were left out, and on what was not heeded.
+pub(super) fn of_scoping(scoping: Scoping, settings: &Settings) -> Vec<String> {
+    let mut notes = Vec::new();
+    if scoping.by_scope {
+        let Settings {
+            preempt_in,
+            preempt_not_in,
+            ..
+        } = settings;
+        let place = match (preempt_in.is_empty(), preempt_not_in.is_empty()) {
+            (true, _) => format!("in {preempt_not_in}"),
+            (false, true) => format!("anywhere but in {preempt_in}"),
+            (false, false) => format!("anywhere but in {preempt_in}, or in {preempt_not_in}"),
+        };
+        notes.push(format!(
+            "scope: schedules are left out in which a task is preempted {place}"
+        ));
+    }
+    if scoping.by_region {
+        notes.push(
+            "preemptions_off: schedules are left out in which a task is preempted in such a region".into(),
+        );
+    }
+    if scoping.region_unheeded {
+        notes.push(
+            "preemptions_off: not heeded, for a reduction rests on the orders of all operations".into(),
+        );
+    }
+    if scoping.by_breakpoint {
+        notes.push(
+            "breakpoints: schedules are left out in which a task goes on from an armed one without its partner, though \
+             somebody else could go on"
+                .into(),
+        );
+    }
+    if scoping.arming_unheeded {
+        notes.push(
+            "breakpoint::arm: not heeded, for inside an exploration the setting `breakpoints` arms".into(),
+        );
+    }
+    notes
+}
+
+/// Returns what is left of this coverage where points were closed.
+pub(super) fn limit(scoping: Scoping, coverage: Coverage) -> Coverage {
+    if scoping.by_scope || scoping.by_region {
+        coverage.because("preemptions out of scope are left out")
+    } else if scoping.by_breakpoint {
+        coverage.because("breakpoints are armed")
+    } else {
+        coverage
+    }
+}

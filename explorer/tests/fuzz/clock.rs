@@ -38,8 +38,11 @@ where
             assert_eq!(report.traces(), none.traces(), "{reduction:?}, {jobs} jobs");
         }
     }
-    for strategy in [Strategy::auto(), Strategy::delays(), Strategy::best_first()] {
-        let name = format!("{strategy:?}");
+    for (name, strategy) in [
+        ("auto", Strategy::auto()),
+        ("delays", Strategy::delays()),
+        ("best-first", Strategy::best_first()),
+    ] {
         assert_eq!(explore(of().strategy(strategy)).0, wanted, "{name}");
     }
     assert_eq!(explore(of().quiet_atomics(true)).0, wanted, "quiet atomics");

@@ -1,4 +1,4 @@
-//! Parts of reports that the engine describes: places and accesses that a finding names, and what became of armed breakpoints.
+//! Parts of reports that the engine describes: places and accesses that a finding names, and the figures of armed breakpoints.
 
 use crate::words::plural;
 use intermezzo_breakpoint::Statistics;
@@ -10,24 +10,24 @@ use std::fmt;
 pub struct NamedPlace {
     /// `file:line:column`.
     pub site: String,
-    /// What is accessed there, in words.
+    /// The object that is accessed there, in words.
     pub what: String,
 }
 
-/// What a finding is about and what is no event: an access to plain memory.
+/// An access to plain memory that a finding is about, which is no event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingDeed {
     /// The last event of the task by then: nothing that others do comes between. Or the event that it was, at the same place.
     pub after: String,
     /// Name of the task.
     pub task: String,
-    /// What it did, and to what: `write cell 1.1`.
+    /// The access and its object: `write cell 1.1`.
     pub what: String,
     /// `file:line:column`.
     pub site: String,
 }
 
-/// What became of an armed breakpoint in all executions together.
+/// The figures of an armed breakpoint, over all executions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakpointFigures {
     /// The breakpoint, by name; one between places in the source is called as it is written.
@@ -38,9 +38,9 @@ pub struct BreakpointFigures {
     pub skipped: u64,
     /// How often tasks met there.
     pub hits: u64,
-    /// How often a task waited until nobody else could go on.
+    /// How often a task waited until no other task could continue.
     pub timeouts: u64,
-    /// Of the hits, those after which the second went on although the first was not done, for nobody else could go on.
+    /// The hits after which the second task continued before the first was done, because no other task could.
     pub unordered: u64,
     /// In how many executions tasks met there.
     pub executions_hit: u64,

@@ -148,7 +148,7 @@ enum IntermezzoSyncVarOp
   INTERMEZZO_SYNC_VAR_OP_COUNT_DOWN = 39,
   // A reference count is looked at: a read.
   INTERMEZZO_SYNC_VAR_OP_COUNT_READ = 40,
-  // A plain memory access that was made a schedule point: a read.
+  // A plain memory access that was made a schedule point, or a look at virtual time: a read.
   INTERMEZZO_SYNC_VAR_OP_DATA_READ = 41,
   // A plain memory access that was made a schedule point: a write.
   INTERMEZZO_SYNC_VAR_OP_DATA_WRITE = 42,

@@ -112,7 +112,7 @@ pub enum SyncVarOp {
     CountDown = 39,
     /// A reference count is looked at: a read.
     CountRead = 40,
-    /// A plain memory access that was made a schedule point: a read.
+    /// A plain memory access that was made a schedule point, or a look at virtual time: a read.
     DataRead = 41,
     /// A plain memory access that was made a schedule point: a write.
     DataWrite = 42,

@@ -1,12 +1,14 @@
 //! Virtual time: it passes when somebody looks at it or sleeps, when nobody can go on, and when those who can do
 //! nothing but give way. A wait whose deadline it has reached may time out, like anything else that is enabled;
 //! a time-out before that is the environment's doing.
-
+//!
+//! A look is a visible operation, a read of the clock as a variable: so every order of looks, sleeps and time-outs is
+//! explored. A sleep and a wait with a limit look, too, when they work out their deadline.
 //!
 //! Each look at the clock moves it: by a microsecond the first time, and by twice as much with each further look of the
 //! same task at the same place. Where the task did something in between the look begins with a microsecond again, so that
-//! work takes little time; but only for the first looks, so that every loop that waits for time to pass ends. What
-//! other tasks do has no influence: their steps commute with a look.
+//! work takes little time; but only for the first looks, so that every loop that waits for time to pass ends. By how
+//! much a look moves the clock does not depend on what other tasks do: so their steps commute with it, unless they touch the clock.
 
 use super::{Engine, Runtime};
 use crate::record::{Access, Event, Site, Task, VarKind};

@@ -3,6 +3,7 @@
 use crate::check::{Same, Violation};
 use crate::failure::{Why, Words};
 use crate::history::{History, Operation};
+use crate::locks::held;
 use crate::model::Asked;
 use crate::model::Model;
 use crate::observations::{Observations, Outcome, Undetermined};
@@ -11,7 +12,6 @@ use crate::scenario::{Scenario, shortened};
 use crate::serial::Unknown;
 use crate::serial::oracle::Oracle;
 use crate::serial::search::Question;
-use crate::verify::held;
 use hashbrown::HashMap;
 use intermezzo_sdk as sdk;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};

@@ -16,6 +16,7 @@ mod generate;
 pub mod history;
 mod judge;
 mod literal;
+mod locks;
 mod minimise;
 mod model;
 mod observations;

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Why, Words};
 use crate::judge::{Against, HistoryMonitor, Judge, in_words};
+use crate::locks::held;
 use crate::model::Model;
 use crate::observations::{ObservationSet, Observations, ObservedScenario};
 use crate::operation::Operation;
@@ -17,7 +18,7 @@ use intermezzo_sdk as sdk;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Orders that are run of a scenario that has too many to run all, before anything is compared.
@@ -54,11 +55,6 @@ pub(crate) struct Checked {
     /// What was not explored.
     pub(crate) limits: Vec<Limit>,
     pub(crate) failure: Option<Failure>,
-}
-
-/// Takes what a mutex holds, whoever panicked.
-pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a scenario is checked for.

@@ -8,8 +8,9 @@ mod search;
 mod watch;
 
 use crate::failure::{Failure, Why};
+use crate::locks::held;
 use crate::run::body::Body;
-use crate::verify::{Checked, Subject, held};
+use crate::verify::{Checked, Subject};
 use intermezzo_explorer::{Environment, Explorer, Finding, Schedule, Strategy};
 use intermezzo_sdk::SyncVarOp;
 use search::SoloRuns;

@@ -10,8 +10,8 @@
 
 use super::Progress;
 use super::watch::Watch;
+use crate::locks::held;
 use crate::scenario::Place;
-use crate::verify::held;
 use intermezzo_explorer::Coverage;
 use intermezzo_explorer::schedule::{Choice, ChoiceKind};
 use intermezzo_explorer::search::{ChoicePoint, IterativePreemptionBounding, Plan, Strategy};

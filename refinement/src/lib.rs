@@ -11,6 +11,7 @@
 
 mod arguments;
 pub mod check;
+mod checked;
 mod failure;
 mod generate;
 pub mod history;
@@ -46,9 +47,8 @@ pub use observations::{
 };
 pub use operation::Argument;
 pub use pin::{Pin, PinTask};
-pub use progress::Progress;
 pub use refine::{Itself, Modelled, Refinement, Spec, refine};
 pub use report::{REFINEMENT_FORMAT, RefinementReport};
 pub use scenario::{Description, Place, Scenario, Step};
-pub use settings::Granularity;
+pub use settings::{Granularity, Progress};
 pub use verify::is_of_scenario;

@@ -8,6 +8,7 @@ mod breakpoints;
 mod corpus;
 mod exit;
 mod files;
+mod guard;
 mod history;
 mod monitor;
 mod output;
@@ -26,7 +27,7 @@ use problem::Problem;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    exit::guarded(|| {
+    guard::guarded(|| {
         let args = args::without_subcommand_word(std::env::args_os());
         let cli = Cli::parse_from(args::ours_first(args));
         run(cli.command).unwrap_or_else(|problem| {

@@ -5,7 +5,9 @@
 
 mod args;
 mod breakpoints;
+mod cargo;
 mod corpus;
+mod coverage;
 mod exit;
 mod files;
 mod guard;

@@ -32,6 +32,7 @@
 //! ([`Turn`]), and not for a short while; a deadlock may have more than two tasks. Misses: in real time, partners that
 //! do not come within the limit.
 
+mod armed;
 mod arming;
 mod control;
 mod held;
@@ -41,15 +42,19 @@ mod real;
 mod statistics;
 mod switch;
 mod table;
+mod variable;
+mod visit;
 
+pub use armed::{arm, disarm, disarm_all, is_armed, statistics};
 pub use arming::{ArmError, Arming, Armings, Refinements, Spot, Where};
-pub use control::{Controller, Objects, Passed, Role, Visit, control};
+pub use control::{Controller, Passed, control};
 pub use held::{Held, held};
+pub use log::LOG_VARIABLE;
 pub use place::{
     Anywhere, Atomicity, Conflict, Deadlock, Joint, Notification, Ordered, Place, Turn, Unjoined, Unordered,
     With, at, atomicity, conflict, deadlock, notification,
 };
-pub use real::{arm, disarm, disarm_all, is_armed, statistics};
 pub use statistics::Statistics;
-pub use switch::{LOG_VARIABLE, VARIABLE, variable_problem};
 pub use table::{Arrived, Meeting, Table, Ticket};
+pub use variable::{VARIABLE, variable_problem};
+pub use visit::{Objects, Role, Visit};

@@ -2,10 +2,12 @@
 
 use crate::arming::ArmError;
 use crate::statistics::Statistics;
-use crate::switch::LOG_VARIABLE;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::sync::OnceLock;
+
+/// The environment variable that names a file for what comes of breakpoints: a line for each hit and each wait in vain.
+pub const LOG_VARIABLE: &str = "INTERMEZZO_BREAKPOINTS_LOG";
 
 static FILE: OnceLock<Option<File>> = OnceLock::new();
 

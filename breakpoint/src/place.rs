@@ -1,10 +1,11 @@
 //! A place in the code: what is written there, and what it does.
 
 use crate::arming::Refinements;
-use crate::control::{Objects, Passed, Role, Visit, in_charge};
+use crate::control::{Passed, in_charge};
 use crate::held::address;
 use crate::table::Ticket;
-use crate::{real, switch};
+use crate::visit::{Objects, Role, Visit};
+use crate::{real, switch, variable};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -241,7 +242,7 @@ impl<'a, Kind, When: Fn() -> bool, J: Joint> Place<'a, Kind, When, J> {
     #[track_caller]
     fn visit(self, role: Role, guarded: bool) -> (Passed, bool) {
         let site = Location::caller();
-        if !switch::is_on_after_reading() {
+        if !variable::is_on_after_reading() {
             return Default::default();
         }
         let controller = in_charge();

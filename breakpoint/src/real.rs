@@ -1,10 +1,11 @@
 //! Breakpoints in real time: who comes to one waits at most for so long.
 
-use crate::arming::{ArmError, Arming, Armings, Refinements};
-use crate::control::{Passed, Visit};
+use crate::arming::{Arming, Armings, Refinements};
+use crate::control::Passed;
 use crate::statistics::Statistics;
 use crate::table::{Arrived, Meeting, Table, Ticket};
-use crate::{control, held, log, switch};
+use crate::visit::Visit;
+use crate::{held, log, switch};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -65,36 +66,8 @@ pub(crate) fn add(armings: Armings) {
     }
 }
 
-/// Arms breakpoints, as the variable `INTERMEZZO_BREAKPOINTS` does: names with commas between, each with what refines it.
-/// Inside an exploration it does nothing, for there the exploration's settings arm.
-///
-/// # Errors
-/// An entry cannot be; nothing is armed then.
-pub fn arm(text: &str) -> Result<(), ArmError> {
-    let armings = text.parse()?;
-    switch::read();
-    match control::in_charge() {
-        Some(controller) => controller.arming(),
-        None => add(armings),
-    }
-    Ok(())
-}
-
-/// Disarms a breakpoint, and forgets its figures. Does nothing if it is not armed, and inside an exploration.
-pub fn disarm(name: &str) {
-    disarm_where(|arming| arming.place.to_string() == name);
-}
-
-/// Disarms all, and forgets their figures. Does nothing inside an exploration.
-pub fn disarm_all() {
-    disarm_where(|_| true);
-}
-
-fn disarm_where(which: impl Fn(&Arming) -> bool) {
-    switch::read();
-    if let Some(controller) = control::in_charge() {
-        return controller.arming();
-    }
+/// Disarms the breakpoints for which `which` holds, and forgets their figures.
+pub(crate) fn disarm_where(which: impl Fn(&Arming) -> bool) {
     let mut shared = shared();
     shared.table.disarm(which);
     if shared.table.is_empty() {
@@ -102,22 +75,13 @@ fn disarm_where(which: impl Fn(&Arming) -> bool) {
     }
 }
 
-/// Whether a breakpoint of this name is armed for the caller.
-pub fn is_armed(name: &str) -> bool {
-    if switch::is_off() {
-        return false;
-    }
-    switch::read();
-    match control::in_charge() {
-        Some(controller) => controller.armed(name),
-        None => shared().table.is_armed(name),
-    }
+/// Returns `true` if a breakpoint of this name is armed.
+pub(crate) fn is_armed(name: &str) -> bool {
+    shared().table.is_armed(name)
 }
 
-/// What became of the armed breakpoints so far, in real time, in the order in which they were armed. Of explorations their
-/// reports tell.
-pub fn statistics() -> Vec<Statistics> {
-    switch::read();
+/// Returns the figures of the armed breakpoints, in the order in which they were armed.
+pub(crate) fn statistics() -> Vec<Statistics> {
     shared().table.statistics().cloned().collect()
 }
 

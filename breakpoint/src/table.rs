@@ -1,8 +1,8 @@
 //! Who is at which breakpoint, and who meets whom: the rules, without time and without waiting.
 
 use crate::arming::{Arming, Armings, Refinements};
-use crate::control::{Objects, Role, Visit};
 use crate::statistics::Statistics;
+use crate::visit::{Objects, Role, Visit};
 use std::any::Any;
 
 /// A visit that counts, by the number in which it came.

@@ -1,7 +1,10 @@
 //! The command line as the user writes it.
 
+mod tune;
+
+pub(crate) use tune::TuneArgs;
+
 use crate::search_flags::{LimitFlags, SearchFlags};
-use crate::tune::args::TuneArgs;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 use std::ffi::OsString;

@@ -5,9 +5,12 @@
 
 mod args;
 mod breakpoints;
+mod cargo;
 mod corpus;
+mod coverage;
 mod exit;
 mod files;
+mod guard;
 mod history;
 mod monitor;
 mod output;
@@ -26,7 +29,7 @@ use problem::Problem;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    exit::guarded(|| {
+    guard::guarded(|| {
         let args = args::without_subcommand_word(std::env::args_os());
         let cli = Cli::parse_from(args::ours_first(args));
         run(cli.command).unwrap_or_else(|problem| {

@@ -4,10 +4,9 @@
 //! nothing with a panic, and so that stdout holds one JSON value and nothing else where `--json` was given.
 
 use crate::problem::Problem;
-use crate::search_flags::Given;
 use anstyle::{AnsiColor, Style};
 use intermezzo::report::lines;
-use intermezzo::{Detail, Settings, TextStyle, Verdict};
+use intermezzo::{TextStyle, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -38,16 +37,6 @@ pub(crate) fn complain(message: &str) {
 /// How what is told on stdout is to look.
 pub(crate) fn style() -> TextStyle {
     TextStyle::of_stdout()
-}
-
-/// The detail of tests under these settings, where only the command line and the environment count.
-pub(crate) fn detail(given: &impl Given) -> Result<Detail, Problem> {
-    let mut settings = Settings::default();
-    settings
-        .override_from_environment()
-        .map_err(|error| Problem::usage(error.to_string()))?;
-    given.apply(&mut settings);
-    Ok(settings.detail)
 }
 
 /// A word for the verdict, as in JSON, and what to say beside it, in a column of its own.

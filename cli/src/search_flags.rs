@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 use clap::Args;
-use intermezzo::{Reduction, Settings, StrategyKind};
+use intermezzo::{Detail, Reduction, Settings, StrategyKind};
 
 // Headings in the help.
 const SEARCH: &str = "Search";
@@ -289,6 +289,16 @@ pub(crate) trait Given {
                 .expect("clap accepted what `Settings::set` accepts");
         }
     }
+}
+
+/// The detail of tests under these settings, where only the command line and the environment count.
+pub(crate) fn detail(given: &impl Given) -> Result<Detail, Problem> {
+    let mut settings = Settings::default();
+    settings
+        .override_from_environment()
+        .map_err(|error| Problem::usage(error.to_string()))?;
+    given.apply(&mut settings);
+    Ok(settings.detail)
 }
 
 impl Given for LimitFlags {

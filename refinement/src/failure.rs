@@ -10,11 +10,11 @@ pub use why::{ToldDeadEnd, ToldOrders};
 
 use crate::check::Same;
 use crate::observations::{Brackets, Outcome};
-use crate::progress::Progress;
 use crate::run::record::{Mark, Story, Texts};
 use crate::scenario::{Description, Place, Scenario, shortened};
 use crate::serial::search::Question;
 use crate::serial::{OneByOne, Within};
+use crate::settings::Progress;
 use intermezzo_explorer::{Finding, FindingEvent, Report, Schedule};
 use intermezzo_sdk::FindingKind;
 use serde::{Serialize, Serializer};

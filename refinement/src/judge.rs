@@ -3,15 +3,14 @@
 use crate::check::{Same, Violation};
 use crate::failure::{Why, Words};
 use crate::history::{History, Operation};
-use crate::model::Asked;
-use crate::model::Model;
+use crate::locks::held;
+use crate::model::{Asked, Model, Orders};
 use crate::observations::{Observations, Outcome, Undetermined};
 use crate::run::record::{Mark, Record, Texts};
 use crate::scenario::{Scenario, shortened};
 use crate::serial::Unknown;
 use crate::serial::oracle::Oracle;
 use crate::serial::search::Question;
-use crate::verify::held;
 use hashbrown::HashMap;
 use intermezzo_sdk as sdk;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};
@@ -124,12 +123,16 @@ impl Judge {
             .filter(|operation| operation.is_pending());
         let waiting: Vec<u32> = waiting.map(|operation| operation.call).collect();
         let completed = history.filter(|operation| !operation.is_pending());
+        let orders = Orders {
+            same: self.same,
+            late: &self.late,
+        };
         if waiting.is_empty() {
-            return model.check(self, &completed, None);
+            return model.check(&self.scenario, orders, &completed, None);
         }
         waiting
             .iter()
-            .try_for_each(|&alone| model.check(self, &completed, Some(alone)))
+            .try_for_each(|&alone| model.check(&self.scenario, orders, &completed, Some(alone)))
     }
 
     /// The history with calls by place and returns by text.

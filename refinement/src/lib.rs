@@ -11,11 +11,13 @@
 
 mod arguments;
 pub mod check;
+mod checked;
 mod failure;
 mod generate;
 pub mod history;
 mod judge;
 mod literal;
+mod locks;
 mod minimise;
 mod model;
 mod observations;
@@ -45,9 +47,8 @@ pub use observations::{
 };
 pub use operation::Argument;
 pub use pin::{Pin, PinTask};
-pub use progress::Progress;
 pub use refine::{Itself, Modelled, Refinement, Spec, refine};
 pub use report::{REFINEMENT_FORMAT, RefinementReport};
 pub use scenario::{Description, Place, Scenario, Step};
-pub use settings::Granularity;
+pub use settings::{Granularity, Progress};
 pub use verify::is_of_scenario;

@@ -1,9 +1,8 @@
 //! Models of objects, given by what each operation means for them.
 
 use crate::check::general::Checker;
-use crate::check::{Verdict, Violation};
+use crate::check::{Same, Verdict, Violation};
 use crate::history::History;
-use crate::judge::Judge;
 use crate::observations::Outcome;
 use crate::operation::Argument;
 use crate::result;
@@ -18,10 +17,11 @@ use std::sync::Arc;
 
 /// A model, with the type of its states taken away.
 pub(crate) trait Model: Send + Sync {
-    /// Whether the history of completed operations is allowed, if after it this operation is to wait.
+    /// Whether the history of a scenario's completed operations is allowed, if after it this operation is to wait.
     fn check(
         &self,
-        judge: &Judge,
+        scenario: &Scenario,
+        orders: Orders<'_>,
         completed: &History<u32, Arc<str>>,
         waits: Option<u32>,
     ) -> Result<(), Violation<()>>;
@@ -34,6 +34,14 @@ pub(crate) trait Model: Send + Sync {
         before: &[(Place, TextId)],
         next: Place,
     ) -> Vec<Outcome>;
+}
+
+/// The orders in which operations may take effect.
+#[derive(Clone, Copy)]
+pub(crate) struct Orders<'a> {
+    pub(crate) same: Same,
+    /// `true` for each operation that may take effect late, by place.
+    pub(crate) late: &'a [bool],
 }
 
 /// A model, asked about the operations of a scenario.
@@ -167,17 +175,18 @@ impl<M: Clone + Eq + Hash> Specification for OfScenario<'_, M> {
 impl<M: Clone + Eq + Hash + Send + Sync + 'static> Model for Meanings<M> {
     fn check(
         &self,
-        judge: &Judge,
+        scenario: &Scenario,
+        orders: Orders<'_>,
         completed: &History<u32, Arc<str>>,
         waits: Option<u32>,
     ) -> Result<(), Violation<()>> {
         let specification = OfScenario {
             meanings: self,
-            steps: judge.scenario.steps().collect(),
+            steps: scenario.steps().collect(),
         };
         let mut checker = Checker::new(&specification)
-            .same(judge.same)
-            .late(|place| judge.late[*place as usize]);
+            .same(orders.same)
+            .late(|place| orders.late[*place as usize]);
         if let Some(place) = waits {
             let specification = &specification;
             checker = checker.ends(move |state| specification.blocks(state, &place));

@@ -1,8 +1,8 @@
 //! What a test came to, as a value and as JSON.
 
+use crate::checked::Checked;
 use crate::failure::Failure;
 use crate::scenario::Description;
-use crate::verify::Checked;
 use intermezzo_explorer::{Coverage, Limit, Verdict};
 use intermezzo_sdk::FindingKind;
 use serde::{Serialize, Serializer};

@@ -1,8 +1,8 @@
 //! What is tried, and how much of it.
 
 use crate::check::Same;
-use crate::progress::{Progress, SOLO_STEPS};
 use intermezzo_explorer::Explorer;
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -18,8 +18,30 @@ pub enum Granularity {
     All,
 }
 
+/// What is demanded of operations when others stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Progress {
+    /// An operation returns when, from any moment on, its task goes on alone (Herlihy, Luchangco & Moir, ICDCS 2003).
+    ObstructionFree,
+    /// Whoever stops for ever inside an operation, and in whatever turns the others go on, some operation returns. In a
+    /// scenario, which has so many operations: all the others' do.
+    LockFree,
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Progress::ObstructionFree => "obstruction-free",
+            Progress::LockFree => "lock-free",
+        })
+    }
+}
+
 /// How to explore a scenario.
 type Configure = Arc<dyn Fn(Explorer) -> Explorer + Send + Sync>;
+
+/// Steps within which an operation must return when nobody else is in its way.
+const SOLO_STEPS: u64 = 1_000;
 
 /// See the builder's methods of the same names.
 #[derive(Clone)]

@@ -1,8 +1,8 @@
 //! What an object holds, for people: looked at after each step of an execution that is run once more.
 
+use crate::locks::held;
 use crate::run::body::Body;
 use crate::run::record::{Record, Story};
-use crate::verify::held;
 use intermezzo_explorer::{Explorer, Schedule};
 use intermezzo_sdk::{Context, Execution, Interests, Monitor};
 use std::any::Any;

@@ -1,10 +1,13 @@
 //! One scenario checked: what its operations do one at a time, and then whether all that they do at once is that.
 
+use crate::checked::Checked;
 use crate::failure::{Failure, Why, Words};
 use crate::judge::{Against, HistoryMonitor, Judge, in_words};
+use crate::locks::held;
 use crate::model::Model;
 use crate::observations::{ObservationSet, Observations, ObservedScenario};
 use crate::operation::Operation;
+use crate::progress;
 use crate::run::body::Body;
 use crate::run::record::{Record, Texts};
 use crate::scenario::{Description, Scenario};
@@ -17,7 +20,7 @@ use intermezzo_sdk as sdk;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Orders that are run of a scenario that has too many to run all, before anything is compared.
@@ -35,30 +38,6 @@ pub(crate) struct Subject<T> {
     pub(crate) observed: Option<ObservationSet>,
     /// How it is shown, if it is.
     pub(crate) show: Option<Show<T>>,
-}
-
-/// What a scenario came to.
-#[derive(Default)]
-pub(crate) struct Checked {
-    pub(crate) executions: u64,
-    pub(crate) traces: u64,
-    pub(crate) histories: u64,
-    pub(crate) observations: usize,
-    /// Orders that were run because a history asked for them.
-    pub(crate) orders: u64,
-    pub(crate) solo_runs: u64,
-    /// The monitors that listened to the tasks at once.
-    pub(crate) monitors: Vec<String>,
-    /// Why not every execution was run, if not.
-    pub(crate) short: Option<String>,
-    /// What was not explored.
-    pub(crate) limits: Vec<Limit>,
-    pub(crate) failure: Option<Failure>,
-}
-
-/// Takes what a mutex holds, whoever panicked.
-pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a scenario is checked for.
@@ -204,7 +183,7 @@ impl<T: Sync + 'static> Subject<T> {
     fn check_task(&self, task: &Task<'_, T>) -> Checked {
         let mut checked = Checked::default();
         // First: an operation that goes round for ever would make every history of it a long one.
-        if let Some(progress) = self.settings.progress
+        if let Some(demanded) = self.settings.progress
             && task.how.wants(&task.program(Phase::Progress))
         {
             let replay = match task.how {
@@ -212,7 +191,15 @@ impl<T: Sync + 'static> Subject<T> {
                 How::Search | How::Tell => None,
             };
             let program = task.program(Phase::Progress);
-            self.check_progress(progress, &task.body, (&program, replay), &mut checked);
+            let names = &self.names;
+            progress::check(
+                demanded,
+                &task.body,
+                names,
+                &self.settings,
+                (&program, replay),
+                &mut checked,
+            );
             if checked.failure.is_some() || replay.is_some() {
                 return checked;
             }

@@ -21,7 +21,7 @@ type Given = Vec<(&'static str, String)>;
 
 /// What so many executions came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Came {
+struct Came {
     executions: u64,
     /// How many of them failed, and in what ways.
     failures: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Came {
 
 impl Came {
     /// What so many executions came to, but for findings, where these were armed.
-    pub(crate) fn of(executions: u64, armed: &[BreakpointFigures]) -> Came {
+    fn of(executions: u64, armed: &[BreakpointFigures]) -> Came {
         let in_vain = armed.iter().map(|figures| figures.timeouts + figures.unordered);
         Came {
             executions,
@@ -47,7 +47,7 @@ impl Came {
     }
 
     /// Adds a finding, of which there were so many.
-    pub(crate) fn add(&mut self, kind: &str, is_error: bool, count: u64, places: &[NamedPlace]) {
+    fn add(&mut self, kind: &str, is_error: bool, count: u64, places: &[NamedPlace]) {
         if let ("plugin/contention" | "data_race", [one, other]) = (kind, places) {
             self.pairs.push([one.clone(), other.clone()]);
         } else if is_error {

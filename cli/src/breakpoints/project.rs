@@ -4,7 +4,7 @@ use super::{Came, Given, Program, looking, tried as tried_pairs};
 use crate::args::BreakpointsArgs;
 use crate::output;
 use crate::problem::Problem;
-use crate::project::{CargoTest, NOTHING_EXPLORED, arguments_of_test};
+use crate::project::{CargoTest, NOTHING_EXPLORED, ProjectReport, arguments_of_test};
 use std::ffi::OsString;
 
 /// Tries the pairs of each explored test.
@@ -16,9 +16,9 @@ pub(super) fn tried(cargo: &[OsString], args: &BreakpointsArgs) -> Result<Vec<Pr
     if ran.reports.is_empty() {
         output::complain(NOTHING_EXPLORED);
     }
-    let one = |report: &crate::project::ProjectReport| {
+    let one = |report: &ProjectReport| {
         let test = arguments_of_test(&report.program, &report.binary, cargo)?;
-        tried_pairs(report.program.clone(), report.came(), args, |given| {
+        tried_pairs(report.program.clone(), came(report), args, |given| {
             explore(&report.program, test.clone(), given)
         })
     };
@@ -29,9 +29,18 @@ fn explore(program: &str, test: Vec<OsString>, given: Given) -> Result<Came, Pro
     let ran = CargoTest::new(test, true)?.silent().settings(&given).run()?;
     ran.refused_none()?;
     let report = ran.reports.iter().find(|report| report.program == program);
-    report.map(|report| report.came()).ok_or_else(|| {
+    report.map(came).ok_or_else(|| {
         Problem::usage(format!(
             "{program:?} was not explored when it was run alone: look at it with `cargo intermezzo test`"
         ))
     })
+}
+
+/// What the executions of a report came to, with or without a breakpoint.
+fn came(report: &ProjectReport) -> Came {
+    let mut came = Came::of(report.executions, &report.breakpoints);
+    for finding in &report.findings {
+        came.add(&finding.kind, finding.is_error(), finding.count, &finding.places);
+    }
+    came
 }

@@ -2,12 +2,13 @@
 
 use super::refusal::{self, Refusal};
 use super::reports::{self, ProjectReport};
+use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
 use intermezzo::Settings;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::{env, fs, io};
 use tempfile::TempDir;
@@ -138,7 +139,7 @@ impl CargoTest {
     /// Cargo cannot be run; the project does not build, so that no test was run; a report cannot be read.
     pub(crate) fn run(&self) -> Result<Ran, Problem> {
         let reports = self.directory.path().join("reports");
-        let mut command = cargo();
+        let mut command = cargo::command();
         // A schedule in the user's own environment is for other runs than this one.
         command
             .arg("test")
@@ -153,7 +154,7 @@ impl CargoTest {
             Shown::Trouble => command.stdout(Stdio::null()).stderr(Stdio::piped()),
         };
         let output = command.spawn().and_then(Child::wait_with_output);
-        let Output { status, stderr, .. } = output.map_err(|error| no_cargo(&error))?;
+        let Output { status, stderr, .. } = output.map_err(|error| cargo::no_cargo(&error))?;
         let (reports, refusals) = reports::read_all(&reports)?;
         let told = !reports.is_empty() || !refusals.is_empty();
         if !status.success() && !told && !stderr.is_empty() {
@@ -182,7 +183,7 @@ impl CargoTest {
     /// Whether cargo can build the tests: it does not tell that from a test that fails.
     fn builds(&self) -> Result<bool, Problem> {
         let of_cargo = self.arguments.iter().take_while(|argument| *argument != "--");
-        let mut command = cargo();
+        let mut command = cargo::command();
         command
             .args(["test", "--no-run", "--quiet"])
             .args(of_cargo.filter(|argument| *argument != "--no-run"));
@@ -191,44 +192,8 @@ impl CargoTest {
     }
 }
 
-/// The root of the workspace in the current directory; `None` if there is none, or cargo cannot be asked.
-pub(crate) fn workspace_root() -> Option<PathBuf> {
-    let output = cargo()
-        .args(["locate-project", "--workspace", "--message-format", "plain"])
-        .stderr(Stdio::null())
-        .output()
-        .ok()
-        .filter(|output| output.status.success())?;
-    let manifest = String::from_utf8(output.stdout).ok()?;
-    Some(Path::new(manifest.trim_end()).parent()?.to_owned())
-}
-
-/// Makes a command that runs cargo. What this one builds is tested, so the facade may explore in it also with
-/// optimisation.
-pub(super) fn cargo() -> Command {
-    let mut cargo = Command::new(cargo_path());
-    cargo.env("INTERMEZZO_IN_RELEASE", "1");
-    cargo
-}
-
-/// The cargo that runs us, or else the one that is found.
-fn cargo_path() -> OsString {
-    env::var_os("CARGO")
-        .filter(|path| !path.is_empty())
-        .unwrap_or_else(|| "cargo".into())
-}
-
-/// The problem of a cargo that cannot be run.
-pub(super) fn no_cargo(error: &io::Error) -> Problem {
-    let path = cargo_path();
-    let path = OsStr::to_string_lossy(&path).into_owned();
-    Problem::usage(format!(
-        "cannot run {path:?} ({error}): install cargo, or set CARGO to its path"
-    ))
-}
-
 fn status(command: &mut Command) -> Result<ExitStatus, Problem> {
-    command.status().map_err(|error| no_cargo(&error))
+    command.status().map_err(|error| cargo::no_cargo(&error))
 }
 
 /// The environment variable that sets this in tests.

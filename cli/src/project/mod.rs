@@ -11,6 +11,6 @@ pub(crate) mod reports;
 mod target;
 pub(crate) mod test;
 
-pub(crate) use cargo::{CargoTest, NOTHING_EXPLORED, workspace_root};
+pub(crate) use cargo::{CargoTest, NOTHING_EXPLORED};
 pub(crate) use replay::arguments_of_test;
 pub(crate) use reports::ProjectReport;

@@ -7,7 +7,7 @@ use crate::args::ReplayArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
-use crate::search_flags::Given;
+use crate::search_flags::{self, Given};
 use crate::view;
 use intermezzo::refinement::is_of_scenario;
 use intermezzo::{Detail, Schedule, TestBinary};
@@ -38,7 +38,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
 
     view::check_may_write(args.view.as_ref())?;
     let mut cargo = CargoTest::new(arguments, args.json)?.record(view::records(args.view.as_ref()));
-    if !args.json && output::detail(&args.limits)? == Detail::Quiet {
+    if !args.json && search_flags::detail(&args.limits)? == Detail::Quiet {
         cargo = cargo.silent();
     }
     // In a file: a long schedule's token is more than an environment variable holds.
@@ -92,7 +92,7 @@ fn show(program: &str, of_scenario: bool, ran: &Ran, args: &ReplayArgs) -> Resul
     if args.json {
         output::text(&format!("{}\n", report.text))?;
     } else {
-        let detail = output::detail(&args.limits)?;
+        let detail = search_flags::detail(&args.limits)?;
         let style = output::style().detail(detail);
         let mut text = report.summary(&style);
         if args.view.is_none() && detail != Detail::Quiet {

@@ -1,14 +1,14 @@
 //! Reports that the tests of a project wrote, read back.
 
 use super::refusal::Refusal;
-use crate::breakpoints::Came;
+use crate::coverage::CoverageJson;
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
 use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::{
-    BreakpointFigures, Coverage, Detail, Environment, Limit, NamedPlace, RankBound, Schedule, TestBinary,
-    TextStyle, Verdict,
+    BreakpointFigures, Coverage, Detail, Environment, Limit, NamedPlace, Schedule, TestBinary, TextStyle,
+    Verdict,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -33,14 +33,14 @@ pub(crate) struct ProjectReport {
     /// `true` if the test was to panic, and did as it should.
     expected_panic: bool,
     pub(super) verdict: Verdict,
-    executions: u64,
+    pub(crate) executions: u64,
     coverage: Coverage,
     limits: Vec<Limit>,
-    findings: Vec<FindingJson>,
+    pub(crate) findings: Vec<FindingJson>,
     notes: Vec<String>,
     /// How the search was set, in words.
     search: Vec<String>,
-    breakpoints: Vec<BreakpointFigures>,
+    pub(crate) breakpoints: Vec<BreakpointFigures>,
     /// Whether it is of a refinement test: its schedules do not say of which.
     pub(super) refinement: bool,
     /// Of a refinement test: whether a schedule was replayed, and the test's name, if it is known.
@@ -93,60 +93,25 @@ impl ReportJson {
     }
 }
 
-/// Coverage as reports have it.
+/// A finding of a report, as far as it is read.
 #[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub(crate) enum CoverageJson {
-    Exhaustive,
-    Bounded {
-        preemptions: Option<u32>,
-        delays: Option<u32>,
-        depth: Option<u32>,
-        rank: Option<RankBound>,
-        reason: Option<String>,
-    },
-    Sampled {
-        executions: u64,
-    },
-    Replayed {
-        as_recorded: bool,
-    },
-}
-
-impl From<CoverageJson> for Coverage {
-    fn from(coverage: CoverageJson) -> Coverage {
-        match coverage {
-            CoverageJson::Exhaustive => Coverage::Exhaustive,
-            CoverageJson::Bounded {
-                preemptions,
-                delays,
-                depth,
-                rank,
-                reason,
-            } => Coverage::Bounded {
-                preemptions,
-                delays,
-                depth,
-                rank,
-                reason,
-            },
-            CoverageJson::Sampled { executions } => Coverage::Sampled { executions },
-            CoverageJson::Replayed { as_recorded } => Coverage::Replayed { as_recorded },
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct FindingJson {
-    kind: String,
+pub(crate) struct FindingJson {
+    pub(crate) kind: String,
     #[serde(default)]
     severity: String,
     message: String,
     schedule: String,
     #[serde(default)]
-    count: u64,
+    pub(crate) count: u64,
     #[serde(default)]
-    places: Vec<NamedPlace>,
+    pub(crate) places: Vec<NamedPlace>,
+}
+
+impl FindingJson {
+    /// `true` if it is not just a warning.
+    pub(crate) fn is_error(&self) -> bool {
+        self.severity != "warning"
+    }
 }
 
 #[derive(Deserialize)]
@@ -240,16 +205,6 @@ impl ProjectReport {
             replayed: report.replayed,
             test: report.test,
         })
-    }
-
-    /// What the executions came to, with or without a breakpoint.
-    pub(crate) fn came(&self) -> Came {
-        let mut came = Came::of(self.executions, &self.breakpoints);
-        for finding in &self.findings {
-            let is_error = finding.severity != "warning";
-            came.add(&finding.kind, is_error, finding.count, &finding.places);
-        }
-        came
     }
 
     /// The report in a line, and for each finding what it is and how to see it again.

@@ -1,7 +1,7 @@
 //! The test binaries of the project that may hold a test: by its package and target, or by the name of its crate if a
 //! schedule or report does not say these.
 
-use super::cargo::{cargo, no_cargo};
+use crate::cargo;
 use crate::problem::Problem;
 use intermezzo::TestBinary;
 use serde::Deserialize;
@@ -60,14 +60,14 @@ pub(super) fn of_binary(
     if arguments.iter().any(chooses) {
         return Ok(Vec::new());
     }
-    let mut command = cargo();
+    let mut command = cargo::command();
     command
         .args(["metadata", "--format-version=1", "--no-deps"])
         .args(manifest_path(arguments));
     let output = command
         .stderr(Stdio::inherit())
         .output()
-        .map_err(|error| no_cargo(&error))?;
+        .map_err(|error| cargo::no_cargo(&error))?;
     if !output.status.success() {
         return Err(Problem::usage(
             "cargo cannot describe the project here: run this where the test's Cargo.toml is",

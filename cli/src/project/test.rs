@@ -6,7 +6,7 @@ use crate::args::TestArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
-use crate::search_flags::Given;
+use crate::search_flags::{self, Given};
 use crate::view;
 use intermezzo::{Detail, TextStyle, Verdict};
 use serde::Serialize;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     view::check_may_write(args.view.as_ref())?;
     // Tests are run in the directories of their packages.
     let search = args.search.clone().wherever_run();
-    let detail = output::detail(&search)?;
+    let detail = search_flags::detail(&search)?;
     let quiet = detail == Detail::Quiet && !args.json;
     let mut arguments = every_test(args.cargo);
     if quiet {

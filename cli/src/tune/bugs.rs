@@ -3,10 +3,10 @@
 mod ratios;
 
 use super::advice::number;
-use super::args::TuneArgs;
 use super::cells::{Cell, Figures, Outcome};
 use super::matrix::{Matrix, Programs};
 use super::work::Item;
+use crate::args::TuneArgs;
 use crate::problem::Problem;
 use intermezzo_corpus::bugs::{Bug, Published, bugs};
 

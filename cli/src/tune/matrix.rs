@@ -1,9 +1,9 @@
 //! The matrix of a comparison: programs by searches, and how each cell is run.
 
-use super::args::TuneArgs;
 use super::grow::Growth;
 use super::halving;
 use super::search::{self, Search};
+use crate::args::TuneArgs;
 use crate::corpus;
 use crate::problem::Problem;
 use intermezzo_corpus::parse_full_name;

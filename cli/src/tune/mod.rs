@@ -1,7 +1,6 @@
 //! `tune`: searches compared on programs, as a table, as a drawing, and with advice.
 
 mod advice;
-pub(crate) mod args;
 mod bugs;
 mod cells;
 mod grow;
@@ -14,10 +13,10 @@ mod show;
 mod store;
 mod work;
 
+use crate::args::TuneArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
-use args::TuneArgs;
 use grow::Growth;
 use matrix::Matrix;
 use show::Comparison;

@@ -2,8 +2,8 @@
 
 use super::model::{FindingFile, Shown, ShownExecution, ShownFinding, ShownReport};
 use super::{check, partial};
+use crate::coverage::CoverageJson;
 use crate::problem::Problem;
-use crate::project::reports::CoverageJson;
 use intermezzo::recording::Recorded;
 use intermezzo::{Coverage, foreign};
 use serde::Deserialize;

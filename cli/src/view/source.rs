@@ -1,7 +1,7 @@
 //! Lines of the source around the places that executions name, as they are when the page is made.
 
 use super::model::Shown;
-use crate::project::workspace_root;
+use crate::cargo;
 use intermezzo::report::source::{self, Search};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ impl Finder {
         let here = std::env::current_dir().ok();
         let search = match near {
             Some(near) => Search::From(here.into_iter().chain(std::path::absolute(near).ok()).collect()),
-            None => workspace_root().map_or_else(Search::here, Search::Root),
+            None => cargo::workspace_root().map_or_else(Search::here, Search::Root),
         };
         Finder { search }
     }

@@ -7,121 +7,105 @@
 mod search;
 mod watch;
 
+use crate::checked::Checked;
 use crate::failure::{Failure, Why};
+use crate::locks::held;
 use crate::run::body::Body;
-use crate::verify::{Checked, Subject, held};
+use crate::settings::{Progress, Settings};
 use intermezzo_explorer::{Environment, Explorer, Finding, Schedule, Strategy};
 use intermezzo_sdk::SyncVarOp;
 use search::SoloRuns;
-use std::fmt;
 use std::sync::{Arc, Mutex};
 use watch::{Failed, Progressing, Watch};
-
-/// Steps within which an operation must return when nobody else is in its way.
-pub(crate) const SOLO_STEPS: u64 = 1_000;
 
 /// Events of a solo run that are shown; one that does not end would fill pages.
 const EVENTS_SHOWN_MAX: usize = 60;
 
-/// What is demanded of operations when others stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Progress {
-    /// An operation returns when, from any moment on, its task goes on alone (Herlihy, Luchangco & Moir, ICDCS 2003).
-    ObstructionFree,
-    /// Whoever stops for ever inside an operation, and in whatever turns the others go on, some operation returns. In a
-    /// scenario, which has so many operations: all the others' do.
-    LockFree,
-}
-
-impl fmt::Display for Progress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Progress::ObstructionFree => "obstruction-free",
-            Progress::LockFree => "lock-free",
-        })
+/// Looks for an operation that cannot come to its end, in a program of this name; or only in this execution of it. What
+/// is found goes into `checked`.
+pub(crate) fn check<T: Sync + 'static>(
+    progress: Progress,
+    body: &Body<'_, T>,
+    names: &[String],
+    settings: &Settings,
+    (program, replay): (&str, Option<&Schedule>),
+    checked: &mut Checked,
+) {
+    let watch = Arc::new(Mutex::new(Watch::new(progress, body.scenario, names)));
+    let budget = settings.executions;
+    let steps = settings.solo_steps;
+    let search = match replay {
+        Some(schedule) => SoloRuns::replaying(Arc::clone(&watch), steps, schedule.choices.clone()),
+        None => SoloRuns::new(Arc::clone(&watch), steps, settings.solo_preemptions),
+    };
+    // A task that waits for a time goes on alone when the time is up: so that must be possible at any time.
+    let environment = Environment {
+        timeouts: u32::MAX,
+        ..Environment::calm()
+    };
+    let report = Explorer::new()
+        .program(program)
+        .environment(environment)
+        // Who gives way goes on all the same if nobody else does.
+        .fair_yields(u32::MAX)
+        .strategy(Strategy::custom(search))
+        .executions(budget)
+        .minimise(0)
+        .deadlocks_allowed(true)
+        .monitors("none")
+        .monitor(Progressing::new(Arc::clone(&watch)))
+        .explore(|| body.concurrent(false, false));
+    let watch = held(&watch);
+    checked.executions += report.executions();
+    checked.solo_runs += watch.solo_runs;
+    let mine = |finding: &&Finding| finding.monitor == watch::NAME;
+    let findings = report.findings();
+    checked.failure = match (findings.iter().find(mine), &watch.failed) {
+        (Some(finding), Some(failed)) => Some(stuck(progress, finding, failed, body, names)),
+        _ => findings.first().map(|finding| {
+            let scenario = body.scenario.describe(names);
+            Failure::new(finding, scenario, Why::default())
+        }),
+    };
+    if checked.failure.is_none() && replay.is_none() && report.executions() >= budget {
+        checked.short = checked
+            .short
+            .take()
+            .or_else(|| Some(format!("stopped after {budget} executions that show progress")));
     }
 }
 
-impl<T: Sync + 'static> Subject<T> {
-    /// Looks for an operation that cannot come to its end, in a program of this name; or only in this execution of it. What
-    /// is found goes into `checked`.
-    pub(crate) fn check_progress(
-        &self,
-        progress: Progress,
-        body: &Body<'_, T>,
-        (program, replay): (&str, Option<&Schedule>),
-        checked: &mut Checked,
-    ) {
-        let watch = Arc::new(Mutex::new(Watch::new(progress, body.scenario, &self.names)));
-        let budget = self.settings.executions;
-        let steps = self.settings.solo_steps;
-        let search = match replay {
-            Some(schedule) => SoloRuns::replaying(Arc::clone(&watch), steps, schedule.choices.clone()),
-            None => SoloRuns::new(Arc::clone(&watch), steps, self.settings.solo_preemptions),
-        };
-        // A task that waits for a time goes on alone when the time is up: so that must be possible at any time.
-        let environment = Environment {
-            timeouts: u32::MAX,
-            ..Environment::calm()
-        };
-        let report = Explorer::new()
-            .program(program)
-            .environment(environment)
-            // Who gives way goes on all the same if nobody else does.
-            .fair_yields(u32::MAX)
-            .strategy(Strategy::custom(search))
-            .executions(budget)
-            .minimise(0)
-            .deadlocks_allowed(true)
-            .monitors("none")
-            .monitor(Progressing::new(Arc::clone(&watch)))
-            .explore(|| body.concurrent(false, false));
-        let watch = held(&watch);
-        checked.executions += report.executions();
-        checked.solo_runs += watch.solo_runs;
-        let mine = |finding: &&Finding| finding.monitor == watch::NAME;
-        let findings = report.findings();
-        checked.failure = match (findings.iter().find(mine), &watch.failed) {
-            (Some(finding), Some(failed)) => Some(self.stuck(progress, finding, failed, body)),
-            _ => findings.first().map(|finding| {
-                let scenario = body.scenario.describe(&self.names);
-                Failure::new(finding, scenario, Why::default())
-            }),
-        };
-        if checked.failure.is_none() && replay.is_none() && report.executions() >= budget {
-            checked.short = checked
-                .short
-                .take()
-                .or_else(|| Some(format!("stopped after {budget} executions that show progress")));
-        }
+/// The failure in words, with what its task would do next, or did last.
+fn stuck<T>(
+    progress: Progress,
+    finding: &Finding,
+    failed: &Failed,
+    body: &Body<'_, T>,
+    names: &[String],
+) -> Failure {
+    let mut finding = finding.clone();
+    finding.events.truncate(failed.events);
+    let task = format!("{}.", failed.task.0);
+    let last = finding.events.iter().rfind(|event| event.id.starts_with(&task));
+    let place = match (&failed.next, last) {
+        (Some(next), _) => format!("; what it would do next: {} at {}", next.op, next.site),
+        (None, Some(last)) => format!("; what it did last: {} at {}", last.op, last.site),
+        (None, None) => String::new(),
+    };
+    finding.message = format!("{}{place}", failed.words);
+    if failed.next.is_none_or(|next| waits_by_design(next.op)) {
+        finding.message += " (an operation that is meant to wait for others has no such progress)";
     }
-
-    /// The failure in words, with what its task would do next, or did last.
-    fn stuck(&self, progress: Progress, finding: &Finding, failed: &Failed, body: &Body<'_, T>) -> Failure {
-        let mut finding = finding.clone();
-        finding.events.truncate(failed.events);
-        let task = format!("{}.", failed.task.0);
-        let last = finding.events.iter().rfind(|event| event.id.starts_with(&task));
-        let place = match (&failed.next, last) {
-            (Some(next), _) => format!("; what it would do next: {} at {}", next.op, next.site),
-            (None, Some(last)) => format!("; what it did last: {} at {}", last.op, last.site),
-            (None, None) => String::new(),
-        };
-        finding.message = format!("{}{place}", failed.words);
-        if failed.next.is_none_or(|next| waits_by_design(next.op)) {
-            finding.message += " (an operation that is meant to wait for others has no such progress)";
-        }
-        let left_out = finding
-            .events
-            .len()
-            .saturating_sub(failed.moment + EVENTS_SHOWN_MAX);
-        finding.events.truncate(finding.events.len() - left_out);
-        let scenario = body.scenario.describe(&self.names);
-        let mut failure = Failure::new(&finding, scenario, Why::default());
-        failure.progress = Some(progress);
-        failure.steps_left_out = left_out;
-        failure
-    }
+    let left_out = finding
+        .events
+        .len()
+        .saturating_sub(failed.moment + EVENTS_SHOWN_MAX);
+    finding.events.truncate(finding.events.len() - left_out);
+    let scenario = body.scenario.describe(names);
+    let mut failure = Failure::new(&finding, scenario, Why::default());
+    failure.progress = Some(progress);
+    failure.steps_left_out = left_out;
+    failure
 }
 
 /// Whether who does this waits for a word of another task, and not just for its turn.

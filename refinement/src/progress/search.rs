@@ -8,10 +8,10 @@
 //! That an operation waits is seen at once, without a run: its task is not among those that may go next. That holds for
 //! loops that only wait, too, whose tasks are parked.
 
-use super::Progress;
 use super::watch::Watch;
+use crate::locks::held;
 use crate::scenario::Place;
-use crate::verify::held;
+use crate::settings::Progress;
 use intermezzo_explorer::Coverage;
 use intermezzo_explorer::schedule::{Choice, ChoiceKind};
 use intermezzo_explorer::search::{ChoicePoint, IterativePreemptionBounding, Plan, Strategy};

@@ -1,9 +1,9 @@
 //! What an execution has come to, for the search that directs it: who is inside which operation, and who is stuck.
 
-use super::Progress;
+use crate::locks::held;
 use crate::run::record::{Mark, Record};
 use crate::scenario::{Place, Scenario};
-use crate::verify::held;
+use crate::settings::Progress;
 use intermezzo_explorer::search::Operation;
 use intermezzo_sdk as sdk;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor, SyncVarAccess, SyncVarOp, TaskId};

@@ -9,10 +9,10 @@
 //! the object is not determined.
 
 use super::{OneByOne, Unknown};
+use crate::locks::held;
 use crate::observations::{Outcome, Undetermined};
 use crate::run::record::{Mark, Record, TextId};
 use crate::scenario::{Place, Scenario};
-use crate::verify::held;
 use hashbrown::HashMap;
 use intermezzo_explorer::search::{ChoicePoint, Plan, Strategy};
 use intermezzo_explorer::trace::Trace;

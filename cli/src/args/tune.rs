@@ -1,4 +1,4 @@
-//! `tune` as the user writes it.
+//! The arguments of `tune`.
 
 use clap::Args;
 use intermezzo::Settings;

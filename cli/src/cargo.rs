@@ -1,0 +1,44 @@
+//! Cargo itself: how it is run, and where its workspace is.
+
+use crate::problem::Problem;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The root of the workspace in the current directory; `None` if there is none, or cargo cannot be asked.
+pub(crate) fn workspace_root() -> Option<PathBuf> {
+    let output = command()
+        .args(["locate-project", "--workspace", "--message-format", "plain"])
+        .stderr(Stdio::null())
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    let manifest = String::from_utf8(output.stdout).ok()?;
+    Some(Path::new(manifest.trim_end()).parent()?.to_owned())
+}
+
+/// Makes a command that runs cargo. What this one builds is tested, so the facade may explore in it also with
+/// optimisation.
+pub(crate) fn command() -> Command {
+    let mut cargo = Command::new(cargo_path());
+    cargo.env("INTERMEZZO_IN_RELEASE", "1");
+    cargo
+}
+
+/// The cargo that runs us, or else the one that is found.
+fn cargo_path() -> OsString {
+    env::var_os("CARGO")
+        .filter(|path| !path.is_empty())
+        .unwrap_or_else(|| "cargo".into())
+}
+
+/// The problem of a cargo that cannot be run.
+pub(crate) fn no_cargo(error: &io::Error) -> Problem {
+    let path = cargo_path();
+    let path = OsStr::to_string_lossy(&path).into_owned();
+    Problem::usage(format!(
+        "cannot run {path:?} ({error}): install cargo, or set CARGO to its path"
+    ))
+}

@@ -1,0 +1,30 @@
+//! The last line of defence against our own bugs.
+
+use crate::exit::Exit;
+use crate::output;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs the command; a panic in it is a bug of ours and says so, below the panic's own message.
+pub(crate) fn guarded(command: impl FnOnce() -> Exit) -> Exit {
+    catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {
+        let arguments: Vec<String> = std::env::args_os().map(|arg| format!("{arg:?}")).collect();
+        output::complain(&format!(
+            "internal error: this is a bug in intermezzo {}, not in the program under test.\n\
+             Please report it with the message above and this command line:\n  {}",
+            env!("CARGO_PKG_VERSION"),
+            arguments.join(" "),
+        ));
+        Exit::Internal
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_ours_is_an_internal_error() {
+        assert_eq!(guarded(|| panic!("on purpose")), Exit::Internal);
+        assert_eq!(guarded(|| Exit::Inconclusive), Exit::Inconclusive);
+    }
+}

@@ -57,6 +57,12 @@ pub struct Leaks {
     /// By location; from `blocks_used` on they are of earlier executions, kept for their memory.
     blocks: Vec<Block>,
     blocks_used: usize,
+    /// What was done with memory before anything was given back, if it was not needed so far.
+    put_off: Vec<MemoryEvent>,
+    /// Whether nothing was told of memory in the execution that runs.
+    is_first: bool,
+    /// For its room.
+    last: Vec<EventId>,
     /// What was said of the execution that runs.
     told: BTreeSet<String>,
 }
@@ -79,6 +85,16 @@ struct Use {
     site: SiteId,
     /// In words.
     does: &'static str,
+}
+
+impl Use {
+    fn of(access: &DataVarAccess) -> Use {
+        Use {
+            after: access.after,
+            site: access.site,
+            does: uses(access),
+        }
+    }
 }
 
 impl Block {
@@ -141,12 +157,65 @@ impl Joins {
     }
 }
 
+/// Accesses that come before anything is given back. If the tasks that made them were joined before that, nothing is to be
+/// said of them, and nothing kept.
+struct Early<'a> {
+    memory: &'a [MemoryEvent],
+    /// The last access of each task.
+    last: Vec<EventId>,
+    /// Who has joined all others of these tasks.
+    joiner: Option<TaskId>,
+}
+
+impl<'a> Early<'a> {
+    /// With a list for its room.
+    fn new(memory: &'a [MemoryEvent], mut last: Vec<EventId>) -> Early<'a> {
+        last.clear();
+        for event in memory {
+            if let MemoryDeed::Access(DataVarAccess { after, .. }) = event.what {
+                match last.iter_mut().find(|last| last.task == after.task) {
+                    Some(last) => *last = after,
+                    None => last.push(after),
+                }
+            }
+        }
+        Early {
+            memory,
+            last,
+            joiner: None,
+        }
+    }
+
+    /// Whether a task has joined all others that made these accesses, after them.
+    fn are_before(&mut self, task: TaskId, joins: &mut Joins, events: &[SyncVarAccess]) -> bool {
+        if self.joiner != Some(task) {
+            let mut others = self.last.iter().filter(|last| last.task != task).peekable();
+            if others.peek().is_some() {
+                joins.look_at(events);
+            }
+            if !others.all(|&last| joins.order(last, task)) {
+                return false;
+            }
+            self.joiner = Some(task);
+        }
+        true
+    }
+}
+
 /// Messages that went into each channel and did not come out, by their numbers; when and where they went in.
 type Messages = BTreeMap<SyncVar, BTreeMap<u64, (EventId, SiteId)>>;
 
 /// What is done with a block, in words.
 fn uses(access: &DataVarAccess) -> &'static str {
     if access.is_write { "writes" } else { "reads" }
+}
+
+/// The allocation that it is, if it is one.
+fn allocation(event: &MemoryEvent) -> Option<&Allocation> {
+    match &event.what {
+        MemoryDeed::Allocation(allocation) => Some(allocation),
+        _ => None,
+    }
 }
 
 /// Whether what follows this event in its task comes before what somebody does who knows this.
@@ -171,6 +240,9 @@ impl Leaks {
             joins: Joins::default(),
             blocks: Vec::new(),
             blocks_used: 0,
+            put_off: Vec::new(),
+            is_first: true,
+            last: Vec::new(),
             told: BTreeSet::new(),
         }
     }
@@ -198,14 +270,35 @@ impl Leaks {
         &mut self.blocks[at]
     }
 
+    /// Keeps an access that comes before anything is given back.
+    #[inline]
+    fn keep(&mut self, event: &MemoryEvent) {
+        if let MemoryDeed::Access(access) = &event.what {
+            self.block(access.location).add(Use::of(access));
+        }
+    }
+
+    /// Something is done with memory, of which the execution's events may be known already.
+    fn take_in(&mut self, event: &MemoryEvent, cx: &mut Context<'_>) {
+        match &event.what {
+            MemoryDeed::Access(access) => self.data_var_access(access, event.events, cx),
+            MemoryDeed::Allocation(allocation) => {
+                self.block(allocation.location).allocation = Some(*allocation);
+            }
+            MemoryDeed::Release(release) => self.release(release, event.events, cx),
+        }
+    }
+
+    #[cold]
+    fn keep_put_off(&mut self) {
+        let put_off = std::mem::take(&mut self.put_off);
+        put_off.iter().for_each(|event| self.keep(event));
+    }
+
     /// Memory is accessed after this number of visible operations.
     #[inline]
     fn data_var_access(&mut self, access: &DataVarAccess, events: usize, cx: &mut Context<'_>) {
-        let used = Use {
-            after: access.after,
-            site: access.site,
-            does: uses(access),
-        };
+        let used = Use::of(access);
         let block = self.block(access.location);
         block.add(used);
         if !block.releases.is_empty() {
@@ -431,6 +524,8 @@ impl Monitor for Leaks {
         }
         self.joins.forget();
         self.blocks_used = 0;
+        self.put_off.clear();
+        self.is_first = true;
         self.told.clear();
     }
 
@@ -451,14 +546,35 @@ impl Monitor for Leaks {
     }
 
     fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
-        for event in memory {
-            match &event.what {
-                MemoryDeed::Access(access) => self.data_var_access(access, event.events, cx),
-                MemoryDeed::Allocation(allocation) => {
-                    self.block(allocation.location).allocation = Some(*allocation);
+        if !std::mem::take(&mut self.is_first) {
+            // There was more than goes into one call, and may have been releases.
+            self.keep_put_off();
+            return memory.iter().for_each(|event| self.take_in(event, cx));
+        }
+        let is_release = |event: &MemoryEvent| matches!(event.what, MemoryDeed::Release(_));
+        let first = memory.iter().position(is_release).unwrap_or(memory.len());
+        let mut early = Some(Early::new(&memory[..first], std::mem::take(&mut self.last)));
+        for allocation in memory[..first].iter().filter_map(allocation) {
+            self.block(allocation.location).allocation = Some(*allocation);
+        }
+        for event in &memory[first..] {
+            let are_needed = |accesses: &mut Early<'_>| match &event.what {
+                MemoryDeed::Access(_) => true,
+                MemoryDeed::Allocation(_) => false,
+                MemoryDeed::Release(release) => {
+                    let events = &cx.accesses()[..event.events];
+                    !accesses.are_before(release.after.task, &mut self.joins, events)
                 }
-                MemoryDeed::Release(release) => self.release(release, event.events, cx),
+            };
+            if let Some(accesses) = early.take_if(are_needed) {
+                accesses.memory.iter().for_each(|event| self.keep(event));
+                self.last = accesses.last;
             }
+            self.take_in(event, cx);
+        }
+        if let Some(accesses) = early {
+            self.put_off.extend_from_slice(accesses.memory);
+            self.last = accesses.last;
         }
     }
 

@@ -14,6 +14,12 @@ pub(super) trait Knowledge: Clone + Default {
     /// Nothing is known any more; the memory is kept.
     fn forget(&mut self);
 
+    /// Nothing else is known than what the other knows; the memory is kept.
+    fn copy(&mut self, other: &Self) {
+        self.forget();
+        self.join(other);
+    }
+
     /// `true` if this includes all that the task knew when it did this.
     fn covers(&self, event: EventId) -> bool;
 
@@ -42,8 +48,17 @@ impl Knowledge for VectorClock {
         VectorClock::join(self, other);
     }
 
+    #[inline]
     fn forget(&mut self) {
         self.clear();
+    }
+
+    #[inline]
+    fn copy(&mut self, other: &Self) {
+        self.clear();
+        if !other.as_slice().is_empty() {
+            self.join(other);
+        }
     }
 
     /// A task's moments are known with all that it knew then: what it gives at an event is given whole.
@@ -77,6 +92,42 @@ pub(super) struct Synchronisation<K> {
     vars: Vec<Var<K>>,
     /// Nothing from here on was used in this execution.
     vars_used: usize,
+    changes: Changes<K>,
+}
+
+/// What the last operations changed, one entry for each.
+#[derive(Debug, Default)]
+struct Changes<K> {
+    /// Entries from `used` on are kept for their memory.
+    list: Vec<Change<K>>,
+    used: usize,
+    /// Number of operations before the first of these.
+    first: usize,
+}
+
+/// Most operations that can be taken back: what they changed takes room.
+const CHANGES_MAX: usize = 1 << 12;
+
+impl<K> Changes<K> {
+    /// The next operation cannot be taken back, and so none before it.
+    fn skip(&mut self) {
+        self.first += self.used + 1;
+        self.used = 0;
+    }
+}
+
+/// What an operation changed: what its task knew of itself, what a task knew, what a variable gave.
+#[derive(Clone, Debug, Default)]
+struct Change<K> {
+    actor: usize,
+    own: u32,
+    task: usize,
+    known: K,
+    to_acquire: K,
+    var: Option<usize>,
+    given: K,
+    giver: Option<EventId>,
+    shared: K,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -165,6 +216,7 @@ impl<K: Knowledge> Synchronisation<K> {
             var.numbered.forget();
         }
         self.vars_used = 0;
+        (self.changes.used, self.changes.first) = (0, 0);
     }
 
     /// What the task knows.
@@ -249,11 +301,16 @@ impl<K: Knowledge> Synchronisation<K> {
         }
     }
 
-    fn parts(&mut self, task: TaskId, var: SyncVar) -> (&mut Task<K>, &mut Var<K>) {
-        if self.vars.len() <= var.index() {
-            self.vars.resize_with(var.index() + 1, Var::default);
+    /// Makes room for a variable.
+    fn use_var(&mut self, var: usize) {
+        if self.vars.len() <= var {
+            self.vars.resize_with(var + 1, Var::default);
         }
-        self.vars_used = self.vars_used.max(var.index() + 1);
+        self.vars_used = self.vars_used.max(var + 1);
+    }
+
+    fn parts(&mut self, task: TaskId, var: SyncVar) -> (&mut Task<K>, &mut Var<K>) {
+        self.use_var(var.index());
         (&mut self.tasks[task.index()], &mut self.vars[var.index()])
     }
 
@@ -278,6 +335,79 @@ impl<K: Knowledge> Synchronisation<K> {
             fenced.forget();
             fenced.join(known);
         }
+    }
+}
+
+impl Synchronisation<VectorClock> {
+    /// Takes in the next operation, of which its task knows from then on; it may be taken back.
+    pub(super) fn take_in(&mut self, access: &SyncVarAccess) {
+        let EventId { task, index } = access.event;
+        let own = self.known(task).get(task);
+        self.note(access, own);
+        self.known(task).set(task, index);
+        self.observe(access);
+    }
+
+    /// Keeps what the operation may change. What messages, rounds of a barrier and fences change is not kept.
+    fn note(&mut self, access: &SyncVarAccess, own: u32) {
+        use SyncVarOp::*;
+        let actor = access.event.task;
+        let (task, var) = match (access.op, access.other_task()) {
+            (Fence | ChannelSend | ChannelReceive | ChannelClose | BarrierArrive | BarrierPass, _) => {
+                return self.changes.skip();
+            }
+            _ if self.changes.used == CHANGES_MAX => return self.changes.skip(),
+            (TaskFork, Some(child)) => (child, SyncVar::NONE),
+            (TaskJoin, Some(_)) => (actor, SyncVar::NONE),
+            (CondvarWait, _) if access.other_var() != SyncVar::NONE => (actor, access.other_var()),
+            _ => (actor, access.var),
+        };
+        self.known(task);
+        let var = (var != SyncVar::NONE).then(|| var.index());
+        if let Some(var) = var {
+            self.use_var(var);
+        }
+        let Changes { list, used, .. } = &mut self.changes;
+        if *used == list.len() {
+            list.push(Change::default());
+        }
+        let change = &mut list[*used];
+        *used += 1;
+        let from = &self.tasks[task.index()];
+        (change.actor, change.own, change.task, change.var) = (actor.index(), own, task.index(), var);
+        change.known.copy(&from.known);
+        change.to_acquire.copy(&from.to_acquire);
+        if let Some(var) = var {
+            let from = &self.vars[var];
+            change.given.copy(&from.given);
+            change.giver = from.giver;
+            change.shared.copy(&from.shared);
+        }
+    }
+
+    /// Goes back to where only the first operations were taken in, so many. `false` if it cannot: then nothing has changed.
+    pub(super) fn go_back_to(&mut self, operations: usize) -> bool {
+        let Changes { list, used, first } = &mut self.changes;
+        if operations < *first {
+            return false;
+        }
+        while *first + *used > operations {
+            *used -= 1;
+            let change = &mut list[*used];
+            let task = &mut self.tasks[change.task];
+            std::mem::swap(&mut task.known, &mut change.known);
+            std::mem::swap(&mut task.to_acquire, &mut change.to_acquire);
+            self.tasks[change.actor]
+                .known
+                .set(TaskId(change.actor as u32), change.own);
+            if let Some(var) = change.var {
+                let var = &mut self.vars[var];
+                std::mem::swap(&mut var.given, &mut change.given);
+                std::mem::swap(&mut var.shared, &mut change.shared);
+                var.giver = change.giver;
+            }
+        }
+        true
     }
 }
 

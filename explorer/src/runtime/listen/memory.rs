@@ -58,6 +58,18 @@ pub(crate) enum Owner {
     Unknown,
 }
 
+impl Owner {
+    /// The variable of a cell or an atomic; and once more if that is an atomic's.
+    #[inline(always)]
+    fn var(self) -> Option<(u32, SyncVar)> {
+        match self {
+            Owner::Cell(var) => Some((var, SyncVar::NONE)),
+            Owner::Atomic(var) => Some((var, SyncVar(var))),
+            Owner::Unknown => None,
+        }
+    }
+}
+
 /// The pieces of an access: one, unless it is by address alone.
 type Pieces = SmallVec<[Piece; 2]>;
 
@@ -120,16 +132,17 @@ impl Runtime {
         }
     }
 
-    /// Where a cell or an atomic lies, which is accessed as a whole.
-    fn whole(&self, record: &mut Record, access: &DataAccess, var: u32, is_atomic: bool) -> Piece {
-        let own = if is_atomic { SyncVar(var) } else { SyncVar::NONE };
+    /// Where a cell or an atomic lies, which is accessed as a whole. `own` is the variable of an atomic.
+    #[inline(always)]
+    fn whole_piece(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> Piece {
         let (memory, offset) = match self.blocks.heap_at(access.address) {
             Some(block) => (
                 Memory::Block(block),
                 access.address - self.blocks.get(block).start,
             ),
             None => {
-                record.put(var, access.address, access.size, is_atomic);
+                let record = self.listeners.record();
+                record.put(var, access.address, access.size, own != SyncVar::NONE);
                 (Memory::Var(var), 0)
             }
         };
@@ -161,9 +174,14 @@ impl Runtime {
         })
     }
 
-    #[inline]
-    fn tell_piece(&mut self, access: &DataAccess, piece: &Piece, after: EventId) {
+    /// Publishes an access to a piece of memory.
+    #[inline(always)]
+    fn tell_piece(&mut self, access: &DataAccess, piece: Piece) {
         let current = self.current;
+        let after = EventId {
+            task: TaskId(current),
+            index: self.tasks[current as usize].events,
+        };
         let record = self.listeners.record();
         let told = DataVarAccess {
             after,
@@ -179,14 +197,16 @@ impl Runtime {
         if access.owner == Owner::Unknown
             && let Memory::Block(block) = piece.memory
         {
-            let address = self.blocks.get(block).start + piece.offset;
-            self.listeners.record().raw.push(Raw {
-                address,
-                size: piece.size,
-                told,
-            });
+            self.keep_raw(block, &piece, told);
         }
         self.tell_memory(MemoryDeed::Access(told));
+    }
+
+    /// Keeps an access by address, for atomics that are not in use yet.
+    fn keep_raw(&mut self, block: u32, piece: &Piece, told: DataVarAccess) {
+        let address = self.blocks.get(block).start + piece.offset;
+        let size = piece.size;
+        self.listeners.record().raw.push(Raw { address, size, told });
     }
 }
 
@@ -243,40 +263,42 @@ impl Engine {
     /// The pieces of memory that an access touches.
     fn pieces(self, access: &DataAccess) -> Pieces {
         let rt = self.rt();
+        let mut pieces = Pieces::new();
+        if let Some((var, own)) = access.owner.var() {
+            pieces.push(rt.whole_piece(access, var, own));
+            return pieces;
+        }
         // The box, not what is in it: another one would have to be made to stand there meanwhile.
         let mut record = rt.listeners.record.take().unwrap_or_default();
-        let mut pieces = Pieces::new();
-        match access.owner {
-            Owner::Cell(var) => pieces.push(rt.whole(&mut record, access, var, false)),
-            Owner::Atomic(var) => pieces.push(rt.whole(&mut record, access, var, true)),
-            Owner::Unknown => {
-                rt.blocks.settle();
-                record.settle_atomics();
-                let (mut at, end) = (access.address, access.address.saturating_add(access.size));
-                while at < end {
-                    let piece = rt.piece(&record, at, end);
-                    at += piece.size;
-                    pieces.push(piece);
-                }
-            }
+        rt.blocks.settle();
+        record.settle_atomics();
+        let (mut at, end) = (access.address, access.address.saturating_add(access.size));
+        while at < end {
+            let piece = rt.piece(&record, at, end);
+            at += piece.size;
+            pieces.push(piece);
         }
         rt.listeners.record = Some(record);
         pieces
     }
 
     /// Publishes an access, piece by piece.
+    #[inline]
     pub(super) fn tell_pieces(self, access: &DataAccess) {
-        let (rt, after) = (self.rt(), self.last_event());
-        if let Owner::Cell(var) | Owner::Atomic(var) = access.owner {
-            let mut record = rt.listeners.record.take().unwrap_or_default();
-            let is_atomic = access.owner == Owner::Atomic(var);
-            let piece = rt.whole(&mut record, access, var, is_atomic);
-            rt.listeners.record = Some(record);
-            return rt.tell_piece(access, &piece, after);
+        let rt = self.rt();
+        match access.owner.var() {
+            Some((var, own)) => {
+                let piece = rt.whole_piece(access, var, own);
+                rt.tell_piece(access, piece);
+            }
+            None => self.tell_each_piece(access),
         }
-        let pieces = self.pieces(access);
-        for piece in &pieces {
-            rt.tell_piece(access, piece, after);
+    }
+
+    #[inline(never)]
+    fn tell_each_piece(self, access: &DataAccess) {
+        for piece in self.pieces(access) {
+            self.rt().tell_piece(access, piece);
         }
     }
 

@@ -167,22 +167,13 @@ struct Early<'a> {
     joiner: Option<TaskId>,
 }
 
-impl<'a> Early<'a> {
-    /// With a list for its room.
-    fn new(memory: &'a [MemoryEvent], mut last: Vec<EventId>) -> Early<'a> {
-        last.clear();
-        for event in memory {
-            if let MemoryDeed::Access(DataVarAccess { after, .. }) = event.what {
-                match last.iter_mut().find(|last| last.task == after.task) {
-                    Some(last) => *last = after,
-                    None => last.push(after),
-                }
-            }
-        }
-        Early {
-            memory,
-            last,
-            joiner: None,
+impl Early<'_> {
+    /// An access comes next.
+    #[inline]
+    fn note(last: &mut Vec<EventId>, after: EventId) {
+        match last.iter_mut().find(|last| last.task == after.task) {
+            Some(last) => *last = after,
+            None => last.push(after),
         }
     }
 
@@ -208,14 +199,6 @@ type Messages = BTreeMap<SyncVar, BTreeMap<u64, (EventId, SiteId)>>;
 /// What is done with a block, in words.
 fn uses(access: &DataVarAccess) -> &'static str {
     if access.is_write { "writes" } else { "reads" }
-}
-
-/// The allocation that it is, if it is one.
-fn allocation(event: &MemoryEvent) -> Option<&Allocation> {
-    match &event.what {
-        MemoryDeed::Allocation(allocation) => Some(allocation),
-        _ => None,
-    }
 }
 
 /// Whether what follows this event in its task comes before what somebody does who knows this.
@@ -551,12 +534,23 @@ impl Monitor for Leaks {
             self.keep_put_off();
             return memory.iter().for_each(|event| self.take_in(event, cx));
         }
-        let is_release = |event: &MemoryEvent| matches!(event.what, MemoryDeed::Release(_));
-        let first = memory.iter().position(is_release).unwrap_or(memory.len());
-        let mut early = Some(Early::new(&memory[..first], std::mem::take(&mut self.last)));
-        for allocation in memory[..first].iter().filter_map(allocation) {
-            self.block(allocation.location).allocation = Some(*allocation);
+        let (mut last, mut first) = (std::mem::take(&mut self.last), 0);
+        last.clear();
+        while let Some(event) = memory.get(first) {
+            match &event.what {
+                MemoryDeed::Access(access) => Early::note(&mut last, access.after),
+                MemoryDeed::Allocation(allocation) => {
+                    self.block(allocation.location).allocation = Some(*allocation);
+                }
+                MemoryDeed::Release(_) => break,
+            }
+            first += 1;
         }
+        let mut early = Some(Early {
+            memory: &memory[..first],
+            last,
+            joiner: None,
+        });
         for event in &memory[first..] {
             let are_needed = |accesses: &mut Early<'_>| match &event.what {
                 MemoryDeed::Access(_) => true,

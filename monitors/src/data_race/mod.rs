@@ -56,7 +56,7 @@ use intermezzo_sdk::{
     Location, MemoryDeed, MemoryEvent, MemoryOrder, Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess,
     SyncVarOp, VectorClock,
 };
-use shadow::{Before, Deed, End, Epoch, History, Shadow};
+use shadow::{At, Before, Deed, End, Epoch, History, Shadow};
 use std::collections::{BTreeMap, HashSet};
 use sync::Synchronisation;
 
@@ -219,8 +219,13 @@ impl DataRaces {
             return;
         }
         // What the task knew some operations ago, it knows now: most often that is enough.
-        if let Some(history) = self.memory[at].only(touched)
-            && let Some(place) = history.place_of(now.end, self.sync.known(after.task))
+        let (shadow, known) = (&mut self.memory[at], self.sync.known(after.task));
+        if bytes.is_none() {
+            if let Some(whole) = shadow.untouched_whole(now.end, known) {
+                return self.changes.add(at, None, whole.put(At::End, now));
+            }
+        } else if let Some(history) = shadow.only(touched)
+            && let Some(place) = history.place_of(now.end, known)
         {
             return self.changes.add(at, Some(0), history.put(place, now));
         }

@@ -221,6 +221,15 @@ impl Shadow {
         }
     }
 
+    /// What was done to all of it, if nothing was, and its only history races with nothing that is done now.
+    #[inline]
+    pub(super) fn untouched_whole(&mut self, now: End, known: &VectorClock) -> Option<&mut History> {
+        match &self.stretches[..] {
+            [only] if self.whole.is_empty() && !only.history.races(now, known) => Some(&mut self.whole),
+            _ => None,
+        }
+    }
+
     /// `true` if any access to these bytes so far races with this one, by what is known.
     pub(super) fn races(&self, (from, to): (u64, u64), now: End, known: &VectorClock) -> bool {
         let met = |stretch: &&Stretch| stretch.from < to && from < stretch.to;

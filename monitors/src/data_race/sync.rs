@@ -14,12 +14,6 @@ pub(super) trait Knowledge: Clone + Default {
     /// Nothing is known any more; the memory is kept.
     fn forget(&mut self);
 
-    /// Nothing else is known than what the other knows; the memory is kept.
-    fn copy(&mut self, other: &Self) {
-        self.forget();
-        self.join(other);
-    }
-
     /// `true` if this includes all that the task knew when it did this.
     fn covers(&self, event: EventId) -> bool;
 
@@ -51,14 +45,6 @@ impl Knowledge for VectorClock {
     #[inline]
     fn forget(&mut self) {
         self.clear();
-    }
-
-    #[inline]
-    fn copy(&mut self, other: &Self) {
-        self.clear();
-        if !other.as_slice().is_empty() {
-            self.join(other);
-        }
     }
 
     /// A task's moments are known with all that it knew then: what it gives at an event is given whole.
@@ -116,18 +102,65 @@ impl<K> Changes<K> {
     }
 }
 
-/// What an operation changed: what its task knew of itself, what a task knew, what a variable gave.
+/// What an operation changed: what its task knew of itself, and what a task knew or a variable gave.
 #[derive(Clone, Debug, Default)]
 struct Change<K> {
-    actor: usize,
+    actor: u32,
     own: u32,
-    task: usize,
+    task: u32,
+    var: u32,
+    changed: Changed,
     known: K,
     to_acquire: K,
-    var: Option<usize>,
     given: K,
     giver: Option<EventId>,
     shared: K,
+}
+
+/// What there is to be put back: of a task one of the two at most, and of a variable.
+#[derive(Clone, Copy, Debug, Default)]
+struct Changed {
+    known: bool,
+    to_acquire: bool,
+    given: bool,
+    shared: bool,
+}
+
+impl Changed {
+    /// What an operation may change, but for what its task knows of itself.
+    fn by(access: &SyncVarAccess) -> Changed {
+        use SyncVarOp::*;
+        let acquires = acquires(access.order);
+        let nothing = Changed::default();
+        let known = Changed {
+            known: true,
+            ..nothing
+        };
+        let given = Changed {
+            given: true,
+            ..nothing
+        };
+        match access.op {
+            TaskBegin | TaskEnd => nothing,
+            AtomicLoad | AtomicRmwFailed => Changed {
+                known: acquires,
+                to_acquire: !acquires,
+                ..nothing
+            },
+            AtomicRmw => Changed {
+                known: acquires,
+                to_acquire: !acquires,
+                ..given
+            },
+            AtomicStore | LockRelease | CondvarWait | OnceEnd | Unpark => given,
+            SharedRelease => Changed {
+                shared: true,
+                ..nothing
+            },
+            LockAcquire | LockTryAcquire | SharedAcquire | SharedTryAcquire | TaskFork | TaskJoin => known,
+            _ => Changed { known: true, ..given },
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -301,16 +334,11 @@ impl<K: Knowledge> Synchronisation<K> {
         }
     }
 
-    /// Makes room for a variable.
-    fn use_var(&mut self, var: usize) {
-        if self.vars.len() <= var {
-            self.vars.resize_with(var + 1, Var::default);
-        }
-        self.vars_used = self.vars_used.max(var + 1);
-    }
-
     fn parts(&mut self, task: TaskId, var: SyncVar) -> (&mut Task<K>, &mut Var<K>) {
-        self.use_var(var.index());
+        if self.vars.len() <= var.index() {
+            self.vars.resize_with(var.index() + 1, Var::default);
+        }
+        self.vars_used = self.vars_used.max(var.index() + 1);
         (&mut self.tasks[task.index()], &mut self.vars[var.index()])
     }
 
@@ -342,30 +370,31 @@ impl Synchronisation<VectorClock> {
     /// Takes in the next operation, of which its task knows from then on; it may be taken back.
     pub(super) fn take_in(&mut self, access: &SyncVarAccess) {
         let EventId { task, index } = access.event;
-        let own = self.known(task).get(task);
+        let known = self.known(task);
+        let own = known.get(task);
         self.note(access, own);
-        self.known(task).set(task, index);
+        self.tasks[task.index()].known.set(task, index);
         self.observe(access);
     }
 
     /// Keeps what the operation may change. What messages, rounds of a barrier and fences change is not kept.
+    #[inline]
     fn note(&mut self, access: &SyncVarAccess, own: u32) {
         use SyncVarOp::*;
         let actor = access.event.task;
-        let (task, var) = match (access.op, access.other_task()) {
-            (Fence | ChannelSend | ChannelReceive | ChannelClose | BarrierArrive | BarrierPass, _) => {
+        let (mut task, mut var) = (actor, access.var);
+        match access.op {
+            Fence | ChannelSend | ChannelReceive | ChannelClose | BarrierArrive | BarrierPass => {
                 return self.changes.skip();
             }
             _ if self.changes.used == CHANGES_MAX => return self.changes.skip(),
-            (TaskFork, Some(child)) => (child, SyncVar::NONE),
-            (TaskJoin, Some(_)) => (actor, SyncVar::NONE),
-            (CondvarWait, _) if access.other_var() != SyncVar::NONE => (actor, access.other_var()),
-            _ => (actor, access.var),
-        };
-        self.known(task);
-        let var = (var != SyncVar::NONE).then(|| var.index());
-        if let Some(var) = var {
-            self.use_var(var);
+            TaskFork => task = access.other_task().unwrap_or(actor),
+            CondvarWait if access.other_var() != SyncVar::NONE => var = access.other_var(),
+            _ => {}
+        }
+        let mut changed = Changed::by(access);
+        if var == SyncVar::NONE {
+            (changed.given, changed.shared) = (false, false);
         }
         let Changes { list, used, .. } = &mut self.changes;
         if *used == list.len() {
@@ -373,15 +402,27 @@ impl Synchronisation<VectorClock> {
         }
         let change = &mut list[*used];
         *used += 1;
-        let from = &self.tasks[task.index()];
-        (change.actor, change.own, change.task, change.var) = (actor.index(), own, task.index(), var);
-        change.known.copy(&from.known);
-        change.to_acquire.copy(&from.to_acquire);
-        if let Some(var) = var {
-            let from = &self.vars[var];
-            change.given.copy(&from.given);
-            change.giver = from.giver;
-            change.shared.copy(&from.shared);
+        (change.actor, change.own) = (actor.0, own);
+        (change.task, change.var, change.changed) = (task.0, var.0, changed);
+        // A task that is created may not be there yet, nor a variable.
+        match self.tasks.get(task.index()) {
+            Some(from) if changed.known => change.known.clone_from(&from.known),
+            Some(from) if changed.to_acquire => change.to_acquire.clone_from(&from.to_acquire),
+            Some(_) => {}
+            None => change.known.forget(),
+        }
+        match self.vars.get(var.index()) {
+            Some(from) if changed.given => {
+                change.given.clone_from(&from.given);
+                change.giver = from.giver;
+            }
+            Some(from) if changed.shared => change.shared.clone_from(&from.shared),
+            Some(_) => {}
+            None => {
+                change.given.forget();
+                change.shared.forget();
+                change.giver = None;
+            }
         }
     }
 
@@ -391,22 +432,33 @@ impl Synchronisation<VectorClock> {
         if operations < *first {
             return false;
         }
-        while *first + *used > operations {
-            *used -= 1;
-            let change = &mut list[*used];
-            let task = &mut self.tasks[change.task];
-            std::mem::swap(&mut task.known, &mut change.known);
-            std::mem::swap(&mut task.to_acquire, &mut change.to_acquire);
-            self.tasks[change.actor]
-                .known
-                .set(TaskId(change.actor as u32), change.own);
-            if let Some(var) = change.var {
-                let var = &mut self.vars[var];
+        let last = (operations - *first).min(*used);
+        for change in list[last..*used].iter_mut().rev() {
+            let Changed {
+                known,
+                to_acquire,
+                given,
+                shared,
+            } = change.changed;
+            if known {
+                std::mem::swap(&mut self.tasks[change.task as usize].known, &mut change.known);
+            }
+            if to_acquire {
+                let task = &mut self.tasks[change.task as usize];
+                std::mem::swap(&mut task.to_acquire, &mut change.to_acquire);
+            }
+            if given {
+                let var = &mut self.vars[change.var as usize];
                 std::mem::swap(&mut var.given, &mut change.given);
-                std::mem::swap(&mut var.shared, &mut change.shared);
                 var.giver = change.giver;
             }
+            if shared {
+                std::mem::swap(&mut self.vars[change.var as usize].shared, &mut change.shared);
+            }
+            let actor = TaskId(change.actor);
+            self.tasks[actor.index()].known.set(actor, change.own);
         }
+        *used = last;
         true
     }
 }

@@ -7,6 +7,7 @@
 
 use super::super::{Engine, Runtime};
 use super::MEMORY;
+use super::log::Made;
 use super::record::{Memory, Raw, Record};
 use crate::record::{Access, Site, VarKind};
 use crate::trace::{Class, Key};
@@ -174,14 +175,39 @@ impl Runtime {
         })
     }
 
+    /// Publishes an access to a cell or an atomic, as a whole.
+    #[inline(always)]
+    fn tell_whole(&mut self, access: &DataAccess, var: u32, own: SyncVar) {
+        let mut made = Made::OTHERWISE;
+        // Blocks may be elsewhere in each execution.
+        if self.listeners.keeps_log && !self.blocks.any_heap() {
+            let after = self.last_of_current();
+            made = Made::of(access, after, self.events.as_slice().len());
+            if !self.listeners.tells_at_once
+                && let Some(location) = self.listeners.record().settled(var, access.address, access.size)
+                && self.listeners.log.push_again(&made, location)
+            {
+                return;
+            }
+        }
+        let piece = self.whole_piece(access, var, own);
+        self.tell_piece(access, piece, made);
+    }
+
+    /// The last event of the current task.
+    #[inline(always)]
+    fn last_of_current(&self) -> EventId {
+        EventId {
+            task: TaskId(self.current),
+            index: self.tasks[self.current as usize].events,
+        }
+    }
+
     /// Publishes an access to a piece of memory.
     #[inline(always)]
-    fn tell_piece(&mut self, access: &DataAccess, piece: Piece) {
+    fn tell_piece(&mut self, access: &DataAccess, piece: Piece, made: Made) {
         let current = self.current;
-        let after = EventId {
-            task: TaskId(current),
-            index: self.tasks[current as usize].events,
-        };
+        let after = self.last_of_current();
         let record = self.listeners.record();
         let told = DataVarAccess {
             after,
@@ -199,7 +225,7 @@ impl Runtime {
         {
             self.keep_raw(block, &piece, told);
         }
-        self.tell_memory(MemoryDeed::Access(told));
+        self.tell_memory(MemoryDeed::Access(told), made);
     }
 
     /// Keeps an access by address, for atomics that are not in use yet.
@@ -287,10 +313,7 @@ impl Engine {
     pub(super) fn tell_pieces(self, access: &DataAccess) {
         let rt = self.rt();
         match access.owner.var() {
-            Some((var, own)) => {
-                let piece = rt.whole_piece(access, var, own);
-                rt.tell_piece(access, piece);
-            }
+            Some((var, own)) => rt.tell_whole(access, var, own),
             None => self.tell_each_piece(access),
         }
     }
@@ -298,7 +321,7 @@ impl Engine {
     #[inline(never)]
     fn tell_each_piece(self, access: &DataAccess) {
         for piece in self.pieces(access) {
-            self.rt().tell_piece(access, piece);
+            self.rt().tell_piece(access, piece, Made::OTHERWISE);
         }
     }
 
@@ -328,7 +351,7 @@ impl Engine {
                 var: SyncVar(var),
                 ..raw.told
             };
-            self.rt().tell_memory(MemoryDeed::Access(told));
+            self.rt().tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
         }
     }
 
@@ -416,7 +439,7 @@ impl Engine {
             var,
             site: record.site_id(site),
         };
-        rt.tell_memory(MemoryDeed::Allocation(allocation));
+        rt.tell_memory(MemoryDeed::Allocation(allocation), Made::OTHERWISE);
     }
 
     /// Publishes that a block was given back.
@@ -433,10 +456,10 @@ impl Engine {
     fn tell_release(self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
         let after = self.last_event();
         let rt = self.rt();
-        let events = rt.events.as_slice();
+        let (events, alike) = (rt.events.as_slice(), rt.events.alike());
         let record = rt.listeners.record();
-        record.catch_up(events);
+        record.catch_up(events, alike);
         let release = release(after.task, after, record);
-        rt.tell_memory(MemoryDeed::Release(release));
+        rt.tell_memory(MemoryDeed::Release(release), Made::OTHERWISE);
     }
 }

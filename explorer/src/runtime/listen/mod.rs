@@ -1,5 +1,6 @@
 //! Publishing events to monitors. Nothing here is reached when nobody listens.
 
+mod log;
 mod memory;
 mod pointers;
 mod record;
@@ -19,8 +20,8 @@ use super::{Engine, Runtime};
 use crate::described::{FindingDeed, NamedPlace};
 use crate::record::{Site, Status};
 use intermezzo_sdk as sdk;
+use log::{Log, Made};
 use record::{Record, aggregate};
-use repeated::Repeated;
 use sdk::{
     Context, EventAttribute, EventId, Execution, FindingKind, Interests, MemoryDeed, MemoryEvent, Monitor,
     PointKind, SchedulePoint, SyncVar, SyncVarOp, TaskId, UserEvent,
@@ -87,7 +88,7 @@ pub(crate) struct Listeners {
     /// The execution so far, as monitors see it; made when first needed.
     record: Option<Box<Record>>,
     /// What was done with plain memory since monitors were told of it last; and whether any wants to be told so.
-    log: Repeated<MemoryEvent>,
+    log: Log,
     keeps_log: bool,
     /// `true` if a monitor wants to be told of plain memory at once.
     tells_at_once: bool,
@@ -183,7 +184,7 @@ impl Runtime {
             return;
         };
         let mut record = self.listeners.record.take().unwrap_or_default();
-        record.catch_up(self.events.as_slice());
+        record.catch_up(self.events.as_slice(), self.events.alike());
         let mut next = 0;
         loop {
             // Panics are caught for all of them together: it is the last that was called.
@@ -233,10 +234,10 @@ impl Runtime {
 
     /// Publishes something that is done with plain memory: at once, or with all else when the execution is over.
     #[inline]
-    fn tell_memory(&mut self, what: MemoryDeed) {
+    fn tell_memory(&mut self, what: MemoryDeed, made: Made) {
         if self.listeners.keeps_log {
             let events = self.events.as_slice().len();
-            self.listeners.log.push(MemoryEvent { events, what });
+            self.listeners.log.push(MemoryEvent { events, what }, made);
             if self.listeners.log.len() >= LOG_MAX {
                 self.tell_log();
                 self.listeners.log.drop_all();
@@ -275,7 +276,7 @@ impl Runtime {
         let memory = log.as_slice();
         if !memory.is_empty() {
             let record = self.listeners.record.get_or_insert_default();
-            record.catch_up(self.events.as_slice());
+            record.catch_up(self.events.as_slice(), self.events.alike());
             // An access is as it was if all is that comes before it.
             let alike = record.same_accesses();
             let same = memory[..log.same()].partition_point(|event| event.events <= alike);
@@ -293,7 +294,7 @@ impl Runtime {
         }
         let number = self.number;
         let record = self.listeners.record();
-        record.catch_up(self.events.as_slice());
+        record.catch_up(self.events.as_slice(), self.events.alike());
         record.end();
         let mut accesses = std::mem::take(&mut self.listeners.ended);
         accesses.clear();
@@ -371,7 +372,7 @@ impl Runtime {
             return;
         }
         let record = self.listeners.record();
-        record.catch_up(self.events.as_slice());
+        record.catch_up(self.events.as_slice(), self.events.alike());
         let Some(&access) = record.accesses().last() else {
             return;
         };

@@ -192,6 +192,18 @@ impl Record {
         self.new_location(memory, user)
     }
 
+    /// The location of a variable, if it has one in this execution and is known to be here: as after an access to it.
+    #[inline(always)]
+    pub(super) fn settled(&self, var: u32, address: usize, size: usize) -> Option<Location> {
+        let execution = self.execution();
+        let known = self.vars.get(var as usize)?;
+        let is_settled = known.is_indexed
+            && (known.address, known.size) == (address, size)
+            && known.placed_in == execution
+            && known.location.in_execution == execution;
+        is_settled.then_some(known.location.location)
+    }
+
     #[inline(never)]
     fn new_location(&mut self, memory: Memory, user: u32) -> Location {
         let location = Location(self.memories.len() as u32);
@@ -334,24 +346,37 @@ impl Record {
         site
     }
 
-    /// Takes in what has happened since: `events` are all events of the execution.
+    /// Takes in what has happened since: `events` are all events of the execution, the first of which are like those of the
+    /// execution before, `alike` of them, but for what was read and written.
     #[inline]
-    pub(super) fn catch_up(&mut self, events: &[Event]) {
-        for event in &events[self.accesses.len()..] {
-            let site = self.site_id(event.site);
-            self.accesses.push(SyncVarAccess {
-                event: EventId {
-                    task: TaskId(event.task),
-                    index: event.index,
-                },
-                var: SyncVar(event.var),
-                op: event.op,
-                order: event.order,
-                read: event.read,
-                written: event.written,
-                site,
-            });
+    pub(super) fn catch_up(&mut self, events: &[Event], alike: usize) {
+        while let Some(event) = events.get(self.accesses.len()) {
+            match self.accesses.expected() {
+                Some(known)
+                    if self.accesses.len() < alike
+                        && (known.read, known.written) == (event.read, event.written) =>
+                {
+                    self.accesses.push_expected();
+                }
+                _ => self.take_in(event),
+            }
         }
+    }
+
+    fn take_in(&mut self, event: &Event) {
+        let site = self.site_id(event.site);
+        self.accesses.push(SyncVarAccess {
+            event: EventId {
+                task: TaskId(event.task),
+                index: event.index,
+            },
+            var: SyncVar(event.var),
+            op: event.op,
+            order: event.order,
+            read: event.read,
+            written: event.written,
+            site,
+        });
     }
 
     /// What has happened, as far as it was caught up with.

@@ -37,13 +37,33 @@ impl<T: Copy + PartialEq> Repeated<T> {
         (self.used, self.is_over, self.is_whole) = (0, false, true);
     }
 
-    /// Adds what happens next.
+    /// Adds what happens next. Whether it is as before.
     #[inline(always)]
-    pub(super) fn push(&mut self, entry: T) {
-        if !self.entries.get(self.used).is_some_and(|known| *known == entry) {
+    pub(super) fn push(&mut self, entry: T) -> bool {
+        let as_before = self.expected().is_some_and(|known| *known == entry);
+        if !as_before {
             self.differ();
             self.entries.push(entry);
         }
+        self.used += 1;
+        as_before
+    }
+
+    /// What happens next, if it is as before.
+    #[inline(always)]
+    pub(super) fn expected(&self) -> Option<&T> {
+        self.entries.get(self.used)
+    }
+
+    /// How many there are if all that is expected happens.
+    pub(super) fn expected_len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Adds what was expected: it is known to happen.
+    #[inline(always)]
+    pub(super) fn push_expected(&mut self) {
+        debug_assert!(self.used < self.entries.len());
         self.used += 1;
     }
 

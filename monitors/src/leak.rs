@@ -296,6 +296,9 @@ impl Leaks {
         let releaser = release.after.task;
         let block = self.block(release.location);
         block.releases.push((*release, events));
+        if block.accesses.is_empty() && block.releases.len() == 1 {
+            return;
+        }
         if block.accesses.iter().any(|used| used.after.task != releaser) {
             self.joins.look_at(&cx.accesses()[..events]);
             let at = release.location.index();

@@ -138,6 +138,12 @@ impl Events {
             .for_each(|event| event.void = true);
     }
 
+    /// How many there are so far.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.used
+    }
+
     /// The events so far.
     pub(crate) fn as_slice(&self) -> &[Event] {
         &self.entries[..self.used]

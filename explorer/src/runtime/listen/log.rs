@@ -2,7 +2,7 @@
 
 use super::memory::{DataAccess, Does, Owner};
 use super::repeated::Repeated;
-use intermezzo_sdk::{EventId, Location, MemoryDeed, MemoryEvent, TaskId};
+use intermezzo_sdk::{DataVarAccess, EventId, Location, MemoryDeed, MemoryEvent};
 
 /// What was done with plain memory, and what it was made of: where an access is made of the same as in the execution
 /// before, nothing has to be made.
@@ -13,46 +13,41 @@ pub(super) struct Log {
     made: Vec<Made>,
 }
 
-/// What an access to a cell or an atomic outside of blocks is made of.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// What an access to a cell or an atomic outside of blocks is made of, as far as the log does not say.
+#[derive(Clone, Copy)]
 pub(super) struct Made {
     /// The address of the source place; 0 for what is no such access.
     site: usize,
-    address: usize,
-    size: usize,
-    /// Number of visible operations before it.
-    events: usize,
-    after: EventId,
     owner: Owner,
+    size: usize,
     does: Does,
 }
 
 impl Made {
-    /// Of what the log does not say.
+    /// Of what is no such access.
     pub(super) const OTHERWISE: Made = Made {
         site: 0,
-        address: 0,
-        size: 0,
-        events: 0,
-        after: EventId {
-            task: TaskId(0),
-            index: 0,
-        },
         owner: Owner::Unknown,
+        size: 0,
         does: Does::Read,
     };
 
     #[inline(always)]
-    pub(super) fn of(access: &DataAccess, after: EventId, events: usize) -> Made {
+    pub(super) fn of(access: &DataAccess) -> Made {
         Made {
             site: std::ptr::from_ref(access.site).addr(),
-            address: access.address,
-            size: access.size,
-            events,
-            after,
             owner: access.owner,
+            size: access.size,
             does: access.does,
         }
+    }
+
+    #[inline(always)]
+    fn is_of(&self, access: &DataAccess) -> bool {
+        self.site == std::ptr::from_ref(access.site).addr()
+            && self.owner == access.owner
+            && self.does == access.does
+            && self.size == access.size
     }
 }
 
@@ -75,12 +70,22 @@ impl Log {
         }
     }
 
-    /// Adds the access that is expected next, if it is made of this and to this location. Whether it is.
+    /// Adds the access that is expected next, if it is this one, to this location. Whether it is.
     #[inline(always)]
-    pub(super) fn push_again(&mut self, made: &Made, location: Location) -> bool {
-        let again = self.made.get(self.told.len()) == Some(made)
-            && matches!(self.told.expected(), Some(MemoryEvent { what: MemoryDeed::Access(access), .. })
-                if access.location == location);
+    pub(super) fn push_again(
+        &mut self,
+        access: &DataAccess,
+        after: EventId,
+        events: usize,
+        location: Location,
+    ) -> bool {
+        let (Some(told), Some(made)) = (self.told.expected(), self.made.get(self.told.len())) else {
+            return false;
+        };
+        let is_like = |known: &DataVarAccess| known.after == after && known.location == location;
+        let again = told.events == events
+            && matches!(&told.what, MemoryDeed::Access(known) if is_like(known))
+            && made.is_of(access);
         if again {
             self.told.push_expected();
         }

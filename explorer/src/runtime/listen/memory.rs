@@ -178,19 +178,45 @@ impl Runtime {
     /// Publishes an access to a cell or an atomic, as a whole.
     #[inline(always)]
     fn tell_whole(&mut self, access: &DataAccess, var: u32, own: SyncVar) {
-        let mut made = Made::OTHERWISE;
-        // Blocks may be elsewhere in each execution.
-        if self.listeners.keeps_log && !self.blocks.any_heap() {
-            let after = self.last_of_current();
-            made = Made::of(access, after, self.events.as_slice().len());
-            if !self.listeners.tells_at_once
-                && let Some(location) = self.listeners.record().settled(var, access.address, access.size)
-                && self.listeners.log.push_again(&made, location)
-            {
-                return;
-            }
+        let is_as_before = self.is_as_before(access, var, own);
+        if !is_as_before {
+            self.tell_new_whole(access, var, own);
         }
+    }
+
+    /// Whether the next thing that monitors are to be told of is such an access, and what they were told of it in the execution
+    /// before tells them again.
+    #[inline(always)]
+    fn is_as_before(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> bool {
+        if !self.may_be_as_before() {
+            return false;
+        }
+        let (task, events) = (self.current, self.events.len());
+        let index = self.tasks[task as usize].events;
+        let record = self.listeners.record();
+        record.put(var, access.address, access.size, own != SyncVar::NONE);
+        let location = record.location(Memory::Var(var), task);
+        let after = EventId {
+            task: TaskId(task),
+            index,
+        };
+        self.listeners.log.push_again(access, after, events, location)
+    }
+
+    /// Blocks may be elsewhere in each execution; and who is told at once is told in any case.
+    #[inline(always)]
+    fn may_be_as_before(&self) -> bool {
+        self.listeners.keeps_log && !self.listeners.tells_at_once && !self.blocks.any_heap()
+    }
+
+    #[inline(never)]
+    fn tell_new_whole(&mut self, access: &DataAccess, var: u32, own: SyncVar) {
         let piece = self.whole_piece(access, var, own);
+        let made = if self.may_be_as_before() {
+            Made::of(access)
+        } else {
+            Made::OTHERWISE
+        };
         self.tell_piece(access, piece, made);
     }
 

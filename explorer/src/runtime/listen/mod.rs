@@ -236,7 +236,7 @@ impl Runtime {
     #[inline]
     fn tell_memory(&mut self, what: MemoryDeed, made: Made) {
         if self.listeners.keeps_log {
-            let events = self.events.as_slice().len();
+            let events = self.events.len();
             self.listeners.log.push(MemoryEvent { events, what }, made);
             if self.listeners.log.len() >= LOG_MAX {
                 self.tell_log();

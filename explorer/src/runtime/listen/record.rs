@@ -192,18 +192,6 @@ impl Record {
         self.new_location(memory, user)
     }
 
-    /// The location of a variable, if it has one in this execution and is known to be here: as after an access to it.
-    #[inline(always)]
-    pub(super) fn settled(&self, var: u32, address: usize, size: usize) -> Option<Location> {
-        let execution = self.execution();
-        let known = self.vars.get(var as usize)?;
-        let is_settled = known.is_indexed
-            && (known.address, known.size) == (address, size)
-            && known.placed_in == execution
-            && known.location.in_execution == execution;
-        is_settled.then_some(known.location.location)
-    }
-
     #[inline(never)]
     fn new_location(&mut self, memory: Memory, user: u32) -> Location {
         let location = Location(self.memories.len() as u32);
@@ -244,7 +232,7 @@ impl Record {
     }
 
     /// Notes where a cell or an atomic is; whatever was there before is no more.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(&mut self, var: u32, address: usize, size: usize, is_atomic: bool) {
         let execution = self.execution();
         let known = self.var(var);

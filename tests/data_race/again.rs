@@ -6,9 +6,7 @@ use crate::program::{Draw, Program};
 use crate::run::execute;
 use crate::{SEED, blocks};
 use intermezzo::monitors::{DataRaces, Leaks};
-use intermezzo::sdk::{
-    Context, Execution, Interests, MemoryEvent, Monitor, Report, SyncVarAccess,
-};
+use intermezzo::sdk::{Context, Execution, Interests, MemoryEvent, Monitor, Report, SyncVarAccess};
 use intermezzo::{Explorer, Settings};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -53,7 +51,7 @@ struct Both<M> {
     going_on: M,
     anew: M,
     reports: [Vec<Report>; 2],
-    /// The execution before, and whether the one that runs was told of memory.
+    /// The execution before, and what was told of memory in the one that runs.
     before: (Vec<MemoryEvent>, Vec<SyncVarAccess>),
     told: Vec<MemoryEvent>,
     seen: Arc<Mutex<Seen>>,
@@ -151,7 +149,9 @@ fn compare(seen: &Arc<Mutex<Seen>>, program: Arc<dyn Fn() + Send + Sync>) {
         };
         let report = explorer(None).explore(|| program());
         if let Some(finding) = report.findings().first() {
-            explorer(None).replay(finding.schedule.clone()).explore(|| program());
+            explorer(None)
+                .replay(finding.schedule.clone())
+                .explore(|| program());
         }
         let file = std::env::temp_dir().join(format!("again-{}", std::process::id()));
         for executions in [20, 60] {
@@ -172,15 +172,14 @@ fn monitors_that_go_on_report_the_same() {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let mut programs: Vec<Program> = Vec::new();
     while programs.len() < PROGRAMS as usize {
-        programs.extend(Draw::new(&mut rng).program(7));
+        programs.extend(Draw::new(&mut rng).program(5));
     }
     for program in programs {
-        let begun = std::time::Instant::now();
         compare(&seen, Arc::new(move || execute(&program)));
-        println!("{:?}", begun.elapsed());
     }
-    for _ in 0..PROGRAMS {
-        let program = blocks::draw(&mut rng, blocks::Family::Memory);
+    for number in 0..PROGRAMS {
+        let families = [blocks::Family::Memory, blocks::Family::Mixed];
+        let program = blocks::draw(&mut rng, families[(number % 2) as usize]);
         compare(&seen, Arc::new(move || blocks::run(&program)));
     }
     let Seen {

@@ -387,7 +387,9 @@ impl DataRaces {
     /// `false` if it cannot.
     fn go_back_to(&mut self, memory: &[MemoryEvent], same: usize) -> bool {
         let is_simple = self.changes.now.is_some() && !self.any_plain && self.races.known.is_empty();
-        let Some(last) = memory[..same].last() else { return false };
+        let Some(last) = memory[..same].last() else {
+            return false;
+        };
         if !is_simple || same < self.changes.first {
             return false;
         }

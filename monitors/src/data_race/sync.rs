@@ -110,11 +110,11 @@ struct Change<K> {
     task: u32,
     var: u32,
     changed: Changed,
-    known: K,
-    to_acquire: K,
-    given: K,
+    /// What the task knew, or was to acquire.
+    of_task: K,
+    /// What the variable gave, to all or to those who do not share.
+    of_var: K,
     giver: Option<EventId>,
-    shared: K,
 }
 
 /// What there is to be put back: of a task one of the two at most, and of a variable.
@@ -366,6 +366,13 @@ impl<K: Knowledge> Synchronisation<K> {
     }
 }
 
+/// A clock that knows nothing, and need not ask for memory to know something of the first tasks.
+fn with_room() -> VectorClock {
+    let mut clock = VectorClock::from_iter([1; 8]);
+    clock.clear();
+    clock
+}
+
 impl Synchronisation<VectorClock> {
     /// Takes in the next operation, of which its task knows from then on; it may be taken back.
     pub(super) fn take_in(&mut self, access: &SyncVarAccess) {
@@ -398,7 +405,12 @@ impl Synchronisation<VectorClock> {
         }
         let Changes { list, used, .. } = &mut self.changes;
         if *used == list.len() {
-            list.push(Change::default());
+            // With room for some tasks, and all at once: later executions need no more.
+            list.resize_with((2 * *used).max(64), || Change {
+                of_task: with_room(),
+                of_var: with_room(),
+                ..Change::default()
+            });
         }
         let change = &mut list[*used];
         *used += 1;
@@ -406,21 +418,20 @@ impl Synchronisation<VectorClock> {
         (change.task, change.var, change.changed) = (task.0, var.0, changed);
         // A task that is created may not be there yet, nor a variable.
         match self.tasks.get(task.index()) {
-            Some(from) if changed.known => change.known.clone_from(&from.known),
-            Some(from) if changed.to_acquire => change.to_acquire.clone_from(&from.to_acquire),
+            Some(from) if changed.known => change.of_task.clone_from(&from.known),
+            Some(from) if changed.to_acquire => change.of_task.clone_from(&from.to_acquire),
             Some(_) => {}
-            None => change.known.forget(),
+            None => change.of_task.forget(),
         }
         match self.vars.get(var.index()) {
             Some(from) if changed.given => {
-                change.given.clone_from(&from.given);
+                change.of_var.clone_from(&from.given);
                 change.giver = from.giver;
             }
-            Some(from) if changed.shared => change.shared.clone_from(&from.shared),
+            Some(from) if changed.shared => change.of_var.clone_from(&from.shared),
             Some(_) => {}
             None => {
-                change.given.forget();
-                change.shared.forget();
+                change.of_var.forget();
                 change.giver = None;
             }
         }
@@ -433,27 +444,26 @@ impl Synchronisation<VectorClock> {
             return false;
         }
         let last = (operations - *first).min(*used);
-        for change in list[last..*used].iter_mut().rev() {
+        for change in list[last..*used].iter().rev() {
             let Changed {
                 known,
                 to_acquire,
                 given,
                 shared,
             } = change.changed;
+            // Copied, so that all keep their room.
+            let task = &mut self.tasks[change.task as usize];
             if known {
-                std::mem::swap(&mut self.tasks[change.task as usize].known, &mut change.known);
-            }
-            if to_acquire {
-                let task = &mut self.tasks[change.task as usize];
-                std::mem::swap(&mut task.to_acquire, &mut change.to_acquire);
+                task.known.clone_from(&change.of_task);
+            } else if to_acquire {
+                task.to_acquire.clone_from(&change.of_task);
             }
             if given {
                 let var = &mut self.vars[change.var as usize];
-                std::mem::swap(&mut var.given, &mut change.given);
+                var.given.clone_from(&change.of_var);
                 var.giver = change.giver;
-            }
-            if shared {
-                std::mem::swap(&mut self.vars[change.var as usize].shared, &mut change.shared);
+            } else if shared {
+                self.vars[change.var as usize].shared.clone_from(&change.of_var);
             }
             let actor = TaskId(change.actor);
             self.tasks[actor.index()].known.set(actor, change.own);

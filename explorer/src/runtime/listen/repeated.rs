@@ -111,7 +111,9 @@ mod tests {
 
     fn run(list: &mut Repeated<u8>, entries: &[u8]) -> usize {
         list.begin();
-        entries.iter().for_each(|&entry| list.push(entry));
+        for &entry in entries {
+            list.push(entry);
+        }
         list.end();
         assert_eq!(list.as_slice(), entries);
         list.same()

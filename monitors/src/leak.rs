@@ -57,6 +57,12 @@ pub struct Leaks {
     /// By location; from `blocks_used` on they are of earlier executions, kept for their memory.
     blocks: Vec<Block>,
     blocks_used: usize,
+    /// What was done with memory before anything was given back, if it was not needed so far.
+    put_off: Vec<MemoryEvent>,
+    /// Whether nothing was told of memory in the execution that runs.
+    is_first: bool,
+    /// For its room.
+    last: Vec<EventId>,
     /// What was said of the execution that runs.
     told: BTreeSet<String>,
 }
@@ -79,6 +85,16 @@ struct Use {
     site: SiteId,
     /// In words.
     does: &'static str,
+}
+
+impl Use {
+    fn of(access: &DataVarAccess) -> Use {
+        Use {
+            after: access.after,
+            site: access.site,
+            does: uses(access),
+        }
+    }
 }
 
 impl Block {
@@ -141,6 +157,42 @@ impl Joins {
     }
 }
 
+/// Accesses that come before anything is given back. If the tasks that made them were joined before that, nothing is to be
+/// said of them, and nothing kept.
+struct Early<'a> {
+    memory: &'a [MemoryEvent],
+    /// The last access of each task.
+    last: Vec<EventId>,
+    /// Who has joined all others of these tasks.
+    joiner: Option<TaskId>,
+}
+
+impl Early<'_> {
+    /// An access comes next.
+    #[inline]
+    fn note(last: &mut Vec<EventId>, after: EventId) {
+        match last.iter_mut().find(|last| last.task == after.task) {
+            Some(last) => *last = after,
+            None => last.push(after),
+        }
+    }
+
+    /// Whether a task has joined all others that made these accesses, after them.
+    fn are_before(&mut self, task: TaskId, joins: &mut Joins, events: &[SyncVarAccess]) -> bool {
+        if self.joiner != Some(task) {
+            let mut others = self.last.iter().filter(|last| last.task != task).peekable();
+            if others.peek().is_some() {
+                joins.look_at(events);
+            }
+            if !others.all(|&last| joins.order(last, task)) {
+                return false;
+            }
+            self.joiner = Some(task);
+        }
+        true
+    }
+}
+
 /// Messages that went into each channel and did not come out, by their numbers; when and where they went in.
 type Messages = BTreeMap<SyncVar, BTreeMap<u64, (EventId, SiteId)>>;
 
@@ -171,6 +223,9 @@ impl Leaks {
             joins: Joins::default(),
             blocks: Vec::new(),
             blocks_used: 0,
+            put_off: Vec::new(),
+            is_first: true,
+            last: Vec::new(),
             told: BTreeSet::new(),
         }
     }
@@ -198,14 +253,35 @@ impl Leaks {
         &mut self.blocks[at]
     }
 
+    /// Keeps an access that comes before anything is given back.
+    #[inline]
+    fn keep(&mut self, event: &MemoryEvent) {
+        if let MemoryDeed::Access(access) = &event.what {
+            self.block(access.location).add(Use::of(access));
+        }
+    }
+
+    /// Something is done with memory, of which the execution's events may be known already.
+    fn take_in(&mut self, event: &MemoryEvent, cx: &mut Context<'_>) {
+        match &event.what {
+            MemoryDeed::Access(access) => self.data_var_access(access, event.events, cx),
+            MemoryDeed::Allocation(allocation) => {
+                self.block(allocation.location).allocation = Some(*allocation);
+            }
+            MemoryDeed::Release(release) => self.release(release, event.events, cx),
+        }
+    }
+
+    #[cold]
+    fn keep_put_off(&mut self) {
+        let put_off = std::mem::take(&mut self.put_off);
+        put_off.iter().for_each(|event| self.keep(event));
+    }
+
     /// Memory is accessed after this number of visible operations.
     #[inline]
     fn data_var_access(&mut self, access: &DataVarAccess, events: usize, cx: &mut Context<'_>) {
-        let used = Use {
-            after: access.after,
-            site: access.site,
-            does: uses(access),
-        };
+        let used = Use::of(access);
         let block = self.block(access.location);
         block.add(used);
         if !block.releases.is_empty() {
@@ -220,6 +296,9 @@ impl Leaks {
         let releaser = release.after.task;
         let block = self.block(release.location);
         block.releases.push((*release, events));
+        if block.accesses.is_empty() && block.releases.len() == 1 {
+            return;
+        }
         if block.accesses.iter().any(|used| used.after.task != releaser) {
             self.joins.look_at(&cx.accesses()[..events]);
             let at = release.location.index();
@@ -431,6 +510,8 @@ impl Monitor for Leaks {
         }
         self.joins.forget();
         self.blocks_used = 0;
+        self.put_off.clear();
+        self.is_first = true;
         self.told.clear();
     }
 
@@ -451,14 +532,46 @@ impl Monitor for Leaks {
     }
 
     fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
-        for event in memory {
+        if !std::mem::take(&mut self.is_first) {
+            // There was more than goes into one call, and may have been releases.
+            self.keep_put_off();
+            return memory.iter().for_each(|event| self.take_in(event, cx));
+        }
+        let (mut last, mut first) = (std::mem::take(&mut self.last), 0);
+        last.clear();
+        while let Some(event) = memory.get(first) {
             match &event.what {
-                MemoryDeed::Access(access) => self.data_var_access(access, event.events, cx),
+                MemoryDeed::Access(access) => Early::note(&mut last, access.after),
                 MemoryDeed::Allocation(allocation) => {
                     self.block(allocation.location).allocation = Some(*allocation);
                 }
-                MemoryDeed::Release(release) => self.release(release, event.events, cx),
+                MemoryDeed::Release(_) => break,
             }
+            first += 1;
+        }
+        let mut early = Some(Early {
+            memory: &memory[..first],
+            last,
+            joiner: None,
+        });
+        for event in &memory[first..] {
+            let are_needed = |accesses: &mut Early<'_>| match &event.what {
+                MemoryDeed::Access(_) => true,
+                MemoryDeed::Allocation(_) => false,
+                MemoryDeed::Release(release) => {
+                    let events = &cx.accesses()[..event.events];
+                    !accesses.are_before(release.after.task, &mut self.joins, events)
+                }
+            };
+            if let Some(accesses) = early.take_if(are_needed) {
+                accesses.memory.iter().for_each(|event| self.keep(event));
+                self.last = accesses.last;
+            }
+            self.take_in(event, cx);
+        }
+        if let Some(accesses) = early {
+            self.put_off.extend_from_slice(accesses.memory);
+            self.last = accesses.last;
         }
     }
 

@@ -6,8 +6,19 @@ use std::cmp::Ordering;
 /// For each task, the index of its last event that is known; 0 for none.
 ///
 /// Of two events of different tasks, `a` comes before `b` if and only if `b`'s clock knows `a`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct VectorClock(Vec<u32>);
+
+impl Clone for VectorClock {
+    fn clone(&self) -> Self {
+        VectorClock(self.0.clone())
+    }
+
+    /// The memory is kept.
+    fn clone_from(&mut self, source: &Self) {
+        self.0.clone_from(&source.0);
+    }
+}
 
 impl VectorClock {
     /// A clock that knows nothing.

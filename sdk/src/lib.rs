@@ -18,7 +18,8 @@
 //! ```
 //!
 //! A monitor that judges plain memory when an execution is over says so by [`Monitor::memory_afterwards`]: it is told of
-//! memory by [`Monitor::on_memory`], which is cheaper.
+//! memory by [`Monitor::on_memory`], which is cheaper, or by [`Monitor::on_memory_again`], if it goes on from what it knows of
+//! the execution before.
 //!
 //! Calls never overlap. A monitor that reports the same verdict on every execution of one trace is
 //! *reduction compatible*; it says so, and the engine may then skip executions that add no trace.

@@ -116,6 +116,18 @@ pub trait Monitor: Send {
     /// [`Context::accesses`] may hold more than there was before an event of `memory`, which says how many there were.
     fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {}
 
+    /// The same, for a monitor that goes on from what it knows of the execution before: the one that began last before this.
+    /// The first `same` events of `memory` were the first there too, and so were all visible operations before the last
+    /// of them: tasks, variables, locations and source places have the same numbers, and values are the same. It is 0 where
+    /// nothing is known of that.
+    ///
+    /// This is so in the first call in an execution. In further ones, which go on where the one before ended, `same` is 0.
+    ///
+    /// An engine may call either. Unless it is overridden, this is a call of `on_memory`.
+    fn on_memory_again(&mut self, memory: &[MemoryEvent], same: usize, cx: &mut Context<'_>) {
+        self.on_memory(memory, cx);
+    }
+
     /// Something is known about an event.
     fn on_event_attribute(&mut self, attribute: &EventAttribute<'_>, cx: &mut Context<'_>) {}
 

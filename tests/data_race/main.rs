@@ -4,7 +4,12 @@
 //! `RACE_PROGRAMS`, a number, sets how many programs are compared; `RACE_SEED` which; `RACE_STEPS` about how many steps
 //! their tasks take together; `RACE_INTERLEAVINGS` how many interleavings a program has at most.
 
+mod again;
+#[path = "../reduction_compatible/program.rs"]
+mod blocks;
 mod cells;
+#[path = "../reduction_compatible/memory.rs"]
+mod memory;
 mod model;
 mod noting;
 mod program;

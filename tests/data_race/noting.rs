@@ -15,7 +15,7 @@ pub(crate) struct Noting<M> {
     inner: M,
     notes: Notes,
     /// Of the execution that runs.
-    messages: Vec<String>,
+    reports: Vec<Report>,
 }
 
 impl<M: Monitor> Noting<M> {
@@ -23,13 +23,13 @@ impl<M: Monitor> Noting<M> {
         Noting {
             inner,
             notes,
-            messages: Vec::new(),
+            reports: Vec::new(),
         }
     }
 
     /// Calls the inner monitor.
     fn call(&mut self, cx: &mut Context<'_>, call: impl FnOnce(&mut M, &mut Context<'_>)) {
-        let mut host = Overheard(cx, &mut self.messages);
+        let mut host = Overheard(cx, &mut self.reports);
         call(&mut self.inner, &mut Context::new(&mut host));
     }
 }
@@ -61,17 +61,17 @@ impl<M: Monitor> Monitor for Noting<M> {
     }
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
         self.call(cx, |inner, cx| inner.on_execution_end(execution, cx));
-        let messages = std::mem::take(&mut self.messages);
+        let messages = self.reports.drain(..).map(|report| report.message).collect();
         self.notes.lock().unwrap().insert((execution.complete, messages));
     }
 }
 
 /// The engine, but for reports.
-struct Overheard<'a, 'b>(&'a mut Context<'b>, &'a mut Vec<String>);
+pub(crate) struct Overheard<'a, 'b>(pub(crate) &'a mut Context<'b>, pub(crate) &'a mut Vec<Report>);
 
 impl Host for Overheard<'_, '_> {
     fn report(&mut self, report: Report) {
-        self.1.push(report.message);
+        self.1.push(report);
     }
     fn task_name(&self, task: TaskId) -> String {
         self.0.task_name(task)

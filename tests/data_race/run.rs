@@ -150,7 +150,7 @@ impl Own {
 }
 
 /// One execution of the program.
-fn execute(program: &Program) {
+pub(crate) fn execute(program: &Program) {
     let world = World {
         cells: Default::default(),
         atomics: Default::default(),

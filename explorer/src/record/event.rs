@@ -56,6 +56,12 @@ impl Events {
         self.differs
     }
 
+    /// How many of the events so far, from the first, are like those of the execution before: the same done at the same
+    /// place by the same task. Values may be others.
+    pub(crate) fn alike(&self) -> usize {
+        self.known.min(self.used)
+    }
+
     /// Whether there is room for one more event, and it is the one expected, if any is.
     #[inline(always)]
     pub(crate) fn has_room(&self, task: u32, access: &Access) -> bool {
@@ -130,6 +136,12 @@ impl Events {
             .iter_mut()
             .filter(|event| event.task == task)
             .for_each(|event| event.void = true);
+    }
+
+    /// How many there are so far.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.used
     }
 
     /// The events so far.

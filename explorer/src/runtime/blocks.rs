@@ -56,6 +56,12 @@ impl Blocks {
         !self.list.is_empty()
     }
 
+    /// Whether any is the allocator's.
+    #[inline]
+    pub(super) fn any_heap(&self) -> bool {
+        !self.heap.is_empty()
+    }
+
     fn add(&mut self, kind: BlockKind, start: usize, size: usize, user: u32) -> u32 {
         if self.counts.len() <= user as usize {
             self.counts.resize(user as usize + 1, [0; KINDS]);

@@ -26,6 +26,10 @@
 //! Visible operations are taken in late: when an access meets one of another task with which it might race. An execution
 //! without such accesses costs the monitor nothing.
 //!
+//! Executions of a search begin like the one before, mostly. So what an access or an operation changes is kept, and where the
+//! engine says how far an execution was as before, the monitor takes back what came after that and goes on from there.
+//! Where a race was found, or an atomic was accessed plainly, it begins anew.
+//!
 //! An access is published by an event of its task that comes *after* it; so the engine's own numbers of events serve as
 //! FastTrack's clocks.
 //!
@@ -52,7 +56,7 @@ use intermezzo_sdk::{
     Location, MemoryDeed, MemoryEvent, MemoryOrder, Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess,
     SyncVarOp, VectorClock,
 };
-use shadow::{Deed, End, Epoch, History, Shadow};
+use shadow::{At, Before, Deed, End, Epoch, History, Shadow};
 use std::collections::{BTreeMap, HashSet};
 use sync::Synchronisation;
 
@@ -70,6 +74,57 @@ pub struct DataRaces {
     plain: Vec<History>,
     any_plain: bool,
     races: Races,
+    /// `true` if all this is of the execution before the one that runs.
+    is_old: bool,
+    changes: Changes,
+}
+
+/// What accesses changed in the memory's histories, to be taken back.
+#[derive(Debug, Default)]
+struct Changes {
+    list: Vec<Change>,
+    /// The number of the access that is under way; `None` if those of this execution cannot be taken back.
+    now: Option<usize>,
+    /// No access before this one can be taken back.
+    first: usize,
+}
+
+/// What an access changed.
+#[derive(Debug)]
+struct Change {
+    access: usize,
+    location: usize,
+    /// Which of its stretches; `None` if it was done to all of it.
+    stretch: Option<u32>,
+    before: Before,
+}
+
+impl Changes {
+    #[inline]
+    fn add(&mut self, location: usize, stretch: Option<u32>, before: Before) {
+        if let Some(access) = self.now {
+            self.list.push(Change {
+                access,
+                location,
+                stretch,
+                before,
+            });
+        }
+    }
+
+    /// The access that is under way cannot be taken back.
+    #[cold]
+    fn skip(&mut self) {
+        if let Some(access) = self.now {
+            self.list.clear();
+            self.first = access + 1;
+        }
+    }
+
+    fn forget(&mut self) {
+        self.list.clear();
+        (self.now, self.first) = (None, 0);
+    }
 }
 
 /// What is raced for.
@@ -156,18 +211,39 @@ impl DataRaces {
     ) {
         let at = location.index();
         if self.memory_used <= at {
-            if self.memory.len() <= at {
-                self.memory.resize_with(at + 1, Shadow::default);
-            }
-            self.memory_used = at + 1;
+            self.make_room(at);
         }
         let now = epoch_after(after, deed, site);
         let touched = bytes.unwrap_or(ALL);
         if touched.0 == touched.1 {
             return;
         }
-        // Where no other task is concerned, it does not matter what this one knows.
-        if self.memory[at].concerns(touched, now.end) {
+        // What the task knew some operations ago, it knows now: most often that is enough.
+        let (shadow, known) = (&mut self.memory[at], self.sync.known(after.task));
+        if bytes.is_none() {
+            if let Some(whole) = shadow.untouched_whole(now.end, known) {
+                return self.changes.add(at, None, whole.put(At::End, now));
+            }
+        } else if let Some(history) = shadow.only(touched)
+            && let Some(place) = history.place_of(now.end, known)
+        {
+            return self.changes.add(at, Some(0), history.put(place, now));
+        }
+        self.access_anyhow((location, bytes), now, after, events);
+    }
+
+    /// The same where there may be a race, or the memory was not always accessed as a whole.
+    #[inline(never)]
+    fn access_anyhow(
+        &mut self,
+        (location, bytes): (Location, Option<(u64, u64)>),
+        now: Epoch,
+        after: EventId,
+        events: &[SyncVarAccess],
+    ) {
+        let at = location.index();
+        let touched = bytes.unwrap_or(ALL);
+        if self.memory[at].races(touched, now.end, self.sync.known(after.task)) {
             self.catch_up(events);
             let DataRaces {
                 sync, memory, races, ..
@@ -182,10 +258,22 @@ impl DataRaces {
                 });
             });
         }
+        let DataRaces { memory, changes, .. } = self;
         match bytes {
-            Some(bytes) => self.memory[at].add(bytes, now),
-            None => self.memory[at].add_to_whole(now),
+            Some(bytes) => match memory[at].add(bytes, now) {
+                Some((stretch, before)) => changes.add(at, Some(stretch), before),
+                None => changes.skip(),
+            },
+            None => changes.add(at, None, memory[at].add_to_whole(now)),
         }
+    }
+
+    #[inline(never)]
+    fn make_room(&mut self, location: usize) {
+        if self.memory.len() <= location {
+            self.memory.resize_with(location + 1, Shadow::default);
+        }
+        self.memory_used = location + 1;
     }
 
     /// The memory of an atomic is accessed plainly: against the atomic accesses until now, and for those to come.
@@ -260,14 +348,70 @@ impl DataRaces {
     fn catch_up(&mut self, events: &[SyncVarAccess]) {
         let first = self.taken_in;
         for (access, at) in events[first..].iter().zip(first..) {
-            let EventId { task, index } = access.event;
-            self.sync.known(task).set(task, index);
-            self.sync.observe(access);
+            self.sync.take_in(access);
             if self.any_plain {
                 self.atomic_access(access, at + 1);
             }
         }
         self.taken_in = events.len();
+    }
+
+    /// Forgets the execution before, if what is known is still of that.
+    #[inline]
+    fn begin(&mut self) {
+        if std::mem::take(&mut self.is_old) {
+            self.forget();
+        }
+    }
+
+    /// Forgets the execution.
+    fn forget(&mut self) {
+        if self.taken_in > 0 {
+            self.sync.forget();
+            self.taken_in = 0;
+        }
+        let used = std::mem::take(&mut self.memory_used);
+        self.memory[..used].iter_mut().for_each(Shadow::forget);
+        if self.any_plain {
+            self.plain.iter_mut().for_each(History::forget);
+            self.any_plain = false;
+        }
+        if !self.races.known.is_empty() {
+            self.races.found.clear();
+            self.races.known.clear();
+        }
+        self.changes.forget();
+    }
+
+    /// Goes back to where only the first events of `memory` were taken in, `same` of them, in the execution before.
+    /// `false` if it cannot.
+    fn go_back_to(&mut self, memory: &[MemoryEvent], same: usize) -> bool {
+        let is_simple = self.changes.now.is_some() && !self.any_plain && self.races.known.is_empty();
+        let Some(last) = memory[..same].last() else {
+            return false;
+        };
+        if !is_simple || same < self.changes.first {
+            return false;
+        }
+        while let Some(Change {
+            location,
+            stretch,
+            before,
+            ..
+        }) = self.changes.list.pop_if(|change| change.access >= same)
+        {
+            self.memory[location].take_back(stretch, before);
+        }
+        // What comes next may come before later operations than that, but not before an earlier one.
+        if last.events < self.taken_in {
+            if self.sync.go_back_to(last.events) {
+                self.taken_in = last.events;
+            } else {
+                self.sync.forget();
+                self.taken_in = 0;
+            }
+        }
+        true
     }
 
     /// An atomic is accessed as it should be, and may have been accessed plainly. There are `events` by now.
@@ -419,31 +563,24 @@ impl Monitor for DataRaces {
     }
 
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
-        if self.taken_in > 0 {
-            self.sync.forget();
-            self.taken_in = 0;
-        }
-        let used = std::mem::take(&mut self.memory_used);
-        self.memory[..used].iter_mut().for_each(Shadow::forget);
-        if self.any_plain {
-            self.plain.iter_mut().for_each(History::forget);
-            self.any_plain = false;
-        }
-        if !self.races.known.is_empty() {
-            self.races.found.clear();
-            self.races.known.clear();
+        if std::mem::replace(&mut self.is_old, true) {
+            // Nothing was done with memory in the execution before.
+            self.forget();
         }
     }
 
     fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
+        self.begin();
         self.data_var_access(access, cx.accesses());
     }
 
     fn on_allocation(&mut self, allocation: &Allocation, cx: &mut Context<'_>) {
+        self.begin();
         self.allocation(allocation, cx.accesses());
     }
 
     fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {
+        self.begin();
         self.release(release, cx.accesses());
     }
 
@@ -452,8 +589,19 @@ impl Monitor for DataRaces {
     }
 
     fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
+        self.on_memory_again(memory, 0, cx);
+    }
+
+    fn on_memory_again(&mut self, memory: &[MemoryEvent], same: usize, cx: &mut Context<'_>) {
+        let (mut from, is_first) = (0, self.is_old);
+        if self.is_old && self.go_back_to(memory, same) {
+            (self.is_old, from) = (false, same);
+        }
+        self.begin();
         let events = cx.accesses();
-        for event in memory {
+        for (number, event) in memory.iter().enumerate().skip(from) {
+            // Numbers are those of the first call.
+            self.changes.now = is_first.then_some(number);
             let events = &events[..event.events];
             match &event.what {
                 MemoryDeed::Access(access) => self.data_var_access(access, events),
@@ -464,6 +612,9 @@ impl Monitor for DataRaces {
     }
 
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        if self.is_old {
+            return;
+        }
         if self.any_plain {
             self.catch_up(execution.accesses);
         }

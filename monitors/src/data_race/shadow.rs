@@ -99,6 +99,20 @@ impl End {
     }
 }
 
+/// Where in a history an access goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum At {
+    Entry(usize),
+    End,
+}
+
+/// What an access took the place of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Before {
+    Entry(u32, Epoch),
+    Nothing,
+}
+
 /// The accesses to some bytes: of each task, place and deed the last. What races with an earlier one of the
 /// same end races with the last one too.
 #[derive(Clone, Debug, Default)]
@@ -111,8 +125,49 @@ impl History {
     }
 
     #[inline]
-    fn concerns(&self, now: End) -> bool {
-        self.0.iter().any(|earlier| earlier.end.concerns(now))
+    fn races(&self, now: End, known: &VectorClock) -> bool {
+        self.0.iter().any(|earlier| earlier.races(now, known))
+    }
+
+    /// Where the last access of the same end is; `None` if any races with this one.
+    #[inline]
+    pub(super) fn place_of(&self, now: End, known: &VectorClock) -> Option<At> {
+        let mut place = At::End;
+        for (at, earlier) in self.0.iter().enumerate() {
+            if earlier.end == now {
+                place = At::Entry(at);
+            } else if earlier.races(now, known) {
+                return None;
+            }
+        }
+        Some(place)
+    }
+
+    /// Adds an access where its place is, and returns the one that was there.
+    #[inline]
+    pub(super) fn put(&mut self, place: At, now: Epoch) -> Before {
+        match place {
+            At::Entry(at) => {
+                let entry = &mut self.0[at];
+                let before = *entry;
+                *entry = now;
+                Before::Entry(at as u32, before)
+            }
+            At::End => {
+                self.0.push(now);
+                Before::Nothing
+            }
+        }
+    }
+
+    /// Takes back what was added last.
+    fn take_back(&mut self, before: Before) {
+        match before {
+            Before::Entry(at, epoch) => self.0[at as usize] = epoch,
+            Before::Nothing => {
+                self.0.pop();
+            }
+        }
     }
 
     /// Tells of each access that races with this one.
@@ -127,11 +182,9 @@ impl History {
 
     /// Adds an access.
     #[inline]
-    pub(super) fn add(&mut self, now: Epoch) {
-        match self.0.iter_mut().find(|earlier| earlier.end == now.end) {
-            Some(same) => *same = now,
-            None => self.0.push(now),
-        }
+    pub(super) fn add(&mut self, now: Epoch) -> Before {
+        let same = self.0.iter().position(|earlier| earlier.end == now.end);
+        self.put(same.map_or(At::End, At::Entry), now)
     }
 
     pub(super) fn forget(&mut self) {
@@ -159,12 +212,29 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// `true` if any access to these bytes so far must be ordered with this one.
+    /// The history of these bytes, if they are one stretch, the only one, and nothing was done to all at once.
     #[inline]
-    pub(super) fn concerns(&self, (from, to): (u64, u64), now: End) -> bool {
+    pub(super) fn only(&mut self, (from, to): (u64, u64)) -> Option<&mut History> {
+        match &mut self.stretches[..] {
+            [only] if (only.from, only.to) == (from, to) && self.whole.is_empty() => Some(&mut only.history),
+            _ => None,
+        }
+    }
+
+    /// What was done to all of it, if nothing was, and its only history races with nothing that is done now.
+    #[inline]
+    pub(super) fn untouched_whole(&mut self, now: End, known: &VectorClock) -> Option<&mut History> {
+        match &self.stretches[..] {
+            [only] if self.whole.is_empty() && !only.history.races(now, known) => Some(&mut self.whole),
+            _ => None,
+        }
+    }
+
+    /// `true` if any access to these bytes so far races with this one, by what is known.
+    pub(super) fn races(&self, (from, to): (u64, u64), now: End, known: &VectorClock) -> bool {
         let met = |stretch: &&Stretch| stretch.from < to && from < stretch.to;
         let mut stretches = self.stretches.iter().filter(met);
-        stretches.any(|stretch| stretch.history.concerns(now)) || self.whole.concerns(now)
+        stretches.any(|stretch| stretch.history.races(now, known)) || self.whole.races(now, known)
     }
 
     /// Tells of each access to these bytes that races with this one.
@@ -183,16 +253,38 @@ impl Shadow {
     }
 
     /// Adds what is done to all of it.
-    pub(super) fn add_to_whole(&mut self, now: Epoch) {
-        self.whole.add(now);
+    pub(super) fn add_to_whole(&mut self, now: Epoch) -> Before {
+        self.whole.add(now)
     }
 
-    /// Adds an access to these bytes.
+    /// Adds an access to these bytes. If it needed no cut, returns the number of their stretch, and what was in the place of
+    /// the access.
     #[inline]
-    pub(super) fn add(&mut self, (from, to): (u64, u64), now: Epoch) {
-        match &mut self.stretches[..] {
-            [only] if (only.from, only.to) == (from, to) => only.history.add(now),
-            _ => self.add_to_some((from, to), now),
+    pub(super) fn add(&mut self, (from, to): (u64, u64), now: Epoch) -> Option<(u32, Before)> {
+        // What is left of an earlier execution tells nothing.
+        if let [only] = &mut self.stretches[..]
+            && only.history.is_empty()
+        {
+            (only.from, only.to) = (from, to);
+        }
+        let at = match &self.stretches[..] {
+            [_] => 0,
+            many => many.partition_point(|stretch| stretch.to <= from),
+        };
+        match self.stretches.get_mut(at) {
+            Some(same) if (same.from, same.to) == (from, to) => Some((at as u32, same.history.add(now))),
+            _ => {
+                self.add_to_some((from, to), now);
+                None
+            }
+        }
+    }
+
+    /// Takes back what was added last: to a stretch, or to all of it.
+    pub(super) fn take_back(&mut self, stretch: Option<u32>, before: Before) {
+        match stretch {
+            Some(stretch) => self.stretches[stretch as usize].history.take_back(before),
+            None => self.whole.take_back(before),
         }
     }
 

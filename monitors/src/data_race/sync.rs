@@ -42,6 +42,7 @@ impl Knowledge for VectorClock {
         VectorClock::join(self, other);
     }
 
+    #[inline]
     fn forget(&mut self) {
         self.clear();
     }
@@ -77,6 +78,89 @@ pub(super) struct Synchronisation<K> {
     vars: Vec<Var<K>>,
     /// Nothing from here on was used in this execution.
     vars_used: usize,
+    changes: Changes<K>,
+}
+
+/// What the last operations changed, one entry for each.
+#[derive(Debug, Default)]
+struct Changes<K> {
+    /// Entries from `used` on are kept for their memory.
+    list: Vec<Change<K>>,
+    used: usize,
+    /// Number of operations before the first of these.
+    first: usize,
+}
+
+/// Most operations that can be taken back: what they changed takes room.
+const CHANGES_MAX: usize = 1 << 12;
+
+impl<K> Changes<K> {
+    /// The next operation cannot be taken back, and so none before it.
+    fn skip(&mut self) {
+        self.first += self.used + 1;
+        self.used = 0;
+    }
+}
+
+/// What an operation changed: what its task knew of itself, and what a task knew or a variable gave.
+#[derive(Clone, Debug, Default)]
+struct Change<K> {
+    actor: u32,
+    own: u32,
+    task: u32,
+    var: u32,
+    changed: Changed,
+    /// What the task knew, or was to acquire.
+    of_task: K,
+    /// What the variable gave, to all or to those who do not share.
+    of_var: K,
+    giver: Option<EventId>,
+}
+
+/// What there is to be put back: of a task one of the two at most, and of a variable.
+#[derive(Clone, Copy, Debug, Default)]
+struct Changed {
+    known: bool,
+    to_acquire: bool,
+    given: bool,
+    shared: bool,
+}
+
+impl Changed {
+    /// What an operation may change, but for what its task knows of itself.
+    fn by(access: &SyncVarAccess) -> Changed {
+        use SyncVarOp::*;
+        let acquires = acquires(access.order);
+        let nothing = Changed::default();
+        let known = Changed {
+            known: true,
+            ..nothing
+        };
+        let given = Changed {
+            given: true,
+            ..nothing
+        };
+        match access.op {
+            TaskBegin | TaskEnd => nothing,
+            AtomicLoad | AtomicRmwFailed => Changed {
+                known: acquires,
+                to_acquire: !acquires,
+                ..nothing
+            },
+            AtomicRmw => Changed {
+                known: acquires,
+                to_acquire: !acquires,
+                ..given
+            },
+            AtomicStore | LockRelease | CondvarWait | OnceEnd | Unpark => given,
+            SharedRelease => Changed {
+                shared: true,
+                ..nothing
+            },
+            LockAcquire | LockTryAcquire | SharedAcquire | SharedTryAcquire | TaskFork | TaskJoin => known,
+            _ => Changed { known: true, ..given },
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -165,6 +249,7 @@ impl<K: Knowledge> Synchronisation<K> {
             var.numbered.forget();
         }
         self.vars_used = 0;
+        (self.changes.used, self.changes.first) = (0, 0);
     }
 
     /// What the task knows.
@@ -278,6 +363,113 @@ impl<K: Knowledge> Synchronisation<K> {
             fenced.forget();
             fenced.join(known);
         }
+    }
+}
+
+/// A clock that knows nothing, and need not ask for memory to know something of the first tasks.
+fn with_room() -> VectorClock {
+    let mut clock = VectorClock::from_iter([1; 8]);
+    clock.clear();
+    clock
+}
+
+impl Synchronisation<VectorClock> {
+    /// Takes in the next operation, of which its task knows from then on; it may be taken back.
+    pub(super) fn take_in(&mut self, access: &SyncVarAccess) {
+        let EventId { task, index } = access.event;
+        let known = self.known(task);
+        let own = known.get(task);
+        self.note(access, own);
+        self.tasks[task.index()].known.set(task, index);
+        self.observe(access);
+    }
+
+    /// Keeps what the operation may change. What messages, rounds of a barrier and fences change is not kept.
+    #[inline]
+    fn note(&mut self, access: &SyncVarAccess, own: u32) {
+        use SyncVarOp::*;
+        let actor = access.event.task;
+        let (mut task, mut var) = (actor, access.var);
+        match access.op {
+            Fence | ChannelSend | ChannelReceive | ChannelClose | BarrierArrive | BarrierPass => {
+                return self.changes.skip();
+            }
+            _ if self.changes.used == CHANGES_MAX => return self.changes.skip(),
+            TaskFork => task = access.other_task().unwrap_or(actor),
+            CondvarWait if access.other_var() != SyncVar::NONE => var = access.other_var(),
+            _ => {}
+        }
+        let mut changed = Changed::by(access);
+        if var == SyncVar::NONE {
+            (changed.given, changed.shared) = (false, false);
+        }
+        let Changes { list, used, .. } = &mut self.changes;
+        if *used == list.len() {
+            // With room for some tasks, and all at once: later executions need no more.
+            list.resize_with((2 * *used).max(64), || Change {
+                of_task: with_room(),
+                of_var: with_room(),
+                ..Change::default()
+            });
+        }
+        let change = &mut list[*used];
+        *used += 1;
+        (change.actor, change.own) = (actor.0, own);
+        (change.task, change.var, change.changed) = (task.0, var.0, changed);
+        // A task that is created may not be there yet, nor a variable.
+        match self.tasks.get(task.index()) {
+            Some(from) if changed.known => change.of_task.clone_from(&from.known),
+            Some(from) if changed.to_acquire => change.of_task.clone_from(&from.to_acquire),
+            Some(_) => {}
+            None => change.of_task.forget(),
+        }
+        match self.vars.get(var.index()) {
+            Some(from) if changed.given => {
+                change.of_var.clone_from(&from.given);
+                change.giver = from.giver;
+            }
+            Some(from) if changed.shared => change.of_var.clone_from(&from.shared),
+            Some(_) => {}
+            None => {
+                change.of_var.forget();
+                change.giver = None;
+            }
+        }
+    }
+
+    /// Goes back to where only the first operations were taken in, so many. `false` if it cannot: then nothing has changed.
+    pub(super) fn go_back_to(&mut self, operations: usize) -> bool {
+        let Changes { list, used, first } = &mut self.changes;
+        if operations < *first {
+            return false;
+        }
+        let last = (operations - *first).min(*used);
+        for change in list[last..*used].iter().rev() {
+            let Changed {
+                known,
+                to_acquire,
+                given,
+                shared,
+            } = change.changed;
+            // Copied, so that all keep their room.
+            let task = &mut self.tasks[change.task as usize];
+            if known {
+                task.known.clone_from(&change.of_task);
+            } else if to_acquire {
+                task.to_acquire.clone_from(&change.of_task);
+            }
+            if given {
+                let var = &mut self.vars[change.var as usize];
+                var.given.clone_from(&change.of_var);
+                var.giver = change.giver;
+            } else if shared {
+                self.vars[change.var as usize].shared.clone_from(&change.of_var);
+            }
+            let actor = TaskId(change.actor);
+            self.tasks[actor.index()].known.set(actor, change.own);
+        }
+        *used = last;
+        true
     }
 }
 

@@ -7,6 +7,7 @@
 
 use super::super::{Engine, Runtime};
 use super::MEMORY;
+use super::log::Made;
 use super::record::{Memory, Raw, Record};
 use crate::record::{Access, Site, VarKind};
 use crate::trace::{Class, Key};
@@ -56,6 +57,18 @@ pub(crate) enum Owner {
     Atomic(u32),
     /// Whoever is there.
     Unknown,
+}
+
+impl Owner {
+    /// The variable of a cell or an atomic; and once more if that is an atomic's.
+    #[inline(always)]
+    fn var(self) -> Option<(u32, SyncVar)> {
+        match self {
+            Owner::Cell(var) => Some((var, SyncVar::NONE)),
+            Owner::Atomic(var) => Some((var, SyncVar(var))),
+            Owner::Unknown => None,
+        }
+    }
 }
 
 /// The pieces of an access: one, unless it is by address alone.
@@ -120,16 +133,17 @@ impl Runtime {
         }
     }
 
-    /// Where a cell or an atomic lies, which is accessed as a whole.
-    fn whole(&self, record: &mut Record, access: &DataAccess, var: u32, is_atomic: bool) -> Piece {
-        let own = if is_atomic { SyncVar(var) } else { SyncVar::NONE };
+    /// Where a cell or an atomic lies, which is accessed as a whole. `own` is the variable of an atomic.
+    #[inline(always)]
+    fn whole_piece(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> Piece {
         let (memory, offset) = match self.blocks.heap_at(access.address) {
             Some(block) => (
                 Memory::Block(block),
                 access.address - self.blocks.get(block).start,
             ),
             None => {
-                record.put(var, access.address, access.size, is_atomic);
+                let record = self.listeners.record();
+                record.put(var, access.address, access.size, own != SyncVar::NONE);
                 (Memory::Var(var), 0)
             }
         };
@@ -161,9 +175,65 @@ impl Runtime {
         })
     }
 
-    #[inline]
-    fn tell_piece(&mut self, access: &DataAccess, piece: &Piece, after: EventId) {
+    /// Publishes an access to a cell or an atomic, as a whole.
+    #[inline(always)]
+    fn tell_whole(&mut self, access: &DataAccess, var: u32, own: SyncVar) {
+        let is_as_before = self.is_as_before(access, var, own);
+        if !is_as_before {
+            self.tell_new_whole(access, var, own);
+        }
+    }
+
+    /// Whether the next thing that monitors are to be told of is such an access, and what they were told of it in the execution
+    /// before tells them again.
+    #[inline(always)]
+    fn is_as_before(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> bool {
+        if !self.may_be_as_before() {
+            return false;
+        }
+        let (task, events) = (self.current, self.events.len());
+        let index = self.tasks[task as usize].events;
+        let record = self.listeners.record();
+        record.put(var, access.address, access.size, own != SyncVar::NONE);
+        let location = record.location(Memory::Var(var), task);
+        let after = EventId {
+            task: TaskId(task),
+            index,
+        };
+        self.listeners.log.push_again(access, after, events, location)
+    }
+
+    /// Blocks may be elsewhere in each execution; and who is told at once is told in any case.
+    #[inline(always)]
+    fn may_be_as_before(&self) -> bool {
+        self.listeners.keeps_log && !self.listeners.tells_at_once && !self.blocks.any_heap()
+    }
+
+    #[inline(never)]
+    fn tell_new_whole(&mut self, access: &DataAccess, var: u32, own: SyncVar) {
+        let piece = self.whole_piece(access, var, own);
+        let made = if self.may_be_as_before() {
+            Made::of(access)
+        } else {
+            Made::OTHERWISE
+        };
+        self.tell_piece(access, piece, made);
+    }
+
+    /// The last event of the current task.
+    #[inline(always)]
+    fn last_of_current(&self) -> EventId {
+        EventId {
+            task: TaskId(self.current),
+            index: self.tasks[self.current as usize].events,
+        }
+    }
+
+    /// Publishes an access to a piece of memory.
+    #[inline(always)]
+    fn tell_piece(&mut self, access: &DataAccess, piece: Piece, made: Made) {
         let current = self.current;
+        let after = self.last_of_current();
         let record = self.listeners.record();
         let told = DataVarAccess {
             after,
@@ -179,14 +249,16 @@ impl Runtime {
         if access.owner == Owner::Unknown
             && let Memory::Block(block) = piece.memory
         {
-            let address = self.blocks.get(block).start + piece.offset;
-            self.listeners.record().raw.push(Raw {
-                address,
-                size: piece.size,
-                told,
-            });
+            self.keep_raw(block, &piece, told);
         }
-        self.tell_memory(MemoryDeed::Access(told));
+        self.tell_memory(MemoryDeed::Access(told), made);
+    }
+
+    /// Keeps an access by address, for atomics that are not in use yet.
+    fn keep_raw(&mut self, block: u32, piece: &Piece, told: DataVarAccess) {
+        let address = self.blocks.get(block).start + piece.offset;
+        let size = piece.size;
+        self.listeners.record().raw.push(Raw { address, size, told });
     }
 }
 
@@ -243,40 +315,39 @@ impl Engine {
     /// The pieces of memory that an access touches.
     fn pieces(self, access: &DataAccess) -> Pieces {
         let rt = self.rt();
+        let mut pieces = Pieces::new();
+        if let Some((var, own)) = access.owner.var() {
+            pieces.push(rt.whole_piece(access, var, own));
+            return pieces;
+        }
         // The box, not what is in it: another one would have to be made to stand there meanwhile.
         let mut record = rt.listeners.record.take().unwrap_or_default();
-        let mut pieces = Pieces::new();
-        match access.owner {
-            Owner::Cell(var) => pieces.push(rt.whole(&mut record, access, var, false)),
-            Owner::Atomic(var) => pieces.push(rt.whole(&mut record, access, var, true)),
-            Owner::Unknown => {
-                rt.blocks.settle();
-                record.settle_atomics();
-                let (mut at, end) = (access.address, access.address.saturating_add(access.size));
-                while at < end {
-                    let piece = rt.piece(&record, at, end);
-                    at += piece.size;
-                    pieces.push(piece);
-                }
-            }
+        rt.blocks.settle();
+        record.settle_atomics();
+        let (mut at, end) = (access.address, access.address.saturating_add(access.size));
+        while at < end {
+            let piece = rt.piece(&record, at, end);
+            at += piece.size;
+            pieces.push(piece);
         }
         rt.listeners.record = Some(record);
         pieces
     }
 
     /// Publishes an access, piece by piece.
+    #[inline]
     pub(super) fn tell_pieces(self, access: &DataAccess) {
-        let (rt, after) = (self.rt(), self.last_event());
-        if let Owner::Cell(var) | Owner::Atomic(var) = access.owner {
-            let mut record = rt.listeners.record.take().unwrap_or_default();
-            let is_atomic = access.owner == Owner::Atomic(var);
-            let piece = rt.whole(&mut record, access, var, is_atomic);
-            rt.listeners.record = Some(record);
-            return rt.tell_piece(access, &piece, after);
+        let rt = self.rt();
+        match access.owner.var() {
+            Some((var, own)) => rt.tell_whole(access, var, own),
+            None => self.tell_each_piece(access),
         }
-        let pieces = self.pieces(access);
-        for piece in &pieces {
-            rt.tell_piece(access, piece, after);
+    }
+
+    #[inline(never)]
+    fn tell_each_piece(self, access: &DataAccess) {
+        for piece in self.pieces(access) {
+            self.rt().tell_piece(access, piece, Made::OTHERWISE);
         }
     }
 
@@ -306,7 +377,7 @@ impl Engine {
                 var: SyncVar(var),
                 ..raw.told
             };
-            self.rt().tell_memory(MemoryDeed::Access(told));
+            self.rt().tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
         }
     }
 
@@ -394,7 +465,7 @@ impl Engine {
             var,
             site: record.site_id(site),
         };
-        rt.tell_memory(MemoryDeed::Allocation(allocation));
+        rt.tell_memory(MemoryDeed::Allocation(allocation), Made::OTHERWISE);
     }
 
     /// Publishes that a block was given back.
@@ -411,10 +482,10 @@ impl Engine {
     fn tell_release(self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
         let after = self.last_event();
         let rt = self.rt();
-        let events = rt.events.as_slice();
+        let (events, alike) = (rt.events.as_slice(), rt.events.alike());
         let record = rt.listeners.record();
-        record.catch_up(events);
+        record.catch_up(events, alike);
         let release = release(after.task, after, record);
-        rt.tell_memory(MemoryDeed::Release(release));
+        rt.tell_memory(MemoryDeed::Release(release), Made::OTHERWISE);
     }
 }

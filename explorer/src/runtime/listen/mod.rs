@@ -1,8 +1,10 @@
 //! Publishing events to monitors. Nothing here is reached when nobody listens.
 
+mod log;
 mod memory;
 mod pointers;
 mod record;
+mod repeated;
 mod sites;
 #[cfg(test)]
 mod tests;
@@ -18,6 +20,7 @@ use super::{Engine, Runtime};
 use crate::described::{FindingDeed, NamedPlace};
 use crate::record::{Site, Status};
 use intermezzo_sdk as sdk;
+use log::{Log, Made};
 use record::{Record, aggregate};
 use sdk::{
     Context, EventAttribute, EventId, Execution, FindingKind, Interests, MemoryDeed, MemoryEvent, Monitor,
@@ -85,7 +88,7 @@ pub(crate) struct Listeners {
     /// The execution so far, as monitors see it; made when first needed.
     record: Option<Box<Record>>,
     /// What was done with plain memory since monitors were told of it last; and whether any wants to be told so.
-    log: Vec<MemoryEvent>,
+    log: Log,
     keeps_log: bool,
     /// `true` if a monitor wants to be told of plain memory at once.
     tells_at_once: bool,
@@ -181,7 +184,7 @@ impl Runtime {
             return;
         };
         let mut record = self.listeners.record.take().unwrap_or_default();
-        record.catch_up(self.events.as_slice());
+        record.catch_up(self.events.as_slice(), self.events.alike());
         let mut next = 0;
         loop {
             // Panics are caught for all of them together: it is the last that was called.
@@ -218,7 +221,7 @@ impl Runtime {
     pub(super) fn tell_begin(&mut self) {
         self.listeners.record().clear();
         self.listeners.reported.clear();
-        self.listeners.log.clear();
+        self.listeners.log.begin();
         let number = self.number;
         self.tell(Listener::is_there, "on_execution_begin", |monitor, _| {
             monitor.on_execution_begin(&Execution {
@@ -231,12 +234,13 @@ impl Runtime {
 
     /// Publishes something that is done with plain memory: at once, or with all else when the execution is over.
     #[inline]
-    fn tell_memory(&mut self, what: MemoryDeed) {
+    fn tell_memory(&mut self, what: MemoryDeed, made: Made) {
         if self.listeners.keeps_log {
-            let events = self.events.as_slice().len();
-            self.listeners.log.push(MemoryEvent { events, what });
+            let events = self.events.len();
+            self.listeners.log.push(MemoryEvent { events, what }, made);
             if self.listeners.log.len() >= LOG_MAX {
                 self.tell_log();
+                self.listeners.log.drop_all();
             }
         }
         if self.listeners.tells_at_once {
@@ -268,12 +272,17 @@ impl Runtime {
     /// Tells of what was done with plain memory since the last time.
     #[inline(never)]
     fn tell_log(&mut self) {
-        let mut log = std::mem::take(&mut self.listeners.log);
-        if !log.is_empty() {
+        let log = std::mem::take(&mut self.listeners.log);
+        let memory = log.as_slice();
+        if !memory.is_empty() {
+            let record = self.listeners.record.get_or_insert_default();
+            record.catch_up(self.events.as_slice(), self.events.alike());
+            // An access is as it was if all is that comes before it.
+            let alike = record.same_accesses();
+            let same = memory[..log.same()].partition_point(|event| event.events <= alike);
             self.tell(Listener::wants_log, "on_memory", |monitor, cx| {
-                monitor.on_memory(&log, cx)
+                monitor.on_memory_again(memory, same, cx)
             });
-            log.clear();
         }
         self.listeners.log = log;
     }
@@ -281,10 +290,12 @@ impl Runtime {
     pub(super) fn tell_end(&mut self, complete: bool) {
         if self.listeners.keeps_log {
             self.tell_log();
+            self.listeners.log.end();
         }
         let number = self.number;
         let record = self.listeners.record();
-        record.catch_up(self.events.as_slice());
+        record.catch_up(self.events.as_slice(), self.events.alike());
+        record.end();
         let mut accesses = std::mem::take(&mut self.listeners.ended);
         accesses.clear();
         accesses.extend_from_slice(self.listeners.record().accesses());
@@ -361,7 +372,7 @@ impl Runtime {
             return;
         }
         let record = self.listeners.record();
-        record.catch_up(self.events.as_slice());
+        record.catch_up(self.events.as_slice(), self.events.alike());
         let Some(&access) = record.accesses().last() else {
             return;
         };

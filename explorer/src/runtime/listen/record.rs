@@ -1,5 +1,6 @@
 //! The execution that runs, in the words of the monitors.
 
+use super::repeated::Repeated;
 use super::sites::SiteNumbers;
 use crate::record::{Event, Site, TaskSet};
 use hashbrown::HashMap;
@@ -92,7 +93,9 @@ pub(super) struct Record {
     pub(super) atomics: Vec<(usize, usize, u32)>,
     /// Plain accesses by address, for atomics that are not in use yet.
     pub(super) raw: Vec<Raw>,
-    accesses: Vec<SyncVarAccess>,
+    accesses: Repeated<SyncVarAccess>,
+    /// The event that was asked for last, and where in the source it is.
+    last_site: Option<(EventId, SiteId)>,
     order: HappensBefore,
     /// Which tasks could take each step.
     pub(super) sets: Sets,
@@ -150,7 +153,8 @@ impl Record {
         self.memories.clear();
         self.atomics.clear();
         self.raw.clear();
-        self.accesses.clear();
+        self.accesses.begin();
+        self.last_site = None;
         if !self.order.is_empty() {
             self.order.clear();
         }
@@ -175,7 +179,7 @@ impl Record {
     }
 
     /// The number of a piece of memory, which this task accesses.
-    #[inline]
+    #[inline(always)]
     pub(super) fn location(&mut self, memory: Memory, user: u32) -> Location {
         let known = match memory {
             Memory::Var(var) => self.var(var).location,
@@ -228,7 +232,7 @@ impl Record {
     }
 
     /// Notes where a cell or an atomic is; whatever was there before is no more.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(&mut self, var: u32, address: usize, size: usize, is_atomic: bool) {
         let execution = self.execution();
         let known = self.var(var);
@@ -318,38 +322,69 @@ impl Record {
 
     /// Where in the source an event is.
     pub(super) fn last_site(&mut self, event: EventId) -> SiteId {
-        let access = self.accesses.iter().rev().find(|access| access.event == event);
-        access.map_or(SiteId(u32::MAX), |access| access.site)
+        if let Some((asked, site)) = self.last_site
+            && asked == event
+        {
+            return site;
+        }
+        let mut accesses = self.accesses.as_slice().iter().rev();
+        let access = accesses.find(|access| access.event == event);
+        let site = access.map_or(SiteId(u32::MAX), |access| access.site);
+        self.last_site = Some((event, site));
+        site
     }
 
-    /// Takes in what has happened since: `events` are all events of the execution.
+    /// Takes in what has happened since: `events` are all events of the execution, the first of which are like those of the
+    /// execution before, `alike` of them, but for what was read and written.
     #[inline]
-    pub(super) fn catch_up(&mut self, events: &[Event]) {
-        for event in &events[self.accesses.len()..] {
-            let site = self.site_id(event.site);
-            self.accesses.push(SyncVarAccess {
-                event: EventId {
-                    task: TaskId(event.task),
-                    index: event.index,
-                },
-                var: SyncVar(event.var),
-                op: event.op,
-                order: event.order,
-                read: event.read,
-                written: event.written,
-                site,
-            });
+    pub(super) fn catch_up(&mut self, events: &[Event], alike: usize) {
+        while let Some(event) = events.get(self.accesses.len()) {
+            match self.accesses.expected() {
+                Some(known)
+                    if self.accesses.len() < alike
+                        && (known.read, known.written) == (event.read, event.written) =>
+                {
+                    self.accesses.push_expected();
+                }
+                _ => self.take_in(event),
+            }
         }
+    }
+
+    fn take_in(&mut self, event: &Event) {
+        let site = self.site_id(event.site);
+        self.accesses.push(SyncVarAccess {
+            event: EventId {
+                task: TaskId(event.task),
+                index: event.index,
+            },
+            var: SyncVar(event.var),
+            op: event.op,
+            order: event.order,
+            read: event.read,
+            written: event.written,
+            site,
+        });
     }
 
     /// What has happened, as far as it was caught up with.
     pub(super) fn accesses(&self) -> &[SyncVarAccess] {
-        &self.accesses
+        self.accesses.as_slice()
+    }
+
+    /// How many of them, from the first, are as in the execution before.
+    pub(super) fn same_accesses(&self) -> usize {
+        self.accesses.same()
+    }
+
+    /// The execution is over, and all of it was caught up with.
+    pub(super) fn end(&mut self) {
+        self.accesses.end();
     }
 
     /// The order of all that.
     pub(super) fn order(&mut self) -> &HappensBefore {
-        for access in &self.accesses[self.order.len()..] {
+        for access in &self.accesses.as_slice()[self.order.len()..] {
             self.order.add(access);
         }
         &self.order
@@ -367,13 +402,19 @@ impl Record {
 }
 
 /// The entry of that number, which is made if there is none.
-#[inline]
+#[inline(always)]
 fn entry<T: Clone + Default>(list: &mut Vec<T>, number: u32) -> &mut T {
     let at = number as usize;
     if at >= list.len() {
-        list.resize(at + 1, T::default());
+        make_entry(list, at);
     }
     &mut list[at]
+}
+
+#[cold]
+#[inline(never)]
+fn make_entry<T: Clone + Default>(list: &mut Vec<T>, at: usize) {
+    list.resize(at + 1, T::default());
 }
 
 fn listed(tasks: &TaskSet) -> Vec<TaskId> {

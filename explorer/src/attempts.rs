@@ -1,8 +1,8 @@
 //! Tests that do not always do the same: executions before the search that are not judged, executions tried again, and
 //! what the search loses where that does not help (CHESS, OSDI 2008, section 4.2).
 
-use crate::runtime::{Executed, Worker};
-use crate::search::DepthFirst;
+use intermezzo_engine::runtime::{Executed, Worker};
+use intermezzo_search::DepthFirst;
 use serde::{Deserialize, Serialize};
 
 /// What is to be done after an execution.

@@ -1,12 +1,12 @@
 //! What an execution that did not simply end well amounts to, in words.
 
-use crate::described::NamedPlace;
 use crate::report::{Evidence, Finding, FindingEvent, WaitingTask};
-use crate::runtime::{
+use intermezzo_engine::described::NamedPlace;
+use intermezzo_engine::runtime::{
     AwaitedVar, Crash, Doing, Endless, EndlessLoop, EventLine, Hang, PanicNote, Reported, Scene, Stop,
     Trouble, Unlike, Verdict, Waiting,
 };
-use crate::schedule::{Choice, Premises, Schedule};
+use intermezzo_engine::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
 
 /// Whether the execution came to an end of its own.
@@ -428,14 +428,14 @@ fn judge_endless(endless: &Endless, current: &str) -> (FindingKind, String, Vec<
 
 fn shape(choice: &Choice) -> String {
     let kind = match choice.kind {
-        crate::schedule::ChoiceKind::Task => "which task goes next",
-        crate::schedule::ChoiceKind::Value => "a value of `choose`",
-        crate::schedule::ChoiceKind::WeakExchange => "whether a weak compare-exchange fails",
-        crate::schedule::ChoiceKind::TryLock => "whether a try_lock fails",
-        crate::schedule::ChoiceKind::Waiter => "whom notify_one wakes",
-        crate::schedule::ChoiceKind::Wake => "why a wait ends",
-        crate::schedule::ChoiceKind::Rescue => "who goes on for no reason where nobody else can",
-        crate::schedule::ChoiceKind::Ended => "whether a task that is over is found ended",
+        intermezzo_engine::schedule::ChoiceKind::Task => "which task goes next",
+        intermezzo_engine::schedule::ChoiceKind::Value => "a value of `choose`",
+        intermezzo_engine::schedule::ChoiceKind::WeakExchange => "whether a weak compare-exchange fails",
+        intermezzo_engine::schedule::ChoiceKind::TryLock => "whether a try_lock fails",
+        intermezzo_engine::schedule::ChoiceKind::Waiter => "whom notify_one wakes",
+        intermezzo_engine::schedule::ChoiceKind::Wake => "why a wait ends",
+        intermezzo_engine::schedule::ChoiceKind::Rescue => "who goes on for no reason where nobody else can",
+        intermezzo_engine::schedule::ChoiceKind::Ended => "whether a task that is over is found ended",
     };
     let running = if choice.preempts {
         ", the running one among them"

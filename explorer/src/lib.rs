@@ -10,46 +10,53 @@
 //! ```
 
 mod attempts;
-mod coverage;
-mod described;
 mod driver;
-mod environment;
-mod estimate;
 mod explore;
 mod files;
-#[doc(hidden)]
-pub mod foreign;
 mod judge;
 mod listening;
-mod lookalike;
 mod minimise;
-mod monitors;
 mod plugin;
-mod record;
 pub mod recording;
 pub mod report;
-mod runtime;
-pub mod schedule;
-mod scope;
-pub mod search;
 pub mod settings;
-mod sites;
-mod source;
-mod strategy;
-mod suggest;
-pub mod trace;
-mod words;
+
+/// Schedules: the decisions of an execution, as tokens and as files.
+pub mod schedule {
+    pub use intermezzo_engine::schedule::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, TestBinary};
+}
+
+/// Strategies: which schedule comes next.
+pub mod search {
+    pub use intermezzo_search::{
+        BestFirst, BuiltIn, ChoicePoint, DepthBounded, DepthFirst, Hand, Idle, Interesting,
+        IterativeDelayBounding, IterativePreemptionBounding, Left, Operation, Past, Plan, Prefix, Priorities,
+        Priority, PriorityKind, PrioritySpec, Rank, Ranked, Replay, SearchState, Strategy, ThreadBound,
+    };
+}
+
+/// The happens-before relation of an execution.
+pub mod trace {
+    pub use intermezzo_engine::trace::Trace;
+}
 
 /// Concurrent breakpoints: places in the code at which two tasks meet, and which of them goes first. Inside an exploration
 /// the setting `breakpoints` arms them, and nobody waits in real time.
 pub use intermezzo_breakpoint as breakpoint;
+#[doc(hidden)]
+pub use intermezzo_engine::foreign;
 
-pub use coverage::{IRootCoverage, IRootsExposed, MemoError, MemoProblem};
 pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
-pub use environment::Environment;
-pub use estimate::Estimate;
 pub use explore::{Explorer, Strategy};
-pub use lookalike::*;
+pub use intermezzo_engine::environment::Environment;
+pub use intermezzo_engine::runtime::Glance;
+pub use intermezzo_engine::runtime::journal::{Unfinished, unfinished};
+pub use intermezzo_engine::schedule::{Schedule, ScheduleError, TestBinary};
+pub use intermezzo_engine::scope::Scope;
+pub use intermezzo_engine::sites::Sites;
+pub use intermezzo_lookalikes::*;
+pub use intermezzo_search::classic::maple::{IRootCoverage, IRootsExposed, MemoError, MemoProblem};
+pub use intermezzo_search::estimate::Estimate;
 pub use plugin::bring as bring_monitors;
 pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
@@ -57,9 +64,4 @@ pub use report::{
     PlainAccesses, RankBound, ReplayedBy, Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace,
     TextStyle, Verdict, WaitingTask,
 };
-pub use runtime::Glance;
-pub use runtime::journal::{Unfinished, unfinished};
-pub use schedule::{Schedule, ScheduleError, TestBinary};
-pub use scope::Scope;
 pub use settings::{Arrays, Epsilon, Reduction, SettingError, Settings, StrategyKind, VariableSets, Wanted};
-pub use sites::Sites;

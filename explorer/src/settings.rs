@@ -11,24 +11,24 @@ mod strategy;
 mod table;
 mod together;
 
-#[doc(hidden)]
-pub use crate::suggest::did_you_mean;
 pub use config::{Config, ConfigError, Given, Section};
+#[doc(hidden)]
+pub use intermezzo_engine::suggest::did_you_mean;
 pub use journal::JournalAt;
 pub use layers::{Layer, Layers, LayersError, Origin};
 pub use refusal::tell_refusal;
 
-pub use crate::monitors::Wanted;
-pub use crate::search::kinds::{Reduction, StrategyKind, VariableSets};
-pub use crate::strategy::{Arrays, Epsilon};
+pub use intermezzo_engine::monitors::Wanted;
+pub use intermezzo_engine::strategy::{Arrays, Epsilon};
+pub use intermezzo_search::kinds::{Reduction, StrategyKind, VariableSets};
 
-use crate::environment::Environment;
-use crate::schedule::{Choice, Premises, Schedule, TestBinary};
-use crate::scope::Scope;
-use crate::search::PrioritySpec;
-use crate::sites::Sites;
 use detail::Detail;
 use intermezzo_breakpoint::Armings;
+use intermezzo_engine::environment::Environment;
+use intermezzo_engine::schedule::{Choice, Premises, Schedule, TestBinary};
+use intermezzo_engine::scope::Scope;
+use intermezzo_engine::sites::Sites;
+use intermezzo_search::PrioritySpec;
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;

@@ -10,6 +10,7 @@ use crate::search_flags::{self, Given, SearchFlags};
 use crate::view;
 use anstyle::AnsiColor;
 use intermezzo::Report;
+use intermezzo::report::covered;
 use intermezzo_corpus::{Arguments, Program, programs};
 use serde::Serialize;
 use std::path::Path;
@@ -110,7 +111,7 @@ fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
         "{}  {:width$}  {came}{expected}: {executions}; {}\n",
         output::painted(word, colour),
         program.name,
-        report.coverage().with_limits(report.limits(), any, passes)
+        covered(report.coverage(), report.limits(), any, passes)
     )
 }
 

@@ -6,6 +6,7 @@ use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
 use intermezzo::refinement::REFINEMENT_FORMAT;
+use intermezzo::report::covered;
 use intermezzo::{
     BreakpointFigures, Coverage, Detail, Environment, Limit, NamedPlace, Schedule, TestBinary, TextStyle,
     Verdict,
@@ -215,7 +216,7 @@ impl ProjectReport {
             line.push_str("; ");
         }
         let (any, passes) = (!self.findings.is_empty(), self.verdict.is_pass());
-        line.push_str(&self.coverage.with_limits(&self.limits, any, passes));
+        line.push_str(&covered(&self.coverage, &self.limits, any, passes));
         let mut text = output::beside_verdict(self.verdict, &line, style);
         let mut say = |line: &str| text.push_str(&output::indented(line, output::BESIDE, style));
         for finding in &self.findings {

@@ -2,7 +2,7 @@
 //! often. Warnings are listed beside errors, and take no place from them.
 
 use crate::report::Finding;
-use crate::strategy::Rank;
+use intermezzo_engine::strategy::Rank;
 use intermezzo_sdk::FindingKind;
 use std::collections::BTreeMap;
 

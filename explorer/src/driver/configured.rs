@@ -1,15 +1,16 @@
 //! The search that the settings ask for.
 
-use crate::coverage::Options;
-use crate::search::kinds::{Reduction, StrategyKind, VariableSets};
-use crate::search::sampling::{self, Sampling};
-use crate::search::{
+use crate::settings::Settings;
+use intermezzo_engine::strategy::{Arrays, Strategy};
+use intermezzo_engine::trace::{Fingerprints, Suits};
+use intermezzo_search::classic::maple::Options;
+use intermezzo_search::kinds::{Reduction, StrategyKind, VariableSets};
+use intermezzo_search::policies;
+use intermezzo_search::sampling::Sampling;
+use intermezzo_search::{
     Auto, BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
     IterativePreemptionBounding, Ranked, ThreadBound,
 };
-use crate::settings::Settings;
-use crate::strategy::{Arrays, Strategy};
-use crate::trace::{Fingerprints, Suits};
 use std::sync::Arc;
 
 /// Bytes for each of the two tables of fingerprints: of states reached, and of traces.
@@ -113,9 +114,9 @@ fn auto(settings: &Settings, suits: Suits, drawn: u64) -> Box<dyn Strategy> {
     }
     let scoped = !settings.preempt_in.is_empty() || !settings.preempt_not_in.is_empty();
     let policy = match settings.preemptions {
-        None if !scoped => Auto::members(),
+        None if !scoped => policies::usual_portfolio(),
         // No other policy keeps to a bound or a scope.
-        most => sampling::policy(&StrategyKind::Random, most),
+        most => policies::policy(&StrategyKind::Random, most),
     };
     Box::new(Auto::new(
         whole.map(|reduction| strategy(&first(reduction))),
@@ -162,7 +163,7 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
         StrategyKind::Coverage => unreachable!("a search by iRoots is made by the session that knows them"),
         StrategyKind::Auto => unreachable!("it is made around the search of the other settings"),
         sampler => {
-            let policy = sampling::policy(sampler, most);
+            let policy = policies::policy(sampler, most);
             let first = settings.first_execution.map(|first| first.saturating_sub(1));
             Box::new(Sampling::new(settings.seed, policy).up_to(settings.executions, first))
         }

@@ -1,9 +1,9 @@
 //! Why an exploration is refused.
 
 use super::CheckpointError;
-use crate::coverage::MemoError;
-use crate::schedule::ScheduleError;
 use crate::settings::SettingError;
+use intermezzo_engine::schedule::ScheduleError;
+use intermezzo_search::classic::maple::MemoError;
 use std::fmt;
 
 /// Why an exploration was not begun.

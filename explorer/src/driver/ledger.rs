@@ -4,9 +4,9 @@
 //! what a single worker would have come to.
 
 use crate::attempts::Departures;
-use crate::described::BreakpointFigures;
-use crate::runtime::{Capped, Executed, Scoping};
-use crate::strategy::Rank;
+use intermezzo_engine::described::BreakpointFigures;
+use intermezzo_engine::runtime::{Capped, Executed, Scoping};
+use intermezzo_engine::strategy::Rank;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 
@@ -256,8 +256,8 @@ mod tests {
         let mut ledger = Ledger::default();
         for round in 0..5 {
             for taken in [2, 0, 1] {
-                let choice = crate::schedule::Choice {
-                    kind: crate::schedule::ChoiceKind::Task,
+                let choice = intermezzo_engine::schedule::Choice {
+                    kind: intermezzo_engine::schedule::ChoiceKind::Task,
                     preempts: false,
                     alternatives: 3,
                     taken,

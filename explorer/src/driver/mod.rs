@@ -17,24 +17,24 @@ pub use error::ExploreError;
 pub(crate) use progress::OnProgress;
 pub use progress::Progress;
 
-use crate::coverage::Session;
 use crate::judge;
 use crate::listening::{self, Listening};
 use crate::report::Report;
-use crate::runtime::{
-    Emergency, Glancing, Limits, Listeners, Reported, Trouble, Worker, crash, interrupt, journal, panics,
-    take_charge,
-};
-use crate::schedule::{Schedule, TestBinary};
-use crate::search::Replay;
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
-use crate::strategy::{Coverage, Strategy};
-use crate::trace::{Fingerprints, Suits};
 use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
 use common::{AtHand, Books, Common, End, Keeping};
 use intermezzo_breakpoint::Armings;
+use intermezzo_engine::runtime::{
+    Emergency, Glancing, Limits, Listeners, Reported, Trouble, Worker, crash, interrupt, journal, panics,
+    take_charge,
+};
+use intermezzo_engine::schedule::{Schedule, TestBinary};
+use intermezzo_engine::strategy::{Coverage, Strategy};
+use intermezzo_engine::trace::{Fingerprints, Suits};
 use intermezzo_sdk::{Interests, Monitor};
+use intermezzo_search::Replay;
+use intermezzo_search::classic::maple::Session;
 use ledger::Ledger;
 use reporting::Outcome;
 use shift::{Done, Shift};

@@ -1,8 +1,8 @@
 //! What a report says of preemptions that settings and the test left out.
 
-use crate::runtime::Scoping;
 use crate::settings::Settings;
-use crate::strategy::Coverage;
+use intermezzo_engine::runtime::Scoping;
+use intermezzo_engine::strategy::Coverage;
 
 /// Returns the notes of a report on preemptions that were left out, and on what was not heeded.
 pub(super) fn of_scoping(scoping: Scoping, settings: &Settings) -> Vec<String> {

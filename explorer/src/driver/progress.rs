@@ -1,6 +1,6 @@
 //! How far an exploration is, for the caller while it runs.
 
-use crate::estimate::Estimate;
+use intermezzo_search::estimate::Estimate;
 use std::time::Duration;
 
 /// How far an exploration is.

@@ -7,16 +7,16 @@ use super::ledger::Tally;
 use super::notes;
 use super::shift::{Done, GivenUp};
 use super::{OnProgress, Progress};
-use crate::estimate::Estimate;
 use crate::judge;
 use crate::minimise::{Deadline, Minimiser};
-use crate::report::{Finding, Limit, PlainAccesses, Report, count};
-use crate::runtime::{Reported, Worker};
-use crate::schedule::Premises;
+use crate::report::{Finding, Limit, PlainAccesses, Report, count, narrowed};
 use crate::settings::Settings;
-use crate::strategy::Coverage;
-use crate::trace::Fingerprints;
+use intermezzo_engine::runtime::{Reported, Worker};
+use intermezzo_engine::schedule::Premises;
+use intermezzo_engine::strategy::Coverage;
+use intermezzo_engine::trace::Fingerprints;
 use intermezzo_sdk::FindingKind;
+use intermezzo_search::estimate::Estimate;
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
@@ -239,7 +239,7 @@ impl Outcome<'_> {
         let coverage = match coverage {
             // What a few executions left out says nothing.
             Coverage::Sampled { .. } | Coverage::Replayed { .. } => coverage,
-            coverage => coverage.narrowed(&report.limits),
+            coverage => narrowed(coverage, &report.limits),
         };
         // What was interrupted has not passed, whatever it had covered.
         let complete = match ended {

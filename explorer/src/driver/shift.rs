@@ -5,16 +5,16 @@ use super::common::{AtHand, Common, End};
 use super::configured;
 use super::ledger::Tally;
 use crate::attempts::{self, After, Attempts};
-use crate::coverage::Session;
 use crate::judge;
 use crate::report::Finding;
-use crate::runtime::interrupt::interrupted;
-use crate::runtime::journal::Journal;
-use crate::runtime::{Executed, Stop, Trouble, Worker};
-use crate::schedule::{Schedule, TestBinary};
-use crate::strategy::Rank;
-use crate::trace::{Suits, Uncounted};
+use intermezzo_engine::runtime::interrupt::interrupted;
+use intermezzo_engine::runtime::journal::Journal;
+use intermezzo_engine::runtime::{Executed, Stop, Trouble, Worker};
+use intermezzo_engine::schedule::{Schedule, TestBinary};
+use intermezzo_engine::strategy::Rank;
+use intermezzo_engine::trace::{Suits, Uncounted};
 use intermezzo_sdk::FindingKind;
+use intermezzo_search::classic::maple::Session;
 
 /// Memory that a gathered trace may take: as it stands in a span, and when its span is joined to others.
 const TRACE_BYTES: usize = 64;

@@ -3,8 +3,8 @@
 //! Executions and steps bound it first: they are the same on each machine, and so is what comes of them. The clock is
 //! the last resort, and a note says where it was needed.
 
-use crate::runtime::interrupt::interrupted;
 use crate::settings::Settings;
+use intermezzo_engine::runtime::interrupt::interrupted;
 use std::time::{Duration, Instant};
 
 /// When minimising has to end.

@@ -18,12 +18,12 @@ mod script;
 mod trial;
 
 use crate::report::{Finding, Replays, Report, Reproduction};
-use crate::runtime::Worker;
-use crate::schedule::{Choice, Premises, Schedule};
-use crate::search::Replay;
 use crate::settings::Settings;
 pub(crate) use deadline::Deadline;
+use intermezzo_engine::runtime::Worker;
+use intermezzo_engine::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::FindingKind;
+use intermezzo_search::Replay;
 use prove::Proven;
 use same::Failure;
 use trial::{Budget, Shown, Size, Subject, Trial};

@@ -2,8 +2,8 @@
 
 use super::trial::Trial;
 use super::{Crashed, Search};
-use crate::search::IterativePreemptionBounding;
-use crate::strategy::Coverage;
+use intermezzo_engine::strategy::Coverage;
+use intermezzo_search::IterativePreemptionBounding;
 
 /// What is certain of the smallest execution found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use super::script::{Follow, Script};
 use super::trial::{Budget, Subject, Trial};
 use super::{Crashed, Minimiser};
 use crate::report::{Finding, FindingEvent, SuggestedBreakpoint, SuggestedPlace};
-use crate::schedule::ChoiceKind;
-use crate::sites::Sites;
 use intermezzo_breakpoint::{Arming, Armings, Refinements, Spot, Where};
+use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_engine::sites::Sites;
 use intermezzo_sdk::FindingKind;
 use std::collections::{HashMap, HashSet};
 

@@ -4,10 +4,10 @@
 //! still makes sense where an earlier change has opened or closed some. Where the task that should go cannot, the next
 //! in the script that can goes.
 
-use crate::record::Task;
-use crate::schedule::{Choice, ChoiceKind};
-use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
-use crate::trace::Trace;
+use intermezzo_engine::record::Task;
+use intermezzo_engine::schedule::{Choice, ChoiceKind};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::trace::Trace;
 use std::collections::VecDeque;
 
 /// Steps of one task in a row.

@@ -3,11 +3,11 @@
 use super::deadline::Deadline;
 use super::same::Failure;
 use super::script::Script;
-use crate::described::BreakpointFigures;
 use crate::judge;
 use crate::report::Finding;
-use crate::runtime::Worker;
-use crate::schedule::{Choice, ChoiceKind, Premises, Schedule};
+use intermezzo_engine::described::BreakpointFigures;
+use intermezzo_engine::runtime::Worker;
+use intermezzo_engine::schedule::{Choice, ChoiceKind, Premises, Schedule};
 
 /// How large an execution is: what counts most comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -81,7 +81,7 @@ fn answer(path: &Path, arguments: &str, rehearse: bool) -> Answer {
 #[cfg(unix)]
 mod elsewhere {
     use super::{Answer, PluginProblem, library};
-    use crate::runtime::crash::Crash;
+    use intermezzo_engine::runtime::crash::Crash;
     use std::fs::File;
     use std::io::{Read, Write, pipe};
     use std::os::fd::AsRawFd;

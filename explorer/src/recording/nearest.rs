@@ -5,9 +5,9 @@
 //! of a long execution often decide nothing, the preemptions are taken back too, likewise from the last. Misses: passing
 //! executions that need more than one other choice.
 
-use crate::schedule::Choice;
-use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
-use crate::trace::Trace;
+use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::trace::Trace;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Executions tried that differ from the failing one in one of its last choices.
@@ -92,7 +92,7 @@ impl Strategy for Continued {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::ChoiceKind;
+    use intermezzo_engine::schedule::ChoiceKind;
 
     fn choice(preempts: bool, alternatives: u32, taken: u32) -> Choice {
         Choice {

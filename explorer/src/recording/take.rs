@@ -6,10 +6,10 @@ use super::{Recorded, Recording};
 use crate::driver::Exploration;
 use crate::listening::{Listening, Make};
 use crate::report::{Finding, Report};
-use crate::schedule::{Choice, Schedule};
 use crate::settings::{Settings, Wanted};
-use crate::sites::Sites;
-use crate::strategy::Strategy;
+use intermezzo_engine::schedule::{Choice, Schedule};
+use intermezzo_engine::sites::Sites;
+use intermezzo_engine::strategy::Strategy;
 use intermezzo_sdk::{FindingKind, Monitor};
 use std::sync::PoisonError;
 

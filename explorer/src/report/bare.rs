@@ -1,7 +1,7 @@
 //! A finding of which nothing is known, for tests of what is made of findings.
 
 use super::Finding;
-use crate::schedule::Schedule;
+use intermezzo_engine::schedule::Schedule;
 use intermezzo_sdk::{FindingKind, Severity};
 
 impl Finding {

@@ -153,30 +153,28 @@ impl fmt::Display for Limit {
     }
 }
 
-impl Coverage {
-    /// Returns what a search covers that would cover this if nothing had narrowed it.
-    pub(crate) fn narrowed(self, limits: &[Limit]) -> Coverage {
-        let narrowing = limits.iter().filter(|limit| limit.narrows());
-        narrowing.fold(self, |coverage, limit| {
-            let words = limit.to_string();
-            match (coverage, limit) {
-                (Coverage::Bounded { reason, .. }, Limit::Departures { .. }) => {
-                    let before = reason.map(|reason| format!("{reason}; "));
-                    Coverage::unbounded(before.unwrap_or_default() + &words)
-                }
-                (coverage, _) => coverage.because(&words),
+/// Returns what a search covers that would cover `coverage` if nothing had narrowed it.
+pub(crate) fn narrowed(coverage: Coverage, limits: &[Limit]) -> Coverage {
+    let narrowing = limits.iter().filter(|limit| limit.narrows());
+    narrowing.fold(coverage, |coverage, limit| {
+        let words = limit.to_string();
+        match (coverage, limit) {
+            (Coverage::Bounded { reason, .. }, Limit::Departures { .. }) => {
+                let before = reason.map(|reason| format!("{reason}; "));
+                Coverage::unbounded(before.unwrap_or_default() + &words)
             }
-        })
-    }
-
-    /// Returns the coverage in words, as [`with_findings`](Self::with_findings); of a pass also what was not explored.
-    pub fn with_limits(&self, limits: &[Limit], any_findings: bool, passes: bool) -> String {
-        let mut words = self.with_findings(any_findings);
-        if passes && !matches!(self, Coverage::Replayed { .. }) {
-            words.push_str(&unexplored(limits));
+            (coverage, _) => coverage.because(&words),
         }
-        words
+    })
+}
+
+/// Returns the coverage in words, as [`Coverage::with_findings`]; of a pass also what was not explored.
+pub fn covered(coverage: &Coverage, limits: &[Limit], any_findings: bool, passes: bool) -> String {
+    let mut words = coverage.with_findings(any_findings);
+    if passes && !matches!(coverage, Coverage::Replayed { .. }) {
+        words.push_str(&unexplored(limits));
     }
+    words
 }
 
 /// Returns what was not explored, in words that follow what was: `; not explored: relaxed memory`. What narrowed the coverage

@@ -1,6 +1,6 @@
 //! Source files as reports name them, and their lines.
 
-pub use crate::source::{Search, parts, read};
+pub use intermezzo_engine::source::{Search, parts, read};
 
 use super::text::TextStyle;
 use std::collections::BTreeMap;

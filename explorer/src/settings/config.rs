@@ -12,8 +12,8 @@
 //! ```
 
 use super::{SettingError, Settings};
-use crate::foreign;
-use crate::suggest::did_you_mean;
+use intermezzo_engine::foreign;
+use intermezzo_engine::suggest::did_you_mean;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Where journals are kept, as a setting.
 
-use crate::runtime::journal;
+use intermezzo_engine::runtime::journal;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -1,6 +1,6 @@
 //! The bounds of a ranked search as settings.
 
-use crate::strategy::Epsilon;
+use intermezzo_engine::strategy::Epsilon;
 
 /// Reads a probability.
 pub(super) fn epsilon(text: &str) -> Result<Epsilon, String> {

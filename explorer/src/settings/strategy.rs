@@ -1,8 +1,8 @@
 //! Searches as settings name them: `dfs`, `pct(3)`, `portfolio(pct(3),2*pos,surw)`.
 
-use crate::search::Interesting;
-use crate::search::kinds::StrategyKind;
-use crate::suggest::give_instead;
+use intermezzo_engine::suggest::give_instead;
+use intermezzo_search::Interesting;
+use intermezzo_search::kinds::StrategyKind;
 
 /// What the setting `strategy` may be, for people.
 pub(super) const VALUES: &str = "`auto`, `dfs`, `delays`, `best-first`, `ranked`, `coverage`, `random`, `pct(DEPTH)`, `pct-all(DEPTH)`, \

@@ -1,6 +1,6 @@
 //! Why a checkpoint was refused: what was found, and what to do about it.
 
-use crate::foreign::{printable, quoted};
+use intermezzo_engine::foreign::{printable, quoted};
 use std::fmt;
 use std::path::PathBuf;
 

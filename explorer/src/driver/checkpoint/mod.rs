@@ -7,7 +7,7 @@ mod file;
 pub(super) use contents::{Contents, Ending, Identity};
 pub use error::{CheckpointError, CheckpointProblem};
 
-use crate::strategy::SearchState;
+use intermezzo_engine::strategy::SearchState;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

@@ -12,7 +12,7 @@ pub use places::with_places;
 pub use style::{Part, ReplayedBy, TextStyle};
 
 use super::lines::wrap;
-use super::{Coverage, Finding, FindingEvent, PlainAccesses, Report, Verdict, count};
+use super::{Coverage, Finding, FindingEvent, PlainAccesses, Report, Verdict, count, covered};
 use crate::settings::detail::Detail;
 use std::fmt;
 
@@ -78,11 +78,12 @@ impl Report {
             line.push_str("; ");
         }
         let passes = self.verdict.is_pass();
-        line.push_str(
-            &self
-                .coverage
-                .with_limits(&self.limits, !self.findings.is_empty(), passes),
-        );
+        line.push_str(&covered(
+            &self.coverage,
+            &self.limits,
+            !self.findings.is_empty(),
+            passes,
+        ));
         for line in wrap(&line, style.columns(), 0, 2) {
             let painted = line.replacen(outcome, &style.paint(part, outcome), 1);
             text.push_str(&painted);

@@ -1,0 +1,115 @@
+//! Parts of reports that the engine describes: places and accesses that a finding names, and the figures of armed breakpoints.
+
+use crate::words::plural;
+use intermezzo_breakpoint::Statistics;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A place that a finding names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedPlace {
+    /// `file:line:column`.
+    pub site: String,
+    /// The object that is accessed there, in words.
+    pub what: String,
+}
+
+/// An access to plain memory that a finding is about, which is no event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingDeed {
+    /// The last event of the task by then: nothing that others do comes between. Or the event that it was, at the same place.
+    pub after: String,
+    /// Name of the task.
+    pub task: String,
+    /// The access and its object: `write cell 1.1`.
+    pub what: String,
+    /// `file:line:column`.
+    pub site: String,
+}
+
+/// The figures of an armed breakpoint, over all executions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BreakpointFigures {
+    /// The breakpoint, by name; one between places in the source is called as it is written.
+    pub name: String,
+    /// How often a task came to one of its places, its local predicate holding.
+    pub visits: u64,
+    /// Of those, the ones that were skipped, or came when it had been hit as often as it may be.
+    pub skipped: u64,
+    /// How often tasks met there.
+    pub hits: u64,
+    /// How often a task waited until no other task could continue.
+    pub timeouts: u64,
+    /// The hits after which the second task continued before the first was done, because no other task could.
+    pub unordered: u64,
+    /// In how many executions tasks met there.
+    pub executions_hit: u64,
+}
+
+impl BreakpointFigures {
+    /// Those of one execution.
+    pub fn of(statistics: &Statistics) -> BreakpointFigures {
+        let Statistics {
+            name,
+            visits,
+            skipped,
+            hits,
+            timeouts,
+            unordered,
+        } = statistics.clone();
+        BreakpointFigures {
+            name,
+            visits,
+            skipped,
+            hits,
+            timeouts,
+            unordered,
+            executions_hit: u64::from(hits > 0),
+        }
+    }
+
+    /// Adds those of other executions to these, breakpoint by breakpoint.
+    pub fn add(sum: &mut Vec<BreakpointFigures>, others: &[BreakpointFigures]) {
+        for other in others {
+            match sum.iter_mut().find(|known| known.name == other.name) {
+                None => sum.push(other.clone()),
+                Some(known) => {
+                    known.visits += other.visits;
+                    known.skipped += other.skipped;
+                    known.hits += other.hits;
+                    known.timeouts += other.timeouts;
+                    known.unordered += other.unordered;
+                    known.executions_hit += other.executions_hit;
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for BreakpointFigures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BreakpointFigures {
+            name,
+            visits,
+            skipped,
+            hits,
+            timeouts,
+            unordered,
+            executions_hit,
+        } = self;
+        if *visits == 0 {
+            return write!(f, "{name}: nobody came to a place of it");
+        }
+        write!(
+            f,
+            "{name}: hit in {executions_hit} {} ({visits} {}, {skipped} skipped, {hits} {}, {timeouts} in vain",
+            plural(*executions_hit, "execution"),
+            plural(*visits, "visit"),
+            plural(*hits, "hit"),
+        )?;
+        match unordered {
+            0 => f.write_str(")"),
+            _ => write!(f, ", {unordered} out of order)"),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The engine of intermezzo: it runs one execution of a test, one visible operation at a time, and records it.
+//!
+//! The crates above use it; a test never does. Its interface may change with each version.
+//!
+//! - [`runtime`]: the tasks, who may go on, and the permission to do so.
+//! - [`record`], [`trace`]: what happened, and what happened before what.
+//! - [`schedule`]: the decisions of an execution, as a value that can be kept and read again.
+//! - [`strategy`]: the interface of a search, which makes the decisions.
+
+pub mod described;
+pub mod environment;
+pub mod foreign;
+pub mod monitors;
+pub mod record;
+pub mod runtime;
+pub mod schedule;
+pub mod scope;
+pub mod sites;
+pub mod source;
+pub mod strategy;
+pub mod suggest;
+pub mod trace;
+pub mod words;

@@ -1,0 +1,217 @@
+//! Monitors as settings name them: `lock-order;-leak;target/debug/libmine.so:key=value`.
+//!
+//! A list edits the monitors that are on by default, from left to right: a name adds a monitor, or gives a default one
+//! other arguments; `-NAME` takes one away; `none` takes all away, and `default` brings the defaults back.
+
+use crate::suggest::did_you_mean;
+use std::fmt;
+
+/// The word for no monitor.
+const NONE: &str = "none";
+
+/// The word for the monitors that are on where nothing is set.
+pub const DEFAULT: &str = "default";
+
+/// An entry of a list of monitors: a monitor to attach, or a change to those attached by default.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Wanted {
+    /// The name of a monitor that ships with intermezzo, or of a plugin; or a plugin's path. With `-` before it, the
+    /// monitor of that name is taken away. `none` takes all away.
+    pub name: String,
+    /// Its arguments, which it alone understands; empty for none.
+    pub arguments: String,
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if !self.arguments.is_empty() {
+            write!(f, ":{}", self.arguments)?;
+        }
+        Ok(())
+    }
+}
+
+impl Wanted {
+    /// Takes away every monitor before it in its list, and those on by default.
+    fn none() -> Wanted {
+        Wanted {
+            name: NONE.into(),
+            arguments: String::new(),
+        }
+    }
+
+    /// The name of the monitor that this takes away, if it takes one away.
+    fn taken_away(&self) -> Option<&str> {
+        self.name.strip_prefix('-').map(str::trim)
+    }
+
+    /// Applies a list to the monitors that are on by default: those to attach, in order.
+    ///
+    /// # Errors
+    /// It takes away a monitor that is not on.
+    pub fn resolve(list: &[Wanted], default: Vec<Wanted>) -> Result<Vec<Wanted>, String> {
+        let mut on = default;
+        let mut given: Vec<Wanted> = Vec::new();
+        let mut changed: Vec<&str> = Vec::new();
+        for entry in list {
+            if entry.name == NONE {
+                on.clear();
+                given.clear();
+            } else if let Some(name) = entry.taken_away() {
+                let named = |wanted: &Wanted| wanted.name == name;
+                if !on.iter().any(named) && !given.iter().any(named) {
+                    let names: Vec<&str> = on.iter().chain(&given).map(|on| &*on.name).collect();
+                    let hint = did_you_mean(name, names.iter().copied());
+                    return Err(format!(
+                        "`-{name}` takes away a monitor that is not on: {hint}on are: {}",
+                        if names.is_empty() {
+                            NONE.into()
+                        } else {
+                            names.join(", ")
+                        }
+                    ));
+                }
+                on.retain(|wanted| !named(wanted));
+                given.retain(|wanted| !named(wanted));
+            } else if let Some(known) = on.iter_mut().find(|on| on.name == entry.name)
+                && !changed.contains(&&*entry.name)
+            {
+                *known = entry.clone();
+                changed.push(&entry.name);
+            } else {
+                given.push(entry.clone());
+            }
+        }
+        on.append(&mut given);
+        Ok(on)
+    }
+
+    /// This list, and the monitors of the other that it does not name: what the other takes away stays.
+    pub fn and_others(list: &[Wanted], others: &[Wanted]) -> Vec<Wanted> {
+        let is_new = |other: &&Wanted| {
+            let is_added = other.name != NONE && other.taken_away().is_none();
+            is_added && !list.iter().any(|wanted| wanted.name == other.name)
+        };
+        let others = others.iter().filter(is_new);
+        list.iter().chain(others).cloned().collect()
+    }
+
+    /// Reads a list with `;` between. `none` and `default` take back what is before them.
+    ///
+    /// # Errors
+    /// A name is missing.
+    pub fn parse(list: &str) -> Result<Vec<Wanted>, String> {
+        let mut all: Vec<Wanted> = Vec::new();
+        for one in list.split(';').map(str::trim).filter(|one| !one.is_empty()) {
+            let (name, arguments) = split(one);
+            if name.is_empty() {
+                return Err(format!("`{one}`: there is no name before the colon"));
+            }
+            if one == DEFAULT {
+                all.clear();
+                continue;
+            }
+            if one == NONE {
+                all = vec![Wanted::none()];
+                continue;
+            }
+            if one.starts_with('-') && (one.trim_start_matches('-').trim().is_empty() || one.contains(':')) {
+                return Err(format!(
+                    "`{one}`: `-` and the name of a monitor take it away, and nothing else goes with them"
+                ));
+            }
+            all.push(Wanted {
+                name: name.into(),
+                arguments: arguments.into(),
+            });
+        }
+        Ok(all)
+    }
+
+    /// A list as it is read.
+    pub fn list(all: &[Wanted]) -> String {
+        let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+        names.join(";")
+    }
+}
+
+/// Name and arguments. The colon of a drive (`C:\monitors\mine.dll`) is none.
+fn split(one: &str) -> (&str, &str) {
+    let bytes = one.as_bytes();
+    let drive = bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && bytes[2] == b'\\';
+    let from = if drive { 2 } else { 0 };
+    match one[from..].find(':') {
+        Some(colon) => (one[..from + colon].trim(), one[from + colon + 1..].trim()),
+        None => (one, ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A replay: what the schedule says, and what is asked for besides.
+    #[test]
+    fn a_list_with_others() {
+        let both = |list, others| {
+            let read = |list| Wanted::parse(list).unwrap();
+            Wanted::list(&Wanted::and_others(&read(list), &read(others)))
+        };
+        for (list, others, all) in [
+            ("none", "leak", "none;leak"),
+            ("a;-leak", "-leak;a:x=1", "a;-leak"),
+            ("a:x=1;b", "none;c;a", "a:x=1;b;c"),
+        ] {
+            assert_eq!(both(list, others), all);
+        }
+    }
+
+    #[test]
+    fn lists_are_read_and_shown() {
+        let shown = |list| {
+            let all = Wanted::parse(list)?;
+            Ok::<_, String>(all.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        for (list, all) in [
+            ("", &[][..]),
+            ("default", &[]),
+            ("none", &["none"]),
+            ("a;none;b;b", &["none", "b", "b"]),
+            ("a;-b;default;-c", &["-c"]),
+            (" a ; b:c=d , e=f:g; ", &["a", "b:c=d , e=f:g"]),
+            ("C:\\mine.dll:x=1;./lib.so:", &["C:\\mine.dll:x=1", "./lib.so"]),
+        ] {
+            assert_eq!(shown(list).unwrap(), all, "{list}");
+        }
+        assert!(shown(":x=1").unwrap_err().contains("no name"));
+    }
+    #[test]
+    fn lists_edit_the_defaults() {
+        let resolved = |list| {
+            let defaults = Wanted::parse("race;leak:c=false;misuse").unwrap();
+            let all = Wanted::resolve(&Wanted::parse(list).unwrap(), defaults)?;
+            Ok::<_, String>(Wanted::list(&all))
+        };
+        for (list, on) in [
+            ("", "race;leak:c=false;misuse"),
+            ("default", "race;leak:c=false;misuse"),
+            ("none", ""),
+            ("none;leak", "leak"),
+            ("-leak", "race;misuse"),
+            ("- leak ;mine:x=1", "race;misuse;mine:x=1"),
+            ("leak:c=true", "race;leak:c=true;misuse"),
+            ("mine;-mine", "race;leak:c=false;misuse"),
+            ("none;default;mine", "race;leak:c=false;misuse;mine"),
+        ] {
+            assert_eq!(resolved(list).unwrap(), on, "{list}");
+        }
+        assert_eq!(
+            resolved("-leaks").unwrap_err(),
+            "`-leaks` takes away a monitor that is not on: did you mean `leak`? on are: race, leak, misuse"
+        );
+        assert!(resolved("none;-leak").unwrap_err().ends_with("on are: none"));
+        assert!(Wanted::parse("-leak:x=1").is_err());
+        assert!(Wanted::parse("-").is_err());
+    }
+}

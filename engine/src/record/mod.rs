@@ -1,0 +1,19 @@
+//! What is known of an execution in the engine's own terms: its tasks, its variables with their gates, and its events.
+//!
+//! The engine fills these tables; the trace and the searches read them. Entries are used again in the next execution.
+
+mod event;
+mod task;
+mod task_set;
+mod var;
+
+pub use event::Event;
+pub(crate) use event::Events;
+pub use task::Status;
+pub use task::{Access, Local, Patience, Pending, Site, Task, Wake, gate};
+pub use task_set::TaskSet;
+pub(crate) use var::NOBODY;
+pub(crate) use var::VAR_BITS;
+pub(crate) use var::VARS_MAX;
+pub use var::Vars;
+pub use var::{Gates, VarKind};

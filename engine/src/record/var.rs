@@ -1,0 +1,146 @@
+//! The engine's side of what tasks synchronise through: gates, and who waits at them.
+//!
+//! Every blocking operation is one idea: *an operation passes when one of its gates is open*. The
+//! front end that owns an object opens and closes its gates as part of the operations it performs (a
+//! free lock has its gate open, an empty channel its receiving gate closed); the engine keeps the set
+//! of enabled tasks in step, and needs to know nothing else about locks, channels or barriers.
+
+use super::task::Site;
+use super::task_set::TaskSet;
+
+/// The gates of a variable, as bits: what each means is the owner's to say.
+pub type Gates = u8;
+
+/// Bits of an identity that hold the number of the variable; the others hold the execution's epoch.
+pub(crate) const VAR_BITS: u32 = 22;
+
+/// Most variables of one execution: more would not fit an identity.
+pub(crate) const VARS_MAX: usize = 1 << VAR_BITS;
+
+/// No task: nobody owns the variable.
+pub(crate) const NOBODY: u32 = u32::MAX;
+
+/// What kind of object a variable is, for its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VarKind {
+    Task,
+    Atomic,
+    /// An atomic that holds an address.
+    Pointer,
+    Mutex,
+    RwLock,
+    Condvar,
+    Once,
+    Barrier,
+    Channel,
+    Count,
+    Cell,
+    Waker,
+    Operations,
+    /// Virtual time.
+    Clock,
+}
+
+impl VarKind {
+    /// The kind in the words of a report.
+    pub fn name(self) -> &'static str {
+        match self {
+            VarKind::Task => "task",
+            VarKind::Atomic => "atomic",
+            VarKind::Pointer => "pointer",
+            VarKind::Mutex => "mutex",
+            VarKind::RwLock => "rwlock",
+            VarKind::Condvar => "condvar",
+            VarKind::Once => "once",
+            VarKind::Barrier => "barrier",
+            VarKind::Channel => "channel",
+            VarKind::Count => "count",
+            VarKind::Cell => "cell",
+            VarKind::Waker => "waker",
+            VarKind::Operations => "operations",
+            VarKind::Clock => "clock",
+        }
+    }
+}
+
+/// A sync var in the current execution.
+pub struct Var {
+    pub kind: VarKind,
+    /// Which gates are open, and which were at first.
+    pub gates: Gates,
+    pub initial: Gates,
+    /// Tasks whose next operation waits at a gate of this variable, open or not.
+    pub(crate) watchers: TaskSet,
+    /// Who used it first, and the how-manieth first use of that task it was: its stable name.
+    pub(crate) first_user: u32,
+    pub ordinal: u32,
+    /// Where it was used first; `None` if that is not known, or it is a task's own.
+    pub first_site: Option<Site>,
+    /// Who holds it (locks only), and since where: for reports of deadlocks.
+    pub owner: u32,
+    pub(crate) owned_at: Option<Site>,
+}
+
+/// The variables of an execution. Entries are used again in the next one.
+#[derive(Default)]
+pub struct Vars {
+    list: Vec<Var>,
+    used: usize,
+}
+
+impl Vars {
+    /// Forgets all variables, and keeps their memory.
+    pub fn clear(&mut self) {
+        self.used = 0;
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.used
+    }
+
+    /// Adds a variable with these gates open.
+    #[inline]
+    pub fn add(&mut self, kind: VarKind, gates: Gates, first_user: u32, ordinal: u32) -> u32 {
+        let at = self.used;
+        self.used += 1;
+        if at == self.list.len() {
+            self.list.push(Var {
+                kind,
+                gates,
+                initial: gates,
+                watchers: TaskSet::default(),
+                first_user,
+                ordinal,
+                first_site: None,
+                owner: NOBODY,
+                owned_at: None,
+            });
+        } else {
+            let var = &mut self.list[at];
+            var.kind = kind;
+            (var.gates, var.initial) = (gates, gates);
+            var.watchers.clear();
+            var.first_user = first_user;
+            var.ordinal = ordinal;
+            var.first_site = None;
+            var.owner = NOBODY;
+        }
+        at as u32
+    }
+}
+
+impl std::ops::Index<u32> for Vars {
+    type Output = Var;
+    #[inline(always)]
+    fn index(&self, var: u32) -> &Var {
+        &self.list[var as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Vars {
+    #[inline(always)]
+    fn index_mut(&mut self, var: u32) -> &mut Var {
+        &mut self.list[var as usize]
+    }
+}

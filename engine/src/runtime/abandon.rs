@@ -1,0 +1,417 @@
+//! Clearing away what an execution leaves behind.
+//!
+//! An execution may leave tasks in the middle: after a deadlock, or where the test's body failed. As a rule they are
+//! *forgotten*, as threads are when their process ends: nothing of them runs again, nothing is dropped that they may
+//! share, and their stacks stay mapped, because lists and thread-locals outside the execution may refer to them. Code
+//! that was not written to unwind where it performs an operation stays sound so.
+//!
+//! That memory is lost. Beyond a budget (the setting `forgotten_bytes`, of all explorations of the process) tasks are
+//! *unwound* instead, newest first, so that what they own is dropped and no task outlives what it borrows
+//! from its creator. The unwinding is a panic with a private payload and no message. Operations then happen at
+//! once. A task that waits for the tasks of its scope is not unwound before they have ended: they borrow from it. A
+//! task that cannot be unwound (its destructors wait for something that never comes, or do not end, or panic) is
+//! left as it is, never resumed, and its memory is used again: that is rare, and better than a dead process.
+
+use super::crash::Crash;
+use super::fiber::Fiber;
+use super::switch::Back;
+use super::{Engine, PanicNote, Runtime, Stop, panic_count};
+use crate::record::{Access, Gates, Local, Status, Wake, gate};
+use intermezzo_sdk::SyncVarOp;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Bytes of stacks that the process has forgotten.
+static FORGOTTEN: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes that a forgotten stack counts at least: it takes two of the mappings that the system allows a process, 65,530 on
+/// Linux.
+const FORGOTTEN_LEAST: usize = 32 << 10;
+
+/// The payload that unwinds an abandoned task.
+struct Abandoned;
+
+/// How often the clearing goes round the tasks that are left: one that waits for a lock in a destructor
+/// can go on once its holder was unwound.
+const ROUNDS: usize = 4;
+
+/// Operations that a task may take while it is cleared away: destructors take few, a loop that waits for
+/// somebody who is gone takes any number.
+const OPERATIONS_MAX: u32 = 10_000;
+
+impl Engine {
+    /// The current task was resumed to be cleared away, or takes an operation meanwhile: unwinds it, unless it
+    /// is unwinding already, or dropping what it left; then its operation just happens.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn abandon_current(self) {
+        if self.glances_on() {
+            return;
+        }
+        let rt = self.rt();
+        let task = &mut rt.tasks[rt.current as usize];
+        task.operations_cleared += 1;
+        if task.operations_cleared > OPERATIONS_MAX {
+            // It goes on and on: clearing away goes on without it.
+            loop {
+                self.go_home();
+            }
+        }
+        if task.firm {
+            let (gate_var, gates) = (task.pending.gate_var, task.pending.gates);
+            while self.gates(gate_var) & gates == 0 {
+                self.go_home();
+            }
+            return;
+        }
+        if !task.finishing && !rt.sweeping && !std::thread::panicking() {
+            resume_unwind(Box::new(Abandoned));
+        }
+    }
+
+    /// A task that had to wait for others before it unwinds goes on: if the execution is being cleared away, it unwinds now.
+    pub fn go_on_unwinding(self) {
+        if self.in_teardown() {
+            self.abandon_current();
+        }
+    }
+
+    /// A wait while the execution is cleared away: passes if the gate is open, else the task unwinds.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn pass_in_teardown(self, gate_var: u32, gates: Gates) -> Wake {
+        self.glance_has_to_wait(gate_var, gates);
+        while self.gates(gate_var) & gates == 0 {
+            if !self.task_entry(self.task()).firm {
+                self.abandon_current();
+            }
+            self.go_home();
+        }
+        Wake::Ready
+    }
+
+    /// Runs the current task from beginning to end, on its fiber.
+    #[inline(always)]
+    fn run_task(self) {
+        let rt = self.rt();
+        let task = rt.current;
+        let entry = &mut rt.tasks[task as usize];
+        entry.status = Status::Live;
+        let begin = entry.pending.access;
+        self.commit(begin, 0, 0);
+        let (run, place) = self.rt().fibers[task as usize].room.start();
+        // SAFETY: `start` gave the two together.
+        let returned = unsafe { run(place) };
+        let rt = self.rt();
+        rt.fibers[task as usize].room.finished();
+        let entry = &mut rt.tasks[task as usize];
+        entry.finishing = true;
+        let end = Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site);
+        self.point(end);
+        let rt = self.rt();
+        let entry = &mut rt.tasks[task as usize];
+        entry.over_at = rt.events.as_slice().len();
+        let nothing_own = !entry.detached && entry.locals.is_empty();
+        let quiet = nothing_own || self.drop_own(task);
+        self.end_task(task, returned && quiet);
+    }
+
+    /// Drops what a task keeps for itself: its result, if nobody has a handle on the task, and its thread-local
+    /// values. All this before its end, because whoever waits for that relies on the task borrowing nothing any
+    /// more. Whether no destructor panicked.
+    #[inline(never)]
+    fn drop_own(self, task: u32) -> bool {
+        let mut quiet = true;
+        loop {
+            // The test's code runs in each round: it may detach the task, or use a thread-local first.
+            let rt = self.rt();
+            if rt.tasks[task as usize].detached && !rt.fibers[task as usize].room.is_empty() {
+                quiet &= quietly(|| self.drop_room(task));
+            } else if !rt.tasks[task as usize].locals.is_empty() {
+                quiet &= self.drop_locals(task);
+            } else {
+                return quiet;
+            }
+        }
+    }
+
+    /// Drops a task's thread-local values, those initialised last first, as std does. Whether no destructor
+    /// panicked; in std that aborts the process.
+    fn drop_locals(self, task: u32) -> bool {
+        // Only the value is taken out: while its destructor runs the key is there and has no value. A
+        // destructor may initialise more keys. Values without a destructor stay to the end.
+        let next = |locals: &[Local]| {
+            locals
+                .iter()
+                .rposition(|local| local.has_destructor && local.value.is_some())
+        };
+        let mut quiet = true;
+        while let Some(at) = next(&self.task_entry(task).locals) {
+            let value = self.task_entry(task).locals[at].value.take();
+            quiet &= quietly(|| drop(value));
+        }
+        self.task_entry(task).locals.clear();
+        quiet
+    }
+
+    #[inline(always)]
+    fn end_task(self, task: u32, returned: bool) {
+        let entry = &self.rt().tasks[task as usize];
+        let var = entry.var;
+        let access = Access::new(SyncVarOp::TaskEnd, var, entry.pending.access.site);
+        self.point(access);
+        let rt = self.rt();
+        let entry = &mut rt.tasks[task as usize];
+        entry.status = Status::Ended;
+        rt.live -= 1;
+        rt.enabled.remove(task);
+        self.commit(access, 0, 0);
+        self.change_gates(var, gate::ENDED, 0);
+        let rt = self.rt();
+        if rt.teardown {
+            return;
+        }
+        if !returned && self.failed(task) {
+            return;
+        }
+        rt.dispatch();
+    }
+
+    /// A task has ended with a panic. Whether the execution ends with that.
+    #[cold]
+    #[inline(never)]
+    fn failed(self, task: u32) -> bool {
+        self.panic_escaped(task);
+        if task == 0 {
+            self.rt().stop = Some(Stop::Panicked);
+        }
+        task == 0
+    }
+
+    /// The task's last panic was not caught inside it.
+    fn panic_escaped(self, task: u32) {
+        let rt = self.rt();
+        let own = |note: &&mut PanicNote| note.task == task && note.depth == 1;
+        match rt.panics.iter_mut().rev().find(own) {
+            Some(note) => note.escaped = true,
+            // No hook was called: `resume_unwind`.
+            None => rt.panics.push(PanicNote {
+                task,
+                message: "unwound without a message".into(),
+                place: None,
+                escaped: true,
+                joined: false,
+                depth: 1,
+                unwinding: false,
+            }),
+        }
+    }
+
+    /// Drops results that nobody took, and the values of statics.
+    fn sweep(self) {
+        for task in 0..self.rt().created {
+            // A panic in a destructor has nobody left to be told to.
+            quietly(|| self.drop_room(task));
+        }
+        loop {
+            let Some((address, drop)) = self.rt().statics.next_to_drop() else {
+                break;
+            };
+            quietly(drop);
+            self.rt().statics.dropped(address);
+        }
+        self.drop_locals(self.task());
+    }
+}
+
+/// Runs what may panic. Whether it did not. What it panicked with is lost, because dropping it may panic again.
+fn quietly(f: impl FnOnce()) -> bool {
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(()) => true,
+        Err(panic) => {
+            std::mem::forget(panic);
+            false
+        }
+    }
+}
+
+/// What a fiber does: one job after the other.
+pub(super) extern "C" fn serve() -> ! {
+    loop {
+        // Nothing may unwind out of a fiber. What gets here is no test's panic, those are caught before.
+        let Err(panic) = catch_unwind(|| -> Infallible {
+            loop {
+                serve_once();
+            }
+        });
+        let engine = Engine::current().expect("a fiber runs inside an execution");
+        engine.rt().carried = Some(panic);
+        engine.go_home();
+    }
+}
+
+/// Does what the current task is to do on its fiber, and goes on with whoever is next.
+#[inline(always)]
+fn serve_once() {
+    let engine = Engine::current().expect("a fiber runs inside an execution");
+    let rt = engine.rt();
+    let task = rt.current;
+    if rt.sweeping {
+        engine.sweep();
+    } else if rt.teardown {
+        // It never began.
+        engine.rt().tasks[task as usize].finishing = true;
+        quietly(|| engine.drop_room(task));
+        engine.drop_locals(task);
+        engine.rt().tasks[task as usize].status = Status::Ended;
+        engine.rt().live -= 1;
+        engine.change_gates(engine.task_var(task), gate::ENDED, 0);
+    } else {
+        engine.run_task();
+        let rt = engine.rt();
+        if rt.stop.is_none() && !rt.teardown {
+            return engine.switch_fiber();
+        }
+    }
+    engine.go_home();
+}
+
+impl Runtime {
+    /// Clears away what the execution leaves behind. With `is_damaged`, its tasks' memory cannot be trusted any more: nothing
+    /// of them runs.
+    pub(super) fn clear_away(&mut self, is_damaged: bool) {
+        let engine = Engine(self);
+        let rt = engine.rt();
+        rt.teardown = true;
+        rt.forgot = rt.live > 0 && !is_damaged && rt.forget_tasks();
+        if rt.live > 0 && !rt.forgot && !is_damaged && cfg!(panic = "unwind") {
+            rt.unwound = true;
+            for _ in 0..ROUNDS {
+                for task in (0..engine.rt().created).rev() {
+                    if engine.rt().tasks[task as usize].status != Status::Ended {
+                        engine.resume(task);
+                    }
+                }
+                if engine.rt().live_tasks().next().is_none() {
+                    break;
+                }
+            }
+        }
+        let rt = engine.rt();
+        if rt.live > 0 {
+            let left: Vec<u32> = rt.live_tasks().collect();
+            for task in left {
+                engine.forget(task);
+            }
+        }
+        let rt = engine.rt();
+        if rt.forgot {
+            rt.forget_leftovers();
+        } else if !is_damaged && rt.has_leftovers() {
+            rt.sweeping = true;
+            engine.resume(0);
+            let rt = engine.rt();
+            rt.sweeping = false;
+            if rt.has_leftovers() {
+                engine.forget(0);
+                rt.forget_leftovers();
+            }
+        }
+        engine.rt().teardown = false;
+    }
+
+    /// Forgets the tasks that have not ended, if the budget allows it. Their stacks are never used again.
+    fn forget_tasks(&mut self) -> bool {
+        let live: Vec<u32> = self.live_tasks().collect();
+        let bytes = |&task: &u32| self.fibers[task as usize].in_use().max(FORGOTTEN_LEAST);
+        let bytes: usize = live.iter().map(bytes).sum();
+        let most = self.limits.forgotten_bytes;
+        let within = |forgotten: usize| forgotten.checked_add(bytes).filter(|&sum| sum <= most);
+        if FORGOTTEN.fetch_update(Relaxed, Relaxed, within).is_err() {
+            return false;
+        }
+        let fresh = || Fiber::new(self.limits.stack_bytes, serve);
+        let Ok(fresh) = live.iter().map(|_| fresh()).collect::<Result<Vec<_>, _>>() else {
+            return false;
+        };
+        for (task, fresh) in live.into_iter().zip(fresh) {
+            let entry = &mut self.tasks[task as usize];
+            entry.status = Status::Ended;
+            entry.locals.drain(..).for_each(std::mem::forget);
+            std::mem::forget(std::mem::replace(&mut self.fibers[task as usize], fresh));
+        }
+        true
+    }
+
+    /// Forgets results and the values of statics: tasks that were forgotten may be in the middle of changing them.
+    fn forget_leftovers(&mut self) {
+        for fiber in &mut self.fibers[..self.created as usize] {
+            fiber.room.empty();
+        }
+        while let Some((address, _)) = self.statics.next_to_drop() {
+            self.statics.dropped(address);
+        }
+    }
+
+    fn live_tasks(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended)
+    }
+
+    /// Whether results or statics are left to drop.
+    fn has_leftovers(&self) -> bool {
+        self.statics.any()
+            || self.fibers[..self.created as usize]
+                .iter()
+                .any(|fiber| !fiber.room.is_empty())
+    }
+}
+
+impl Engine {
+    /// Runs a task, and those that follow it, until control comes home.
+    pub(super) fn resume(self, task: u32) {
+        let rt = self.rt();
+        (rt.current, rt.running) = (task, task);
+        let fiber: *mut Fiber = &raw mut *rt.fibers[task as usize];
+        // The exploration may run in a destructor, of a thread that unwinds.
+        let own = panic_count::lay_down();
+        // SAFETY: this is the worker, so no fiber runs; they are boxed and stay where they are.
+        let back = unsafe { Fiber::enter(&raw mut rt.home, fiber) };
+        if let Back::Crashed(crash) = back {
+            let rt = self.rt();
+            rt.tasks[rt.running as usize].unwinding = u32::from(std::thread::panicking());
+            if let Some(emergency) = &rt.emergency {
+                emergency.crashed(self.0, crash);
+            }
+            let rt = self.rt();
+            // It will not end its panics.
+            rt.tasks[rt.running as usize].unwinding = panic_count::lay_down();
+            if rt.teardown {
+                rt.crash_cleared = Some(crash);
+            } else {
+                rt.stop = Some(match rt.watched.pulse().take() {
+                    Some(hang) if crash == Crash::Hang => Stop::Hung(hang),
+                    _ => Stop::Crashed(crash),
+                });
+            }
+            rt.damaged = true;
+            // Its stack is gone: there is nothing to unwind.
+            self.forget(rt.running);
+        }
+        panic_count::take_up(own);
+        if let Some(panic) = self.rt().carried.take() {
+            resume_unwind(panic);
+        }
+    }
+
+    /// Gives up on a task: what is on its stack is lost.
+    fn forget(self, task: u32) {
+        let rt = self.rt();
+        let entry = &mut rt.tasks[task as usize];
+        entry.status = Status::Ended;
+        entry.locals.drain(..).for_each(std::mem::forget);
+        if rt.fibers[task as usize].abandon(serve).is_err() {
+            rt.damaged = true;
+        }
+    }
+}

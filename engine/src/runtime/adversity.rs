@@ -1,0 +1,63 @@
+//! What the environment does unasked within an operation: choices that are bounded in each execution.
+
+use super::Engine;
+use super::executed::Capped;
+use crate::environment::Environment;
+use crate::schedule::ChoiceKind;
+use crate::trace::{Class, Key, Suits};
+
+impl Engine {
+    /// Decides whether a weak compare-exchange fails that could succeed: `true` if it does.
+    #[inline]
+    pub fn weak_exchange_fails(self) -> bool {
+        self.adversity(
+            ChoiceKind::WeakExchange,
+            |left| &mut left.weak_failures,
+            Key::WEAK_FAILURES,
+            |capped| &mut capped.weak_failures,
+        )
+    }
+
+    /// Decides whether a `try_lock` of a free lock fails: `true` if it does.
+    #[inline]
+    pub fn try_lock_fails(self) -> bool {
+        self.adversity(
+            ChoiceKind::TryLock,
+            |left| &mut left.try_lock_failures,
+            Key::TRY_LOCK_FAILURES,
+            |capped| &mut capped.try_lock_failures,
+        )
+    }
+
+    /// Decides whether the environment does this, within its bound. Where the bound is met, that is noted.
+    fn adversity(
+        self,
+        kind: ChoiceKind,
+        bound: fn(&mut Environment) -> &mut u32,
+        budget: Key,
+        capped: fn(&mut Capped) -> &mut bool,
+    ) -> bool {
+        if *bound(&mut self.rt().left) == 0 {
+            *capped(&mut self.rt().capped) = true;
+        }
+        if *bound(&mut self.rt().environment) == 0 {
+            return false;
+        }
+        // Whether it may happen depends on how often it has happened.
+        let rt = self.rt();
+        let access = rt.tasks[rt.current as usize].pending.access;
+        rt.suits_only(Suits::Caching, access.op, access.site);
+        if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
+            self.also_touches(budget, Class::Read);
+            return false;
+        }
+        self.also_touches(budget, Class::Write);
+        *bound(&mut self.rt().left) -= 1;
+        true
+    }
+
+    /// Notes that `notify_one` could have woken another waiter, had the environment allowed it.
+    pub fn note_first_notified(self) {
+        self.rt().capped.notify_any = true;
+    }
+}

@@ -1,0 +1,288 @@
+//! Signals that would end the process, caught while a task runs: a finding with a schedule instead.
+//!
+//! A segmentation fault, a bus error, an illegal instruction, an arithmetic fault or an abort (a
+//! panic in a destructor during unwinding is one) on a task's stack makes that fiber return at once;
+//! what was on its stack is lost. Elsewhere the handler that was there before takes over. Handlers
+//! are in place only while some exploration runs.
+//!
+//! Where the crash happened inside the allocator, the finding is reported and the process ends (`emergency.rs`).
+//! Blind spot: where it happened under another lock of the C library, the process may hang later; so an
+//! exploration ends with its first crash. Works on Linux for x86-64 and
+//! aarch64; elsewhere a crash ends the process as it always did.
+
+/// Why a signal ended a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crash {
+    /// The task used up its stack, of that many bytes.
+    StackOverflow { bytes: usize },
+    /// Another signal, by number.
+    Signal(i32),
+    /// It did nothing visible for too long, and the watchdog ended it.
+    Hang,
+}
+
+impl Crash {
+    /// What happened, in words.
+    pub fn describe(self) -> String {
+        match self {
+            Crash::StackOverflow { bytes } => {
+                format!("stack overflow (a task's stack has {} KiB)", bytes >> 10)
+            }
+            Crash::Hang => "it did not end".into(),
+            Crash::Signal(number) => match name(number) {
+                Some(name) => name.into(),
+                None => format!("signal {number}"),
+            },
+        }
+    }
+}
+
+#[cfg(unix)]
+fn name(number: i32) -> Option<&'static str> {
+    Some(match number {
+        libc::SIGSEGV => "segmentation fault",
+        libc::SIGBUS => "bus error",
+        libc::SIGILL => "illegal instruction",
+        libc::SIGFPE => "arithmetic fault",
+        libc::SIGABRT => "abort (a panic that could not unwind, or a call of abort)",
+        _ => return None,
+    })
+}
+
+#[cfg(not(unix))]
+fn name(_: i32) -> Option<&'static str> {
+    None
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub use caught::Guard;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(super) use caught::{set, stack_pointer};
+
+/// Catches signals while it lives: here, none.
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub struct Guard;
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+impl Guard {
+    pub fn new() -> Guard {
+        Guard
+    }
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod caught {
+    use super::super::Engine;
+    use super::super::emergency::PROBES;
+    use super::super::listen::probe;
+    use super::super::switch::Registers;
+    use super::Crash;
+    use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
+    use std::mem::MaybeUninit;
+    use std::sync::{Mutex, PoisonError};
+
+    const SIGNALS: [c_int; 5] = [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGILL,
+        libc::SIGFPE,
+        libc::SIGABRT,
+    ];
+
+    /// Bytes between a fault and the end of a stack for it to count as an overflow: a guard page and
+    /// the frame that jumped over it.
+    const NEAR: usize = 64 << 10;
+
+    /// How many explorations want the handlers, and what was there before them.
+    struct Handlers {
+        users: usize,
+        before: [MaybeUninit<sigaction>; SIGNALS.len()],
+    }
+
+    static HANDLERS: Mutex<Handlers> = Mutex::new(Handlers {
+        users: 0,
+        before: [const { MaybeUninit::uninit() }; SIGNALS.len()],
+    });
+
+    /// The earlier handlers again, where the signal handler can read them without a lock.
+    static mut BEFORE: [MaybeUninit<sigaction>; SIGNALS.len()] =
+        [const { MaybeUninit::uninit() }; SIGNALS.len()];
+
+    /// Catches signals while it lives.
+    pub struct Guard;
+
+    impl Guard {
+        pub fn new() -> Guard {
+            let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
+            handlers.users += 1;
+            if handlers.users == 1 {
+                for (at, &signal) in SIGNALS.iter().enumerate() {
+                    // SAFETY: plain calls with valid pointers; `BEFORE` is written before the handler
+                    // that reads it can run, under the lock.
+                    unsafe {
+                        let mut before = MaybeUninit::uninit();
+                        libc::sigaction(signal, std::ptr::null(), before.as_mut_ptr());
+                        (&raw mut BEFORE)
+                            .cast::<MaybeUninit<sigaction>>()
+                            .add(at)
+                            .write(before);
+                        handlers.before[at] = before;
+                        let mut ours: sigaction = std::mem::zeroed();
+                        ours.sa_sigaction = on_signal as *const () as usize;
+                        // On the alternate stack, which std gives each thread: the task's may be used up.
+                        ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                        libc::sigemptyset(&mut ours.sa_mask);
+                        libc::sigaction(signal, &ours, std::ptr::null_mut());
+                    }
+                }
+            }
+            Guard
+        }
+    }
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
+            handlers.users -= 1;
+            if handlers.users == 0 {
+                for (at, &signal) in SIGNALS.iter().enumerate() {
+                    // SAFETY: the first guard stored it.
+                    unsafe { libc::sigaction(signal, handlers.before[at].as_ptr(), std::ptr::null_mut()) };
+                }
+            }
+        }
+    }
+
+    impl Engine {
+        /// The task whose stack this address is on.
+        pub(in super::super) fn task_on_stack(self, address: usize) -> Option<u32> {
+            self.rt()
+                .fibers
+                .iter()
+                .position(|fiber| fiber.coroutine().holds(address))
+                .map(|task| task as u32)
+        }
+
+        /// How this task is to end.
+        ///
+        /// # Safety
+        /// The signal interrupted this task on its own stack.
+        pub(in super::super) unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
+            let rt = self.rt();
+            // A switch may have been under way.
+            (rt.current, rt.running) = (task, task);
+            let home = &raw mut rt.home;
+            // SAFETY: as the caller says; the worker waits at home while any task runs. What the task did to
+            // memory so far was done by ordinary code of this thread, which the signal interrupted: it is
+            // there to be read by what runs next.
+            unsafe { rt.fibers[task as usize].coroutine().divert(home, crash) }
+        }
+    }
+
+    unsafe extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+        if PROBES.get() {
+            // The heap is broken. Another thread says so, and ends the process.
+            loop {
+                // SAFETY: a plain call.
+                unsafe { libc::pause() };
+            }
+        }
+        // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
+        let context = unsafe { &mut *context.cast::<ucontext_t>() };
+        if return_from_probe(context) {
+            return;
+        }
+        let at = stack_pointer(context);
+        let Some((engine, task)) =
+            Engine::current().and_then(|engine| Some((engine, engine.task_on_stack(at)?)))
+        else {
+            // SAFETY: puts the earlier handler back and returns: the fault, or the abort, comes again.
+            unsafe { give_back(signal) };
+            return;
+        };
+        let crash = if signal == libc::SIGSEGV || signal == libc::SIGBUS {
+            // SAFETY: these two signals carry an address.
+            let address = unsafe { (*info).si_addr() } as usize;
+            if address.abs_diff(at) < NEAR {
+                Crash::StackOverflow {
+                    bytes: engine.rt().limits.stack_bytes,
+                }
+            } else {
+                Crash::Signal(signal)
+            }
+        } else {
+            Crash::Signal(signal)
+        };
+        // SAFETY: the stack pointer is on this task's stack, and the registers are set below.
+        let registers = unsafe { engine.divert(task, crash) };
+        set(context, registers);
+    }
+
+    /// Where the engine compares memory that may be gone: lets the comparison return that it is. Whether it was there.
+    #[cfg(target_arch = "x86_64")]
+    fn return_from_probe(context: &mut ucontext_t) -> bool {
+        let registers = &mut context.uc_mcontext.gregs;
+        if !probe::is_at(registers[libc::REG_RIP as usize] as usize) {
+            return false;
+        }
+        let stack = std::ptr::with_exposed_provenance::<i64>(registers[libc::REG_RSP as usize] as usize);
+        // SAFETY: the comparison keeps nothing on the stack, so the return address is on its top.
+        registers[libc::REG_RIP as usize] = unsafe { *stack };
+        registers[libc::REG_RSP as usize] += 8;
+        registers[libc::REG_RAX as usize] = probe::GONE as i64;
+        true
+    }
+
+    /// As above: the return address is in a register.
+    #[cfg(target_arch = "aarch64")]
+    fn return_from_probe(context: &mut ucontext_t) -> bool {
+        let registers = &mut context.uc_mcontext;
+        if !probe::is_at(registers.pc as usize) {
+            return false;
+        }
+        registers.pc = registers.regs[30];
+        registers.regs[0] = probe::GONE as u64;
+        true
+    }
+
+    /// # Safety
+    /// `signal` is one of ours.
+    unsafe fn give_back(signal: c_int) {
+        if let Some(at) = SIGNALS.iter().position(|&ours| ours == signal) {
+            let before = &raw const BEFORE;
+            // SAFETY: written before this handler was installed.
+            unsafe { libc::sigaction(signal, (*before)[at].as_ptr(), std::ptr::null_mut()) };
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    pub(in super::super) fn stack_pointer(context: &ucontext_t) -> usize {
+        context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    pub(in super::super) fn set(context: &mut ucontext_t, registers: Registers) {
+        let to = &mut context.uc_mcontext.gregs;
+        to[libc::REG_RIP as usize] = registers.instruction as i64;
+        to[libc::REG_RSP as usize] = registers.stack as i64;
+        to[libc::REG_RBP as usize] = registers.frame as i64;
+        to[libc::REG_RDI as usize] = registers.arguments[0] as i64;
+        to[libc::REG_RSI as usize] = registers.arguments[1] as i64;
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    pub(in super::super) fn stack_pointer(context: &ucontext_t) -> usize {
+        context.uc_mcontext.sp as usize
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    pub(in super::super) fn set(context: &mut ucontext_t, registers: Registers) {
+        let to = &mut context.uc_mcontext;
+        to.pc = registers.instruction as u64;
+        to.sp = registers.stack as u64;
+        to.regs[0] = registers.arguments[0] as u64;
+        to.regs[1] = registers.arguments[1] as u64;
+        to.regs[29] = registers.frame as u64;
+        to.regs[30] = registers.link as u64;
+    }
+}

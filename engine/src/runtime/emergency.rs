@@ -1,0 +1,158 @@
+//! Last words for a worker that crashed inside the allocator.
+//!
+//! The C library aborts where it finds its heap broken: a block freed twice, say. It may hold a lock of the heap
+//! then, which nobody ever gives back, and whatever allocates next waits for ever. A worker whose task crashed
+//! therefore says so to the thread that waits for the exploration, before it allocates anything, and then takes every lock
+//! of the heap once. If it does not come back from that, the other thread takes over: it reports the finding, and ends the
+//! process. It has a heap of its own, as far as the C library gives each thread one; and an alarm ends the
+//! process, without a report, should it have to wait as well.
+//!
+//! Known of are the locks of glibc's allocator, and of any allocator that has one lock. Elsewhere crashes are not caught
+//! (see `crash.rs`), or a process may still hang.
+
+use super::crash::Crash;
+use super::executed::Trouble;
+use super::{Runtime, Stop};
+use std::cell::Cell;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long taking all locks of a heap may take: a moment, unless one is held for good.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Seconds in which last words have to be said.
+const ALARM_SECONDS: u32 = 20;
+
+thread_local! {
+    /// `true` while the thread takes the locks of the heap: a signal then means that the heap cannot be used.
+    pub(super) static PROBES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The state of an exploration, for the thread that waits for it.
+#[derive(Default)]
+pub struct Emergency {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Running,
+    /// A task of this worker crashed, and the worker takes the locks of its heap.
+    Probing { runtime: *mut Runtime, crash: Crash },
+    /// The worker did not come back.
+    TakenOver,
+    /// The exploration has ended.
+    Over,
+}
+
+// SAFETY: the runtime is used by the thread that takes over only while its worker is stopped for good: it waits in
+// `probe`, or in `survived`.
+unsafe impl Send for State {}
+
+impl Emergency {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A task of this runtime crashed. Returns if the heap can be used; nothing is allocated before that is known.
+    pub(super) fn crashed(&self, runtime: *mut Runtime, crash: Crash) {
+        let mut state = self.state();
+        while !matches!(*state, State::Running) {
+            // Another worker's turn.
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        *state = State::Probing { runtime, crash };
+        drop(state);
+        self.changed.notify_all();
+        PROBES.set(true);
+        probe();
+        PROBES.set(false);
+        let mut state = self.state();
+        while matches!(*state, State::TakenOver) {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        *state = State::Running;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// The exploration has ended.
+    pub fn over(&self) {
+        *self.state() = State::Over;
+        self.changed.notify_all();
+    }
+
+    /// Waits until the exploration has ended. If a worker cannot go on, calls `last_words` with what its last execution was,
+    /// and with the number of that execution.
+    pub fn wait(&self, last_words: impl FnOnce(Trouble, u64) -> String) {
+        let mut state = self.state();
+        loop {
+            state = match *state {
+                State::Over => return,
+                State::Probing { .. } => {
+                    let probing = |state: &mut State| matches!(state, State::Probing { .. });
+                    let waited = self.changed.wait_timeout_while(state, GRACE, probing);
+                    let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+                    if waited.timed_out()
+                        && let State::Probing { runtime, crash } = *state
+                    {
+                        *state = State::TakenOver;
+                        drop(state);
+                        // SAFETY: the worker stays where it is for good.
+                        end_process(|| unsafe { (*runtime).last_words(crash, last_words) });
+                    }
+                    state
+                }
+                _ => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+}
+
+impl Runtime {
+    fn last_words(&mut self, crash: Crash, say: impl FnOnce(Trouble, u64) -> String) -> String {
+        self.mark_unwinding();
+        let trouble = Trouble {
+            stop: if self.teardown {
+                Stop::Complete
+            } else {
+                Stop::Crashed(crash)
+            },
+            wanted: Vec::new(),
+            scene: self.scene(),
+            damaged: true,
+            crash_cleared: self.teardown.then_some(crash),
+        };
+        say(trouble, self.number)
+    }
+}
+
+/// Takes every lock of the heap, and gives it back.
+fn probe() {
+    // More than a thread has set aside for itself.
+    for bytes in [2 << 10, 100 << 10] {
+        drop(std::hint::black_box(Vec::<u8>::with_capacity(bytes)));
+    }
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: a plain call. It goes through the heaps of all threads, and takes the lock of each. What is broken there
+    // may make it crash, which the signal handler expects.
+    unsafe {
+        libc::mallinfo();
+    }
+}
+
+/// Says the last words, and ends the process as the crash would have.
+fn end_process(last_words: impl FnOnce() -> String) -> ! {
+    #[cfg(unix)]
+    // SAFETY: plain calls: the alarm is to end the process, whatever the test made of it.
+    unsafe {
+        libc::signal(libc::SIGALRM, libc::SIG_DFL);
+        libc::alarm(ALARM_SECONDS);
+    }
+    let words = last_words();
+    // The process ends: what cannot be written is lost.
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), words.as_bytes());
+    std::process::abort();
+}

@@ -1,0 +1,336 @@
+//! Where a task runs: a stackful coroutine on a pooled, guarded stack, with a room for its job.
+//!
+//! A fiber serves one task per execution and is used again in the next: it runs a job, gives control
+//! away, and waits for another. Nothing is mapped, allocated or unwound in between. Stacks outlive an
+//! exploration in a pool of the process.
+//!
+//! The job is the task's closure, kept in the fiber's room, or in a box if it is large; its result
+//! takes the same place when it is done.
+
+use super::switch::{Back, Coroutine, Entry, Home};
+use corosensei::stack::DefaultStack;
+use std::marker::PhantomData;
+use std::mem::{MaybeUninit, align_of, size_of};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes for a closure or its result; larger ones are boxed. A test's closures are mostly a
+/// handful of references.
+const ROOM: usize = 256;
+
+/// Stacks kept for later explorations; beyond that they are given back.
+const POOLED_STACKS_MAX: usize = 1024;
+
+static POOL: Mutex<Vec<(usize, DefaultStack)>> = Mutex::new(Vec::new());
+
+#[repr(align(16))]
+struct Bytes(MaybeUninit<[u8; ROOM]>);
+
+/// What is in a room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Content {
+    Nothing,
+    Closure,
+    Result,
+}
+
+/// What a task's closure came to.
+pub(super) type Outcome<T> = std::thread::Result<T>;
+
+/// A closure to run, or its result. Stays in place while there is something in it.
+pub(crate) struct Room {
+    content: Content,
+    job: &'static Job,
+    bytes: Bytes,
+}
+
+/// Drops the value that a room holds, given its place.
+pub(super) type Discard = unsafe fn(*mut u8);
+
+/// What can be done with a closure and its result, whose types are no longer known.
+struct Job {
+    run: unsafe fn(*mut u8) -> bool,
+    drop_closure: unsafe fn(*mut u8),
+    drop_result: unsafe fn(*mut u8),
+}
+
+/// The job of a closure of these types.
+struct JobOf<F, T>(PhantomData<(F, T)>);
+
+impl<F: FnOnce() -> T, T> JobOf<F, T> {
+    const JOB: &'static Job = &Job {
+        run: run_closure::<F, T>,
+        drop_closure: Stored::<F>::discard,
+        drop_result: Stored::<Outcome<T>>::discard,
+    };
+}
+
+/// A value in a room: in place if it fits, boxed if not.
+enum Stored<V> {
+    #[allow(dead_code, reason = "only names the type in place")]
+    Here(V),
+}
+
+impl<V> Stored<V> {
+    const FITS: bool = size_of::<V>() <= ROOM && align_of::<V>() <= 16;
+
+    /// # Safety
+    /// `place` has room for `ROOM` bytes at alignment 16, and holds nothing.
+    unsafe fn write(place: *mut u8, value: V) {
+        // SAFETY: it fits, by the check, or the box does.
+        unsafe {
+            if Self::FITS {
+                place.cast::<V>().write(value);
+            } else {
+                place.cast::<Box<V>>().write(Box::new(value));
+            }
+        }
+    }
+
+    /// # Safety
+    /// `write` of the same type put a value there, and it was not read since.
+    unsafe fn read(place: *mut u8) -> V {
+        // SAFETY: as the caller says.
+        unsafe {
+            if Self::FITS {
+                place.cast::<V>().read()
+            } else {
+                *place.cast::<Box<V>>().read()
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for `read`.
+    unsafe fn discard(place: *mut u8) {
+        // SAFETY: as the caller says.
+        drop(unsafe { Self::read(place) });
+    }
+}
+
+/// Runs the closure in the room and leaves its result there. Whether it returned, and did not panic.
+///
+/// # Safety
+/// The room holds an `F`.
+unsafe fn run_closure<F: FnOnce() -> T, T>(place: *mut u8) -> bool {
+    // SAFETY: as the caller says; after the read the room is free for the result.
+    unsafe {
+        let closure = Stored::<F>::read(place);
+        let outcome: Outcome<T> = catch_unwind(AssertUnwindSafe(closure));
+        let returned = outcome.is_ok();
+        Stored::<Outcome<T>>::write(place, outcome);
+        returned
+    }
+}
+
+impl Room {
+    fn new() -> Room {
+        Room {
+            content: Content::Nothing,
+            job: JobOf::<fn(), ()>::JOB,
+            bytes: Bytes(MaybeUninit::uninit()),
+        }
+    }
+
+    fn place(&mut self) -> *mut u8 {
+        self.bytes.0.as_mut_ptr().cast()
+    }
+
+    /// Puts a closure in, to be run by the fiber.
+    ///
+    /// # Safety
+    /// What `F` and `T` borrow must live until the closure and its result are gone from the room.
+    pub(crate) unsafe fn fill<F: FnOnce() -> T, T>(&mut self, closure: F) {
+        assert!(
+            self.content == Content::Nothing,
+            "a room is emptied before it is filled again"
+        );
+        self.content = Content::Closure;
+        self.job = JobOf::<F, T>::JOB;
+        // SAFETY: the room holds nothing.
+        unsafe { Stored::<F>::write(self.place(), closure) };
+    }
+
+    /// The closure's entry point and place, to be called on the fiber; the room counts as holding the
+    /// result from then on, so nothing may look before the call returns.
+    pub(super) fn start(&mut self) -> (unsafe fn(*mut u8) -> bool, *mut u8) {
+        assert!(self.content == Content::Closure, "a task runs once");
+        self.content = Content::Nothing;
+        (self.job.run, self.place())
+    }
+
+    /// The call of what `start` gave has returned.
+    pub(super) fn finished(&mut self) {
+        self.content = Content::Result;
+    }
+
+    /// Takes the result out; `None` if there is none (any more).
+    ///
+    /// # Safety
+    /// `T` is the type that `fill` was called with.
+    pub(super) unsafe fn take<T>(&mut self) -> Option<Outcome<T>> {
+        if self.content != Content::Result {
+            return None;
+        }
+        self.content = Content::Nothing;
+        // SAFETY: a result of this type is there.
+        Some(unsafe { Stored::<Outcome<T>>::read(self.place()) })
+    }
+
+    /// Whether nothing is there.
+    pub(super) fn is_empty(&self) -> bool {
+        self.content == Content::Nothing
+    }
+
+    /// Takes out what is there so that the caller can drop it without a hold on the room.
+    pub(super) fn empty(&mut self) -> Option<(Discard, *mut u8)> {
+        let drop = match self.content {
+            Content::Nothing => return None,
+            Content::Closure => self.job.drop_closure,
+            Content::Result => self.job.drop_result,
+        };
+        self.content = Content::Nothing;
+        Some((drop, self.place()))
+    }
+}
+
+/// A pooled coroutine and its room.
+pub(crate) struct Fiber {
+    coroutine: Coroutine,
+    stack_bytes: usize,
+    pub room: Room,
+}
+
+impl Fiber {
+    /// A fiber that runs `entry`, which serves one job after the other.
+    ///
+    /// # Errors
+    /// No memory can be mapped for a stack.
+    pub(super) fn new(stack_bytes: usize, entry: Entry) -> std::io::Result<Box<Fiber>> {
+        let stack = pooled(stack_bytes).map_or_else(|| mapped(stack_bytes), Ok)?;
+        Ok(Box::new(Fiber {
+            coroutine: Coroutine::new(stack, entry)?,
+            stack_bytes,
+            room: Room::new(),
+        }))
+    }
+
+    /// Runs the fiber until control comes home; nobody else runs then.
+    ///
+    /// # Safety
+    /// No fiber is running, and they stay in place. (No `&mut` is held over the run, because the task that
+    /// runs uses the fiber too.)
+    #[inline(always)]
+    pub(super) unsafe fn enter(home: *mut Home, to: *mut Fiber) -> Back {
+        // SAFETY: as the caller says.
+        unsafe { Coroutine::enter(home, &raw mut (*to).coroutine) }
+    }
+
+    /// Goes on with another fiber, and returns when this one is gone on with.
+    ///
+    /// # Safety
+    /// `from` is running, `to` is not, and they stay in place.
+    #[inline(always)]
+    pub(super) unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
+        // SAFETY: as the caller says.
+        unsafe { Coroutine::switch(&raw mut (*from).coroutine, &raw const (*to).coroutine) }
+    }
+
+    /// Goes home, and returns when this fiber is gone on with.
+    ///
+    /// # Safety
+    /// `from` is running, and was entered from this home, or switched to from one that was.
+    #[inline(always)]
+    pub(super) unsafe fn leave(from: *mut Fiber, home: *const Home) {
+        // SAFETY: as the caller says.
+        unsafe { Coroutine::leave(&raw mut (*from).coroutine, home) }
+    }
+
+    /// Its coroutine, for the signal handler.
+    #[allow(dead_code, reason = "signals are caught on few targets")]
+    pub(super) fn coroutine(&self) -> &Coroutine {
+        &self.coroutine
+    }
+
+    /// Bytes of its stack that are in use, while it is suspended.
+    pub(super) fn in_use(&self) -> usize {
+        self.coroutine.in_use()
+    }
+
+    /// Forgets whatever the fiber was in the middle of (its values are leaked, not dropped) and makes
+    /// it ready for jobs again.
+    pub(super) fn abandon(&mut self, entry: Entry) -> std::io::Result<()> {
+        self.room.content = Content::Nothing;
+        self.coroutine.restart(entry)
+    }
+}
+
+impl Drop for Fiber {
+    fn drop(&mut self) {
+        let Some(stack) = self.coroutine.release() else {
+            return;
+        };
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        if pool.len() < POOLED_STACKS_MAX {
+            pool.push((self.stack_bytes, stack));
+        }
+    }
+}
+
+/// A stack of that size, newly mapped.
+fn mapped(bytes: usize) -> std::io::Result<DefaultStack> {
+    let stack = DefaultStack::new(bytes)?;
+    #[cfg(target_os = "linux")]
+    {
+        use corosensei::stack::Stack;
+        let (begin, end) = (stack.limit().get(), stack.base().get());
+        let begin = std::ptr::with_exposed_provenance_mut(begin);
+        // SAFETY: the mapping just made. A huge page would make the first touch cost 2 MiB. Where the kernel has
+        // none the call fails, and nothing is lost.
+        unsafe { libc::madvise(begin, end - begin.addr(), libc::MADV_NOHUGEPAGE) };
+    }
+    Ok(stack)
+}
+
+/// A stack of that size from the pool.
+fn pooled(bytes: usize) -> Option<DefaultStack> {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let at = pool.iter().rposition(|(size, _)| *size == bytes)?;
+    Some(pool.swap_remove(at).1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corosensei::stack::Stack;
+
+    #[test]
+    fn rooms_hold_small_and_large_values() {
+        let mut room = Room::new();
+        let large = [7u8; 4 * ROOM];
+        // SAFETY: the closures own all they use; the results are taken by their own types.
+        unsafe {
+            room.fill(move || large);
+            let (run, place) = room.start();
+            assert!(run(place));
+            room.finished();
+            assert_eq!(room.take::<[u8; 4 * ROOM]>().unwrap().unwrap(), large);
+            assert!(room.take::<[u8; 4 * ROOM]>().is_none());
+            room.fill(|| 5u8);
+        }
+        let (drop_closure, place) = room.empty().unwrap();
+        // SAFETY: `empty` gave the two together.
+        unsafe { drop_closure(place) };
+        assert!(room.empty().is_none());
+    }
+
+    #[test]
+    fn stacks_are_pooled_by_size() {
+        let bytes = 48 << 10;
+        let stack = DefaultStack::new(bytes).unwrap();
+        let low = stack.limit();
+        POOL.lock().unwrap().push((bytes, stack));
+        assert_eq!(pooled(bytes).as_ref().map(Stack::limit), Some(low));
+        assert!(pooled(bytes).is_none());
+    }
+}

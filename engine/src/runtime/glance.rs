@@ -1,0 +1,127 @@
+//! Glances: what the test's objects hold after each visible operation, looked at beside the execution.
+//!
+//! A glance is code of the test's that runs between two visible operations, where the task that took the last one runs alone.
+//! Look-alikes treat it as what comes when an execution is cleared away: operations happen at once, make no choice, and are
+//! not recorded; and an object that was not used yet becomes no variable. But nothing is unwound: what would have
+//! to wait, for a lock that is held, ends the glance.
+//!
+//! Nothing here is reached unless glances were asked for.
+
+use super::panics::caught;
+use super::{Engine, Listeners};
+use crate::record::Gates;
+use intermezzo_sdk::{EventId, Interests};
+use std::panic::resume_unwind;
+
+/// Operations that a glance may take: it is to look, and a loop that waits for another task would never end.
+const OPERATIONS_MAX: u32 = 10_000;
+
+/// What a glance came to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Glance {
+    /// This.
+    Seen(String),
+    /// Something was locked, or would have had to be waited for.
+    Locked,
+    /// The glance panicked, or took too many operations; or the task was unwinding, and was left in peace.
+    Failed,
+}
+
+/// How to look, and whom to tell.
+pub struct Glancing {
+    pub look: Box<dyn FnMut() -> String + Send>,
+    pub tell: Box<dyn FnMut(EventId, Glance) + Send>,
+}
+
+/// The payload that ends a glance.
+struct Ended;
+
+/// A glance under way.
+#[derive(Clone, Copy, Default)]
+pub(super) struct UnderWay {
+    /// Operations it may still take.
+    left: u32,
+    locked: bool,
+}
+
+impl Listeners {
+    /// Has objects looked at.
+    pub fn glance(&mut self, glancing: Glancing) {
+        self.glancing = Some(Box::new(glancing));
+    }
+
+    /// What glances need to be heard.
+    pub(super) fn glance_interests(&self) -> Interests {
+        match self.glancing {
+            Some(_) => Interests::SYNC_ACCESSES,
+            None => Interests::NONE,
+        }
+    }
+}
+
+impl Engine {
+    /// Tells of the last access, and looks at what it left.
+    #[cold]
+    pub(super) fn tell_access(self) {
+        self.rt().tell_last_access();
+        if let Some(glancing) = self.rt().listeners.glancing.take() {
+            self.rt().listeners.glancing = Some(self.glance(glancing));
+        }
+    }
+
+    fn glance(self, mut glancing: Box<Glancing>) -> Box<Glancing> {
+        let event = self.last_event();
+        let glance = match std::thread::panicking() {
+            true => Glance::Failed,
+            false => self.look(&mut *glancing.look),
+        };
+        (glancing.tell)(event, glance);
+        glancing
+    }
+
+    fn look(self, look: &mut dyn FnMut() -> String) -> Glance {
+        let rt = self.rt();
+        rt.teardown = true;
+        rt.listeners.glance = Some(UnderWay {
+            left: OPERATIONS_MAX,
+            locked: false,
+        });
+        let mut seen = None;
+        let looked = caught(|| seen = Some(look()));
+        let rt = self.rt();
+        rt.teardown = false;
+        let under_way = rt.listeners.glance.take().unwrap_or_default();
+        match (looked, seen) {
+            (Ok(()), Some(seen)) => Glance::Seen(seen),
+            _ if under_way.locked => Glance::Locked,
+            _ => Glance::Failed,
+        }
+    }
+
+    /// Whether a glance is under way: then it takes one more operation.
+    pub(super) fn glances_on(self) -> bool {
+        let Some(under_way) = &mut self.rt().listeners.glance else {
+            return false;
+        };
+        match under_way.left.checked_sub(1) {
+            Some(left) => under_way.left = left,
+            None => resume_unwind(Box::new(Ended)),
+        }
+        true
+    }
+
+    /// If a glance is under way, it comes to where none of these gates is open: it ends there.
+    pub(super) fn glance_has_to_wait(self, gate_var: u32, gates: Gates) {
+        if self.gates(gate_var) & gates == 0 {
+            self.end_glance();
+        }
+    }
+
+    /// Ends the glance that is under way, if any is.
+    pub(super) fn end_glance(self) {
+        if let Some(under_way) = &mut self.rt().listeners.glance {
+            under_way.locked = true;
+            resume_unwind(Box::new(Ended));
+        }
+    }
+}

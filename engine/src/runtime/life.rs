@@ -1,0 +1,231 @@
+//! A task's life, as front ends see it: its creation, its result, its panics.
+
+use super::naming::site_name;
+use super::stop::{PanicNote, Stop};
+use super::{Engine, Runtime, panic_count};
+use crate::record::{Access, Site, Status};
+use crate::schedule::ChoiceKind;
+use crate::trace::{Class, Key};
+use intermezzo_sdk::SyncVarOp;
+use std::sync::Arc;
+
+/// Recorded as written by a look at a task that is over and not found ended.
+pub const LATE: u64 = 1;
+
+impl Engine {
+    /// Creates a task and returns its number. It runs once `fill` has put a closure in its room.
+    ///
+    /// # Safety
+    /// As for `Room::fill`.
+    pub unsafe fn fork<F: FnOnce() -> T, T>(self, name: Option<Arc<str>>, site: Site, closure: F) -> u32 {
+        self.point(Access::nowhere(SyncVarOp::TaskFork, site));
+        let rt = self.rt();
+        if rt.teardown {
+            // A destructor may create tasks, as many as it may take operations.
+            self.abandon_current();
+        }
+        if rt.created >= rt.limits.tasks {
+            self.end_with(|| Stop::TaskLimit {
+                most: self.rt().limits.tasks,
+                site: site_name(site),
+            });
+        }
+        let task = match self.rt().new_task(name, site) {
+            Ok(task) => task,
+            Err(error) => self.misuse(format!(
+                "no memory for the stack of task {}: {error}",
+                self.rt().created
+            )),
+        };
+        // SAFETY: as the caller says.
+        unsafe { self.rt().fibers[task as usize].room.fill(closure) };
+        self.commit(
+            Access::new(SyncVarOp::TaskFork, self.task_var(task), site),
+            u64::from(task),
+            0,
+        );
+        task
+    }
+
+    /// Returns the number of a task among those of its creator, after its creator's: `1` for the first task of all, `2` for
+    /// the first that this creates, `2.1` for the first that that one creates.
+    pub fn lineage(self, task: u32) -> String {
+        let rt = self.rt();
+        let mut numbers = Vec::new();
+        let mut at = task;
+        while at != 0 {
+            let entry = &rt.tasks[at as usize];
+            let first = u32::from(entry.parent == 0);
+            numbers.push((entry.ordinal + first).to_string());
+            at = entry.parent;
+        }
+        if numbers.is_empty() {
+            numbers.push("1".to_owned());
+        }
+        numbers.reverse();
+        numbers.join(".")
+    }
+
+    /// Takes the result of a task that has ended.
+    ///
+    /// # Safety
+    /// The task was forked, in this execution, with a closure that returns `T`.
+    pub unsafe fn take_result<T>(self, task: u32) -> Option<std::thread::Result<T>> {
+        // SAFETY: as the caller says.
+        unsafe { self.rt().fibers[task as usize].room.take() }
+    }
+
+    /// Looks whether a task has ended: the answer, and `true` if it is late, because the task is over and not found ended.
+    ///
+    /// The end of a task is no step of its own: it comes with the last thing that the task does. In reality it may come any
+    /// time later, and a look can tell. So each look at a task that is over is a choice, until one finds the task ended.
+    pub fn look_for_end(self, task: u32) -> (bool, bool) {
+        let rt = self.rt();
+        let entry = &rt.tasks[task as usize];
+        if entry.over_at == usize::MAX {
+            return (false, false);
+        }
+        let surely = entry.found_ended || rt.limits.every_operation || rt.teardown;
+        let late = !surely && rt.may_be_late(task) && self.choose(ChoiceKind::Ended, 2) == 1;
+        let rt = self.rt();
+        let entry = &mut rt.tasks[task as usize];
+        entry.found_ended |= !late;
+        if late && entry.passed_since_over > 0 {
+            // Time passed before the end: those time-outs were early.
+            rt.left.timeouts -= std::mem::take(&mut entry.passed_since_over);
+            self.also_touches(Key::TIMEOUTS, Class::Write);
+        }
+        (!late, late)
+    }
+
+    /// Nobody has a handle on the task any more: its result is dropped, now or at its end.
+    pub fn detach(self, task: u32) {
+        let entry = self.task_entry(task);
+        entry.detached = true;
+        if entry.status == Status::Ended {
+            self.drop_room(task);
+        }
+    }
+
+    /// Drops what is in a task's room.
+    pub(super) fn drop_room(self, task: u32) {
+        if let Some((discard, place)) = self.rt().fibers[task as usize].room.empty() {
+            // SAFETY: `empty` gave the two together. Dropping runs the test's code, with no hold on the runtime.
+            unsafe { discard(place) };
+        }
+    }
+
+    /// Notes a panic of the current task.
+    pub(crate) fn note_panic(self, message: String, place: Option<String>) {
+        let rt = self.rt();
+        let task = rt.current;
+        if rt.teardown {
+            return;
+        }
+        let before = rt.panics.iter().any(|note| note.task == task && !note.escaped);
+        let depth = if before {
+            // That one was caught, or this one began in a destructor that it runs.
+            let unwinding = panic_count::lay_down();
+            panic_count::take_up(unwinding);
+            unwinding
+        } else {
+            1
+        };
+        self.rt().panics.push(PanicNote {
+            task,
+            message,
+            place,
+            escaped: false,
+            joined: false,
+            depth,
+            unwinding: false,
+        });
+    }
+
+    /// The running task gives control away while it unwinds: the others do not.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn lay_down_panics(self) {
+        let laid = panic_count::lay_down();
+        let rt = self.rt();
+        rt.tasks[rt.running as usize].unwinding = laid;
+    }
+
+    /// The running task has control again, and goes on unwinding.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_up_panics(self) {
+        let rt = self.rt();
+        panic_count::take_up(std::mem::take(&mut rt.tasks[rt.running as usize].unwinding));
+    }
+
+    /// The current task waits for tasks that borrow from it (or no longer does): should the execution be
+    /// abandoned, it must not unwind before their end.
+    pub fn stand_firm(self, firm: bool) {
+        self.task_entry(self.task()).firm = firm;
+    }
+
+    /// Somebody joined this task and saw that it panicked: not a finding by itself.
+    pub fn panic_seen(self, task: u32) {
+        for note in self.rt().panics.iter_mut().filter(|note| note.task == task) {
+            note.joined = true;
+        }
+    }
+
+    /// Whether a task panicked and nobody has seen it by joining; seen from now on.
+    pub fn panic_unseen(self, task: u32) -> bool {
+        let unseen = self
+            .rt()
+            .panics
+            .iter()
+            .any(|note| note.task == task && note.escaped && !note.joined);
+        self.panic_seen(task);
+        unseen
+    }
+}
+
+impl Runtime {
+    /// `true` if the current task may look at one that is over and not find it ended. This depends on what the current task
+    /// did alone, and not on when: caching takes executions that differ in that for the same.
+    fn may_be_late(&mut self, task: u32) -> bool {
+        let (me, over) = (self.current, &self.tasks[task as usize]);
+        let gives_way = |op| matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut);
+        let (mut was_late, mut given_way) = (false, 0);
+        for event in &self.events.as_slice()[over.over_at..] {
+            match event.op {
+                SyncVarOp::TaskEnd => {}
+                // It drops thread-locals, which it does not do before looks can find it ended.
+                _ if event.task == task => return false,
+                _ if event.task != me => {}
+                SyncVarOp::TaskCheck => was_late |= event.var == over.var && event.written == LATE,
+                op => given_way += u32::from(was_late && gives_way(op)),
+            }
+        }
+        if over.passed_since_over > self.left.timeouts {
+            return false;
+        }
+        // Under fairness a task that gives way twice lets the other end.
+        let is_fair = given_way < self.limits.fair_yields.saturating_mul(2);
+        self.unfair_left_out |= !is_fair;
+        is_fair
+    }
+
+    /// Marks the panics that tasks were unwinding from when the execution ended: nothing caught them, and they may be
+    /// its cause.
+    pub(super) fn mark_unwinding(&mut self) {
+        for (task, entry) in self.tasks[..self.created as usize].iter().enumerate() {
+            if entry.unwinding == 0 {
+                continue;
+            }
+            // One panic per depth: a later one of the same depth began after the earlier one was caught.
+            let mut left = entry.unwinding;
+            let own = self.panics.iter_mut().rev();
+            for note in own.filter(|note| note.task as usize == task && !note.escaped) {
+                if note.depth <= left {
+                    note.unwinding = true;
+                    left = note.depth - 1;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,491 @@
+//! Publishing what is done with plain memory: accesses, allocations, releases.
+//!
+//! An access is to a *location*. Memory of the allocator's is its block, whatever lies in it; else a cell or an atomic
+//! is itself, wherever it is moved; else what an `Arc` holds is its block; and all other memory, of which nobody
+//! told the engine, goes by pieces of eight bytes. An access by address alone that crosses a border between
+//! two locations is published piece by piece.
+
+use super::super::{Engine, Runtime};
+use super::MEMORY;
+use super::log::Made;
+use super::record::{Memory, Raw, Record};
+use crate::record::{Access, Site, VarKind};
+use crate::trace::{Class, Key};
+use intermezzo_sdk::{
+    Allocation, DataVarAccess, EventId, Interests, MemoryDeed, MemoryOrder, Release, SyncVar, SyncVarOp,
+    TaskId,
+};
+use smallvec::SmallVec;
+
+/// Bytes of a piece of memory of which nobody told the engine.
+const GRANULE: usize = 8;
+
+/// An access to plain memory, as a look-alike tells of it.
+#[derive(Clone, Copy)]
+pub struct DataAccess {
+    /// Whose memory it is, if it is a cell's or an atomic's.
+    pub owner: Owner,
+    pub address: usize,
+    pub size: usize,
+    pub does: Does,
+    pub site: Site,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    Read,
+    Write,
+    /// It gives out a pointer: a read, and watched for what is written by it.
+    GivePointer,
+    /// It was written by a pointer that was given out.
+    WriteByPointer,
+}
+
+impl Does {
+    fn is_write(self) -> bool {
+        matches!(self, Does::Write | Does::WriteByPointer)
+    }
+}
+
+/// Whose memory is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A cell, by its variable; all of it.
+    Cell(u32),
+    /// An atomic, by its variable; all of it.
+    Atomic(u32),
+    /// Whoever is there.
+    Unknown,
+}
+
+impl Owner {
+    /// The variable of a cell or an atomic; and once more if that is an atomic's.
+    #[inline(always)]
+    fn var(self) -> Option<(u32, SyncVar)> {
+        match self {
+            Owner::Cell(var) => Some((var, SyncVar::NONE)),
+            Owner::Atomic(var) => Some((var, SyncVar(var))),
+            Owner::Unknown => None,
+        }
+    }
+}
+
+/// The pieces of an access: one, unless it is by address alone.
+type Pieces = SmallVec<[Piece; 2]>;
+
+/// A part of an access that lies in one location.
+struct Piece {
+    memory: Memory,
+    offset: usize,
+    size: usize,
+    var: SyncVar,
+}
+
+impl Runtime {
+    /// The piece of an access by address that begins at `address`, and ends before `end`.
+    fn piece(&self, record: &Record, address: usize, end: usize) -> Piece {
+        if let Some(block) = self.blocks.heap_at(address) {
+            let at = self.blocks.get(block);
+            // An atomic in it is a piece of its own.
+            let (var, until) = match record.place_at(address) {
+                Some((start, place)) if place.is_atomic => (SyncVar(place.var), start + place.size),
+                _ => (
+                    SyncVar::NONE,
+                    record.next_place_after(address).unwrap_or(usize::MAX),
+                ),
+            };
+            return Piece {
+                memory: Memory::Block(block),
+                offset: address - at.start,
+                size: end.min(at.start + at.size).min(until) - address,
+                var,
+            };
+        }
+        let (memory, start, size, var) = if let Some((start, place)) = record.place_at(address) {
+            let var = if place.is_atomic {
+                SyncVar(place.var)
+            } else {
+                SyncVar::NONE
+            };
+            (Memory::Var(place.var), start, place.size, var)
+        } else {
+            let start = address & !(GRANULE - 1);
+            let nexts = [self.blocks.next_after(address), record.next_place_after(address)];
+            let next = nexts.into_iter().flatten().min().unwrap_or(usize::MAX);
+            match self.blocks.shared_at(address) {
+                Some(block) => {
+                    let at = self.blocks.get(block);
+                    let size = at.size.min(next.saturating_sub(at.start));
+                    (Memory::Block(block), at.start, size, SyncVar::NONE)
+                }
+                None => {
+                    let size = GRANULE.min(next.saturating_sub(start));
+                    (Memory::Granule(start), start, size, SyncVar::NONE)
+                }
+            }
+        };
+        Piece {
+            memory,
+            offset: address - start,
+            size: end.min(start + size) - address,
+            var,
+        }
+    }
+
+    /// Where a cell or an atomic lies, which is accessed as a whole. `own` is the variable of an atomic.
+    #[inline(always)]
+    fn whole_piece(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> Piece {
+        let (memory, offset) = match self.blocks.heap_at(access.address) {
+            Some(block) => (
+                Memory::Block(block),
+                access.address - self.blocks.get(block).start,
+            ),
+            None => {
+                let record = self.listeners.record();
+                record.put(var, access.address, access.size, own != SyncVar::NONE);
+                (Memory::Var(var), 0)
+            }
+        };
+        Piece {
+            memory,
+            offset,
+            size: access.size,
+            var: own,
+        }
+    }
+
+    /// Whether anything is to be done where plain memory is accessed.
+    pub(in super::super) fn watches_memory(&self) -> bool {
+        self.listening.intersects(MEMORY) || self.data_points.is_some()
+    }
+
+    /// The variable of memory that is accessed as a visible operation.
+    fn var_of_memory(&mut self, memory: Memory) -> u32 {
+        if let Memory::Var(var) = memory {
+            return var;
+        }
+        let known = |rt: &Runtime| Some(*rt.data_points.as_ref()?.vars.get(&memory)?);
+        known(self).unwrap_or_else(|| {
+            let var = self.add_var(VarKind::Cell, 0);
+            if let Some(points) = &mut self.data_points {
+                points.vars.insert(memory, var);
+            }
+            var
+        })
+    }
+
+    /// Publishes an access to a cell or an atomic, as a whole.
+    #[inline(always)]
+    fn tell_whole(&mut self, access: &DataAccess, var: u32, own: SyncVar) {
+        let is_as_before = self.is_as_before(access, var, own);
+        if !is_as_before {
+            self.tell_new_whole(access, var, own);
+        }
+    }
+
+    /// Whether the next thing that monitors are to be told of is such an access, and what they were told of it in the execution
+    /// before tells them again.
+    #[inline(always)]
+    fn is_as_before(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> bool {
+        if !self.may_be_as_before() {
+            return false;
+        }
+        let (task, events) = (self.current, self.events.len());
+        let index = self.tasks[task as usize].events;
+        let record = self.listeners.record();
+        record.put(var, access.address, access.size, own != SyncVar::NONE);
+        let location = record.location(Memory::Var(var), task);
+        let after = EventId {
+            task: TaskId(task),
+            index,
+        };
+        self.listeners.log.push_again(access, after, events, location)
+    }
+
+    /// Blocks may be elsewhere in each execution; and who is told at once is told in any case.
+    #[inline(always)]
+    fn may_be_as_before(&self) -> bool {
+        self.listeners.keeps_log && !self.listeners.tells_at_once && !self.blocks.any_heap()
+    }
+
+    #[inline(never)]
+    fn tell_new_whole(&mut self, access: &DataAccess, var: u32, own: SyncVar) {
+        let piece = self.whole_piece(access, var, own);
+        let made = if self.may_be_as_before() {
+            Made::of(access)
+        } else {
+            Made::OTHERWISE
+        };
+        self.tell_piece(access, piece, made);
+    }
+
+    /// The last event of the current task.
+    #[inline(always)]
+    fn last_of_current(&self) -> EventId {
+        EventId {
+            task: TaskId(self.current),
+            index: self.tasks[self.current as usize].events,
+        }
+    }
+
+    /// Publishes an access to a piece of memory.
+    #[inline(always)]
+    fn tell_piece(&mut self, access: &DataAccess, piece: Piece, made: Made) {
+        let current = self.current;
+        let after = self.last_of_current();
+        let record = self.listeners.record();
+        let told = DataVarAccess {
+            after,
+            location: record.location(piece.memory, current),
+            offset: piece.offset as u32,
+            size: piece.size as u32,
+            is_write: access.does.is_write(),
+            by_pointer: matches!(access.does, Does::GivePointer | Does::WriteByPointer),
+            order: MemoryOrder::None,
+            var: piece.var,
+            site: record.site_id(access.site),
+        };
+        if access.owner == Owner::Unknown
+            && let Memory::Block(block) = piece.memory
+        {
+            self.keep_raw(block, &piece, told);
+        }
+        self.tell_memory(MemoryDeed::Access(told), made);
+    }
+
+    /// Keeps an access by address, for atomics that are not in use yet.
+    fn keep_raw(&mut self, block: u32, piece: &Piece, told: DataVarAccess) {
+        let address = self.blocks.get(block).start + piece.offset;
+        let size = piece.size;
+        self.listeners.record().raw.push(Raw { address, size, told });
+    }
+}
+
+impl Engine {
+    /// Whether somebody wants to hear of memory.
+    #[inline]
+    fn hears_of_memory(self) -> bool {
+        self.rt().watches_memory && !self.in_teardown()
+    }
+
+    /// Whether somebody wants to hear of blocks.
+    pub fn hears_of_blocks(self) -> bool {
+        self.rt().listening.intersects(Interests::ALLOCATIONS) && !self.in_teardown()
+    }
+
+    /// Publishes an access to plain memory, which is about to happen.
+    #[inline]
+    pub fn data_access(self, access: DataAccess) {
+        let rt = self.rt();
+        if rt.teardown {
+            return;
+        }
+        rt.plain_accesses += 1;
+        if rt.watches_memory {
+            self.tell_data_access(access);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_data_access(self, access: DataAccess) {
+        if self.rt().pointers_out {
+            self.look_at_pointers_to(access.address, access.size);
+        }
+        if self
+            .rt()
+            .data_points
+            .as_mut()
+            .is_some_and(|points| points.is_point(access.site))
+        {
+            let pieces = self.pieces(&access);
+            self.take_step(&access, &pieces);
+        }
+        self.tell_pieces(&access);
+        if access.does == Does::GivePointer {
+            if self.rt().pointers.are_full() {
+                self.look_at_pointers();
+            }
+            let rt = self.rt();
+            rt.pointers.watch(access);
+            rt.pointers_out = true;
+        }
+    }
+
+    /// The pieces of memory that an access touches.
+    fn pieces(self, access: &DataAccess) -> Pieces {
+        let rt = self.rt();
+        let mut pieces = Pieces::new();
+        if let Some((var, own)) = access.owner.var() {
+            pieces.push(rt.whole_piece(access, var, own));
+            return pieces;
+        }
+        // The box, not what is in it: another one would have to be made to stand there meanwhile.
+        let mut record = rt.listeners.record.take().unwrap_or_default();
+        rt.blocks.settle();
+        record.settle_atomics();
+        let (mut at, end) = (access.address, access.address.saturating_add(access.size));
+        while at < end {
+            let piece = rt.piece(&record, at, end);
+            at += piece.size;
+            pieces.push(piece);
+        }
+        rt.listeners.record = Some(record);
+        pieces
+    }
+
+    /// Publishes an access, piece by piece.
+    #[inline]
+    pub(super) fn tell_pieces(self, access: &DataAccess) {
+        let rt = self.rt();
+        match access.owner.var() {
+            Some((var, own)) => rt.tell_whole(access, var, own),
+            None => self.tell_each_piece(access),
+        }
+    }
+
+    #[inline(never)]
+    fn tell_each_piece(self, access: &DataAccess) {
+        for piece in self.pieces(access) {
+            self.rt().tell_piece(access, piece, Made::OTHERWISE);
+        }
+    }
+
+    /// An atomic comes into use: plain accesses to it so far are published as such once more. Only those to memory of
+    /// the allocator's, for other memory may have been something else then.
+    #[cold]
+    pub(in super::super) fn atomic_in_use(self, var: u32, address: usize, size: usize) {
+        let rt = self.rt();
+        if !self.hears_of_memory() {
+            return;
+        }
+        let current = rt.current;
+        let record = rt.listeners.record();
+        record.atomics.push((address, size, var));
+        if record.raw.is_empty() {
+            return;
+        }
+        let overlaps = |raw: &&Raw| raw.address < address + size && address < raw.address + raw.size;
+        let before: Vec<Raw> = record.raw.iter().filter(overlaps).copied().collect();
+        let location = record.location(Memory::Var(var), current);
+        for raw in before {
+            let from = raw.address.max(address);
+            let told = DataVarAccess {
+                location,
+                offset: (from - address) as u32,
+                size: ((raw.address + raw.size).min(address + size) - from) as u32,
+                var: SyncVar(var),
+                ..raw.told
+            };
+            self.rt().tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
+        }
+    }
+
+    /// Waits for permission to make this access, which is a schedule point, and records it.
+    fn take_step(self, access: &DataAccess, pieces: &[Piece]) {
+        let rt = self.rt();
+        let mut vars: Vec<u32> = pieces
+            .iter()
+            .map(|piece| rt.var_of_memory(piece.memory))
+            .collect();
+        vars.dedup();
+        let Some((&first, others)) = vars.split_first() else {
+            return;
+        };
+        let (op, class) = match access.does {
+            Does::Read => (SyncVarOp::DataRead, Class::Read),
+            // By the pointer may be written, as part of the step.
+            Does::Write | Does::GivePointer | Does::WriteByPointer => (SyncVarOp::DataWrite, Class::Write),
+        };
+        let step = Access::new(op, first, access.site);
+        self.enter(step);
+        for &other in others {
+            self.also_touches(Key::of(op, other), class);
+        }
+        self.commit(step, 0, 0);
+    }
+
+    /// Notes where a cell or an atomic lies, to a part of which a pointer is given out.
+    #[inline]
+    pub fn lies_at(self, owner: Owner, address: usize, size: usize) {
+        if self.hears_of_memory() {
+            let rt = self.rt();
+            let in_block = rt.blocks.heap_at(address).is_some();
+            match owner {
+                Owner::Cell(var) if !in_block => rt.listeners.record().put(var, address, size, false),
+                Owner::Atomic(var) if !in_block => rt.listeners.record().put(var, address, size, true),
+                _ => {}
+            }
+        }
+    }
+
+    /// A cell of this execution is dropped.
+    #[cold]
+    pub fn cell_dropped(self, var: u32) {
+        if !self.hears_of_memory() {
+            return;
+        }
+        let current = self.task();
+        let rt = self.rt();
+        if rt.pointers_out
+            && let Some((address, size)) = rt.listeners.record().extent(var)
+        {
+            self.look_at_pointers_to(address, size);
+        }
+        let record = self.rt().listeners.record();
+        // One that was never accessed, or lies in a block, is nobody's location.
+        if record.take_away(var) {
+            let location = record.location(Memory::Var(var), current);
+            self.tell_release(|_, after, record| {
+                let site = record.last_site(after);
+                Release {
+                    after,
+                    location,
+                    site,
+                }
+            });
+        }
+    }
+
+    /// Publishes that a block is in use; `var` is that of its counts, if it is shared.
+    pub fn block_allocated(self, block: u32, var: SyncVar, site: Site) {
+        if !self.hears_of_blocks() {
+            return;
+        }
+        let after = self.last_event();
+        let rt = self.rt();
+        let at = rt.blocks.get(block);
+        let current = rt.current;
+        let record = rt.listeners.record();
+        let allocation = Allocation {
+            after,
+            location: record.location(Memory::Block(block), current),
+            kind: at.kind,
+            size: at.size as u64,
+            var,
+            site: record.site_id(site),
+        };
+        rt.tell_memory(MemoryDeed::Allocation(allocation), Made::OTHERWISE);
+    }
+
+    /// Publishes that a block was given back.
+    pub fn block_released(self, block: u32, site: Site) {
+        if self.hears_of_blocks() {
+            self.tell_release(|task, after, record| Release {
+                after,
+                location: record.location(Memory::Block(block), task.0),
+                site: record.site_id(site),
+            });
+        }
+    }
+
+    fn tell_release(self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
+        let after = self.last_event();
+        let rt = self.rt();
+        let (events, alike) = (rt.events.as_slice(), rt.events.alike());
+        let record = rt.listeners.record();
+        record.catch_up(events, alike);
+        let release = release(after.task, after, record);
+        rt.tell_memory(MemoryDeed::Release(release), Made::OTHERWISE);
+    }
+}

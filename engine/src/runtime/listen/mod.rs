@@ -1,0 +1,450 @@
+//! Publishing events to monitors. Nothing here is reached when nobody listens.
+
+mod log;
+mod memory;
+mod pointers;
+mod record;
+mod repeated;
+mod sites;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use memory::{DataAccess, Does, Owner};
+pub(super) use pointers::{Pointers, probe};
+pub(super) use record::Memory;
+
+use super::glance::{Glancing, UnderWay};
+use super::panics::caught;
+use super::{Engine, Runtime};
+use crate::described::{FindingDeed, NamedPlace};
+use crate::record::{Site, Status};
+use intermezzo_sdk as sdk;
+use log::{Log, Made};
+use record::{Record, aggregate};
+use sdk::{
+    Context, EventAttribute, EventId, Execution, FindingKind, Interests, MemoryDeed, MemoryEvent, Monitor,
+    PointKind, SchedulePoint, SyncVar, SyncVarOp, TaskId, UserEvent,
+};
+use view::View;
+
+/// A finding of a monitor, in the execution that runs.
+pub struct Reported {
+    pub monitor: String,
+    pub report: sdk::Report,
+    /// The places that it names, in words: known at the end of the execution.
+    pub places: Vec<NamedPlace>,
+    /// What it is about and what is no event, in words: known at the end of the execution, too.
+    pub deeds: Vec<FindingDeed>,
+}
+
+/// A monitor, and what it said of itself at the beginning.
+struct Listener {
+    monitor: Box<dyn Monitor>,
+    name: String,
+    /// `NONE` once it is gone.
+    interests: Interests,
+    /// `true` if it is told of plain memory when the execution is over.
+    afterwards: bool,
+    /// `true` if it panicked: it is told nothing more.
+    gone: bool,
+}
+
+/// The interests of which monitors may be told afterwards.
+const MEMORY: Interests = Interests::DATA_ACCESSES.and(Interests::ALLOCATIONS);
+
+/// Most events of plain memory that are kept before monitors are told.
+const LOG_MAX: usize = 1 << 16;
+
+impl Listener {
+    /// `true` if it wants this at once.
+    #[inline]
+    fn wants(&self, what: Interests) -> bool {
+        self.interests.intersects(what) && !(self.afterwards && MEMORY.intersects(what))
+    }
+
+    /// `true` if it has not panicked.
+    fn is_there(&self) -> bool {
+        !self.gone
+    }
+
+    /// `true` if it wants to be told of plain memory afterwards.
+    fn wants_log(&self) -> bool {
+        self.afterwards && self.interests.intersects(MEMORY)
+    }
+}
+
+/// The monitors, and what they report during a call.
+struct Audience {
+    list: Vec<Listener>,
+    reports: Vec<sdk::Report>,
+}
+
+/// The monitors, and what they need to be told in their own terms.
+#[derive(Default)]
+pub struct Listeners {
+    /// `None` if there are none, and during a call.
+    monitors: Option<Box<Audience>>,
+    /// The execution so far, as monitors see it; made when first needed.
+    record: Option<Box<Record>>,
+    /// What was done with plain memory since monitors were told of it last; and whether any wants to be told so.
+    log: Log,
+    keeps_log: bool,
+    /// `true` if a monitor wants to be told of plain memory at once.
+    tells_at_once: bool,
+    /// All of the last execution, as monitors see it; for the room.
+    ended: Vec<sdk::SyncVarAccess>,
+    /// `true` if a monitor has panicked in the call that is under way.
+    anybody_gone: bool,
+    /// Findings of the execution that runs.
+    pub reported: Vec<Reported>,
+    /// How objects are looked at, if they are; and the glance that is under way.
+    pub(super) glancing: Option<Box<Glancing>>,
+    pub(super) glance: Option<UnderWay>,
+}
+
+impl Listeners {
+    pub fn new(monitors: Vec<Box<dyn Monitor>>) -> Listeners {
+        let listener = |monitor: Box<dyn Monitor>| Listener {
+            name: monitor.name().to_owned(),
+            interests: monitor.interests(),
+            afterwards: monitor.memory_afterwards(),
+            gone: false,
+            monitor,
+        };
+        let list: Vec<Listener> = monitors.into_iter().map(listener).collect();
+        Listeners {
+            keeps_log: list.iter().any(Listener::wants_log),
+            tells_at_once: list.iter().any(|listener| listener.wants(MEMORY)),
+            monitors: (!list.is_empty()).then(|| {
+                Box::new(Audience {
+                    list,
+                    reports: Vec::new(),
+                })
+            }),
+            ..Listeners::default()
+        }
+    }
+
+    /// What any of the monitors wants to hear.
+    pub fn interests(&self) -> Interests {
+        let there = self.monitors.iter().flat_map(|audience| &audience.list);
+        there.fold(self.glance_interests(), |all, listener| all | listener.interests)
+    }
+
+    fn record(&mut self) -> &mut Record {
+        self.record.get_or_insert_default()
+    }
+
+    /// Forgets the last execution.
+    pub(super) fn forget(&mut self) {
+        self.record().clear();
+    }
+
+    /// The source place of that number.
+    pub(super) fn site(&self, site: sdk::SiteId) -> Option<Site> {
+        self.record.as_ref()?.site(site)
+    }
+
+    /// Keeps what a monitor reported, and that it panicked if it did.
+    #[cold]
+    fn hear(&mut self, audience: &mut Audience, which: usize, callback: &str, panic: Option<String>) {
+        let Audience { list, reports } = audience;
+        let listener = &mut list[which];
+        self.reported.extend(reports.drain(..).map(|report| Reported {
+            monitor: listener.name.clone(),
+            report,
+            places: Vec::new(),
+            deeds: Vec::new(),
+        }));
+        if let Some(panic) = panic {
+            (listener.gone, listener.interests) = (true, Interests::NONE);
+            self.anybody_gone = true;
+            self.reported.push(panicked(&listener.name, callback, &panic));
+        }
+    }
+
+    /// Whether there is any monitor, or anybody who looks.
+    pub fn any(&self) -> bool {
+        self.monitors.is_some() || self.glancing.is_some()
+    }
+}
+
+impl Runtime {
+    /// Calls each monitor that wants this, one after the other. One that panics is called no more; `callback` says for
+    /// its finding where that was.
+    #[inline]
+    fn tell(
+        &mut self,
+        wants: impl Fn(&Listener) -> bool,
+        callback: &str,
+        mut call: impl FnMut(&mut dyn Monitor, &mut Context<'_>),
+    ) {
+        let Some(mut audience) = self.listeners.monitors.take() else {
+            return;
+        };
+        let mut record = self.listeners.record.take().unwrap_or_default();
+        record.catch_up(self.events.as_slice(), self.events.alike());
+        let mut next = 0;
+        loop {
+            // Panics are caught for all of them together: it is the last that was called.
+            let called = caught(|| {
+                let Audience { list, reports } = &mut *audience;
+                while reports.is_empty()
+                    && let Some(listener) = list.get_mut(next)
+                {
+                    next += 1;
+                    if wants(listener) {
+                        let mut view = View {
+                            rt: self,
+                            record: &mut record,
+                            reports: &mut *reports,
+                        };
+                        call(&mut *listener.monitor, &mut Context::new(&mut view));
+                    }
+                }
+            });
+            if called.is_ok() && audience.reports.is_empty() {
+                break;
+            }
+            self.listeners
+                .hear(&mut audience, next - 1, callback, called.err());
+        }
+        self.listeners.record = Some(record);
+        self.listeners.monitors = Some(audience);
+        if self.listeners.anybody_gone {
+            self.listeners.anybody_gone = false;
+            self.listening = self.listeners.interests();
+        }
+    }
+
+    pub(super) fn tell_begin(&mut self) {
+        self.listeners.record().clear();
+        self.listeners.reported.clear();
+        self.listeners.log.begin();
+        let number = self.number;
+        self.tell(Listener::is_there, "on_execution_begin", |monitor, _| {
+            monitor.on_execution_begin(&Execution {
+                number,
+                accesses: &[],
+                complete: false,
+            });
+        });
+    }
+
+    /// Publishes something that is done with plain memory: at once, or with all else when the execution is over.
+    #[inline]
+    fn tell_memory(&mut self, what: MemoryDeed, made: Made) {
+        if self.listeners.keeps_log {
+            let events = self.events.len();
+            self.listeners.log.push(MemoryEvent { events, what }, made);
+            if self.listeners.log.len() >= LOG_MAX {
+                self.tell_log();
+                self.listeners.log.drop_all();
+            }
+        }
+        if self.listeners.tells_at_once {
+            self.tell_memory_at_once(&what);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_memory_at_once(&mut self, what: &MemoryDeed) {
+        match what {
+            MemoryDeed::Access(access) => self.tell(
+                |listener| listener.wants(Interests::DATA_ACCESSES),
+                "on_data_var_access",
+                |monitor, cx| monitor.on_data_var_access(access, cx),
+            ),
+            MemoryDeed::Allocation(allocation) => self.tell(
+                |listener| listener.wants(Interests::ALLOCATIONS),
+                "on_allocation",
+                |monitor, cx| monitor.on_allocation(allocation, cx),
+            ),
+            MemoryDeed::Release(release) => self.tell(
+                |listener| listener.wants(Interests::ALLOCATIONS),
+                "on_release",
+                |monitor, cx| monitor.on_release(release, cx),
+            ),
+        }
+    }
+
+    /// Tells of what was done with plain memory since the last time.
+    #[inline(never)]
+    fn tell_log(&mut self) {
+        let log = std::mem::take(&mut self.listeners.log);
+        let memory = log.as_slice();
+        if !memory.is_empty() {
+            let record = self.listeners.record.get_or_insert_default();
+            record.catch_up(self.events.as_slice(), self.events.alike());
+            // An access is as it was if all is that comes before it.
+            let alike = record.same_accesses();
+            let same = memory[..log.same()].partition_point(|event| event.events <= alike);
+            self.tell(Listener::wants_log, "on_memory", |monitor, cx| {
+                monitor.on_memory_again(memory, same, cx)
+            });
+        }
+        self.listeners.log = log;
+    }
+
+    pub(super) fn tell_end(&mut self, complete: bool) {
+        if self.listeners.keeps_log {
+            self.tell_log();
+            self.listeners.log.end();
+        }
+        let number = self.number;
+        let record = self.listeners.record();
+        record.catch_up(self.events.as_slice(), self.events.alike());
+        record.end();
+        let mut accesses = std::mem::take(&mut self.listeners.ended);
+        accesses.clear();
+        accesses.extend_from_slice(self.listeners.record().accesses());
+        self.tell(Listener::is_there, "on_execution_end", |monitor, cx| {
+            let execution = Execution {
+                number,
+                accesses: &accesses,
+                complete,
+            };
+            monitor.on_execution_end(&execution, cx);
+        });
+        self.listeners.ended = accesses;
+    }
+
+    pub(super) fn tell_shutdown(&mut self) {
+        // The last execution may have been one that nobody heard of.
+        self.listeners.forget();
+        self.events.clear(0);
+        self.tell(Listener::is_there, "on_shutdown", |monitor, cx| {
+            monitor.on_shutdown(cx)
+        });
+    }
+
+    /// Notes which tasks can take the next step, and which have not ended and cannot.
+    fn note_sets(&mut self) {
+        let [enabled, disabled] = self.listeners.record.get_or_insert_default().sets.next();
+        enabled.copy_from(&self.enabled);
+        disabled.clear();
+        for task in 0..self.created {
+            if self.tasks[task as usize].status != Status::Ended && !self.enabled.contains(task) {
+                disabled.insert(task);
+            }
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn tell_schedule_point(&mut self) {
+        if self.listening.intersects(Interests::ENABLED_SETS) {
+            self.note_sets();
+        }
+        if !self.listening.intersects(Interests::SCHEDULE_POINTS) {
+            return;
+        }
+        let access = self.tasks[self.current as usize].pending.access;
+        let next = SchedulePoint {
+            kind: if access.op == SyncVarOp::Choice {
+                PointKind::Choice
+            } else {
+                PointKind::Access
+            },
+            event: EventId {
+                task: TaskId(self.current),
+                index: self.tasks[self.current as usize].events + 1,
+            },
+            var: SyncVar(access.var),
+            op: access.op,
+            site: self.listeners.record().site_id(access.site),
+        };
+        let wanted = |listener: &Listener| listener.wants(Interests::SCHEDULE_POINTS);
+        self.tell(wanted, "on_schedule_point", |monitor, cx| {
+            monitor.on_schedule_point(&next, cx)
+        });
+    }
+
+    #[inline(never)]
+    pub(super) fn tell_last_access(&mut self) {
+        if self.listening.intersects(Interests::ENABLED_SETS) {
+            if !self.listeners.record().sets.is_noted() {
+                self.note_sets();
+            }
+            self.listeners.record().sets.step_taken();
+        }
+        if !self.listening.intersects(Interests::SYNC_ACCESSES) {
+            return;
+        }
+        let record = self.listeners.record();
+        record.catch_up(self.events.as_slice(), self.events.alike());
+        let Some(&access) = record.accesses().last() else {
+            return;
+        };
+        let wanted = |listener: &Listener| listener.wants(Interests::SYNC_ACCESSES);
+        match aggregate(&access) {
+            Some(vars) => self.tell(wanted, "on_aggregate_sync_var_access", |monitor, cx| {
+                monitor.on_aggregate_sync_var_access(&access, &vars, cx)
+            }),
+            None => self.tell(wanted, "on_sync_var_access", |monitor, cx| {
+                monitor.on_sync_var_access(&access, cx)
+            }),
+        }
+    }
+}
+
+/// The finding that a monitor panicked.
+fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
+    let message = format!(
+        "the monitor `{monitor}` panicked in {callback} {panic}; it is told nothing more, so what it looks for may be missed"
+    );
+    Reported {
+        monitor: "engine".into(),
+        report: sdk::Report::new(FindingKind::Misuse, message),
+        places: Vec::new(),
+        deeds: Vec::new(),
+    }
+}
+
+impl Engine {
+    /// Publishes what the test says.
+    pub fn user_event(self, text: &str) {
+        if self.rt().listening.intersects(Interests::USER_EVENTS) && !self.in_teardown() {
+            let after = self.last_event();
+            self.rt().tell(
+                |listener| listener.wants(Interests::USER_EVENTS),
+                "on_user_event",
+                |monitor, cx| {
+                    monitor.on_user_event(&UserEvent { after, text }, cx);
+                },
+            );
+        }
+    }
+
+    /// Publishes what the test says of the current task's last event.
+    pub fn attribute(self, name: &str, value: &str) {
+        if self.rt().listening.intersects(Interests::ATTRIBUTES) && !self.in_teardown() {
+            let event = self.last_event();
+            self.rt().tell_attribute(&EventAttribute { event, name, value });
+        }
+    }
+}
+
+impl Runtime {
+    fn tell_attribute(&mut self, attribute: &EventAttribute<'_>) {
+        self.tell(
+            |listener| listener.wants(Interests::ATTRIBUTES),
+            "on_event_attribute",
+            |monitor, cx| monitor.on_event_attribute(attribute, cx),
+        );
+    }
+
+    /// Tells what becomes of the operation that a task wants next.
+    #[cold]
+    pub(super) fn tell_status(&mut self, task: u32, status: &str) {
+        let event = EventId {
+            task: TaskId(task),
+            index: self.tasks[task as usize].events + 1,
+        };
+        self.tell_attribute(&EventAttribute {
+            event,
+            name: "status",
+            value: status,
+        });
+    }
+}

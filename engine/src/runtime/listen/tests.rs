@@ -1,0 +1,186 @@
+//! What monitors are told of the order of events, against the order that the search goes by.
+//!
+//! The two are made apart: `sdk::HappensBefore` from accesses alone, `trace` from what steps touch. The first may order
+//! more, because it knows of no writes that commute, but not less. Programs are random, without virtual time and
+//! without ends that come with another step: there the search orders whole steps.
+
+use super::*;
+use crate::environment::Environment;
+use crate::runtime::{Limits, Worker};
+use crate::settings::StrategyKind;
+use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use crate::sync::atomic::AtomicUsize;
+use crate::sync::{Barrier, Condvar, Mutex, Once, RwLock, mpsc};
+use crate::trace::{Trace, class_of};
+use intermezzo_search::sampling::{Sampling, policy};
+use rand::{RngExt as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use sdk::{SyncVarAccess, VectorClock};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex as StdMutex};
+
+/// What an operation does is in its number.
+type Program = Vec<Vec<u8>>;
+
+/// What tasks share.
+struct Shared {
+    atomics: [AtomicUsize; 2],
+    mutex: Mutex<()>,
+    lock: RwLock<()>,
+    condvar: Condvar,
+    once: Once,
+    barrier: Barrier,
+    sender: mpsc::Sender<()>,
+    receiver: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Shared {
+    fn perform(&self, op: u8) {
+        match op {
+            0 | 1 => drop(self.atomics[op as usize].load(Relaxed)),
+            2 | 3 => self.atomics[op as usize - 2].store(1, Relaxed),
+            4 => drop(self.atomics[0].fetch_add(1, Relaxed)),
+            5 => drop(self.mutex.lock()),
+            6 => drop(self.mutex.try_lock()),
+            7 => drop(self.lock.read()),
+            8 => drop(self.lock.write()),
+            9 => self.condvar.notify_all(),
+            10 => drop(self.condvar.wait(self.mutex.lock().unwrap())),
+            11 => self.once.call_once(|| {}),
+            12 => drop(self.sender.send(())),
+            13 => drop(self.receiver.lock().unwrap().try_recv()),
+            14 => drop(self.barrier.wait()),
+            _ => crate::thread::yield_now(),
+        }
+    }
+}
+
+fn run(program: &Program) {
+    let (sender, receiver) = mpsc::channel();
+    let shared = Shared {
+        atomics: [AtomicUsize::new(0), AtomicUsize::new(0)],
+        mutex: Mutex::new(()),
+        lock: RwLock::new(()),
+        condvar: Condvar::new(),
+        once: Once::new(),
+        barrier: Barrier::new(2),
+        sender,
+        receiver: Mutex::new(receiver),
+    };
+    crate::thread::scope(|scope| {
+        for ops in program {
+            let shared = &shared;
+            scope.spawn(move || ops.iter().for_each(|&op| shared.perform(op)));
+        }
+    });
+    // Their ends are no part of this.
+    std::mem::forget(shared);
+}
+
+/// The last execution: its accesses, and what each knows.
+type Heard = Arc<StdMutex<Vec<(SyncVarAccess, VectorClock)>>>;
+
+struct Hearing(Heard);
+
+impl Monitor for Hearing {
+    fn name(&self) -> &str {
+        "hearing"
+    }
+    fn interests(&self) -> Interests {
+        Interests::NONE
+    }
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        let known = |access: &SyncVarAccess| (*access, cx.clock(access.event).unwrap().clone());
+        *self.0.lock().unwrap() = execution.accesses.iter().map(known).collect();
+    }
+}
+
+/// A random walk for which everything is worked out.
+struct InDetail(Sampling);
+
+impl Strategy for InDetail {
+    fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        self.0.next(plan, trace)
+    }
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        self.0.choose(point)
+    }
+    fn asks_always(&self) -> bool {
+        true
+    }
+    fn name(&self) -> String {
+        self.0.name()
+    }
+    fn coverage(&self, finished: bool) -> Coverage {
+        self.0.coverage(finished)
+    }
+}
+
+#[test]
+fn the_order_that_monitors_see_contains_that_of_the_search() {
+    let (mut ordered, mut executions) = (0_u64, 0_u64);
+    for seed in 0..150 {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut ops = |_| -> Vec<u8> {
+            let length = random.random_range(1..5);
+            (0..length).map(|_| random.random_range(0..16)).collect()
+        };
+        let program: Program = (0..2 + seed % 2).map(&mut ops).collect();
+        let heard = Heard::default();
+        let limits = Limits {
+            steps: 500,
+            tasks: 64,
+            stack_bytes: 1 << 18,
+            forgotten_bytes: 0,
+            fair_yields: 1,
+            awaits: true,
+            deadlocks_allowed: false,
+            every_operation: false,
+            hang: None,
+        };
+        let mut worker = Worker::new(
+            Box::new(InDetail(Sampling::new(seed, policy(&StrategyKind::Random, None)))),
+            Environment::calm(),
+            limits,
+            None,
+            Listeners::new(vec![Box::new(Hearing(heard.clone()))]),
+        );
+        for _ in 0..20 {
+            assert!(worker.prepare());
+            worker.execute(&|| run(&program));
+            executions += 1;
+            let heard = heard.lock().unwrap();
+            let shown: Vec<&(SyncVarAccess, VectorClock)> = heard
+                .iter()
+                .filter(|(access, _)| class_of(access.op, access.var.0, false).is_some())
+                .filter(|(access, _)| access.op != SyncVarOp::TaskEnd)
+                .collect();
+            let trace = worker.trace();
+            let tasks: Vec<u32> = shown.iter().map(|(access, _)| access.event.task.0).collect();
+            // All but the joins that nothing comes after.
+            let entries = trace.tasks_of_entries();
+            assert!(tasks.starts_with(&entries), "{program:?}");
+            assert!(
+                shown[entries.len()..]
+                    .iter()
+                    .all(|(access, _)| access.op == SyncVarOp::TaskJoin)
+            );
+            let shown = &shown[..entries.len()];
+            for (later, (access, clock)) in shown.iter().enumerate() {
+                for (earlier, (before, _)) in shown[..later].iter().enumerate() {
+                    if trace.entry_precedes(earlier, later) {
+                        ordered += 1;
+                        assert!(
+                            clock.knows(before.event),
+                            "{program:?}: {before:?} comes before {access:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(ordered > 10 * executions, "{ordered} in {executions}");
+}

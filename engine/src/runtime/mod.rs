@@ -1,0 +1,643 @@
+//! The controlled runtime: one execution at a time, each step by permission.
+//!
+//! The interface to front ends is [`Engine`]: *visible operation in; permission out*. A front end
+//! announces an operation ([`Engine::enter`], [`Engine::enter_gated`], [`Engine::wait`]), returns from
+//! that call when the operation is to happen, performs it, and says what happened ([`Engine::commit`]).
+//! The look-alikes are one front end; nothing here knows them.
+//!
+//! Between two visible operations a task runs alone, so front ends keep plain data.
+//!
+//! - A *schedule point* is right before a visible operation that may conflict with another task's. Creating a task, its
+//!   beginning and end, and joining a task that has ended commute with what others do: they are events, but no schedule points.
+//!   A new task runs at once up to its first visible operation, and so does one whose join, or wait for a notification, is over.
+//! - The decision who goes next is made inside the operation, by the task that reaches it
+//!   (`dispatch.rs`). If it goes on itself there is no switch.
+//!
+//! **Aliasing.** The runtime lives in one place, reached by a raw pointer in a thread-local. A `&mut
+//! Runtime` is taken anew after every switch and never held across one.
+
+mod abandon;
+mod adversity;
+mod alike;
+mod blocks;
+mod breakpoints;
+mod clock;
+mod commit;
+mod controller;
+pub mod crash;
+mod data_points;
+mod dispatch;
+mod emergency;
+mod endless;
+mod executed;
+mod execution;
+mod fair;
+mod fiber;
+mod glance;
+mod image;
+pub mod interrupt;
+pub mod journal;
+mod known_loops;
+mod life;
+mod listen;
+mod naming;
+mod object;
+mod panic_count;
+pub mod panics;
+mod quiet;
+mod scene;
+mod scope;
+mod spin;
+mod stop;
+mod switch;
+mod watchdog;
+mod worker;
+
+pub use controller::take_charge;
+pub use crash::Crash;
+pub use emergency::Emergency;
+pub use endless::{Endless, EndlessLoop, Verdict};
+pub use executed::{AwaitedVar, Capped, EventLine, Executed, Scene, Trouble, Unlike, Waiting};
+pub use glance::Glance;
+pub use glance::Glancing;
+pub use life::LATE;
+pub use listen::{DataAccess, Does, Listeners, Owner, Reported};
+pub use naming::{site_name, var_identity};
+pub use object::{Body, Identity, Object};
+pub use scope::Scoping;
+pub use stop::{PanicNote, Stop};
+pub use watchdog::{Doing, Hang};
+pub use worker::{Limits, Worker};
+
+pub use crate::record::{Access, Gates, Local, Patience, Site, VarKind, Wake, gate};
+
+use crate::environment::Environment;
+use crate::record::{Events, NOBODY, Pending, Task, TaskSet, Vars};
+use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::{Candidates, Plan, Strategy};
+use crate::trace::{Aside, Class, Key, Suits, Trace};
+use alike::Alike;
+use blocks::Blocks;
+use breakpoints::Breakpoints;
+use clock::Looks;
+use data_points::DataPoints;
+use dispatch::Next;
+use fair::Fairness;
+use fiber::Fiber;
+use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
+use journal::Journal;
+use listen::Pointers;
+use object::{Epochs, Statics};
+use quiet::Quiet;
+use scope::{Closed, Preemptible};
+use spin::Spins;
+use std::any::Any;
+use std::cell::Cell;
+use std::sync::Arc;
+use switch::Home;
+use watchdog::{Pulse, Watched};
+
+thread_local! {
+    /// The runtime whose task runs on this thread; null outside any execution.
+    static CURRENT: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// The state of one worker: the execution that runs, and what the next ones use again.
+pub(crate) struct Runtime {
+    /// Which execution this is, among all in the process: marks objects as belonging to it.
+    epoch: u64,
+    epochs: Epochs,
+    /// The how-manieth execution of this exploration, from 1.
+    number: u64,
+    /// What to say if it departs.
+    alike: Alike,
+
+    tasks: Vec<Task>,
+    /// How many of `tasks` this execution has created, and how many of them have not ended.
+    created: u32,
+    live: u32,
+    /// A fiber for each task.
+    #[allow(
+        clippy::vec_box,
+        reason = "a fiber stays in place while it runs, and the list grows meanwhile"
+    )]
+    fibers: Vec<Box<Fiber>>,
+    vars: Vars,
+    statics: Statics,
+    blocks: Blocks,
+    /// Accesses to plain memory that are schedule points; `None` if none is.
+    data_points: Option<Box<DataPoints>>,
+    /// Whether anything is to be done where plain memory is accessed.
+    watches_memory: bool,
+
+    /// The task whose code runs; while a switch is under way, the one to run next.
+    current: u32,
+    /// The task whose fiber runs, or ran last: `current`, but for a switch that is under way.
+    running: u32,
+    /// Where the worker waits while tasks run.
+    home: Home,
+    /// A panic of the engine, a strategy or a monitor on a fiber, on its way to the caller of the exploration.
+    carried: Option<Box<dyn Any + Send>>,
+    /// Set while leftovers of an execution are dropped on a fiber of their own.
+    sweeping: bool,
+    /// The task that took the last visible step: going on with it is the default.
+    last: u32,
+    /// Whether it yielded since.
+    yielded: bool,
+    /// Whether a decision has to look at more than one word of tasks: after a yield, under fairness, with more than 64
+    /// tasks, or where points may be closed.
+    elaborate: bool,
+    /// Tasks whose next operation is possible.
+    enabled: TaskSet,
+    /// Tasks to run up to their next visible operation before anything is decided.
+    eager: TaskSet,
+    /// Waiting tasks that a time-out may wake, and those that may wake spuriously.
+    timed: TaskSet,
+    drowsy: TaskSet,
+    /// Those of `timed` whose deadline has passed: they are enabled, whatever their gates.
+    overdue: TaskSet,
+    fair: Fairness,
+    /// Loops that wait, and who is parked in one.
+    spins: Spins,
+    /// Whether fairness held a task back that could have gone on.
+    unfair_left_out: bool,
+    /// What bounds of the environment kept the execution from.
+    capped: Capped,
+    /// Alternatives of a decision, when they are not simply the enabled tasks.
+    candidates: Vec<u32>,
+
+    /// Whether decisions look for points to close, in this execution; whether the strategy wants that at all.
+    scoped: bool,
+    heeds_scope: bool,
+    /// Where the settings allow preemptions; `None` for everywhere.
+    preemptible: Option<Box<Preemptible>>,
+    /// Armed breakpoints; `None` if there are none.
+    breakpoints: Option<Box<Breakpoints>>,
+    /// Atomics without schedule points; `None` if all have them.
+    quiet: Option<Box<Quiet>>,
+    /// The points closed in this execution, and why.
+    closed: Vec<Closed>,
+    scoping: Scoping,
+
+    environment: Environment,
+    /// What is left of the environment's bounds in this execution.
+    left: Environment,
+    /// Virtual time in nanoseconds since the execution began, and looks at it.
+    clock: u64,
+    looks: Looks,
+    /// What it was, if it passes for the step that is being decided, because nobody can go on.
+    time_passes: Option<u64>,
+
+    /// The decisions of this execution; the first `prescribed` of them were given by the strategy.
+    plan: Plan,
+    prescribed: usize,
+    decided: usize,
+    /// What was prescribed, if the execution did something else.
+    departed: Option<Vec<Choice>>,
+    strategy: Box<dyn Strategy>,
+    /// Whether the strategy is asked where there is but one alternative.
+    asks_always: bool,
+    /// The weakest reduction that suits for another reason than an operation's kind, and the first operation that gave it.
+    unsuited: Option<(Suits, SyncVarOp, Site)>,
+
+    events: Events,
+    /// Who happened before whom in this execution.
+    trace: Trace,
+    /// From which step on the trace is new, and from which on the strategy is asked though there is one alternative.
+    observe_from: u64,
+    ask_from: u64,
+    /// What the step under way touched beside the variables of its events.
+    also: Vec<Aside>,
+    /// The gates that let the step under way begin.
+    waited: Option<(u32, Gates)>,
+    /// Whether it was possible only because nobody else could go on.
+    after_all: bool,
+    steps: u64,
+    switches: u64,
+    limits: Limits,
+    panics: Vec<PanicNote>,
+    stop: Option<Stop>,
+    /// Where a crash is told of first.
+    emergency: Option<Arc<Emergency>>,
+    /// Set by a crash: what comes after cannot be trusted.
+    damaged: bool,
+    /// A crash while the execution was cleared away.
+    crash_cleared: Option<crash::Crash>,
+    /// `true` if the last execution left tasks in the middle, and they were forgotten, or unwound.
+    forgot: bool,
+    unwound: bool,
+    /// Set once the execution is over and its remains are being cleared away: operations then happen
+    /// at once, unrecorded.
+    teardown: bool,
+    /// Whether the current task was given pointers into cells since its last event; and those.
+    pointers_out: bool,
+    pointers: Pointers,
+    /// Accesses to plain memory in this execution.
+    plain_accesses: u64,
+
+    watched: Watched,
+    journal: Journal,
+
+    /// What the monitors want to hear; `NONE` costs one test per operation.
+    listening: Interests,
+    listeners: Listeners,
+}
+
+/// For whom something is to be done right before a visible operation, and right after it.
+const BEFORE: Interests = Interests::SCHEDULE_POINTS.and(Interests::ENABLED_SETS);
+const AFTER: Interests = Interests::SYNC_ACCESSES.and(Interests::ENABLED_SETS);
+
+/// The runtime of the execution that the caller is part of.
+#[derive(Clone, Copy)]
+pub struct Engine(*mut Runtime);
+
+impl Engine {
+    /// The engine, if the caller is inside an execution.
+    #[inline(always)]
+    pub fn current() -> Option<Engine> {
+        let runtime = CURRENT.get();
+        if runtime.is_null() {
+            None
+        } else {
+            Some(Engine(runtime))
+        }
+    }
+
+    /// The runtime, for a use that is over before control goes to another task.
+    #[inline(always)]
+    #[allow(
+        clippy::mut_from_ref,
+        reason = "the handle is a raw pointer; see the safety argument"
+    )]
+    pub(super) fn rt<'a>(self) -> &'a mut Runtime {
+        // SAFETY: the worker sets `CURRENT` for as long as its runtime lives, on the thread that runs
+        // all its tasks. Every caller uses the reference up before it switches, and takes it anew after:
+        // no two uses overlap.
+        unsafe { &mut *self.0 }
+    }
+
+    /// Announces a visible operation that is always possible; returns when it is to happen.
+    #[inline(always)]
+    pub fn enter(self, access: Access) {
+        self.enter_apart(access.op, access.order, access.var, access.site);
+    }
+
+    /// `enter`, with the access in registers: through memory its parts would be written one by one and read
+    /// as a whole, which the processor waits for. Not inlined: there are many callers, in the test's own code.
+    #[inline(never)]
+    fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
+        let rt = self.rt();
+        if rt.teardown {
+            return self.abandon_current();
+        }
+        if rt.pointers_out {
+            self.look_at_pointers();
+        }
+        let rt = self.rt();
+        let current = rt.current;
+        let access = Access { op, order, var, site };
+        rt.tasks[current as usize].pending = Pending {
+            access,
+            gate_var: 0,
+            gates: 0,
+            visible: true,
+            unasked: false,
+        };
+        rt.enabled.insert(current);
+        self.dispatch();
+        let rt = self.rt();
+        if rt.listening.intersects(BEFORE) {
+            rt.tell_schedule_point();
+        }
+    }
+
+    /// `true` if every operation is a schedule point.
+    pub fn every_operation(self) -> bool {
+        self.rt().limits.every_operation
+    }
+
+    /// A schedule point right before an operation that commutes with all others: only where every operation has one.
+    #[inline(always)]
+    pub fn point(self, access: Access) {
+        if self.rt().limits.every_operation {
+            self.enter(access);
+        }
+    }
+
+    /// Announces a visible operation that passes when one of these gates of its variable is open, or
+    /// its patience ends; returns when it is to happen, and says why.
+    #[inline(always)]
+    pub fn enter_gated(self, access: Access, gates: Gates, patience: Patience) -> Wake {
+        let Access { op, order, var, site } = access;
+        let wake = self.pass(op, order, var, site, var, gates, true, patience);
+        let rt = self.rt();
+        if wake == Wake::Ready && !rt.teardown && rt.listening.intersects(BEFORE) {
+            rt.tell_schedule_point();
+        }
+        wake
+    }
+
+    /// Waits for one of these gates of `gate_var`, with no schedule point: passes at once if it is open.
+    /// `access` says what a report shows the task doing.
+    #[inline(always)]
+    pub fn wait(self, access: Access, gate_var: u32, gates: Gates, patience: Patience) -> Wake {
+        let Access { op, order, var, site } = access;
+        self.pass(op, order, var, site, gate_var, gates, false, patience)
+    }
+
+    /// Waits at gates; see `enter_apart`.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments, reason = "see `enter_apart`")]
+    fn pass(
+        self,
+        op: SyncVarOp,
+        order: MemoryOrder,
+        var: u32,
+        site: Site,
+        gate_var: u32,
+        gates: Gates,
+        visible: bool,
+        patience: Patience,
+    ) -> Wake {
+        let rt = self.rt();
+        if rt.pointers_out && !rt.teardown {
+            self.look_at_pointers();
+        }
+        let rt = self.rt();
+        let at = &mut rt.vars[gate_var];
+        let open = at.gates & gates != 0;
+        if rt.teardown {
+            return self.pass_in_teardown(gate_var, gates);
+        }
+        let visible = visible || rt.limits.every_operation;
+        if open && !visible {
+            return Wake::Ready;
+        }
+        let current = rt.current;
+        let unasked = patience.deadline.is_some() || patience.spurious && rt.environment.spurious_wakeups > 0;
+        at.watchers.insert(current);
+        if unasked {
+            // Whether it may depends on how often that has happened.
+            rt.suits_only(Suits::Caching, op, site);
+            rt.also_touches(Key::SPURIOUS, Class::Read);
+            rt.also_touches(Key::TIMEOUTS, Class::Read);
+        }
+        let task = &mut rt.tasks[current as usize];
+        task.pending = Pending {
+            access: Access { op, order, var, site },
+            gate_var,
+            gates,
+            visible,
+            unasked,
+        };
+        if open {
+            rt.enabled.insert(current);
+        } else {
+            rt.enabled.remove(current);
+            if let Some(deadline) = patience.deadline {
+                task.deadline = deadline;
+                rt.timed.insert(current);
+                if deadline <= rt.clock {
+                    rt.overdue.insert(current);
+                    rt.enabled.insert(current);
+                }
+            }
+            if patience.spurious {
+                rt.drowsy.insert(current);
+            }
+            if rt.listening.intersects(Interests::ATTRIBUTES) {
+                rt.tell_status(current, "blocked");
+            }
+        }
+        self.dispatch();
+        self.rt().tasks[current as usize].wake
+    }
+
+    /// Decides who goes next, and returns when that is the caller.
+    #[inline(always)]
+    fn dispatch(self) {
+        match self.rt().dispatch() {
+            Next::Stay => {}
+            Next::Switch => self.switch(),
+            Next::Stop => self.leave(),
+        }
+    }
+
+    /// Gives control to the task that is now current; returns when this one is.
+    #[inline(always)]
+    fn switch(self) {
+        self.switch_fiber();
+        if self.rt().teardown {
+            self.abandon_current();
+        }
+    }
+
+    /// Gives control to the fiber of the task that is now current; returns when this one's is gone on with.
+    #[inline(always)]
+    fn switch_fiber(self) {
+        let unwinding = std::thread::panicking();
+        if unwinding {
+            self.lay_down_panics();
+        }
+        let rt = self.rt();
+        let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
+        let to: *const Fiber = &raw const *rt.fibers[rt.current as usize];
+        rt.running = rt.current;
+        // SAFETY: `running` was the caller's. The other is suspended: it is not the caller's, and nobody else
+        // runs. Fibers are boxed and stay where they are.
+        unsafe { Fiber::switch(from, to) };
+        if unwinding {
+            self.take_up_panics();
+        }
+    }
+
+    /// Gives control to the worker; returns, if ever, when this task is to be cleared away.
+    #[inline(always)]
+    fn go_home(self) {
+        let unwinding = std::thread::panicking();
+        if unwinding {
+            self.lay_down_panics();
+        }
+        let rt = self.rt();
+        let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
+        // SAFETY: `running` is the caller's, and the worker waits at home while any task runs.
+        unsafe { Fiber::leave(from, &raw const rt.home) };
+        if unwinding {
+            self.take_up_panics();
+        }
+    }
+
+    /// Leaves an execution that is to stop; returns only to be unwound.
+    #[cold]
+    #[inline(never)]
+    fn leave(self) {
+        self.go_home();
+        // Resumed outside a teardown: impossible, a stopped execution resumes nobody else.
+        assert!(
+            self.rt().teardown,
+            "a stopped execution resumes tasks only to clear them away"
+        );
+        self.abandon_current();
+    }
+
+    /// Opens exactly these gates of a variable; tasks that wait there are enabled or disabled.
+    #[inline(always)]
+    pub fn set_gates(self, var: u32, gates: Gates) {
+        let rt = self.rt();
+        let entry = &mut rt.vars[var];
+        if entry.gates != gates {
+            entry.gates = gates;
+            if !entry.watchers.is_empty() {
+                rt.gates_changed(var);
+            }
+        }
+    }
+
+    /// Opens or closes some gates of a variable and leaves its others as they are.
+    pub fn change_gates(self, var: u32, open: Gates, close: Gates) {
+        let gates = self.rt().vars[var].gates;
+        self.set_gates(var, gates & !close | open);
+    }
+
+    /// Which gates of a variable are open.
+    pub fn gates(self, var: u32) -> Gates {
+        self.rt().vars[var].gates
+    }
+
+    /// Notes who holds a lock, for reports of deadlocks.
+    #[inline(always)]
+    pub fn own(self, var: u32, site: Site) {
+        let rt = self.rt();
+        let current = rt.current;
+        let entry = &mut rt.vars[var];
+        entry.owner = current;
+        entry.owned_at = Some(site);
+    }
+
+    /// Notes that nobody holds a lock.
+    #[inline(always)]
+    pub fn disown(self, var: u32) {
+        self.rt().vars[var].owner = NOBODY;
+    }
+
+    /// The task whose code runs.
+    #[inline(always)]
+    pub fn task(self) -> u32 {
+        self.rt().current
+    }
+
+    /// Which execution this is, among all in the process.
+    pub fn epoch(self) -> u64 {
+        self.rt().epoch
+    }
+
+    /// Whether the execution is over and being cleared away.
+    pub fn in_teardown(self) -> bool {
+        self.rt().teardown
+    }
+
+    /// The bounds and switches of the environment.
+    pub fn environment(self) -> Environment {
+        self.rt().environment
+    }
+
+    /// A task's own variable.
+    pub fn task_var(self, task: u32) -> u32 {
+        self.rt().tasks[task as usize].var
+    }
+
+    /// A task's table entry, for the front end's own columns.
+    #[allow(clippy::mut_from_ref, reason = "as for `rt`")]
+    pub fn task_entry<'a>(self, task: u32) -> &'a mut Task {
+        &mut self.rt().tasks[task as usize]
+    }
+
+    /// The worker's signs of life.
+    fn pulse<'a>(self) -> &'a Pulse {
+        self.rt().watched.pulse()
+    }
+
+    /// A recorded choice among `alternatives`, at least 1.
+    pub fn choose(self, kind: ChoiceKind, alternatives: u32) -> u32 {
+        if self.in_teardown() {
+            self.abandon_current();
+            return 0;
+        }
+        if alternatives < 2 {
+            return 0;
+        }
+        match self.rt().decide(kind, false, alternatives, Candidates::None) {
+            Some(taken) => taken,
+            None => {
+                self.leave();
+                0
+            }
+        }
+    }
+
+    /// The current task yields, in a loop of its own: if all that loop does is to wait, it is parked. Inlined, so
+    /// that the state that is compared is that of the test's own code.
+    #[inline(always)]
+    pub fn give_way(self, op: SyncVarOp, site: Site) {
+        // SAFETY: `Engine::current` gave this out, so a task runs, on a fiber.
+        unsafe { switch::give_way(self.0, op, site) }
+    }
+
+    /// The step under way touches something beside the variables of its events.
+    pub(crate) fn also_touches(self, key: Key, class: Class) {
+        self.rt().also_touches(key, class);
+    }
+
+    /// The step under way changes a variable, beside that of its event.
+    pub fn also_writes(self, var: u32) {
+        self.rt()
+            .also_touches(Key::of(SyncVarOp::LockRelease, var), Class::Write);
+    }
+
+    /// The current task yields. It steps back behind the others at its next schedule point; a second
+    /// yield with nothing visible in between is a schedule point itself, so that a loop that does
+    /// nothing but yield cannot keep the others out. So is each sleep: waits with a limit can tell when it ended.
+    pub fn yield_now(self, access: Access) {
+        let rt = self.rt();
+        if rt.teardown {
+            return self.abandon_current();
+        }
+        let current = rt.current;
+        let sleeps = access.op == SyncVarOp::Sleep;
+        if sleeps || rt.tasks[current as usize].yielded || rt.limits.every_operation {
+            self.enter(access);
+        }
+        self.commit(access, 0, 0);
+        let rt = self.rt();
+        let task = &mut rt.tasks[current as usize];
+        task.yielded = true;
+        task.yields += 1;
+        if rt.last == current {
+            (rt.yielded, rt.elaborate) = (true, true);
+        }
+        self.time_passes_while_all_give_way();
+        self.end_iteration(access);
+    }
+
+    /// Ends the execution: the test uses the tool in a way that cannot work.
+    #[cold]
+    pub fn misuse(self, message: String) -> ! {
+        self.end_with(|| Stop::Misuse(message))
+    }
+
+    /// Ends the execution. While it is cleared away, that just goes on without this task.
+    #[cold]
+    pub(super) fn end_with(self, stop: impl FnOnce() -> Stop) -> ! {
+        let rt = self.rt();
+        if rt.teardown {
+            self.end_glance();
+        } else {
+            rt.stop = Some(stop());
+            // It returns if the task was unwinding already, and is to be cleared away.
+            self.leave();
+        }
+        loop {
+            self.go_home();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Names of tasks, variables and places, for people. They depend on nothing but the execution.
+
+use super::Runtime;
+use crate::record::{NOBODY, Site, Task, VarKind, Vars};
+
+/// `main`, or the name its creator gave it, or `task 2`; a task of a task is `task 2.1`.
+pub(super) fn task_name(rt: &Runtime, task: u32) -> String {
+    if task == NOBODY || task >= rt.created {
+        return "nobody".into();
+    }
+    known_task_name(&rt.tasks, task)
+}
+
+fn known_task_name(tasks: &[Task], task: u32) -> String {
+    match &tasks[task as usize].name {
+        Some(name) => name.to_string(),
+        None if task == 0 => "main".into(),
+        None => format!("task {}", lineage(tasks, task)),
+    }
+}
+
+/// Levels of creation up to which a task's name has a number for each.
+const LEVELS_PLAIN: usize = 8;
+
+/// Returns the numbers of a task and of those that created it, from the top, each among its creator's tasks: the first
+/// task's own tasks are `1`, `2`, .. Of a task that is created more than 8 levels deep, equal numbers in a row are counted:
+/// `1^30.2`.
+pub(super) fn lineage(tasks: &[Task], task: u32) -> String {
+    if task == 0 {
+        return "0".into();
+    }
+    let up = |&task: &u32| Some(tasks[task as usize].parent).filter(|&parent| parent != 0);
+    let mut ordinals: Vec<u32> = std::iter::successors(Some(task), up)
+        .map(|task| tasks[task as usize].ordinal)
+        .collect();
+    ordinals.reverse();
+    let runs: Vec<String> = if ordinals.len() <= LEVELS_PLAIN {
+        ordinals.iter().map(u32::to_string).collect()
+    } else {
+        let run = |run: &[u32]| match run.len() {
+            1 => run[0].to_string(),
+            length => format!("{}^{length}", run[0]),
+        };
+        ordinals.chunk_by(|a, b| a == b).map(run).collect()
+    };
+    runs.join(".")
+}
+
+/// The kind of the variable, who used it first, and the how-manieth it was: `mutex 0.2`. A task's own
+/// variable has the task's name.
+pub(super) fn var_name(rt: &Runtime, var: u32) -> String {
+    if var as usize >= rt.vars.count() {
+        return String::new();
+    }
+    match rt.vars[var].kind {
+        VarKind::Task => known_task_name(&rt.tasks, rt.vars[var].first_user),
+        _ => var_identity(&rt.vars, &rt.tasks, var),
+    }
+}
+
+/// What tells a variable from all others of its execution: its name, but for a task's own, whose names may equal.
+pub fn var_identity(vars: &Vars, tasks: &[Task], var: u32) -> String {
+    let entry = &vars[var];
+    let user = lineage(tasks, entry.first_user);
+    match entry.kind {
+        VarKind::Task => format!("task {user}"),
+        VarKind::Clock => "the clock".into(),
+        kind => format!("{} {user}.{}", kind.name(), entry.ordinal),
+    }
+}
+
+/// `file:line:column`
+pub fn site_name(site: Site) -> String {
+    format!("{}:{}:{}", site.file(), site.line(), site.column())
+}

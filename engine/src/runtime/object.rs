@@ -1,0 +1,437 @@
+//! The seam between a look-alike and the engine: which variable is this object, and where is its state?
+//!
+//! A look-alike is an [`Object`] around a body. Outside an exploration the body is used where it is.
+//! In an execution the object becomes a variable of the engine at its first use, and:
+//!
+//! - an object that the execution created uses its own body;
+//! - a **static** uses a replica, made from its initial bytes at its first use in each execution, so
+//!   that it is fresh in every execution, and explorations that run at the same time do not meet in it.
+//!   A static's initial value is a constant: copying its bytes is what using the constant again does;
+//! - any other object that was used before the execution began was carried into it: a finding, because
+//!   its state would leak from one execution to the next.
+//!
+//! Whether an object is static is told by its address and its bytes: see `image.rs`.
+
+use super::image::is_initial_static;
+use super::{Engine, Runtime};
+use crate::record::{Gates, Site, VAR_BITS, VARS_MAX, VarKind};
+use std::cell::UnsafeCell;
+use std::collections::{BTreeMap, HashMap};
+use std::mem::{MaybeUninit, size_of};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// Identity of an object never used. (All bits zero, so that zeroed memory is a fresh object.)
+const UNUSED: u64 = 0;
+/// Identity of a static.
+const STATIC: u64 = 1;
+/// Identity of an object first used outside any execution.
+const OUTSIDE: u64 = 2;
+/// Epochs begin here, so that no identity looks like the ones above.
+const FIRST_EPOCH: u64 = 1;
+
+/// The next execution's epoch: unique in the process.
+static NEXT_EPOCH: AtomicU64 = AtomicU64::new(FIRST_EPOCH);
+
+/// Epochs that a worker takes at a time, to keep the counter out of the hot path.
+const EPOCHS_AT_ONCE: u64 = 1 << 10;
+
+/// A supply of epochs.
+pub(super) struct Epochs(Range<u64>);
+
+impl Epochs {
+    pub(super) fn new() -> Epochs {
+        Epochs(0..0)
+    }
+
+    /// An epoch that nobody else has or had.
+    #[inline]
+    pub(super) fn next(&mut self) -> u64 {
+        if self.0.is_empty() {
+            let first = NEXT_EPOCH.fetch_add(EPOCHS_AT_ONCE, Relaxed);
+            assert!(
+                first < 1 << (64 - VAR_BITS),
+                "the process has run out of execution numbers"
+            );
+            self.0 = first..first + EPOCHS_AT_ONCE;
+        }
+        self.0.start += 1;
+        self.0.start - 1
+    }
+}
+
+/// The state of a look-alike.
+pub trait Body {
+    /// What kind of variable it is.
+    const KIND: VarKind;
+    /// Which of its gates are open, as its state stands.
+    fn gates(&self) -> Gates;
+}
+
+/// A word that says what an object is to the engine; it may have something to do when the object is dropped.
+pub trait Identity {
+    /// That of an object never used.
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each use makes an identity of its own"
+    )]
+    const UNUSED: Self;
+    /// The word.
+    fn word(&self) -> &AtomicU64;
+}
+
+impl Identity for AtomicU64 {
+    const UNUSED: AtomicU64 = AtomicU64::new(UNUSED);
+    #[inline(always)]
+    fn word(&self) -> &AtomicU64 {
+        self
+    }
+}
+
+/// A look-alike's identity and state.
+#[repr(C)]
+pub struct Object<B: ?Sized, I = AtomicU64> {
+    id: I,
+    body: UnsafeCell<B>,
+}
+
+impl<B, I: Identity> Object<B, I> {
+    /// A new object, not yet used.
+    pub const fn new(body: B) -> Object<B, I> {
+        Object {
+            id: I::UNUSED,
+            body: UnsafeCell::new(body),
+        }
+    }
+
+    /// Takes the body out.
+    pub fn into_inner(self) -> B {
+        self.body.into_inner()
+    }
+}
+
+impl<B: ?Sized, I: Identity> Object<B, I> {
+    /// The object's variable, if it was used in this execution. That of a static does not count.
+    pub fn known(&self, engine: Engine) -> Option<u32> {
+        engine.var_of(self.id.word())
+    }
+
+    /// Whether it was never used, and is no static.
+    pub fn is_unused(&self) -> bool {
+        self.id.word().load(Relaxed) == UNUSED && !self.is_initial_static()
+    }
+
+    /// The body of an object that nobody else can see.
+    pub fn get_mut(&mut self) -> *mut B {
+        match Engine::current() {
+            // Only a static needs looking up, and a `&mut` of a static comes from `static mut` or a leak.
+            Some(engine) if self.id.word().load(Relaxed) == STATIC => engine
+                .rt()
+                .statics
+                .replica_at(self.address())
+                .map_or(self.body.get(), |replica| self.moved_to(replica)),
+            _ => self.body.get(),
+        }
+    }
+
+    /// The body, for use as std would outside any execution.
+    #[inline]
+    pub fn outside(&self) -> *mut B {
+        match self.id.word().load(Relaxed) {
+            UNUSED => self.first_use_outside(),
+            STATIC | OUTSIDE => {}
+            // Of an execution: it is over, or this thread is none of its own.
+            id => super::watchdog::touched(id >> VAR_BITS),
+        }
+        self.body.get()
+    }
+
+    #[cold]
+    fn first_use_outside(&self) {
+        if self.is_initial_static() {
+            remember(self.address(), self.body_bytes());
+            self.id.word().store(STATIC, Relaxed);
+        } else {
+            self.id.word().store(OUTSIDE, Relaxed);
+        }
+    }
+
+    /// Whether it is a static, as the compiler made it.
+    fn is_initial_static(&self) -> bool {
+        is_initial_static(self.body.get().cast::<u8>().addr(), self.body_bytes())
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).cast::<u8>().addr()
+    }
+
+    fn body_bytes(&self) -> &[MaybeUninit<u8>] {
+        let body = self.body.get();
+        // SAFETY: the body's own bytes, some of which may be padding.
+        unsafe { std::slice::from_raw_parts(body.cast::<MaybeUninit<u8>>(), std::mem::size_of_val(&*body)) }
+    }
+
+    /// A pointer to a body of this object's type (and length) somewhere else.
+    fn moved_to(&self, place: *mut u8) -> *mut B {
+        let body = self.body.get();
+        // Only the address changes: what comes with a fat pointer stays. The replica's memory was exposed.
+        let delta = (place.expose_provenance() as isize).wrapping_sub(body.cast::<u8>().addr() as isize);
+        let moved = body.wrapping_byte_offset(delta);
+        debug_assert_eq!(moved.cast::<u8>().addr(), place.addr());
+        with_exposed(moved)
+    }
+}
+
+/// The same pointer, with the provenance of what was exposed at its address.
+fn with_exposed<B: ?Sized>(mut pointer: *mut B) -> *mut B {
+    let exposed = std::ptr::with_exposed_provenance_mut::<u8>(pointer.cast::<u8>().addr());
+    // SAFETY: the address is the first word of any pointer, fat or thin; its provenance is replaced.
+    unsafe { (&raw mut pointer).cast::<*mut u8>().write(exposed) };
+    pointer
+}
+
+impl Engine {
+    /// The variable that a word of identity stands for in this execution.
+    pub fn var_of(self, word: &AtomicU64) -> Option<u32> {
+        let id = word.load(Relaxed);
+        (id >> VAR_BITS == self.rt().epoch).then_some((id & ((1 << VAR_BITS) - 1)) as u32)
+    }
+}
+
+impl<B: Body + ?Sized, I: Identity> Object<B, I> {
+    /// The object's variable in the current execution, and its body there.
+    #[inline(always)]
+    pub fn inside(&self, engine: Engine, site: Site) -> (u32, *mut B) {
+        let id = self.id.word().load(Relaxed);
+        if id >> VAR_BITS == engine.rt().epoch {
+            return ((id & ((1 << VAR_BITS) - 1)) as u32, self.body.get());
+        }
+        self.first_use(engine, id, site)
+    }
+
+    #[inline(never)]
+    fn first_use(&self, engine: Engine, id: u64, site: Site) -> (u32, *mut B) {
+        let rt = engine.rt();
+        if id == STATIC || (id == UNUSED && self.is_initial_static()) {
+            return self.first_use_of_static(engine, site);
+        }
+        if rt.teardown {
+            return (rt.nameless(B::KIND), self.body.get());
+        }
+        if id != UNUSED {
+            engine.misuse(format!(
+                "the {} used at {}:{}:{} was already used before this execution began: in an earlier execution, or \
+                 outside the exploration. Create it inside the test, or make it a `static`, which is fresh in each execution",
+                B::KIND.name(), site.file(), site.line(), site.column(),
+            ));
+        }
+        if rt.vars.count() >= VARS_MAX {
+            engine.misuse(format!(
+                "more than {VARS_MAX} synchronisation variables in one execution"
+            ));
+        }
+        let body = self.body.get();
+        // SAFETY: no other task runs, and no reference into the body is held over a schedule point.
+        let gates = unsafe { (*body).gates() };
+        let var = rt.add_var(B::KIND, gates);
+        rt.vars[var].first_site = Some(site);
+        if rt.watches_memory && matches!(B::KIND, VarKind::Atomic | VarKind::Pointer) {
+            engine.atomic_in_use(var, body.cast::<u8>().addr(), self.body_bytes().len());
+        }
+        self.id
+            .word()
+            .store(rt.epoch << VAR_BITS | u64::from(var), Relaxed);
+        (var, body)
+    }
+
+    fn first_use_of_static(&self, engine: Engine, site: Site) -> (u32, *mut B) {
+        let address = self.address();
+        let rt = engine.rt();
+        if let Some((var, replica)) = rt.statics.find(address, rt.epoch) {
+            return (var, self.moved_to(replica));
+        }
+        self.id.word().store(STATIC, Relaxed);
+        let initial = remember(address, self.body_bytes());
+        // SAFETY: the body lives as long as `self`.
+        let align = unsafe { std::mem::align_of_val(&*self.body.get()) };
+        let replica = rt.statics.place(address, initial, align);
+        let body = self.moved_to(replica);
+        // SAFETY: the replica was just made from the bytes of a constant of this type.
+        let gates = unsafe { (*body).gates() };
+        let var = rt.add_var(B::KIND, gates);
+        rt.vars[var].first_site = Some(site);
+        rt.statics.begin(address, rt.epoch, var, Dropper::new(body));
+        (var, body)
+    }
+}
+
+impl Runtime {
+    /// Registers a variable that the current task uses first.
+    #[inline]
+    pub(crate) fn add_var(&mut self, kind: VarKind, gates: Gates) -> u32 {
+        let user = self.current;
+        let task = &mut self.tasks[user as usize];
+        task.first_uses += 1;
+        let ordinal = task.first_uses;
+        self.vars.add(kind, gates, user, ordinal)
+    }
+
+    /// A variable for what is used while an execution is torn down: nobody will ask for its name.
+    fn nameless(&mut self, kind: VarKind) -> u32 {
+        self.vars.add(kind, Gates::MAX, 0, 0)
+    }
+}
+
+/// How to drop a value of a type no longer known.
+struct Dropper {
+    /// The pointer, thin or fat, as the function wants it.
+    pointer: [MaybeUninit<usize>; 2],
+    drop: unsafe fn(*const [MaybeUninit<usize>; 2]),
+    needed: bool,
+}
+
+impl Dropper {
+    fn new<B: ?Sized>(value: *mut B) -> Dropper {
+        const { assert!(size_of::<*mut B>() <= 2 * size_of::<usize>()) };
+        unsafe fn drop_at<B: ?Sized>(pointer: *const [MaybeUninit<usize>; 2]) {
+            // SAFETY: `new` put a pointer of this type there, to a value that the caller gives up.
+            unsafe { pointer.cast::<*mut B>().read().drop_in_place() }
+        }
+        let mut pointer = [MaybeUninit::uninit(); 2];
+        // SAFETY: it fits, as asserted.
+        unsafe { pointer.as_mut_ptr().cast::<*mut B>().write_unaligned(value) };
+        Dropper {
+            pointer,
+            drop: drop_at::<B>,
+            needed: std::mem::needs_drop::<B>(),
+        }
+    }
+}
+
+/// A static's state in the current execution of one worker.
+struct Replica {
+    epoch: u64,
+    var: u32,
+    memory: *mut u8,
+    layout: std::alloc::Layout,
+    dropper: Option<Dropper>,
+}
+
+impl Drop for Replica {
+    fn drop(&mut self) {
+        if self.layout.size() > 0 {
+            // SAFETY: allocated with this layout.
+            unsafe { std::alloc::dealloc(self.memory, self.layout) };
+        }
+    }
+}
+
+/// One worker's replicas of statics; their memory is used again in each execution.
+#[derive(Default)]
+pub(super) struct Statics {
+    replicas: HashMap<usize, Replica>,
+    /// Those with a value in this execution, in order of first use.
+    live: Vec<usize>,
+}
+
+impl Statics {
+    fn find(&self, address: usize, epoch: u64) -> Option<(u32, *mut u8)> {
+        self.replicas
+            .get(&address)
+            .filter(|replica| replica.epoch == epoch)
+            .map(|replica| (replica.var, replica.memory))
+    }
+
+    fn replica_at(&self, address: usize) -> Option<*mut u8> {
+        self.live
+            .contains(&address)
+            .then(|| self.replicas[&address].memory)
+    }
+
+    /// Memory for a static's replica, filled with its initial bytes.
+    fn place(&mut self, address: usize, initial: &[MaybeUninit<u8>], align: usize) -> *mut u8 {
+        let replica = self.replicas.entry(address).or_insert_with(|| {
+            let layout =
+                std::alloc::Layout::from_size_align(initial.len(), align).expect("the layout of a value");
+            let memory = if layout.size() == 0 {
+                std::ptr::without_provenance_mut(align)
+            } else {
+                // SAFETY: the size is not zero.
+                unsafe { std::alloc::alloc(layout) }
+            };
+            assert!(!memory.is_null(), "out of memory for the replica of a static");
+            Replica {
+                epoch: 0,
+                var: 0,
+                memory,
+                layout,
+                dropper: None,
+            }
+        });
+        assert_eq!(
+            replica.layout.size(),
+            initial.len(),
+            "two statics of different size at one address"
+        );
+        // SAFETY: the replica has this many bytes, and holds no value.
+        unsafe {
+            replica
+                .memory
+                .cast::<MaybeUninit<u8>>()
+                .copy_from_nonoverlapping(initial.as_ptr(), initial.len())
+        };
+        replica.memory
+    }
+
+    fn begin(&mut self, address: usize, epoch: u64, var: u32, dropper: Dropper) {
+        let replica = self
+            .replicas
+            .get_mut(&address)
+            .expect("a static was given its place");
+        (replica.epoch, replica.var, replica.dropper) = (epoch, var, Some(dropper));
+        self.live.push(address);
+    }
+
+    /// Whether a static has a value in this execution.
+    pub(super) fn any(&self) -> bool {
+        !self.live.is_empty()
+    }
+
+    /// The next value of a static to drop, last used first: its address, and a call to make with no hold on
+    /// this. Until `dropped` is told, a destructor that uses the static finds the value that is being dropped,
+    /// as it would find any other.
+    pub(super) fn next_to_drop(&mut self) -> Option<(usize, impl FnOnce() + use<>)> {
+        while let Some(address) = self.live.pop() {
+            let replica = self
+                .replicas
+                .get_mut(&address)
+                .expect("a live static has a replica");
+            if let Some(dropper) = replica.dropper.take().filter(|dropper| dropper.needed) {
+                // SAFETY: the replica holds a value, which no task uses any more.
+                return Some((address, move || unsafe { (dropper.drop)(&dropper.pointer) }));
+            }
+            replica.epoch = 0;
+        }
+        None
+    }
+
+    /// The value of the static at `address` was dropped.
+    pub(super) fn dropped(&mut self, address: usize) {
+        if let Some(replica) = self.replicas.get_mut(&address) {
+            replica.epoch = 0;
+        }
+    }
+}
+
+/// The initial bytes of every static used so far in the process, by address.
+static INITIAL: Mutex<BTreeMap<usize, Bytes>> = Mutex::new(BTreeMap::new());
+
+/// Bytes of a value, some of which may be padding.
+type Bytes = &'static [MaybeUninit<u8>];
+
+/// The initial bytes of the static at `address`: those given, unless it is known already.
+fn remember(address: usize, bytes: &[MaybeUninit<u8>]) -> Bytes {
+    let mut known = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(address).or_insert_with(|| Box::leak(bytes.into()))
+}

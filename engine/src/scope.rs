@@ -1,0 +1,190 @@
+//! Where preemptions are allowed: lists of module paths, source files and variable names.
+//!
+//! CHESS scopes preemptions by assembly, namespace, type and method (Musuvathi et al., OSDI 2008, section 4.4.1). What
+//! is known of an operation here is its source file and its variable, so a module is told by the file that holds it:
+//! `a::b` is `a/b.rs`, `a/b/mod.rs` and all that is below `a/b/`. A module written inside another one's file
+//! is not told apart: name the file. Patterns that never fitted anything are reported.
+
+use std::fmt;
+use std::path::Path;
+
+/// One entry of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Pattern {
+    /// A module and what is in it, without `crate`.
+    Module(Vec<String>),
+    /// The end of a source file's path, in whole components.
+    File(Vec<String>),
+    /// A variable as reports name it.
+    Variable(String),
+}
+
+/// Places and variables: what the settings `preempt_in` and `preempt_not_in` hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope(Vec<Pattern>);
+
+impl Scope {
+    /// Reads a list separated by commas: module paths (`queue::ring`), source files (`ring.rs`, `queue/ring.rs`) and
+    /// variables as reports name them (`atomic 0.2`).
+    ///
+    /// # Errors
+    /// An entry is none of these; the text says what would be.
+    pub fn parse(text: &str) -> Result<Scope, String> {
+        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        entries.map(Pattern::parse).collect::<Result<_, _>>().map(Scope)
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The entry that a source file is in, by its number.
+    pub(crate) fn entry_of_file(&self, file: &str) -> Option<usize> {
+        let path: Vec<&str> = file.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
+        self.0.iter().position(|pattern| pattern.holds_file(&path))
+    }
+
+    /// The entry that a variable is in, by its number.
+    pub(crate) fn entry_of_variable(&self, name: &str) -> Option<usize> {
+        let is = |pattern: &Pattern| matches!(pattern, Pattern::Variable(variable) if variable == name);
+        self.0.iter().position(is)
+    }
+
+    /// Whether any entry is a variable.
+    pub(crate) fn names_variables(&self) -> bool {
+        self.0
+            .iter()
+            .any(|pattern| matches!(pattern, Pattern::Variable(_)))
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// An entry in words.
+    pub fn entry(&self, at: usize) -> impl fmt::Display + '_ {
+        &self.0[at]
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, pattern) in self.0.iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            write!(f, "{comma}{pattern}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Pattern {
+    fn parse(entry: &str) -> Result<Pattern, String> {
+        let components = |separators: &[char]| {
+            let parts = entry
+                .split(separators)
+                .filter(|part| !part.is_empty() && *part != ".");
+            parts.map(str::to_owned).collect::<Vec<String>>()
+        };
+        if entry.contains(' ') {
+            // `atomic 0.2`, `task 1`: the last word says which one.
+            let number = entry.rsplit(' ').next().unwrap_or_default();
+            if number.split('.').all(|part| part.parse::<u32>().is_ok()) {
+                return Ok(Pattern::Variable(entry.to_owned()));
+            }
+        } else if Path::new(entry)
+            .extension()
+            .is_some_and(|extension| extension == "rs")
+        {
+            return Ok(Pattern::File(components(&['/', '\\'])));
+        } else {
+            let mut path: Vec<String> = entry.split("::").map(str::to_owned).collect();
+            if path.first().is_some_and(|first| first == "crate") {
+                path.remove(0);
+            }
+            let plain =
+                |part: &String| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+            if !path.is_empty() && path.iter().all(plain) {
+                return Ok(Pattern::Module(path));
+            }
+        }
+        Err(format!(
+            "`{entry}` is no module path (`queue::ring`), source file (`queue/ring.rs`) or variable as a report names \
+             it (`atomic 0.2`)"
+        ))
+    }
+
+    /// Whether a source file, by the components of its path, is in it.
+    fn holds_file(&self, path: &[&str]) -> bool {
+        match self {
+            Pattern::Variable(_) => false,
+            Pattern::File(end) => path.ends_with(&end.iter().map(String::as_str).collect::<Vec<_>>()),
+            Pattern::Module(module) => {
+                // The file without its extension, `a/b/mod.rs` as `a/b`; what is below begins with the same components.
+                let mut parts: Vec<&str> = path.to_vec();
+                if let Some(last) = parts.last_mut() {
+                    *last = last.strip_suffix(".rs").unwrap_or(last);
+                }
+                if parts.last() == Some(&"mod") {
+                    parts.pop();
+                }
+                parts
+                    .windows(module.len())
+                    .any(|window| window == module.as_slice())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pattern::Module(path) => f.write_str(&path.join("::")),
+            Pattern::File(path) => f.write_str(&path.join("/")),
+            Pattern::Variable(name) => f.write_str(name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_in_their_modules() {
+        for (entry, file, within) in [
+            ("ring", "src/ring.rs", true),
+            ("ring", "src/ring/mod.rs", true),
+            ("ring", "src/ring/slots.rs", true),
+            ("ring", "src/string.rs", false),
+            ("queue::ring", "crates/q/src/queue/ring.rs", true),
+            ("crate::queue::ring", "src/queue/ring/mod.rs", true),
+            ("queue::ring", "src/queue.rs", false),
+            ("queue::ring", "src/ring.rs", false),
+            ("queue", "src\\queue\\ring.rs", true),
+            ("ring.rs", "src/queue/ring.rs", true),
+            ("ring.rs", "src/string.rs", false),
+            ("./queue/ring.rs", "src/queue/ring.rs", true),
+            ("src/queue/ring.rs", "queue/ring.rs", false),
+            ("atomic 0.1", "src/atomic.rs", false),
+        ] {
+            let scope = Scope::parse(entry).unwrap();
+            assert_eq!(scope.entry_of_file(file).is_some(), within, "{entry} and {file}");
+        }
+    }
+
+    #[test]
+    fn lists_are_read_and_shown() {
+        let scope = Scope::parse("queue::ring, ring.rs,atomic 0.2").unwrap();
+        assert_eq!(scope.to_string(), "queue::ring, ring.rs, atomic 0.2");
+        assert_eq!(scope.entry_of_variable("atomic 0.2"), Some(2));
+        assert_eq!(scope.entry_of_variable("atomic 0.21"), None);
+        assert!(scope.names_variables() && !Scope::parse("ring.rs").unwrap().names_variables());
+        assert!(Scope::parse("").unwrap().is_empty());
+        for wrong in ["a:b", "src/*", "the ring", "queue/ring", "::"] {
+            let error = Scope::parse(wrong).unwrap_err();
+            assert!(error.contains("is no module path"), "{wrong}: {error}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Places in the source, as settings name them: `ring.rs:12`, `queue/ring.rs:12:5`.
+
+use intermezzo_breakpoint::Spot;
+use std::fmt;
+use std::panic::Location;
+
+/// Places in the source: what the setting `schedule_points_at` holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sites(Vec<Place>);
+
+/// One place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    /// The end of the source file's path, in whole components.
+    file: Vec<String>,
+    line: u32,
+    /// `None` for any.
+    column: Option<u32>,
+}
+
+impl Sites {
+    /// Reads a list separated by commas: source file and line, and a column if it matters.
+    ///
+    /// # Errors
+    /// An entry is none of these; the text says what would be.
+    pub fn parse(text: &str) -> Result<Sites, String> {
+        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        entries.map(Place::parse).collect::<Result<_, _>>().map(Sites)
+    }
+
+    /// These, and those.
+    pub fn and<'a>(mut self, spots: impl Iterator<Item = &'a Spot>) -> Sites {
+        self.0.extend(spots.map(|spot| Place {
+            file: components(&spot.file).map(str::to_owned).collect(),
+            line: spot.line,
+            column: spot.column,
+        }));
+        self
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this is one of the places.
+    pub fn hold(&self, site: &Location<'_>) -> bool {
+        let path: Vec<&str> = components(site.file()).collect();
+        let holds = |place: &Place| {
+            place.line == site.line()
+                && place.column.is_none_or(|column| column == site.column())
+                && path.ends_with(&place.file.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        self.0.iter().any(holds)
+    }
+}
+
+fn components(path: &str) -> impl Iterator<Item = &str> {
+    path.split(['/', '\\'])
+        .filter(|part| !part.is_empty() && *part != ".")
+}
+
+impl Place {
+    fn parse(entry: &str) -> Result<Place, String> {
+        let place = || {
+            let (file, rest) = entry.split_once(".rs:")?;
+            let (line, column) = match rest.split_once(':') {
+                None => (rest, None),
+                Some((line, column)) => (line, Some(column.parse().ok()?)),
+            };
+            Some(Place {
+                file: components(&format!("{file}.rs")).map(str::to_owned).collect(),
+                line: line.parse().ok()?,
+                column,
+            })
+        };
+        place().ok_or_else(|| {
+            format!("`{entry}` is no place in the source: give file and line, as in `queue/ring.rs:12`")
+        })
+    }
+}
+
+impl fmt::Display for Sites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, Place { file, line, column }) in self.0.iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            write!(f, "{comma}{}:{line}", file.join("/"))?;
+            if let Some(column) = column {
+                write!(f, ":{column}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_file_and_line() {
+        let here = Location::caller();
+        let (line, column) = (here.line(), here.column());
+        for (text, holds) in [
+            (format!("sites.rs:{line}"), true),
+            (format!("./src/sites.rs:{line}:{column}"), true),
+            (format!("a.rs:1, explorer/src/sites.rs:{line},"), true),
+            (format!("sites.rs:{}", line + 1), false),
+            (format!("sites.rs:{line}:{}", column + 1), false),
+            (format!("ites.rs:{line}"), false),
+            (String::new(), false),
+        ] {
+            let sites = Sites::parse(&text).unwrap();
+            assert_eq!(sites.hold(here), holds, "{text}");
+            assert_eq!(Sites::parse(&sites.to_string()), Ok(sites));
+        }
+        for wrong in [
+            "sites.rs",
+            "sites:3",
+            "sites.rs:x",
+            "sites.rs:1:x",
+            "sites.rs:1:2:3",
+        ] {
+            let problem = Sites::parse(wrong).unwrap_err();
+            assert!(
+                problem.starts_with(&format!("`{wrong}` is no place")),
+                "{problem}"
+            );
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What a pass is worth: which executions a search has run.
+
+use super::RankBound;
+use crate::words::plural;
+use serde::Serialize;
+use std::fmt;
+
+/// What a pass is worth.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Coverage {
+    /// Every schedule of the stated environment. What that leaves out is in [`Report::limits`](crate::Report::limits).
+    Exhaustive,
+    /// Every execution within all the bounds that are given; or, if none is, only what the reason leaves.
+    Bounded {
+        /// Every execution with at most this many preemptions was run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        preemptions: Option<u32>,
+        /// Every execution with at most this many delays was run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        delays: Option<u32>,
+        /// Every execution was run that takes the default at each choice after this many.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        depth: Option<u32>,
+        /// Every execution within these bounds of a ranked search was run, where that says more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rank: Option<RankBound>,
+        /// Why the search ended there, if it did not end by itself.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Some executions, drawn at random or given.
+    Sampled {
+        /// How many.
+        executions: u64,
+    },
+    /// The execution of a schedule that was given, and no other.
+    Replayed {
+        /// Whether it made each choice as recorded.
+        as_recorded: bool,
+    },
+}
+
+impl Coverage {
+    /// A search that was stopped before it had completed anything.
+    pub fn stopped() -> Coverage {
+        Coverage::unbounded("stopped before every execution was run")
+    }
+
+    /// A search that completed nothing, for this reason.
+    pub fn unbounded(reason: impl Into<String>) -> Coverage {
+        Coverage::Bounded {
+            preemptions: None,
+            delays: None,
+            depth: None,
+            rank: None,
+            reason: Some(reason.into()),
+        }
+    }
+
+    /// Every execution with at most this many preemptions, if a number is given, and within the rank.
+    pub fn within_rank(
+        preemptions: Option<u32>,
+        rank: Option<RankBound>,
+        reason: Option<String>,
+    ) -> Coverage {
+        Coverage::Bounded {
+            preemptions,
+            delays: None,
+            depth: None,
+            rank,
+            reason,
+        }
+    }
+
+    /// Every execution with at most this many preemptions.
+    pub fn within_preemptions(bound: u32, reason: Option<String>) -> Coverage {
+        Coverage::within_rank(Some(bound), None, reason)
+    }
+
+    /// Every execution with at most this many delays.
+    pub fn within_delays(bound: u32, reason: Option<String>) -> Coverage {
+        Coverage::Bounded {
+            preemptions: None,
+            delays: Some(bound),
+            depth: None,
+            rank: None,
+            reason,
+        }
+    }
+
+    /// What is left of this if only the first `most` choices of an execution were varied.
+    pub fn within_depth(self, most: u32) -> Coverage {
+        match self {
+            Coverage::Exhaustive => Coverage::Bounded {
+                preemptions: None,
+                delays: None,
+                depth: Some(most),
+                rank: None,
+                reason: None,
+            },
+            // Without any bound nothing was completed, at no depth.
+            Coverage::Bounded {
+                preemptions,
+                delays,
+                depth: None,
+                rank,
+                reason,
+            } if preemptions.is_some() || delays.is_some() => Coverage::Bounded {
+                preemptions,
+                delays,
+                depth: Some(most),
+                rank,
+                reason,
+            },
+            other => other,
+        }
+    }
+
+    /// The same, short of everything for this reason, unless there is one already.
+    pub fn because(self, why: &str) -> Coverage {
+        match self {
+            Coverage::Exhaustive => Coverage::unbounded(why),
+            Coverage::Bounded {
+                preemptions,
+                delays,
+                depth,
+                rank,
+                reason,
+            } => Coverage::Bounded {
+                preemptions,
+                delays,
+                depth,
+                rank,
+                reason: reason.or_else(|| Some(why.into())),
+            },
+            Coverage::Sampled { .. } | Coverage::Replayed { .. } => self,
+        }
+    }
+
+    /// In words, beside findings or the lack of them: of a replay it is told what came of it.
+    pub fn with_findings(&self, any: bool) -> String {
+        match self {
+            Coverage::Replayed { .. } if !any => format!("{self}, and nothing was found"),
+            _ => self.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Coverage::Exhaustive => f.write_str("every schedule was run"),
+            Coverage::Bounded {
+                preemptions: None,
+                delays: None,
+                depth: None,
+                rank: None,
+                reason,
+            } => {
+                write!(
+                    f,
+                    "not every schedule was run: {}",
+                    reason.as_deref().unwrap_or("the search was cut short")
+                )
+            }
+            Coverage::Bounded {
+                preemptions,
+                delays,
+                depth,
+                rank,
+                reason,
+            } => {
+                let most = |bound: u32, word| format!("at most {bound} {}", plural(bound.into(), word));
+                let bounds = [
+                    preemptions.map(|bound| most(bound, "preemption")),
+                    delays.map(|bound| most(bound, "delay")),
+                    depth.map(|bound| {
+                        let choices = plural(bound.into(), "choice");
+                        format!("nothing but the default after its first {bound} {choices}")
+                    }),
+                ];
+                let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+                let bounds = [
+                    (!bounds.is_empty()).then(|| bounds.join(" and ")),
+                    rank.map(|rank| rank.to_string()),
+                ];
+                let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+                write!(
+                    f,
+                    "every schedule with {} was run",
+                    bounds.join(", and every one with ")
+                )?;
+                match (reason, preemptions, delays, depth) {
+                    (Some(reason), ..) => write!(f, " ({reason})"),
+                    (None, ..) if rank.is_some() => {
+                        f.write_str(": a failure that is left is beyond these bounds")
+                    }
+                    (None, Some(bound), None, None) | (None, None, Some(bound), None) => {
+                        write!(f, ": a failure that is left needs at least {}", bound + 1)
+                    }
+                    (None, ..) => f.write_str(": a failure that is left is beyond one of these bounds"),
+                }
+            }
+            Coverage::Sampled { executions } => {
+                write!(f, "{executions} {} sampled", plural(*executions, "schedule"))
+            }
+            Coverage::Replayed { as_recorded: true } => f.write_str("the schedule was replayed as recorded"),
+            Coverage::Replayed { as_recorded: false } => {
+                f.write_str("the schedule was replayed, and went another way than recorded")
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What the next execution is to do first: the prescribed choices, and how many of them are as in the last one.
+
+use crate::schedule::Choice;
+
+/// The choices of the last execution, to be turned into those that the next one must make first.
+///
+/// It keeps count of how many stay as they were: what the engine knows of that part of the last execution holds
+/// for the next one too.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    choices: Vec<Choice>,
+    /// How many, from the first, are the last execution's.
+    kept: usize,
+    /// `true` if not even what comes before the first choice is known of the last execution.
+    forgotten: bool,
+}
+
+impl Plan {
+    /// The choices, in order.
+    pub fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    /// How many of the choices, from the first, are those of the last execution.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
+    /// Drops all choices, and with them all that is known of the last execution: it was another search's.
+    pub fn forget(&mut self) {
+        self.truncate(0);
+        self.forgotten = true;
+    }
+
+    /// Returns `true` if nothing is known of the last execution; asked once for each.
+    pub(crate) fn take_forgotten(&mut self) -> bool {
+        std::mem::take(&mut self.forgotten)
+    }
+
+    /// Drops all choices but the first `length`.
+    pub fn truncate(&mut self, length: usize) {
+        self.choices.truncate(length);
+        self.kept = self.kept.min(self.choices.len());
+    }
+
+    /// Takes another alternative at one choice.
+    ///
+    /// # Panics
+    /// There is no such choice, or no such alternative.
+    pub fn take(&mut self, at: usize, alternative: u32) {
+        let choice = &mut self.choices[at];
+        assert!(
+            alternative < choice.alternatives,
+            "a plan takes one of the alternatives"
+        );
+        if choice.taken != alternative {
+            choice.taken = alternative;
+            self.kept = self.kept.min(at);
+        }
+    }
+
+    /// Prescribes these choices instead.
+    pub fn replace(&mut self, choices: &[Choice]) {
+        let same = self.choices.iter().zip(choices).take_while(|(a, b)| a == b);
+        self.kept = self.kept.min(same.count());
+        self.choices.clear();
+        self.choices.extend_from_slice(choices);
+    }
+
+    /// The execution begins or is over: its choices are all there is to keep.
+    pub fn settle(&mut self) {
+        self.kept = self.choices.len();
+    }
+
+    /// Records a choice that the execution made.
+    #[inline(always)]
+    pub fn push(&mut self, choice: Choice) {
+        self.choices.push(choice);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::ChoiceKind;
+
+    fn choice(taken: u32) -> Choice {
+        Choice {
+            kind: ChoiceKind::Task,
+            preempts: false,
+            alternatives: 3,
+            taken,
+        }
+    }
+
+    #[test]
+    fn a_plan_knows_what_stays() {
+        let mut plan = Plan::default();
+        for taken in [0, 1, 2, 0] {
+            plan.push(choice(taken));
+        }
+        plan.settle();
+        plan.truncate(3);
+        assert_eq!(plan.kept(), 3);
+        plan.take(2, 2);
+        assert_eq!(plan.kept(), 3, "the same alternative changes nothing");
+        plan.take(1, 2);
+        assert_eq!(plan.kept(), 1);
+        plan.settle();
+        plan.replace(&[choice(0), choice(2), choice(1), choice(0)]);
+        assert_eq!((plan.kept(), plan.choices().len()), (2, 4));
+    }
+}

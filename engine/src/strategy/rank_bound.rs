@@ -1,0 +1,143 @@
+//! The bounds of a ranked search: preemptions, variables, and tasks; and how probable it is that one of their orders is missed.
+
+use crate::words::plural;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// Bounds within which a ranked search ran every execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankBound {
+    /// Executions with at most this many preemptions; `None` for any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<u32>,
+    /// Executions whose preemptions count against at most this many variables; `None` for any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variables: Option<u32>,
+    /// What counts as one of these variables.
+    #[serde(default, skip_serializing_if = "Arrays::is_default")]
+    pub arrays: Arrays,
+    /// Each so many tasks went in every order; `None` if any task went wherever another could not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
+    /// How probable it is at most that some order of so many tasks was missed; `None` if none was. In JSON the probability
+    /// that none was.
+    #[serde(
+        default,
+        rename = "probability",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "write_probability",
+        deserialize_with = "read_probability"
+    )]
+    pub epsilon: Option<Epsilon>,
+}
+
+fn write_probability<S: Serializer>(epsilon: &Option<Epsilon>, serializer: S) -> Result<S::Ok, S::Error> {
+    match epsilon {
+        Some(epsilon) => serializer.serialize_f64(epsilon.complement()),
+        None => serializer.serialize_none(),
+    }
+}
+
+fn read_probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Epsilon>, D::Error> {
+    let probability = Option::<f64>::deserialize(deserializer)?;
+    Ok(probability.and_then(Epsilon::of_complement))
+}
+
+impl fmt::Display for RankBound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RankBound {
+            preemptions,
+            variables,
+            arrays,
+            threads,
+            epsilon,
+        } = *self;
+        match preemptions {
+            Some(most) => write!(f, "at most {most} {}", plural(most.into(), "preemption"))?,
+            None => f.write_str("any number of preemptions")?,
+        }
+        if let Some(most) = variables {
+            write!(f, " after accesses to {most} {}", plural(most.into(), "variable"))?;
+            if arrays == Arrays::Whole {
+                f.write_str(" (an array is one)")?;
+            }
+        }
+        if let Some(threads) = threads {
+            write!(f, " and {threads} tasks in every order of priorities")?;
+        }
+        match epsilon {
+            Some(epsilon) => write!(f, ", with a probability of at least {}", epsilon.complement()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How a ranked search counts the elements of an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrays {
+    /// Each is a variable of its own.
+    #[default]
+    Elements,
+    /// All of one array are one variable: those of one kind that one place in the source goes through.
+    Whole,
+}
+
+impl Arrays {
+    /// Every way, with its name in settings.
+    pub const ALL: [(&'static str, Arrays); 2] = [("elements", Arrays::Elements), ("whole", Arrays::Whole)];
+
+    /// Whether each element counts by itself.
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Arrays::default()
+    }
+}
+
+/// A probability between 0 and 1, to six digits: neither of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Epsilon {
+    millionths: u32,
+}
+
+const MILLION: u32 = 1_000_000;
+
+impl Default for Epsilon {
+    /// One in a hundred.
+    fn default() -> Self {
+        Epsilon {
+            millionths: MILLION / 100,
+        }
+    }
+}
+
+impl Epsilon {
+    /// This probability, rounded to six digits; `None` if it is not between 0 and 1, then.
+    pub fn new(probability: f64) -> Option<Epsilon> {
+        let millionths = (probability * f64::from(MILLION)).round();
+        let within = (1.0..f64::from(MILLION)).contains(&millionths);
+        within.then_some(Epsilon {
+            millionths: millionths as u32,
+        })
+    }
+
+    /// What is left of 1 beside it.
+    pub fn of_complement(probability: f64) -> Option<Epsilon> {
+        Epsilon::new(1.0 - probability)
+    }
+
+    /// The probability.
+    pub fn probability(self) -> f64 {
+        f64::from(self.millionths) / f64::from(MILLION)
+    }
+
+    /// What is left of 1: that it does not happen.
+    pub fn complement(self) -> f64 {
+        f64::from(MILLION - self.millionths) / f64::from(MILLION)
+    }
+}
+
+impl fmt::Display for Epsilon {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.probability().fmt(f)
+    }
+}

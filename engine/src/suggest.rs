@@ -1,0 +1,82 @@
+//! Names like the one that there is not.
+
+/// Most names to suggest: a line's worth.
+const SUGGESTIONS_MAX: usize = 3;
+
+/// `did you mean `counter`? `, with a space behind it, or nothing.
+pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let near: Vec<String> = near(wanted, names)
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if near.is_empty() {
+        String::new()
+    } else {
+        format!("did you mean {}? ", near.join(" or "))
+    }
+}
+
+/// What to give instead of a name that there is not: the names that may be meant, if any are like it, and then all there is.
+pub fn give_instead<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, all: &str) -> String {
+    match did_you_mean(wanted, names) {
+        none if none.is_empty() => format!("give {all}"),
+        near => format!("{near}There is {all}"),
+    }
+}
+
+/// The names nearest to `wanted`, nearest first: those that are a few typing errors away, or contain it; if there are none,
+/// those of which a word is a few typing errors away.
+fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let letters = wanted.chars().count();
+    // A third of the letters wrong is still a typing error; more is another word.
+    let typing_errors_max = (letters / 3).max(1);
+    // Two letters in the wrong order are one error.
+    let is_near = |name: &str| strsim::osa_distance(wanted, name) <= typing_errors_max;
+    // One or two letters are in too many names.
+    let is_word = letters > 2;
+    let is_in = |name: &str| is_near(name) || is_word && name.contains(wanted);
+    let has_near = |name: &str| is_word && name.split(['-', '_']).any(is_near);
+    let (mut near, others): (Vec<&str>, Vec<&str>) = names.partition(|name| is_in(name));
+    if near.is_empty() {
+        near = others.into_iter().filter(|name| has_near(name)).collect();
+    }
+    near.sort_by_key(|name| (strsim::osa_distance(wanted, name), *name));
+    near.truncate(SUGGESTIONS_MAX);
+    near
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 3] = ["counter", "work_stealing_queue", "work_stealing_queue_fixed"];
+
+    #[test]
+    fn near_names_are_suggested() {
+        for (wanted, suggested) in [
+            ("conter", vec!["counter"]),
+            ("work-stealing-queue", vec!["work_stealing_queue"]),
+            (
+                "stealing",
+                vec!["work_stealing_queue", "work_stealing_queue_fixed"],
+            ),
+            ("cuonter", vec!["counter"]),
+            ("qeuue", vec!["work_stealing_queue", "work_stealing_queue_fixed"]),
+            ("deadlock", vec![]),
+            ("", vec![]),
+            ("c", vec![]),
+        ] {
+            assert_eq!(near(wanted, NAMES.into_iter()), suggested, "{wanted}");
+        }
+        assert_eq!(
+            did_you_mean("conter", NAMES.into_iter()),
+            "did you mean `counter`? "
+        );
+        assert_eq!(did_you_mean("zebra", NAMES.into_iter()), "");
+        assert_eq!(
+            give_instead("conter", NAMES.into_iter(), "`counter` or none"),
+            "did you mean `counter`? There is `counter` or none"
+        );
+        assert_eq!(give_instead("zebra", NAMES.into_iter(), "one"), "give one");
+    }
+}

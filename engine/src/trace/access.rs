@@ -1,0 +1,118 @@
+//! What an event touches, and which touches commute.
+
+use crate::record::VARS_MAX;
+pub use intermezzo_sdk::Class;
+use intermezzo_sdk::{SyncVar, SyncVarOp};
+use serde::{Deserialize, Serialize};
+
+/// What is touched: one aspect of a variable, or something that all tasks share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key(u32);
+
+impl Key {
+    /// Virtual time.
+    pub const CLOCK: Key = Key(0);
+    /// What is left of the environment's time-outs, spurious wake-ups, weak failures and failures of `try_lock`.
+    pub const TIMEOUTS: Key = Key(1);
+    pub const SPURIOUS: Key = Key(2);
+    pub(crate) const WEAK_FAILURES: Key = Key(3);
+    pub(crate) const TRY_LOCK_FAILURES: Key = Key(4);
+    /// How many keys belong to no variable.
+    const SHARED: u32 = 5;
+    /// Set in keys of which it is not known which one they are. Such a key has the lowest number that the variable may have,
+    /// and above that how many steps before another touched it.
+    const UNKNOWN: u32 = 1 << 31;
+    const FIRST: u32 = VARS_MAX as u32 - 1;
+
+    /// What an operation on a variable touches. The park token of a task is apart from its life: somebody who
+    /// leaves the token does not care whether the task has ended.
+    #[inline(always)]
+    pub fn of(op: SyncVarOp, var: u32) -> Key {
+        let token = matches!(op, SyncVarOp::Park | SyncVarOp::Unpark);
+        Key(Key::SHARED + 2 * var + u32::from(token))
+    }
+
+    /// A key of some variable with this number or a higher one, for it came into use later than those before. It is the one
+    /// that the step `back` steps before touched, if that is said.
+    pub fn unknown(first: u32, back: Option<usize>) -> Key {
+        let back = back.filter(|&back| back < (Key::UNKNOWN / VARS_MAX as u32) as usize);
+        let above = back.unwrap_or(0) as u32 * VARS_MAX as u32;
+        Key(Key::UNKNOWN | first.min(Key::FIRST) | above)
+    }
+
+    /// If it is not known which key it is: the lowest number that the variable may have.
+    #[inline(always)]
+    pub fn unknown_from(self) -> Option<u32> {
+        (self.0 & Key::UNKNOWN != 0).then_some(self.0 & Key::FIRST)
+    }
+
+    /// If it is not known which key it is: how many steps before another touched it, if that is known.
+    pub fn back(self) -> Option<usize> {
+        let back = (self.0 & !Key::UNKNOWN) / VARS_MAX as u32;
+        (self.0 & Key::UNKNOWN != 0 && back > 0).then_some(back as usize)
+    }
+
+    /// The place of the key in a table.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The variable, if the key is of one.
+    #[inline(always)]
+    pub fn var(self) -> Option<u32> {
+        self.0.checked_sub(Key::SHARED).map(|aspect| aspect / 2)
+    }
+}
+
+/// How an operation touches its variable; `None` if it has none, or leaves no trace of itself.
+#[inline(always)]
+pub(crate) fn class_of(op: SyncVarOp, var: u32, unasked: bool) -> Option<Class> {
+    if var == SyncVar::NONE.0 {
+        return None;
+    }
+    Class::of(op, unasked)
+}
+
+/// One touch of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touch {
+    pub key: Key,
+    pub class: Class,
+}
+
+impl Touch {
+    /// Whether the order of the two makes a difference.
+    #[inline(always)]
+    pub fn conflicts(self, other: Touch) -> bool {
+        self.key == other.key && !self.class.commutes(other.class)
+    }
+}
+
+/// Whether the order of two steps makes a difference, by what they touch.
+#[inline(always)]
+pub fn conflict(a: &[Touch], b: &[Touch]) -> bool {
+    a.iter().any(|x| b.iter().any(|y| x.conflicts(*y)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_keys_hold_what_is_known_of_them() {
+        let known = Key::of(SyncVarOp::AtomicLoad, VARS_MAX as u32 - 1);
+        assert_eq!((known.unknown_from(), known.back()), (None, None));
+        for first in [0, 1, 77, VARS_MAX as u32 - 1] {
+            for back in [None, Some(1), Some(511)] {
+                let key = Key::unknown(first, back);
+                assert_eq!((key.unknown_from(), key.back()), (Some(first), back));
+            }
+            assert_eq!(Key::unknown(first, Some(512)), Key::unknown(first, None));
+        }
+        assert_eq!(
+            Key::unknown(VARS_MAX as u32, None).unknown_from(),
+            Some(VARS_MAX as u32 - 1)
+        );
+    }
+}

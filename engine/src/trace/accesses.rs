@@ -1,0 +1,89 @@
+//! What searches that go by variables ask of a trace: which variable a task accessed last, who shares one, and what tells
+//! it from others in every execution of the trace.
+
+use super::mix::{mix, mix_wide};
+use super::{Class, Key, NONE, Trace};
+use intermezzo_sdk::SyncVarOp;
+
+impl Trace {
+    /// The variable that a task accessed last; `None` before its first access.
+    ///
+    /// Creating, beginning, ending and joining tasks are no accesses, nor are choices and the calls and returns of
+    /// operations: there is no schedule point at them.
+    pub fn last_accessed(&self, task: u32) -> Option<u32> {
+        let mut at = self.head(task);
+        while at != NONE {
+            let entry = &self.entries[at as usize];
+            if is_access(entry.op) {
+                return entry.key.var();
+            }
+            at = entry.before;
+        }
+        None
+    }
+
+    /// Whether two tasks accessed the variable, one of them not just reading.
+    pub fn is_shared(&self, var: u32) -> bool {
+        let mut tasks = self.touched(var).map(|(task, _)| task);
+        let first = tasks.next();
+        let by_others = tasks.any(|task| Some(task) != first);
+        by_others && self.touched(var).any(|(_, class)| class != Class::Read)
+    }
+
+    /// A number for where the execution stands, if it was preempted after accesses to these variables and this task could
+    /// go on: the same in each execution of the trace of which that is so.
+    pub fn standing(&self, vars: &[u32], going_on: Option<u32>) -> u128 {
+        let sum = |sum: u64, &var: &u32| sum.wrapping_add(self.signature(var));
+        let going_on = going_on.map_or(u64::MAX, |task| {
+            self.tasks.get(task as usize).map_or(0, |task| task.lineage)
+        });
+        let beside = mix_wide(vars.iter().fold(0, sum), going_on, vars.len() as u64);
+        self.fingerprint().wrapping_add(beside)
+    }
+
+    /// A number for a variable that was accessed: the same in each execution of the trace, whatever the variable's own
+    /// number is there. It goes by the accesses up to the first that does not commute with those before it.
+    fn signature(&self, var: u32) -> u64 {
+        let first_group = |key: Key| {
+            let list = self.keys.get(key.index()).map_or(&[][..], Vec::as_slice);
+            let group = list.iter().take_while(|touched| touched.group == 0);
+            group.last().map_or(0, |last| last.sum)
+        };
+        let [life, token] = aspects(var).map(first_group);
+        mix(life, token)
+    }
+
+    /// Who touched a variable, and how.
+    fn touched(&self, var: u32) -> impl Iterator<Item = (u32, Class)> {
+        let lists = aspects(var)
+            .into_iter()
+            .filter_map(|key| self.keys.get(key.index()));
+        lists
+            .flatten()
+            .map(|touched| (self.entries[touched.entry as usize].task, touched.class))
+    }
+}
+
+/// The keys of a variable: its life, and its park token.
+fn aspects(var: u32) -> [Key; 2] {
+    [SyncVarOp::AtomicLoad, SyncVarOp::Unpark].map(|op| Key::of(op, var))
+}
+
+/// Whether a preemption after this operation counts against its variable.
+pub fn is_access(op: SyncVarOp) -> bool {
+    use SyncVarOp::*;
+    !matches!(
+        op,
+        TaskFork
+            | TaskBegin
+            | TaskEnd
+            | TaskJoin
+            | Choice
+            | Fence
+            | Yield
+            | Sleep
+            | TimeOut
+            | OperationCall
+            | OperationReturn
+    )
+}

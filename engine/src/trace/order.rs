@@ -1,0 +1,257 @@
+//! The order itself: clocks, and questions about steps.
+
+use super::{NONE, NOTHING, Step, Touched, Trace, conflict};
+use intermezzo_sdk::SyncVarOp;
+
+/// Vector clocks, one row per entry, in one piece. A row is overwritten when its entry is taken back and another comes in
+/// its place.
+#[derive(Default)]
+pub(super) struct Clocks {
+    /// Four tasks at a time.
+    rows: Vec<[u32; 4]>,
+    /// Length of a row: at least the number of tasks, in fours.
+    width: usize,
+}
+
+impl Clocks {
+    /// Adds the row of an entry, the `local`-th of its task, which comes after the entry `before` (or none).
+    #[inline(always)]
+    pub(super) fn add_after(&mut self, entry: u32, before: u32, task: u32, local: u32) {
+        let at = entry as usize * self.width;
+        if self.rows.len() < at + self.width {
+            self.grow();
+        }
+        let (rows, rest) = self.rows.split_at_mut(at);
+        let row = &mut rest[..self.width];
+        if before == NONE {
+            row.fill([0; 4]);
+        } else {
+            // Rows are short: a copy piece by piece beats a call.
+            let from = before as usize * self.width;
+            for (new, old) in row.iter_mut().zip(&rows[from..from + self.width]) {
+                *new = *old;
+            }
+        }
+        row.as_flattened_mut()[task as usize] = local;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let length = (2 * self.rows.len()).max(64 * self.width);
+        self.rows.resize(length, [0; 4]);
+    }
+
+    /// All before `earlier`, and that itself, is before `entry`, which was added later.
+    #[inline(always)]
+    pub(super) fn join(&mut self, entry: u32, earlier: u32) {
+        let at = entry as usize * self.width;
+        let (rows, rest) = self.rows.split_at_mut(at);
+        let from = earlier as usize * self.width;
+        for (mine, theirs) in rest.iter_mut().zip(&rows[from..from + self.width]) {
+            *mine = latest(*mine, *theirs);
+        }
+    }
+
+    /// As `join`, wherever the two are.
+    pub(super) fn merge(&mut self, entry: u32, other: u32) {
+        for at in 0..self.width {
+            let theirs = self.rows[other as usize * self.width + at];
+            let mine = &mut self.rows[entry as usize * self.width + at];
+            *mine = latest(*mine, theirs);
+        }
+    }
+
+    /// How many entries of a task are before an entry, or are it.
+    #[inline(always)]
+    pub(super) fn of(&self, entry: u32, task: u32) -> u32 {
+        self.rows.as_flattened()[4 * self.width * entry as usize + task as usize]
+    }
+
+    /// Whether an entry is known to another, or is it; not if that is none.
+    #[inline(always)]
+    pub(super) fn knows(&self, entry: u32, earlier: &Touched) -> bool {
+        entry != NONE && self.of(entry, earlier.task) >= earlier.local
+    }
+
+    /// How many entries of each task are before an entry, or are it; nothing for no entry.
+    #[inline(always)]
+    pub(super) fn row(&self, entry: u32) -> &[[u32; 4]] {
+        if entry == NONE {
+            return &[];
+        }
+        &self.rows[entry as usize * self.width..][..self.width]
+    }
+
+    /// Whether what a step begins with is before an entry, or is it; not if either is none.
+    #[inline(always)]
+    fn has(&self, entry: u32, step: &Step) -> bool {
+        entry != NONE && self.of(entry, step.task) >= step.local
+    }
+
+    /// Makes the rows of the first so many entries long enough for so many tasks.
+    pub(super) fn widen(&mut self, tasks: usize, entries: usize) {
+        let width = tasks.next_power_of_two().div_ceil(4);
+        if width <= self.width {
+            return;
+        }
+        let mut rows = Vec::new();
+        if self.width > 0 {
+            for row in self.rows.chunks_exact(self.width).take(entries) {
+                rows.extend_from_slice(row);
+                rows.resize(rows.len() + width - self.width, [0; 4]);
+            }
+        }
+        (self.rows, self.width) = (rows, width);
+    }
+}
+
+/// The larger of each pair.
+#[inline(always)]
+fn latest(mine: [u32; 4], theirs: [u32; 4]) -> [u32; 4] {
+    std::array::from_fn(|task| mine[task].max(theirs[task]))
+}
+
+impl Trace {
+    /// Whether an entry happened before another, or is it.
+    #[inline(always)]
+    pub(super) fn known(&self, earlier: u32, later: u32) -> bool {
+        later != NONE && {
+            let earlier = &self.entries[earlier as usize];
+            self.clocks.of(later, earlier.task) >= earlier.local
+        }
+    }
+
+    /// How many entries of each task the task of a step knew of before it; nothing if it had done nothing.
+    #[inline(always)]
+    pub fn known_before(&self, step: usize) -> &[u32] {
+        let step = &self.steps[step];
+        let knew = match self.entries.get(step.stands as usize) {
+            Some(entry) if step.local != NOTHING => entry.before,
+            _ => step.stands,
+        };
+        self.clocks.row(knew).as_flattened()
+    }
+
+    /// Whether two steps touch the same, and their order makes a difference.
+    #[inline(always)]
+    pub fn could_conflict(&self, one: usize, other: usize) -> bool {
+        if self.voids.is_none() {
+            return conflict(self.touches(one), self.touches(other));
+        }
+        conflict(&self.could_touch(one), &self.could_touch(other))
+    }
+
+    /// Whether a step has to come before a later one, in every execution of the trace: it belongs to the same task, or
+    /// what it began with happened before what the other began with.
+    #[inline(always)]
+    pub fn precedes(&self, earlier: usize, later: usize) -> bool {
+        let (a, b) = (&self.steps[earlier], &self.steps[later]);
+        a.task == b.task || self.clocks.has(b.stands, a)
+    }
+
+    /// How many entries of each task come before a step or are what stands for it; nothing if nothing does.
+    #[inline(always)]
+    pub fn known_by(&self, step: usize) -> &[u32] {
+        self.clocks.row(self.steps[step].stands).as_flattened()
+    }
+
+    /// The tasks that did anything, each with what tells it from all others: who created it, as the how-manieth.
+    pub fn lineages(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let tasks = self.tasks.iter().enumerate();
+        tasks
+            .filter(|(_, task)| task.head != NONE)
+            .map(|(number, task)| (number, task.lineage))
+    }
+
+    /// Whether any task may have done its first in this step or a later one.
+    pub fn has_tasks_from(&self, step: usize) -> bool {
+        self.newest as usize >= step
+    }
+
+    /// Whether a step just stored a value, and touched nothing else: its task knows no more than before.
+    pub fn is_store(&self, step: usize) -> bool {
+        let from = self.steps[step].entries as usize;
+        let next = self.steps.get(step + 1);
+        let end = next.map_or(self.entries.len(), |next| next.entries as usize);
+        let stores = matches!(&self.entries[from..end], [entry] if entry.op == SyncVarOp::AtomicStore);
+        stores && self.touches(step).len() == 1
+    }
+
+    /// How many entries of each task come before any of the steps from `from` on, of the first `steps` steps, at least.
+    pub fn known_to_all(&self, from: usize, steps: usize, least: &mut Vec<[u32; 4]>) {
+        least.clear();
+        least.resize(self.clocks.width, [u32::MAX; 4]);
+        let mut seen = 0_u64;
+        for step in self.steps.get(from..steps).unwrap_or_default() {
+            // What a task does later knows no less.
+            let bit = 1_u64.checked_shl(step.task).unwrap_or(0);
+            if seen & bit != 0 {
+                continue;
+            }
+            seen |= bit;
+            let row = self.clocks.row(step.stands);
+            if row.is_empty() {
+                least.fill([0; 4]);
+                return;
+            }
+            for (least, known) in least.iter_mut().zip(row) {
+                *least = std::array::from_fn(|task| least[task].min(known[task]));
+            }
+        }
+    }
+
+    /// Whether each of the steps that know so much, and are later, has to come after this one; `None` if that cannot be told by
+    /// what they know.
+    #[inline(always)]
+    pub fn is_known_to_all(&self, step: usize, least: &[[u32; 4]]) -> Option<bool> {
+        let Step { task, local, .. } = self.steps[step];
+        (local != NOTHING).then(|| least.as_flattened()[task as usize] >= local)
+    }
+
+    /// Goes through the steps after `earlier`, from `from` on and of the first `steps` steps, that it need not come before,
+    /// each as it is: those which it does not [precede](Self::precedes).
+    #[inline(always)]
+    pub fn for_each_independent(
+        &self,
+        earlier: usize,
+        from: usize,
+        steps: usize,
+        mut each: impl FnMut(usize, &Step),
+    ) {
+        self.for_each_after(earlier, from, steps, |number, step, is_independent| {
+            if is_independent {
+                each(number, step);
+            }
+        });
+    }
+
+    /// The same with all steps, each with whether it is such a one.
+    #[inline(always)]
+    pub fn for_each_after(
+        &self,
+        earlier: usize,
+        from: usize,
+        steps: usize,
+        mut each: impl FnMut(usize, &Step, bool),
+    ) {
+        let a = &self.steps[earlier];
+        for (number, b) in (from..).zip(&self.steps[from..steps.max(from)]) {
+            let is_unknown = b.stands == NONE || self.clocks.of(b.stands, a.task) < a.local;
+            each(number, b, (a.task != b.task) & is_unknown);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Trace {
+    /// Whose each entry is.
+    pub(crate) fn tasks_of_entries(&self) -> Vec<u32> {
+        self.entries.iter().map(|entry| entry.task).collect()
+    }
+
+    /// Whether an entry happened before another, or is it.
+    pub(crate) fn entry_precedes(&self, earlier: usize, later: usize) -> bool {
+        self.known(earlier as u32, later as u32)
+    }
+}

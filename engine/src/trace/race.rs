@@ -1,0 +1,204 @@
+//! Races: pairs of steps that could have come in the other order.
+
+use super::facts::FOLLOWS;
+use super::step::Begun;
+use super::{Class, Key, NONE, Touch, Toucher, Trace};
+use crate::record::Gates;
+use intermezzo_sdk::SyncVarOp;
+
+/// Two steps whose order matters, and which nothing but that orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The step that came first.
+    pub earlier: u32,
+    /// The step that came second, and could have come before it.
+    pub later: u32,
+}
+
+impl Trace {
+    /// The races whose second step is `from` or later.
+    pub fn races_from(&self, from: usize) -> &[Race] {
+        let begin = self
+            .steps
+            .get(from)
+            .map_or(self.races.len(), |step| step.races as usize);
+        &self.races[begin..]
+    }
+
+    /// The entry, of the step that is being added, touches a key, after the touches of its list that begin a new group at
+    /// `group`, and not all of the group before is known to come before it: it now does, and races with those of them that
+    /// it could have come before. `waited` says which gates let the step begin, if any did. Apart, to keep the common path short.
+    #[inline(never)]
+    pub(super) fn order_anew(
+        &mut self,
+        step: Begun,
+        by: &Toucher,
+        touch: Touch,
+        group: u32,
+        waited: Option<(u32, Gates)>,
+    ) {
+        if !by.facts.any(FOLLOWS) {
+            let gates = match waited {
+                Some((var, gates)) if touch.key.var() == Some(var) && step.stands == by.entry => gates,
+                _ => 0,
+            };
+            if gates == 0
+                && let Some(earlier) = self.only_step(touch.key, group)
+            {
+                self.add_race(step, earlier);
+            } else {
+                let mut found = std::mem::take(&mut self.found);
+                let later = self.steps.len() as u32;
+                self.could_precede(touch.key, group, gates, later, by.entry, &mut found);
+                for earlier in found.drain(..) {
+                    self.add_race(step, earlier as u32);
+                }
+                self.found = found;
+            }
+        }
+        let list = &self.keys[touch.key.index()][..group as usize];
+        let first = list.last().map_or(group, |last| last.group);
+        let mut joined = false;
+        for earlier in list[first as usize..].iter().rev() {
+            if !self.clocks.knows(by.entry, earlier) {
+                self.clocks.join(by.entry, earlier.entry);
+                joined = true;
+            }
+        }
+        self.joined_late |=
+            joined && by.entry > step.entries && by.task == step.task && by.op != SyncVarOp::TaskJoin;
+    }
+
+    /// The step that made all touches of a key right before `group` in its list, if that is one: its task's own, and over. (That
+    /// of a task's end may be another's.)
+    #[inline(always)]
+    fn only_step(&self, key: Key, group: u32) -> Option<u32> {
+        let touched = &self.keys[key.index()][group as usize - 1];
+        let entry = &self.entries[touched.entry as usize];
+        let step = self.steps.get(entry.step as usize)?;
+        let is_its_own = step.task == entry.task && entry.op != SyncVarOp::TaskEnd;
+        (touched.group + 1 == group && is_its_own).then_some(entry.step)
+    }
+
+    /// The step that is being added races with an earlier one, if that was not noted.
+    #[inline(always)]
+    fn add_race(&mut self, step: Begun, earlier: u32) {
+        let later = self.steps.len() as u32;
+        let race = Race { earlier, later };
+        if !self.races[step.races as usize..].contains(&race) {
+            self.races.push(race);
+        }
+    }
+
+    /// The steps that others waited for who went on in this step: those that an end of a task waited for, and those that
+    /// notified.
+    pub fn waited_for(&self, step: usize) -> Vec<usize> {
+        let end = self
+            .steps
+            .get(step + 1)
+            .map_or(self.entries.len(), |next| next.entries as usize);
+        let mut found = Vec::new();
+        for entry in &self.entries[self.steps[step].entries as usize..end] {
+            match entry.op {
+                SyncVarOp::TaskJoin => {
+                    if let Some(other) = self.end_joined(entry.key) {
+                        self.causes_of_end(other, NONE, &mut found);
+                    }
+                }
+                SyncVarOp::CondvarWake | SyncVarOp::BarrierPass if !found.contains(&step) => found.push(step),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The entry with which a task ended, by the key of its life.
+    fn end_joined(&self, life: Key) -> Option<u32> {
+        let touches = self.keys[life.index()].iter().map(|touched| touched.entry);
+        touches
+            .rev()
+            .find(|&entry| self.entries[entry as usize].op == SyncVarOp::TaskEnd)
+    }
+
+    /// The steps that a task's end waited for, and that need not have come before what `knows` knows: had one of them come
+    /// later, so had the end. They are the last step of the task itself, and those of the ends of tasks that it joined
+    /// after that.
+    fn causes_of_end(&self, end: u32, knows: u32, found: &mut Vec<usize>) {
+        let task = self.entries[end as usize].task;
+        let mut next = end;
+        while next != NONE {
+            let entry = &self.entries[next as usize];
+            if entry.op == SyncVarOp::TaskJoin
+                && let Some(other) = self.end_joined(entry.key)
+            {
+                self.causes_of_end(other, knows, found);
+            }
+            let step = &self.steps[entry.step as usize];
+            if step.task == task && step.stands == next {
+                let cause = entry.step as usize;
+                if !self.known(next, knows) && !found.contains(&cause) {
+                    found.push(cause);
+                }
+                return;
+            }
+            next = entry.before;
+        }
+    }
+
+    /// The steps with touches of a key, before `group` in its list, that an operation could have come before which
+    /// knows what `knows` knows, and waits for `gates`: those of the latest group that has any.
+    ///
+    /// An operation that waits at a gate could not have come before one that opened the gate, but perhaps before the
+    /// one that closed it: so a lock races with the last time that the lock was taken, not with its release.
+    #[inline(always)]
+    pub(super) fn could_precede(
+        &self,
+        key: Key,
+        mut group: u32,
+        gates: Gates,
+        step: u32,
+        knows: u32,
+        found: &mut Vec<usize>,
+    ) {
+        let list = &self.keys[key.index()];
+        while group > 0 {
+            let first = list[group as usize - 1].group;
+            let mut unknown = false;
+            for at in (first..group).rev() {
+                let touched = &list[at as usize];
+                let earlier = &self.entries[touched.entry as usize];
+                if earlier.step == step || self.clocks.knows(knows, touched) {
+                    continue;
+                }
+                unknown = true;
+                // Which of several that add came first is not settled: the others may open the gate as well.
+                let one_of_many = touched.class == Class::Add && group - first > 1;
+                if gates != 0 && touched.open & gates == 0 && !one_of_many {
+                    continue;
+                }
+                if earlier.op == SyncVarOp::TaskEnd {
+                    self.causes_of_end(touched.entry, knows, found);
+                    continue;
+                }
+                // What ran in another's step came after that step's beginning: it is that which would have to wait.
+                let owner = &self.steps[earlier.step as usize];
+                if owner.task != earlier.task && owner.stands != NONE && self.known(owner.stands, knows) {
+                    continue;
+                }
+                // A race with what comes later in the same group implies this one.
+                let hidden = found.iter().any(|&other| {
+                    let other = self.steps[other].stands;
+                    self.clocks.knows(other, touched)
+                });
+                // Between shares that one task takes, one after the other, the gate may be closed.
+                if !hidden || gates != 0 && touched.class == Class::Share {
+                    found.push(earlier.step as usize);
+                }
+            }
+            if !unknown || !found.is_empty() {
+                return;
+            }
+            group = first;
+        }
+    }
+}

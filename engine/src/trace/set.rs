@@ -1,0 +1,161 @@
+//! Which traces there have been: a set of fingerprints that all workers of an exploration share.
+
+mod saved;
+
+pub use saved::Saved;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Takes a fingerprint for its own hash: it is one.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Itself(u64);
+
+impl Hasher for Itself {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    #[inline(always)]
+    fn write_u128(&mut self, fingerprint: u128) {
+        self.0 = fingerprint as u64 ^ (fingerprint >> 64) as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// A part of the table.
+type Shard<V> = HashMap<u128, V, BuildHasherDefault<Itself>>;
+
+/// Something for each fingerprint, up to a number of them.
+///
+/// Locks around std's tables, and no concurrent map of somebody else's: those stand on crates that are tested with this one,
+/// which could then not be patched to use it.
+pub struct Fingerprints<V> {
+    shards: [Mutex<Shard<V>>; SHARDS],
+    count: AtomicUsize,
+    most: usize,
+    full: AtomicBool,
+}
+
+/// Memory that an entry takes, with what a table leaves empty: a table doubles when it is seven eighths full.
+const fn entry_bytes<V>() -> usize {
+    2 * (size_of::<(u128, V)>() + 1)
+}
+
+impl<V> Fingerprints<V> {
+    /// A table that may take about so many bytes.
+    pub fn new(bytes: usize) -> Fingerprints<V> {
+        Fingerprints {
+            shards: Default::default(),
+            count: AtomicUsize::new(0),
+            most: bytes / entry_bytes::<V>(),
+            full: AtomicBool::new(false),
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Forgets all; nobody else must be at it.
+    pub fn clear(&self) {
+        for shard in &self.shards {
+            locked(shard).clear();
+        }
+        self.count.store(0, Ordering::Relaxed);
+        self.full.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether some had no room.
+    pub fn overflowed(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    /// Whether something is kept for a fingerprint.
+    pub fn contains(&self, fingerprint: u128) -> bool {
+        locked(&self.shards[shard_of(fingerprint)]).contains_key(&fingerprint)
+    }
+
+    /// Looks at what is kept for a fingerprint, and may change it; for a new one what `first` gives is kept, if there is
+    /// room. What `change` says, or `None` for a new one.
+    pub fn visit<R>(
+        &self,
+        fingerprint: u128,
+        first: impl FnOnce() -> V,
+        change: impl FnOnce(&mut V) -> R,
+    ) -> Option<R> {
+        let mut known = locked(&self.shards[shard_of(fingerprint)]);
+        if self.count() >= self.most {
+            let known = known.get_mut(&fingerprint);
+            if known.is_none() {
+                self.full.store(true, Ordering::Relaxed);
+            }
+            return known.map(change);
+        }
+        match known.entry(fingerprint) {
+            Entry::Occupied(mut known) => Some(change(known.get_mut())),
+            Entry::Vacant(place) => {
+                place.insert(first());
+                self.count.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+}
+
+impl Fingerprints<()> {
+    /// Takes in fingerprints that all belong to one part of the table.
+    pub(super) fn add_all(&self, shard: usize, fingerprints: &mut Vec<u128>) {
+        let mut known = locked(&self.shards[shard]);
+        let before = known.len();
+        let room = self.most.saturating_sub(self.count());
+        for fingerprint in fingerprints.drain(..) {
+            if known.len() - before < room {
+                // Nothing between two of them that would have the processor wait for the first.
+                known.insert(fingerprint, ());
+            } else if !known.contains_key(&fingerprint) {
+                self.full.store(true, Ordering::Relaxed);
+            }
+        }
+        self.count.fetch_add(known.len() - before, Ordering::Relaxed);
+    }
+}
+
+/// Parts of the table that are locked apart; a power of two.
+pub(super) const SHARDS: usize = 16;
+
+/// The part that a fingerprint belongs to: by bits of it that the part's own table uses last.
+#[inline(always)]
+pub(super) fn shard_of(fingerprint: u128) -> usize {
+    (fingerprint >> 40) as usize % SHARDS
+}
+
+/// What a mutex holds, whoever panicked.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_table_keeps_what_it_has() {
+        let table = Fingerprints::new(10 * entry_bytes::<u32>());
+        for fingerprint in 0..20 {
+            assert_eq!(table.visit(fingerprint, || 0, |_| ()), None);
+        }
+        assert_eq!((table.count(), table.overflowed()), (10, true));
+        let again = (0..20).filter(|&fingerprint| table.visit(fingerprint, || 0, |n| *n += 1).is_some());
+        assert_eq!(again.count(), 10);
+    }
+}

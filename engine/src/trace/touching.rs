@@ -1,0 +1,118 @@
+//! What a step touched, and what it may touch at another time.
+
+use super::{Class, Key, NONE, NOTHING, Step, Suits, Touch, Trace};
+use intermezzo_sdk::SyncVarOp;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+
+impl Trace {
+    /// What a step touched, without what merely follows from another step and needs no order of its own.
+    #[inline(always)]
+    pub fn touches(&self, step: usize) -> &[Touch] {
+        let end = self
+            .steps
+            .get(step + 1)
+            .map_or(self.touches.len(), |next| next.touches as usize);
+        &self.touches[self.steps[step].touches as usize..end]
+    }
+
+    /// What a step touched, also where that counts as not having happened.
+    #[inline(always)]
+    pub fn could_touch(&self, step: usize) -> Cow<'_, [Touch]> {
+        let touches = Cow::Borrowed(self.touches(step));
+        if self.voids.is_some() {
+            return self.with_void_touches(step, touches);
+        }
+        touches
+    }
+
+    #[inline(never)]
+    fn with_void_touches<'a>(&'a self, step: usize, mut touches: Cow<'a, [Touch]>) -> Cow<'a, [Touch]> {
+        let mut void = self.void_touches(step, false).peekable();
+        if void.peek().is_some() {
+            touches.to_mut().extend(void);
+        }
+        touches
+    }
+
+    /// Adds the ends of tasks that wait for the step's own: they come with whichever step is the last.
+    #[cold]
+    fn add_ends(&self, step: usize, touches: &mut SmallVec<[Touch; 2]>) {
+        let Step { task, stands, .. } = self.steps[step];
+        let goes_on = self.steps[step + 1..].iter().any(|later| later.task == task);
+        if goes_on || stands == NONE {
+            return;
+        }
+        let ends = (stands..self.entries.len() as u32)
+            .filter(|&entry| self.entries[entry as usize].op == SyncVarOp::TaskEnd);
+        for end in ends.filter(|&end| self.known(stands, end)) {
+            let touch = Touch {
+                key: self.entries[end as usize].key,
+                class: Class::Add,
+            };
+            if !touches.contains(&touch) {
+                touches.push(touch);
+            }
+        }
+    }
+
+    /// Tells what a step touched, or would have had it not failed: at another time it may not.
+    #[inline(always)]
+    pub fn with_might_touch<R>(&self, step: usize, tell: impl FnOnce(&[Touch]) -> R) -> R {
+        if self.suits < Suits::Caching && self.voids.is_none() && !self.fails(step) {
+            return tell(self.touches(step));
+        }
+        tell(&self.might_touch(step))
+    }
+
+    /// Whether the step began with an operation that failed.
+    #[inline(always)]
+    fn fails(&self, step: usize) -> bool {
+        let Step { stands, local, .. } = self.steps[step];
+        local != NOTHING
+            && matches!(
+                self.entries[stands as usize].op,
+                SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
+            )
+    }
+
+    /// The step under way leaves one share of the value with these counts. Two that give shares up commute, but for the
+    /// last: so it is another step after this than before it.
+    pub fn leaves_last_share(&mut self, var: u32) {
+        let key = Key::of(SyncVarOp::CountDown, var);
+        self.last_shares.push((self.steps.len() as u32, key));
+    }
+
+    /// Whether a step left one share of a value, and an operation that touches this gives such a share up: it runs the
+    /// value's end then, which it did not before.
+    #[inline(always)]
+    pub fn makes_last(&self, step: usize, touches: &[Touch]) -> bool {
+        let gives_up = |key| {
+            touches.contains(&Touch {
+                key,
+                class: Class::Add,
+            })
+        };
+        let mut left = self.last_shares.iter();
+        left.any(|&(at, key)| at as usize == step && gives_up(key))
+    }
+
+    /// What [`with_might_touch`](Self::with_might_touch) tells.
+    #[inline(never)]
+    pub fn might_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
+        let mut touches = SmallVec::from_slice(self.touches(step));
+        if self.suits >= Suits::Caching {
+            self.add_ends(step, &mut touches);
+        }
+        if self.fails(step) {
+            touches
+                .iter_mut()
+                .take(1)
+                .for_each(|touch: &mut Touch| touch.class = Class::Write);
+        }
+        if self.voids.is_some() {
+            touches.extend(self.void_touches(step, true));
+        }
+        touches
+    }
+}

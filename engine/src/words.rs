@@ -1,0 +1,15 @@
+//! Numbers with their nouns, as messages have them.
+
+/// `1 execution`, `2 executions`, `2 switches`.
+pub fn count(number: u64, word: &str) -> String {
+    format!("{number} {}", plural(number, word))
+}
+
+/// Returns the noun that goes with this number: `execution`, `executions`, `switches`.
+pub fn plural(count: u64, word: &str) -> String {
+    match word {
+        _ if count == 1 => word.to_owned(),
+        word if word.ends_with("ch") => format!("{word}es"),
+        word => format!("{word}s"),
+    }
+}

@@ -1,0 +1,341 @@
+//! `std::cell`. Tasks can share only an `UnsafeCell`, and a `Cell` only by somebody's `unsafe impl Sync`: these two
+//! tell the monitors about accesses to their data, and are fresh in a static. The others are std's.
+//!
+//! Monitors hear of a cell that is dropped, too.
+//!
+//! An access to a cell is no schedule point: if two tasks may make conflicting accesses there is a data race,
+//! whatever the order, and that is for a monitor to tell. It becomes one where a race was found
+//! (`runtime/data_points.rs`).
+//!
+//! A cell becomes a variable at its first use, like any look-alike: that costs a word in the cell and one
+//! comparison per use, and finds a cell that is carried from one execution into the next.
+//!
+//! Not here, because a controlled cell is larger than the value it holds: `from_mut`, `raw_get`,
+//! `as_slice_of_cells`, `as_array_of_cells`.
+
+pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
+
+use intermezzo_engine::runtime::{
+    Body, DataAccess, Does, Engine, Gates, Identity, Object, Owner, Site, VarKind,
+};
+use std::cmp::Ordering;
+use std::fmt;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The identity of a cell: the end of it is published.
+///
+/// It is this that has the destructor, and not the cell, so that a cell may hold what borrows from its neighbour, as
+/// std's may.
+struct CellId(AtomicU64);
+
+impl Identity for CellId {
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each use makes an identity of its own"
+    )]
+    const UNUSED: CellId = CellId(AtomicU64::UNUSED);
+    #[inline(always)]
+    fn word(&self) -> &AtomicU64 {
+        &self.0
+    }
+}
+
+impl Drop for CellId {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.load(Relaxed) != 0
+            && let Some(engine) = Engine::current()
+            && let Some(var) = engine.var_of(&self.0)
+        {
+            engine.cell_dropped(var);
+        }
+    }
+}
+
+/// What a cell holds.
+struct Data<T: ?Sized>(T);
+
+impl<T: ?Sized> Body for Data<T> {
+    const KIND: VarKind = VarKind::Cell;
+    fn gates(&self) -> Gates {
+        0
+    }
+}
+
+/// Data whose accesses are published, though none is a visible operation.
+#[repr(transparent)]
+struct Plain<T: ?Sized>(Object<Data<T>, CellId>);
+
+impl<T> Plain<T> {
+    const fn new(value: T) -> Plain<T> {
+        Plain(Object::new(Data(value)))
+    }
+
+    fn into_inner(self) -> T {
+        self.0.into_inner().0
+    }
+}
+
+impl<T: ?Sized> Plain<T> {
+    /// Where the data is; the access to it is published.
+    #[inline]
+    fn access(&self, does: Does, site: Site) -> *mut T {
+        match Engine::current() {
+            Some(engine) => {
+                let (var, body) = self.0.inside(engine, site);
+                let (data, size) = placed(body);
+                engine.data_access(DataAccess {
+                    owner: Owner::Cell(var),
+                    // Exposed, for a value to which a pointer is given out is looked at later.
+                    address: data.cast::<u8>().expose_provenance(),
+                    size,
+                    does,
+                    site,
+                });
+                data
+            }
+            None => self.place(site),
+        }
+    }
+
+    /// Where the data is, with nothing said about an access.
+    fn place(&self, site: Site) -> *mut T {
+        match Engine::current() {
+            Some(engine) => {
+                let (var, body) = self.0.inside(engine, site);
+                let (data, size) = placed(body);
+                engine.lies_at(Owner::Cell(var), data.cast::<u8>().addr(), size);
+                data
+            }
+            None => placed(self.0.outside()).0,
+        }
+    }
+
+    /// The data of a cell that nobody else can see; the access to it is published as a write.
+    fn data_mut(&mut self, site: Site) -> &mut T {
+        if let Some(engine) = Engine::current()
+            && !engine.in_teardown()
+            && (self.0.known(engine).is_some() || self.0.is_unused())
+        {
+            self.access(Does::Write, site);
+        }
+        // SAFETY: `&mut self` says that nobody else can see it.
+        unsafe { &mut (*self.0.get_mut()).0 }
+    }
+}
+
+/// Where the data of a body is, and its size in bytes.
+fn placed<T: ?Sized>(body: *mut Data<T>) -> (*mut T, usize) {
+    // SAFETY: the body is in place as long as the cell is, which the caller borrows.
+    unsafe {
+        let data = &raw mut (*body).0;
+        (data, std::mem::size_of_val(&*data))
+    }
+}
+
+/// The core of interior mutability: `std::cell::UnsafeCell`.
+///
+/// What is done with a raw pointer cannot be seen, so a pointer from [`UnsafeCell::get`] is watched. Asking for it counts as a
+/// read. If the value has changed by the task's next visible operation, that counts as a write at the same place. Tasks that
+/// only read through such pointers are no data race. Not seen is a write that changes no byte, and what is done with a
+/// pointer that is kept beyond the next visible operation. [`UnsafeCell::with`] says that it reads and
+/// [`UnsafeCell::with_mut`] that it writes; [`crate::ptr`] has reads and writes by pointer that are seen.
+#[repr(transparent)]
+pub struct UnsafeCell<T: ?Sized>(Plain<T>);
+
+impl<T> UnsafeCell<T> {
+    /// A cell with this value.
+    pub const fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell(Plain::new(value))
+    }
+
+    /// Takes the value out.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// Returns a pointer to the value. Counts as a read, and as a write if the value changes: see [`UnsafeCell`].
+    #[inline]
+    #[track_caller]
+    pub fn get(&self) -> *mut T {
+        self.0.access(Does::GivePointer, Location::caller())
+    }
+
+    /// Reads by a pointer to the value, which is valid as long as the closure runs. Not in std.
+    #[inline]
+    #[track_caller]
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.access(Does::Read, Location::caller()))
+    }
+
+    /// Writes by a pointer to the value, which is valid as long as the closure runs. Not in std.
+    #[inline]
+    #[track_caller]
+    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.0.access(Does::Write, Location::caller()))
+    }
+
+    /// The value of a cell that nobody else can see. Counts as a write.
+    #[track_caller]
+    pub fn get_mut(&mut self) -> &mut T {
+        self.0.data_mut(Location::caller())
+    }
+}
+
+impl<T: Default> Default for UnsafeCell<T> {
+    fn default() -> Self {
+        UnsafeCell::new(T::default())
+    }
+}
+
+impl<T> From<T> for UnsafeCell<T> {
+    fn from(value: T) -> Self {
+        UnsafeCell::new(value)
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnsafeCell").finish_non_exhaustive()
+    }
+}
+
+/// A place whose value is moved in and out: `std::cell::Cell`.
+#[repr(transparent)]
+pub struct Cell<T: ?Sized>(Plain<T>);
+
+impl<T> Cell<T> {
+    /// A cell with this value.
+    pub const fn new(value: T) -> Cell<T> {
+        Cell(Plain::new(value))
+    }
+
+    /// Takes the value out.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+
+    /// Stores a value, and drops the one before.
+    #[inline]
+    #[track_caller]
+    pub fn set(&self, value: T) {
+        drop(self.replace(value));
+    }
+
+    /// Stores a value; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn replace(&self, value: T) -> T {
+        // SAFETY: a cell lends its value to nobody, and is not `Sync`.
+        unsafe { self.0.access(Does::Write, Location::caller()).replace(value) }
+    }
+
+    /// Exchanges the values of two cells.
+    #[inline]
+    #[track_caller]
+    pub fn swap(&self, other: &Cell<T>) {
+        let site = Location::caller();
+        if std::ptr::eq(self, other) {
+            return;
+        }
+        // SAFETY: as for `replace`; the two cells do not overlap, being whole objects.
+        unsafe {
+            self.0
+                .access(Does::Write, site)
+                .swap(other.0.access(Does::Write, site))
+        };
+    }
+
+    /// Takes the value, and leaves the default in its place.
+    #[inline]
+    #[track_caller]
+    pub fn take(&self) -> T
+    where
+        T: Default,
+    {
+        self.replace(T::default())
+    }
+}
+
+impl<T: Copy> Cell<T> {
+    /// A copy of the value.
+    #[inline]
+    #[track_caller]
+    pub fn get(&self) -> T {
+        // SAFETY: as for `replace`.
+        unsafe { self.0.access(Does::Read, Location::caller()).read() }
+    }
+
+    /// Replaces the value by what `f` makes of it.
+    #[inline]
+    #[track_caller]
+    pub fn update(&self, f: impl FnOnce(T) -> T) {
+        self.set(f(self.get()));
+    }
+}
+
+impl<T: ?Sized> Cell<T> {
+    /// A pointer to the value. What is done through it is not seen, unless by the functions of [`crate::ptr`].
+    #[inline]
+    #[track_caller]
+    pub fn as_ptr(&self) -> *mut T {
+        self.0.place(Location::caller())
+    }
+
+    /// The value of a cell that nobody else can see. Counts as a write.
+    #[track_caller]
+    pub fn get_mut(&mut self) -> &mut T {
+        self.0.data_mut(Location::caller())
+    }
+}
+
+impl<T: Copy> Clone for Cell<T> {
+    #[track_caller]
+    fn clone(&self) -> Self {
+        Cell::new(self.get())
+    }
+}
+
+impl<T: Default> Default for Cell<T> {
+    fn default() -> Self {
+        Cell::new(T::default())
+    }
+}
+
+impl<T> From<T> for Cell<T> {
+    fn from(value: T) -> Self {
+        Cell::new(value)
+    }
+}
+
+impl<T: Copy + PartialEq> PartialEq for Cell<T> {
+    #[track_caller]
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Copy + Eq> Eq for Cell<T> {}
+
+impl<T: Copy + PartialOrd> PartialOrd for Cell<T> {
+    #[track_caller]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.get().partial_cmp(&other.get())
+    }
+}
+
+impl<T: Copy + Ord> Ord for Cell<T> {
+    #[track_caller]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.get().cmp(&other.get())
+    }
+}
+
+impl<T: Copy + fmt::Debug> fmt::Debug for Cell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cell").field("value", &self.get()).finish()
+    }
+}

@@ -1,0 +1,193 @@
+//! `std::future`, with an executor as simple as can be: a task polls one future to its end.
+//!
+//! [`block_on`] polls on the calling task and waits in between until its waker is called; [`spawn`] does so on a new
+//! task. There is no queue of ready tasks, so nothing is decided here that the scheduler does not know of: which
+//! woken task goes first is its choice. A waker that is never called is a deadlock, and found as one.
+
+pub use std::future::{Future, IntoFuture, Pending, PollFn, Ready, pending, poll_fn, ready};
+
+use crate::gated::{Did, Gated, State, When};
+use crate::thread;
+use intermezzo_engine::runtime::{Gates, Site, VarKind};
+use intermezzo_sdk::SyncVarOp;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// The gate of a call of `block_on`: open once its waker was called; and that of a join handle: open once the
+/// future is complete.
+const OPEN: Gates = 1;
+
+/// Whether a waker was called since the future was polled last.
+struct Woken(bool);
+
+impl State for Woken {
+    const KIND: VarKind = VarKind::Waker;
+    fn gates(&self) -> Gates {
+        if self.0 { OPEN } else { 0 }
+    }
+}
+
+/// What a call of `block_on` shares with its wakers.
+struct Call {
+    woken: Gated<Woken>,
+    /// Where it was called: a waker is called through a table of functions, by which no place comes along.
+    site: Site,
+}
+
+impl Wake for Call {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken
+            .perform(SyncVarOp::Unpark, self.site, When::Now, |woken| {
+                woken.0 = true;
+                Did::just(SyncVarOp::Unpark, ())
+            });
+    }
+}
+
+/// Runs a future to its end on the calling task; its output.
+///
+/// Between two polls the task waits for its waker to be called: in a report that is a `park` at this call,
+/// and the waker's call an `unpark`.
+#[track_caller]
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    block_on_at(future, Location::caller())
+}
+
+fn block_on_at<F: Future>(future: F, site: Site) -> F::Output {
+    let call = Arc::new(Call {
+        woken: Gated::new(Woken(false)),
+        site,
+    });
+    let waker = Waker::from(call.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        call.woken
+            .perform(SyncVarOp::Park, site, When::Open(OPEN), |woken| {
+                woken.0 = false;
+                Did::just(SyncVarOp::Park, ())
+            });
+    }
+}
+
+/// What a spawned future shares with its handle.
+#[derive(Default)]
+struct Progress {
+    complete: bool,
+    /// Who waits for the future to complete.
+    waiting: Option<Waker>,
+}
+
+impl State for Progress {
+    const KIND: VarKind = VarKind::Waker;
+    fn gates(&self) -> Gates {
+        if self.complete { OPEN } else { 0 }
+    }
+}
+
+/// Runs a future on a new task. If the handle is dropped it goes on by itself.
+///
+/// # Panics
+/// Outside an exploration, if the system has no more threads.
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let site = Location::caller();
+    let progress = Arc::new(Gated::new(Progress::default()));
+    let shared = progress.clone();
+    let thread = thread::spawn(move || {
+        let outcome = catch_unwind(AssertUnwindSafe(|| block_on_at(future, site)));
+        let waiting = shared.perform(SyncVarOp::Unpark, site, When::Now, |progress| {
+            progress.complete = true;
+            Did::just(SyncVarOp::Unpark, progress.waiting.take())
+        });
+        if let Some(waker) = waiting.flatten() {
+            waker.wake();
+        }
+        outcome.unwrap_or_else(|panic| resume_unwind(panic))
+    });
+    JoinHandle {
+        thread: Some(thread),
+        progress,
+    }
+}
+
+/// A handle on a spawned future: a future itself, whose output is that of the other.
+///
+/// The error is what the other panicked with.
+///
+/// Dropping it lets the other go on by itself; a panic of the other is then a finding.
+#[must_use = "a future's panic is only seen by who awaits its handle"]
+pub struct JoinHandle<T> {
+    /// `None` once the output was taken.
+    thread: Option<thread::JoinHandle<T>>,
+    progress: Arc<Gated<Progress>>,
+}
+
+impl<T> JoinHandle<T> {
+    /// Whether the future is complete.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        let looked = self
+            .progress
+            .perform(SyncVarOp::TaskCheck, Location::caller(), When::Now, |progress| {
+                Did {
+                    read: u64::from(progress.complete),
+                    ..Did::just(SyncVarOp::TaskCheck, progress.complete)
+                }
+            });
+        looked.expect("a look waits for nothing")
+    }
+}
+
+// The output is not kept in the handle: it comes by value, from the thread.
+impl<T> Unpin for JoinHandle<T> {}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = thread::Result<T>;
+
+    /// # Panics
+    /// The output was taken already.
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        assert!(
+            self.thread.is_some(),
+            "a join handle is polled after it gave its output"
+        );
+        let mut waker = Some(context.waker().clone());
+        let complete = self
+            .progress
+            .perform(SyncVarOp::Park, Location::caller(), When::Now, |progress| {
+                if progress.complete {
+                    return Did::just(SyncVarOp::Park, true);
+                }
+                // The one that was there is dropped by the caller, not under this hold.
+                std::mem::swap(&mut progress.waiting, &mut waker);
+                Did::just(SyncVarOp::TaskCheck, false)
+            });
+        if complete != Some(true) {
+            return Poll::Pending;
+        }
+        let thread = self.thread.take().expect("asserted above");
+        Poll::Ready(thread.join())
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").finish_non_exhaustive()
+    }
+}

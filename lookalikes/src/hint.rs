@@ -1,0 +1,13 @@
+//! `std::hint`: the part that schedulers care about.
+
+pub use std::hint::{assert_unchecked, black_box, unreachable_unchecked};
+
+/// Tells the processor, and the scheduler, that this is a loop that waits: a yield inside an exploration.
+#[track_caller]
+#[inline(always)]
+pub fn spin_loop() {
+    match intermezzo_engine::runtime::Engine::current() {
+        Some(_) => crate::thread::yield_now(),
+        None => std::hint::spin_loop(),
+    }
+}

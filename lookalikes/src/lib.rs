@@ -1,0 +1,86 @@
+//! The look-alikes of `std`: same names, same signatures, controlled inside an exploration and `std`
+//! itself outside one.
+//!
+//! A look-alike is a front end of the runtime: it announces each visible operation, waits for permission,
+//! performs it on plain data, and says what happened. Every function is `#[track_caller]`, so that events
+//! carry the test's own source places.
+
+pub mod alloc;
+mod block;
+pub mod cell;
+pub mod collections;
+pub mod future;
+mod gated;
+pub mod hash;
+pub mod hint;
+mod operation;
+mod preemption;
+pub mod ptr;
+pub mod rand;
+pub mod sync;
+mod system_time;
+pub mod task;
+pub mod thread;
+pub mod time;
+
+pub use block::atomically;
+pub use operation::Operations;
+pub use preemption::{preemptions_off, preemptions_on};
+
+use intermezzo_engine::runtime::{Access, Engine};
+use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_sdk::SyncVarOp;
+use std::panic::Location;
+
+/// A value from 0 to `n - 1`, each of which is explored; 0 outside an exploration.
+///
+/// # Panics
+/// Outside an exploration, if `n` is 0. Inside one that is a finding.
+#[track_caller]
+pub fn choose(n: usize) -> usize {
+    let site = Location::caller();
+    let Some(engine) = Engine::current() else {
+        assert!(n > 0, "choose(0): there is nothing to choose from");
+        return 0;
+    };
+    let Ok(alternatives @ 1..) = u32::try_from(n) else {
+        engine.misuse(format!(
+            "choose({n}) at {}:{}:{}: give 1 to {}",
+            site.file(),
+            site.line(),
+            site.column(),
+            u32::MAX
+        ));
+    };
+    let access = Access::nowhere(SyncVarOp::Choice, site);
+    engine.point(access);
+    let taken = engine.choose(ChoiceKind::Value, alternatives);
+    engine.commit(access, u64::from(taken), 0);
+    taken as usize
+}
+
+/// `false` and `true`, each of which is explored; `false` outside an exploration.
+#[track_caller]
+pub fn any_bool() -> bool {
+    choose(2) == 1
+}
+
+/// Tells the monitors something. Does nothing outside an exploration.
+pub fn event(text: &str) {
+    if let Some(engine) = Engine::current() {
+        engine.user_event(text);
+    }
+}
+
+/// Tells the monitors something about what the calling task did last: its last visible operation has an attribute of
+/// this name and value. Does nothing outside an exploration.
+pub fn attribute(name: &str, value: &str) {
+    if let Some(engine) = Engine::current() {
+        engine.attribute(name, value);
+    }
+}
+
+/// Whether the caller is inside an exploration.
+pub fn is_exploring() -> bool {
+    Engine::current().is_some()
+}

@@ -1,0 +1,58 @@
+//! Regions of a test in which a task is not preempted.
+
+use intermezzo_engine::runtime::Engine;
+
+/// Runs this with preemptions off: inside an exploration, schedules are left out in which the calling task is preempted
+/// right before an operation of `body`.
+///
+/// Where the task has to wait, gives way or ends, others go on as ever. Regions nest, the innermost counts; each is of
+/// the task that entered it, and tasks created inside are not in it. Leaving by a panic leaves the region. The report
+/// of an exploration that left schedules out says so. Searches with a partial-order reduction do not heed regions, and
+/// say so.
+///
+/// For code that is known to be right, or for the parts of a test that only set the scene.
+///
+/// ```
+/// use intermezzo_explorer::{Explorer, preemptions_off, sync::atomic::{AtomicUsize, Ordering::SeqCst}, thread};
+///
+/// let report = Explorer::new().explore(|| {
+///     let n = AtomicUsize::new(0);
+///     thread::scope(|s| {
+///         for _ in 0..2 {
+///             s.spawn(|| preemptions_off(|| n.store(n.load(SeqCst) + 1, SeqCst)));
+///         }
+///     });
+///     assert_eq!(n.load(SeqCst), 2);
+/// });
+/// assert!(report.verdict().is_pass(), "{report}");
+/// ```
+pub fn preemptions_off<R>(body: impl FnOnce() -> R) -> R {
+    within(false, body)
+}
+
+/// Runs this with preemptions on, inside a region where they are off or outside the scope that the settings give.
+pub fn preemptions_on<R>(body: impl FnOnce() -> R) -> R {
+    within(true, body)
+}
+
+fn within<R>(allowed: bool, body: impl FnOnce() -> R) -> R {
+    let _region = Engine::current().map(|engine| Region {
+        task: engine.task(),
+        before: engine.enter_region(allowed),
+    });
+    body()
+}
+
+/// A task in a region, until it is dropped.
+struct Region {
+    task: u32,
+    before: Option<bool>,
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        if let Some(engine) = Engine::current() {
+            engine.leave_region(self.task, self.before);
+        }
+    }
+}

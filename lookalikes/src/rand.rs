@@ -1,0 +1,102 @@
+//! Random numbers for tests: the same in every execution, and in every process.
+//!
+//! Inside an exploration a source's numbers depend on the environment's seed, on which task makes it (by who
+//! created the task and the how-manieth it was, all the way up: not by a number that depends on the schedule), and
+//! on how many sources that task has made. Outside they depend on `INTERMEZZO_TEST_SEED` and on how many sources
+//! the thread has made.
+//!
+//! Not for secrets.
+
+use intermezzo_engine::runtime::Engine;
+use rand::{SeedableRng, TryRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::sync::OnceLock;
+
+/// The environment variable with the seed outside an exploration: a number below 2^64.
+const SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
+
+/// A source of random numbers: xoshiro256++ (Blackman and Vigna, TOMS 2021). With the crate `rand` it is an `Rng`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestRng(Xoshiro256PlusPlus);
+
+/// A new source of random numbers, whose numbers a test can rely on to be the same each time.
+///
+/// ```
+/// use rand::RngExt;
+///
+/// let mut rng = intermezzo_explorer::rand::rng();
+/// let die: u8 = rng.random_range(1..=6);
+/// assert!((1..=6).contains(&die));
+/// ```
+///
+/// # Panics
+/// Outside an exploration, if `INTERMEZZO_TEST_SEED` is set to something else than a number below 2^64.
+pub fn rng() -> TestRng {
+    let seed = match Engine::current() {
+        Some(engine) => seed_inside(engine),
+        None => seed_outside(),
+    };
+    TestRng(Xoshiro256PlusPlus::seed_from_u64(seed))
+}
+
+fn seed_inside(engine: Engine) -> u64 {
+    let mut seed = engine.environment().seed;
+    let mut task = engine.task();
+    let entry = engine.task_entry(task);
+    let ordinal = entry.random_sources;
+    entry.random_sources += 1;
+    // The first task has no creator: the chain ends there.
+    while task != 0 {
+        let entry = engine.task_entry(task);
+        seed = mixed(seed, entry.ordinal);
+        task = entry.parent;
+    }
+    mixed(seed, ordinal)
+}
+
+fn seed_outside() -> u64 {
+    thread_local! {
+        static SOURCES: Cell<u32> = const { Cell::new(0) };
+    }
+    static SEED: OnceLock<u64> = OnceLock::new();
+    let seed = *SEED.get_or_init(|| match std::env::var(SEED_VARIABLE) {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{SEED_VARIABLE}={text}: a number below 2^64 is wanted")),
+        Err(_) => 0,
+    });
+    let ordinal = SOURCES.get();
+    SOURCES.set(ordinal.wrapping_add(1));
+    mixed(seed, ordinal)
+}
+
+/// A seed that depends on all of both, and on which is which.
+fn mixed(seed: u64, number: u32) -> u64 {
+    scrambled(scrambled(seed) ^ u64::from(number))
+}
+
+/// The next number of splitmix64 (Steele et al., OOPSLA 2014) in this state.
+fn scrambled(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl TryRng for TestRng {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.0.try_next_u32()
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.0.try_next_u64()
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.0.try_fill_bytes(bytes)
+    }
+}

@@ -1,0 +1,309 @@
+//! What makes the counts of an `Arc` visible: an object beside std's own `Arc`, which all handles share.
+//!
+//! A step on a count is a schedule point where somebody else could see it: through another handle, or by
+//! borrowing the same one. Where nobody can, and where the environment leaves counts out, it is only recorded. Handles that were made outside the execution
+//! are not recorded either: their counts are not the execution's.
+
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
+use intermezzo_sdk::{BlockKind, MemoryOrder, SyncVar, SyncVarOp};
+use std::collections::BTreeMap;
+use std::panic::RefUnwindSafe;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A share of a value: a handle that keeps it alive.
+pub(super) const STRONG: bool = true;
+/// A share of a value's memory.
+pub(super) const WEAK: bool = false;
+
+/// The counts are beside the object, because handles that the engine knows nothing of change them too.
+struct Nothing;
+
+impl Body for Nothing {
+    const KIND: VarKind = VarKind::Count;
+    fn gates(&self) -> Gates {
+        0
+    }
+}
+
+struct Counts {
+    object: Object<Nothing>,
+    /// The execution in which the value was made; 0 outside any.
+    epoch: u64,
+    strong: AtomicUsize,
+    weak: AtomicUsize,
+    /// Whether dropping the value runs code, so that it matters who drops it.
+    drops: bool,
+    /// The block of the value, if monitors hear of such: its number, from 1, with [`TOLD`] once they have.
+    block: AtomicU64,
+}
+
+/// Monitors have been told of the block.
+const TOLD: u64 = 1 << 32;
+
+// SAFETY: the object's body has no state.
+unsafe impl Sync for Counts {}
+impl RefUnwindSafe for Counts {}
+
+impl Counts {
+    fn new(strong: usize, weak: usize, drops: bool) -> Counts {
+        Counts {
+            object: Object::new(Nothing),
+            epoch: Engine::current().map_or(0, Engine::epoch),
+            strong: AtomicUsize::new(strong),
+            weak: AtomicUsize::new(weak),
+            drops,
+            block: AtomicU64::new(0),
+        }
+    }
+
+    fn of(&self, strong: bool) -> &AtomicUsize {
+        if strong { &self.strong } else { &self.weak }
+    }
+
+    /// Whether a handle but the one that asks can see the counts.
+    fn seen_by_others(&self) -> bool {
+        let strong = self.strong.load(SeqCst);
+        strong > 0 && strong + self.weak.load(SeqCst) > 1
+    }
+
+    /// Waits for permission to take a step on the counts, if that is a schedule point.
+    fn turn(&self, op: SyncVarOp, visible: bool, site: Site) -> Turn {
+        let here = |engine: &Engine| engine.epoch() == self.epoch && !engine.in_teardown();
+        let Some(engine) = Engine::current().filter(here) else {
+            return Turn(None);
+        };
+        let (var, _) = self.object.inside(engine, site);
+        if self.block.load(Relaxed) != 0 {
+            self.tell_block(engine, var, site);
+        }
+        let access = Access::new(op, var, site);
+        if engine.environment().arc_counts {
+            if visible {
+                engine.enter(access);
+            } else {
+                engine.point(access);
+            }
+        }
+        Turn(Some((engine, access)))
+    }
+}
+
+impl Counts {
+    /// Tells monitors of the block, once: with the first step on the counts, because these have no variable before.
+    #[cold]
+    fn tell_block(&self, engine: Engine, var: u32, site: Site) {
+        let block = self.block.fetch_or(TOLD, Relaxed);
+        if block & TOLD == 0 {
+            engine.block_allocated(block as u32 - 1, SyncVar(var), site);
+        }
+    }
+
+    /// A share has gone: if it was the last, tells monitors that the block was given back.
+    #[inline]
+    fn settle_block(&self, site: Site) {
+        let block = self.block.load(Relaxed);
+        if block & TOLD == 0 || self.strong.load(SeqCst) + self.weak.load(SeqCst) > 0 {
+            return;
+        }
+        if let Some(engine) = Engine::current().filter(|engine| engine.epoch() == self.epoch) {
+            engine.block_released(block as u32 - 1, site);
+            engine.forget_block(block as u32 - 1);
+        }
+    }
+}
+
+/// A step on the counts that may be taken, to be recorded.
+#[must_use = "a step is recorded by `did`"]
+pub(super) struct Turn(Option<(Engine, Access)>);
+
+impl Turn {
+    /// Records what was done: the count before and after.
+    pub(super) fn did(self, op: SyncVarOp, read: usize, written: usize) {
+        if let Some((engine, access)) = self.0 {
+            engine.commit(Access { op, ..access }, read as u64, written as u64);
+        }
+    }
+
+    /// The step depends on the counts, and does not just add to them or take away: it does not commute with others.
+    pub(super) fn decides(&self) {
+        if let Some((engine, access)) = &self.0 {
+            engine.also_writes(access.var);
+        }
+    }
+
+    /// The step leaves one handle, and whose that is matters.
+    fn leaves_last(&self) {
+        if let Some((engine, access)) = &self.0 {
+            engine.leaves_last_share(access.var);
+        }
+    }
+
+    /// Records that the counts were looked at, and that this handle is the only one: what the others did before
+    /// they went is known now.
+    pub(super) fn alone(mut self) {
+        if let Some((_, access)) = &mut self.0 {
+            access.order = MemoryOrder::Acquire;
+        }
+        self.looked(1);
+    }
+
+    /// Records that a count was only looked at.
+    pub(super) fn looked(self, count: usize) {
+        self.did(SyncVarOp::CountRead, count, count);
+    }
+}
+
+/// One handle's part in the counts; none for a `Weak` to nothing. Dropping it counts down.
+pub(super) struct Share<const IS_STRONG: bool> {
+    counts: Option<Arc<Counts>>,
+    /// Where the handle was made: the place of its end, which has none of its own.
+    site: Site,
+}
+
+impl Share<WEAK> {
+    /// A share in nothing.
+    pub(super) const fn nowhere(site: Site) -> Self {
+        Share { counts: None, site }
+    }
+}
+
+impl Share<STRONG> {
+    /// The share of a handle on a value that has these counts, this handle included.
+    pub(super) fn with_counts(strong: usize, weak: usize, drops: bool, site: Site) -> Self {
+        Share {
+            counts: Some(Arc::new(Counts::new(strong, weak, drops))),
+            site,
+        }
+    }
+}
+
+/// The counts of a value that is being made.
+pub(super) struct Unborn(Arc<Counts>);
+
+impl Unborn {
+    /// No handle, but a weak one: that which the value may keep on itself.
+    pub(super) fn new(drops: bool, site: Site) -> (Unborn, Share<WEAK>) {
+        let counts = Arc::new(Counts::new(0, 1, drops));
+        (
+            Unborn(counts.clone()),
+            Share {
+                counts: Some(counts),
+                site,
+            },
+        )
+    }
+
+    /// The value was made: the share of its first handle.
+    pub(super) fn born(self, site: Site) -> Share<STRONG> {
+        self.0.strong.store(1, SeqCst);
+        Share {
+            counts: Some(self.0),
+            site,
+        }
+    }
+}
+
+impl<const IS_STRONG: bool> Share<IS_STRONG> {
+    /// Waits for permission to take a step that the handle's owner alone can take: a schedule point if there is
+    /// another handle that could see it.
+    pub(super) fn turn(&self, op: SyncVarOp, site: Site) -> Turn {
+        self.counts.as_ref().map_or(Turn(None), |counts| {
+            counts.turn(op, counts.seen_by_others(), site)
+        })
+    }
+
+    /// Waits for permission to take a step that whoever borrows the handle can take. That is a schedule point in
+    /// any case: other tasks may borrow the same handle.
+    pub(super) fn turn_of_borrower(&self, op: SyncVarOp, site: Site) -> Turn {
+        self.counts
+            .as_ref()
+            .map_or(Turn(None), |counts| counts.turn(op, true, site))
+    }
+
+    /// Counts one more handle; `turn` is the permission.
+    pub(super) fn one_more<const NEW: bool>(&self, turn: Turn, site: Site) -> Share<NEW> {
+        if let Some(counts) = &self.counts {
+            let before = counts.of(NEW).fetch_add(1, SeqCst);
+            turn.did(SyncVarOp::CountUp, before, before + 1);
+        }
+        Share {
+            counts: self.counts.clone(),
+            site,
+        }
+    }
+
+    /// Counts this handle down, because it is found to be the last, or to be none; `turn` is the permission.
+    pub(super) fn retire(mut self, turn: Turn) {
+        turn.decides();
+        self.count_down(turn);
+    }
+
+    fn count_down(&mut self, turn: Turn) {
+        if let Some(counts) = self.counts.take() {
+            let before = counts.of(IS_STRONG).fetch_sub(1, SeqCst);
+            if IS_STRONG && counts.drops {
+                match before {
+                    1 => turn.decides(),
+                    2 => turn.leaves_last(),
+                    _ => {}
+                }
+            }
+            turn.did(SyncVarOp::CountDown, before, before.wrapping_sub(1));
+            counts.settle_block(self.site);
+        }
+    }
+}
+
+impl Share<STRONG> {
+    /// The value lies there, in this many bytes.
+    pub(super) fn lies_at(&self, address: usize, size: usize) {
+        let engine = Engine::current().filter(|engine| engine.hears_of_blocks());
+        if let (Some(counts), Some(engine)) = (&self.counts, engine)
+            && engine.epoch() == counts.epoch
+        {
+            let block = engine.note_block(BlockKind::Shared, address, size);
+            counts.block.store(u64::from(block) + 1, Relaxed);
+        }
+    }
+}
+
+impl<const IS_STRONG: bool> Drop for Share<IS_STRONG> {
+    fn drop(&mut self) {
+        if self.counts.is_some() {
+            let turn = self.turn(SyncVarOp::CountDown, self.site);
+            self.count_down(turn);
+        }
+    }
+}
+
+/// Shares of handles that are raw pointers now, by address: how many, and their counts.
+static RAW: Mutex<BTreeMap<usize, (usize, Arc<Counts>)>> = Mutex::new(BTreeMap::new());
+
+impl<const IS_STRONG: bool> Share<IS_STRONG> {
+    /// Keeps the share of a handle that becomes a raw pointer. It goes on counting.
+    pub(super) fn keep(mut self, address: usize) {
+        let Some(counts) = self.counts.take() else { return };
+        let mut raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
+        match raw.get_mut(&address) {
+            Some((handles, known)) if Arc::ptr_eq(known, &counts) => *handles += 1,
+            // Nothing known, or what a value left there that was never taken back.
+            _ => drop(raw.insert(address, (1, counts))),
+        }
+    }
+
+    /// The share of a handle that becomes one again, if it was kept.
+    pub(super) fn kept(address: usize, site: Site) -> Option<Self> {
+        let mut raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
+        let (handles, counts) = raw.get_mut(&address)?;
+        *handles -= 1;
+        let share = Share {
+            counts: Some(counts.clone()),
+            site,
+        };
+        if *handles == 0 {
+            raw.remove(&address);
+        }
+        Some(share)
+    }
+}

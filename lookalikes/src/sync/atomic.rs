@@ -1,0 +1,84 @@
+//! `std::sync::atomic`: one generic type, with std's names as aliases.
+//!
+//! Not here: `from_ptr`, because a controlled atomic is larger than the value it holds, and what is not stable
+//! in std (128 bits among it).
+
+mod ops;
+mod primitive;
+
+pub use ops::Atomic;
+pub use primitive::Primitive;
+pub use std::sync::atomic::{Ordering, compiler_fence};
+
+use intermezzo_engine::runtime::{Access, Engine};
+use intermezzo_sdk::{MemoryOrder, SyncVar, SyncVarOp};
+use std::panic::Location;
+
+/// `std::sync::atomic::AtomicBool`
+pub type AtomicBool = Atomic<bool>;
+/// `std::sync::atomic::AtomicI8`
+pub type AtomicI8 = Atomic<i8>;
+/// `std::sync::atomic::AtomicI16`
+pub type AtomicI16 = Atomic<i16>;
+/// `std::sync::atomic::AtomicI32`
+pub type AtomicI32 = Atomic<i32>;
+/// `std::sync::atomic::AtomicI64`
+pub type AtomicI64 = Atomic<i64>;
+/// `std::sync::atomic::AtomicIsize`
+pub type AtomicIsize = Atomic<isize>;
+/// `std::sync::atomic::AtomicU8`
+pub type AtomicU8 = Atomic<u8>;
+/// `std::sync::atomic::AtomicU16`
+pub type AtomicU16 = Atomic<u16>;
+/// `std::sync::atomic::AtomicU32`
+pub type AtomicU32 = Atomic<u32>;
+/// `std::sync::atomic::AtomicU64`
+pub type AtomicU64 = Atomic<u64>;
+/// `std::sync::atomic::AtomicUsize`
+pub type AtomicUsize = Atomic<usize>;
+/// `std::sync::atomic::AtomicPtr`
+pub type AtomicPtr<T> = Atomic<*mut T>;
+
+/// An atomic fence: `std::sync::atomic::fence`.
+///
+/// # Panics
+/// The ordering is `Relaxed`.
+#[track_caller]
+pub fn fence(order: Ordering) {
+    assert!(
+        order != Ordering::Relaxed,
+        "there is no such thing as a relaxed fence"
+    );
+    match Engine::current() {
+        Some(engine) => {
+            let access = Access {
+                op: SyncVarOp::Fence,
+                order: memory_order(order),
+                var: SyncVar::NONE.0,
+                site: Location::caller(),
+            };
+            engine.point(access);
+            // Under sequential consistency a fence commutes with everything: an event, but no schedule point.
+            engine.commit(access, 0, 0);
+        }
+        None => std::sync::atomic::fence(order),
+    }
+}
+
+/// `std::sync::atomic::spin_loop_hint`
+#[deprecated(since = "1.51.0", note = "use hint::spin_loop instead")]
+#[track_caller]
+pub fn spin_loop_hint() {
+    crate::hint::spin_loop();
+}
+
+#[inline]
+fn memory_order(order: Ordering) -> MemoryOrder {
+    match order {
+        Ordering::Relaxed => MemoryOrder::Relaxed,
+        Ordering::Acquire => MemoryOrder::Acquire,
+        Ordering::Release => MemoryOrder::Release,
+        Ordering::AcqRel => MemoryOrder::AcqRel,
+        _ => MemoryOrder::SeqCst,
+    }
+}

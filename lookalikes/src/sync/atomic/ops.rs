@@ -1,0 +1,518 @@
+//! The operations of atomics. Under sequential consistency all orderings behave alike; they are recorded
+//! for the monitors. A compare-exchange that fails is a read.
+
+use super::memory_order;
+use super::primitive::{Bitwise, Integer, Primitive};
+use intermezzo_engine::runtime::{
+    Access, Body, DataAccess, Does, Engine, Gates, Object, Owner, Site, VarKind,
+};
+use intermezzo_sdk::SyncVarOp;
+use std::fmt;
+use std::panic::{Location, RefUnwindSafe};
+use std::sync::atomic::Ordering;
+
+struct Value<T>(T);
+
+impl<T: Primitive> Body for Value<T> {
+    const KIND: VarKind = if T::IS_POINTER {
+        VarKind::Pointer
+    } else {
+        VarKind::Atomic
+    };
+    fn gates(&self) -> Gates {
+        0
+    }
+}
+
+/// An atomic value; std's names are aliases of this.
+pub struct Atomic<T> {
+    object: Object<Value<T>>,
+}
+
+// SAFETY: all shared access is atomic outside an exploration, and one task at a time inside. (A raw pointer
+// in an atomic is as `Send` and `Sync` as in std's `AtomicPtr`.)
+unsafe impl<T: Primitive> Send for Atomic<T> {}
+// SAFETY: as above.
+unsafe impl<T: Primitive> Sync for Atomic<T> {}
+impl<T: Primitive> RefUnwindSafe for Atomic<T> {}
+
+impl<T> Atomic<T> {
+    /// An atomic with this value.
+    #[inline]
+    pub const fn new(value: T) -> Atomic<T> {
+        Atomic {
+            object: Object::new(Value(value)),
+        }
+    }
+
+    /// Takes the value out.
+    #[inline]
+    #[track_caller]
+    pub fn into_inner(self) -> T {
+        // An atomic that was never used is in use nowhere else, and is gone after this.
+        if let Some(engine) = Engine::current()
+            && let Some(var) = self.object.known(engine)
+        {
+            self.plain_access(engine, var, Does::Read, Location::caller());
+        }
+        self.object.into_inner().0
+    }
+
+    /// Publishes an access to the value that is not atomic.
+    #[inline]
+    fn plain_access(&self, engine: Engine, var: u32, does: Does, site: Site) {
+        engine.data_access(DataAccess {
+            owner: Owner::Atomic(var),
+            address: self.object.outside().addr(),
+            size: size_of::<T>(),
+            does,
+            site,
+        });
+    }
+}
+
+impl<T: Primitive> Atomic<T> {
+    /// The value of an atomic that nobody else can see.
+    #[inline]
+    #[track_caller]
+    pub fn get_mut(&mut self) -> &mut T {
+        if let Some(engine) = Engine::current() {
+            let site = Location::caller();
+            // One that comes into use by this may be used by other tasks later, which must know of it then.
+            let var = match self.object.known(engine) {
+                None if self.object.is_unused() && !engine.in_teardown() => {
+                    Some(self.object.inside(engine, site).0)
+                }
+                known => known,
+            };
+            if let Some(var) = var {
+                self.plain_access(engine, var, Does::Write, site);
+            }
+        }
+        // SAFETY: `&mut self` says that nobody else can see it.
+        unsafe { &mut (*self.object.get_mut()).0 }
+    }
+}
+
+#[inline(always)]
+fn check_load(order: Ordering) {
+    match order {
+        Ordering::Release => panic!("there is no such thing as a release load"),
+        Ordering::AcqRel => panic!("there is no such thing as an acquire-release load"),
+        _ => {}
+    }
+}
+
+#[inline(always)]
+fn check_store(order: Ordering) {
+    match order {
+        Ordering::Acquire => panic!("there is no such thing as an acquire store"),
+        Ordering::AcqRel => panic!("there is no such thing as an acquire-release store"),
+        _ => {}
+    }
+}
+
+#[inline(always)]
+fn check_failure(order: Ordering) {
+    match order {
+        Ordering::Release => panic!("there is no such thing as a release failure ordering"),
+        Ordering::AcqRel => panic!("there is no such thing as an acquire-release failure ordering"),
+        _ => {}
+    }
+}
+
+/// The strongest ordering that a failed compare-exchange may have beside this one.
+fn failure_of(order: Ordering) -> Ordering {
+    match order {
+        Ordering::Release => Ordering::Relaxed,
+        Ordering::AcqRel => Ordering::Acquire,
+        order => order,
+    }
+}
+
+impl<T: Primitive> Atomic<T> {
+    /// A pointer to the value.
+    #[track_caller]
+    pub fn as_ptr(&self) -> *mut T {
+        let value = match Engine::current() {
+            Some(engine) => {
+                let (var, value) = self.object.inside(engine, Location::caller());
+                engine.lies_at(Owner::Atomic(var), value.addr(), size_of::<T>());
+                value
+            }
+            None => self.object.outside(),
+        };
+        value.cast()
+    }
+
+    /// Where the value is, outside an exploration.
+    #[inline]
+    fn place(&self) -> *mut T {
+        self.object.outside().cast()
+    }
+
+    /// Waits for permission to take a step on this atomic; where the value is, then.
+    #[inline(always)]
+    fn enter(&self, engine: Engine, op: SyncVarOp, order: Ordering, site: Site) -> (Access, *mut T) {
+        let (var, value) = self.object.inside(engine, site);
+        let access = Access {
+            op,
+            order: memory_order(order),
+            var,
+            site,
+        };
+        engine.enter(access);
+        (access, value.cast())
+    }
+
+    /// Loads the value.
+    ///
+    /// # Panics
+    /// The ordering is `Release` or `AcqRel`.
+    #[inline]
+    #[track_caller]
+    pub fn load(&self, order: Ordering) -> T {
+        let Some(engine) = Engine::current() else {
+            // SAFETY: outside an exploration all access is atomic.
+            return unsafe { T::std_load(self.place(), order) };
+        };
+        check_load(order);
+        let (access, value) = self.enter(engine, SyncVarOp::AtomicLoad, order, Location::caller());
+        // SAFETY: this task alone runs.
+        let read = unsafe { *value };
+        engine.commit(access, read.bits(), 0);
+        read
+    }
+
+    /// Stores a value.
+    ///
+    /// # Panics
+    /// The ordering is `Acquire` or `AcqRel`.
+    #[inline]
+    #[track_caller]
+    pub fn store(&self, new: T, order: Ordering) {
+        let Some(engine) = Engine::current() else {
+            // SAFETY: outside an exploration all access is atomic.
+            return unsafe { T::std_store(self.place(), new, order) };
+        };
+        check_store(order);
+        let (access, value) = self.enter(engine, SyncVarOp::AtomicStore, order, Location::caller());
+        // SAFETY: this task alone runs.
+        unsafe { *value = new };
+        engine.commit(access, 0, new.bits());
+    }
+
+    /// Replaces the value by what `f` makes of it; the value before.
+    #[inline]
+    #[track_caller]
+    fn modify(&self, order: Ordering, f: impl Fn(T) -> T) -> T {
+        let Some(engine) = Engine::current() else {
+            return self.modify_outside(order, f);
+        };
+        let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, order, Location::caller());
+        // SAFETY: this task alone runs.
+        let before = unsafe { *value };
+        let after = f(before);
+        // SAFETY: as above.
+        unsafe { *value = after };
+        engine.commit(access, before.bits(), after.bits());
+        before
+    }
+
+    fn modify_outside(&self, order: Ordering, f: impl Fn(T) -> T) -> T {
+        let place = self.place();
+        // SAFETY: outside an exploration all access is atomic.
+        let mut before = unsafe { T::std_load(place, Ordering::Relaxed) };
+        loop {
+            // SAFETY: as above.
+            match unsafe { T::std_exchange(place, before, f(before), order, failure_of(order), true) } {
+                Ok(before) => return before,
+                Err(now) => before = now,
+            }
+        }
+    }
+
+    /// Stores a value; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn swap(&self, new: T, order: Ordering) -> T {
+        if Engine::current().is_none() {
+            // SAFETY: outside an exploration all access is atomic.
+            return unsafe { T::std_swap(self.place(), new, order) };
+        }
+        self.modify(order, |_| new)
+    }
+
+    #[inline]
+    fn exchange(
+        &self,
+        current: T,
+        new: T,
+        (success, failure): (Ordering, Ordering),
+        weak: bool,
+        site: Site,
+    ) -> Result<T, T> {
+        let Some(engine) = Engine::current() else {
+            // SAFETY: outside an exploration all access is atomic.
+            return unsafe { T::std_exchange(self.place(), current, new, success, failure, weak) };
+        };
+        check_failure(failure);
+        let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, success, site);
+        // SAFETY: this task alone runs.
+        let before = unsafe { *value };
+        if before != current || weak && engine.weak_exchange_fails() {
+            let failed = Access {
+                op: SyncVarOp::AtomicRmwFailed,
+                order: memory_order(failure),
+                ..access
+            };
+            engine.commit(failed, before.bits(), 0);
+            return Err(before);
+        }
+        // SAFETY: as above.
+        unsafe { *value = new };
+        engine.commit(access, before.bits(), new.bits());
+        Ok(before)
+    }
+
+    /// Stores `new` if the value is `current`; the value before, in the error if it was another.
+    ///
+    /// # Errors
+    /// The value is another than `current`.
+    ///
+    /// # Panics
+    /// `failure` is `Release` or `AcqRel`.
+    #[inline]
+    #[track_caller]
+    pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
+        self.exchange(current, new, (success, failure), false, Location::caller())
+    }
+
+    /// As `compare_exchange`, but may fail although the value is `current`.
+    ///
+    /// # Errors
+    /// The value is another than `current`, or it failed for no reason.
+    ///
+    /// # Panics
+    /// `failure` is `Release` or `AcqRel`.
+    #[inline]
+    #[track_caller]
+    pub fn compare_exchange_weak(
+        &self,
+        current: T,
+        new: T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<T, T> {
+        self.exchange(current, new, (success, failure), true, Location::caller())
+    }
+
+    /// Stores `new` if the value is `current`; the value before in any case.
+    #[deprecated(
+        since = "1.50.0",
+        note = "use `compare_exchange` or `compare_exchange_weak` instead"
+    )]
+    #[track_caller]
+    pub fn compare_and_swap(&self, current: T, new: T, order: Ordering) -> T {
+        match self.exchange(
+            current,
+            new,
+            (order, failure_of(order)),
+            false,
+            Location::caller(),
+        ) {
+            Ok(before) | Err(before) => before,
+        }
+    }
+
+    /// Loads the value, and stores what `f` makes of it, again and again until nothing came in between or
+    /// `f` gives `None`.
+    ///
+    /// # Errors
+    /// `f` gave `None`; the value is in the error.
+    #[track_caller]
+    pub fn fetch_update<F: FnMut(T) -> Option<T>>(
+        &self,
+        set_order: Ordering,
+        fetch_order: Ordering,
+        f: F,
+    ) -> Result<T, T> {
+        self.try_update(set_order, fetch_order, f)
+    }
+
+    /// As `fetch_update`, by its newer name.
+    ///
+    /// # Errors
+    /// `f` gave `None`; the value is in the error.
+    #[track_caller]
+    pub fn try_update(
+        &self,
+        set_order: Ordering,
+        fetch_order: Ordering,
+        mut f: impl FnMut(T) -> Option<T>,
+    ) -> Result<T, T> {
+        let mut before = self.load(fetch_order);
+        while let Some(after) = f(before) {
+            match self.compare_exchange_weak(before, after, set_order, fetch_order) {
+                Ok(before) => return Ok(before),
+                Err(now) => before = now,
+            }
+        }
+        Err(before)
+    }
+
+    /// Replaces the value by what `f` makes of it, again and again until nothing came in between; the value before.
+    #[track_caller]
+    pub fn update(&self, set_order: Ordering, fetch_order: Ordering, mut f: impl FnMut(T) -> T) -> T {
+        let mut before = self.load(fetch_order);
+        loop {
+            match self.compare_exchange_weak(before, f(before), set_order, fetch_order) {
+                Ok(before) => return before,
+                Err(now) => before = now,
+            }
+        }
+    }
+}
+
+impl<T: Integer> Atomic<T> {
+    /// Adds, wrapping; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_add(&self, value: T, order: Ordering) -> T {
+        self.modify(order, |before| before.add(value))
+    }
+
+    /// Subtracts, wrapping; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_sub(&self, value: T, order: Ordering) -> T {
+        self.modify(order, |before| before.sub(value))
+    }
+
+    /// Takes the greater of the two; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_max(&self, value: T, order: Ordering) -> T {
+        self.modify(order, |before| before.max(value))
+    }
+
+    /// Takes the lesser of the two; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_min(&self, value: T, order: Ordering) -> T {
+        self.modify(order, |before| before.min(value))
+    }
+}
+
+impl<T: Bitwise> Atomic<T> {
+    /// Bitwise and; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_and(&self, value: T, order: Ordering) -> T {
+        self.modify(order, |before| before.and(value))
+    }
+
+    /// Bitwise nand; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_nand(&self, value: T, order: Ordering) -> T {
+        self.modify(order, |before| before.and(value).not())
+    }
+
+    /// Bitwise or; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_or(&self, value: T, order: Ordering) -> T {
+        self.modify(order, |before| before.or(value))
+    }
+
+    /// Bitwise xor; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_xor(&self, value: T, order: Ordering) -> T {
+        self.modify(order, |before| before.xor(value))
+    }
+}
+
+impl Atomic<bool> {
+    /// Negates; the value before.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_not(&self, order: Ordering) -> bool {
+        self.modify(order, |before| !before)
+    }
+}
+
+impl<T> Atomic<*mut T> {
+    /// Adds so many elements, wrapping; the pointer before.
+    #[track_caller]
+    pub fn fetch_ptr_add(&self, count: usize, order: Ordering) -> *mut T {
+        self.modify(order, |before| before.wrapping_add(count))
+    }
+
+    /// Subtracts so many elements, wrapping; the pointer before.
+    #[track_caller]
+    pub fn fetch_ptr_sub(&self, count: usize, order: Ordering) -> *mut T {
+        self.modify(order, |before| before.wrapping_sub(count))
+    }
+
+    /// Adds so many bytes, wrapping; the pointer before.
+    #[track_caller]
+    pub fn fetch_byte_add(&self, count: usize, order: Ordering) -> *mut T {
+        self.modify(order, |before| before.wrapping_byte_add(count))
+    }
+
+    /// Subtracts so many bytes, wrapping; the pointer before.
+    #[track_caller]
+    pub fn fetch_byte_sub(&self, count: usize, order: Ordering) -> *mut T {
+        self.modify(order, |before| before.wrapping_byte_sub(count))
+    }
+
+    /// Bitwise or of the address; the pointer before.
+    #[track_caller]
+    pub fn fetch_or(&self, value: usize, order: Ordering) -> *mut T {
+        self.modify(order, |before| before.map_addr(|address| address | value))
+    }
+
+    /// Bitwise and of the address; the pointer before.
+    #[track_caller]
+    pub fn fetch_and(&self, value: usize, order: Ordering) -> *mut T {
+        self.modify(order, |before| before.map_addr(|address| address & value))
+    }
+
+    /// Bitwise xor of the address; the pointer before.
+    #[track_caller]
+    pub fn fetch_xor(&self, value: usize, order: Ordering) -> *mut T {
+        self.modify(order, |before| before.map_addr(|address| address ^ value))
+    }
+}
+
+impl<T: Bitwise + Default> Default for Atomic<T> {
+    fn default() -> Self {
+        Atomic::new(T::default())
+    }
+}
+
+impl<T> Default for Atomic<*mut T> {
+    fn default() -> Self {
+        Atomic::new(std::ptr::null_mut())
+    }
+}
+
+impl<T: Primitive> From<T> for Atomic<T> {
+    fn from(value: T) -> Self {
+        Atomic::new(value)
+    }
+}
+
+impl<T: Primitive + fmt::Debug> fmt::Debug for Atomic<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.load(Ordering::Relaxed).fmt(f)
+    }
+}
+
+impl<T> fmt::Pointer for Atomic<*mut T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.load(Ordering::Relaxed).fmt(f)
+    }
+}

@@ -1,0 +1,301 @@
+//! `std::sync::Condvar`.
+//!
+//! Beginning to wait releases the mutex in the same step. A waiter goes on when it is notified, when its
+//! time is up, or, within the environment's bound, for no reason; it then takes the mutex like anybody
+//! else. `notify_one` may wake any waiter, which is a choice.
+
+use super::mutex::{Mutex, MutexGuard, Released, free};
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind, Wake, gate};
+use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_sdk::SyncVarOp;
+use std::fmt;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::sync::{LockResult, PoisonError};
+use std::time::{Duration, Instant};
+
+struct CondvarBody {
+    raw: std::sync::Condvar,
+    /// Tasks that wait, in the order in which they came.
+    waiters: Vec<u32>,
+}
+
+impl Body for CondvarBody {
+    const KIND: VarKind = VarKind::Condvar;
+    fn gates(&self) -> Gates {
+        0
+    }
+}
+
+/// A condition variable: `std::sync::Condvar`.
+pub struct Condvar {
+    object: Object<CondvarBody>,
+}
+
+// SAFETY: the list of waiters is only touched by the one task that runs.
+unsafe impl Send for Condvar {}
+// SAFETY: as above.
+unsafe impl Sync for Condvar {}
+impl UnwindSafe for Condvar {}
+impl RefUnwindSafe for Condvar {}
+
+/// Whether a timed wait ended because its time was up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// Whether the wait ended because its time was up.
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
+}
+
+impl Condvar {
+    /// A condition variable that nobody waits on.
+    pub const fn new() -> Condvar {
+        Condvar {
+            object: Object::new(CondvarBody {
+                raw: std::sync::Condvar::new(),
+                waiters: Vec::new(),
+            }),
+        }
+    }
+
+    /// Releases the guard's mutex and waits; takes the mutex again before it returns.
+    ///
+    /// # Errors
+    /// The mutex is poisoned when it is taken again.
+    #[track_caller]
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        let (guard, _) = self.wait_for(guard, None, Location::caller());
+        guard
+    }
+
+    /// Waits for as long as the condition says so.
+    ///
+    /// # Errors
+    /// The mutex is poisoned when it is taken again.
+    #[track_caller]
+    pub fn wait_while<'a, T, F: FnMut(&mut T) -> bool>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        mut condition: F,
+    ) -> LockResult<MutexGuard<'a, T>> {
+        while condition(&mut *guard) {
+            guard = self.wait(guard)?;
+        }
+        Ok(guard)
+    }
+
+    /// Waits for at most so many milliseconds; `false` if the time was up.
+    ///
+    /// # Errors
+    /// The mutex is poisoned when it is taken again.
+    #[deprecated(since = "1.6.0", note = "replaced by `wait_timeout`")]
+    #[track_caller]
+    pub fn wait_timeout_ms<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        ms: u32,
+    ) -> LockResult<(MutexGuard<'a, T>, bool)> {
+        let (guard, timed_out) =
+            self.wait_for(guard, Some(Duration::from_millis(ms.into())), Location::caller());
+        paired(guard, !timed_out)
+    }
+
+    /// Waits for at most that long.
+    ///
+    /// # Errors
+    /// The mutex is poisoned when it is taken again.
+    #[track_caller]
+    pub fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        limit: Duration,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let (guard, timed_out) = self.wait_for(guard, Some(limit), Location::caller());
+        paired(guard, WaitTimeoutResult(timed_out))
+    }
+
+    /// Waits for as long as the condition says so, and at most that long.
+    ///
+    /// # Errors
+    /// The mutex is poisoned when it is taken again.
+    #[track_caller]
+    pub fn wait_timeout_while<'a, T, F: FnMut(&mut T) -> bool>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        limit: Duration,
+        mut condition: F,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let began = crate::time::Instant::now();
+        loop {
+            if !condition(&mut *guard) {
+                return Ok((guard, WaitTimeoutResult(false)));
+            }
+            let Some(left) = limit.checked_sub(began.elapsed()) else {
+                return Ok((guard, WaitTimeoutResult(true)));
+            };
+            guard = self.wait_timeout(guard, left)?.0;
+        }
+    }
+
+    /// Waits; whether the time was up.
+    fn wait_for<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        limit: Option<Duration>,
+        site: Site,
+    ) -> (LockResult<MutexGuard<'a, T>>, bool) {
+        let mutex = guard.mutex();
+        match Engine::current() {
+            Some(engine) => self.wait_inside(engine, guard, mutex, limit, site),
+            None => self.wait_outside(guard, mutex, limit),
+        }
+    }
+
+    fn wait_outside<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        mutex: &'a Mutex<T>,
+        limit: Option<Duration>,
+    ) -> (LockResult<MutexGuard<'a, T>>, bool) {
+        let Released::Outside(held) = guard.release() else {
+            panic!("a guard of an exploration is used outside it");
+        };
+        // SAFETY: the condition variable of std is shared.
+        let raw = unsafe { &(*self.object.outside()).raw };
+        let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let (held, timed_out) = match until {
+            None => (raw.wait(held).unwrap_or_else(PoisonError::into_inner), false),
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                let (held, result) = raw
+                    .wait_timeout(held, left)
+                    .unwrap_or_else(PoisonError::into_inner);
+                (held, result.timed_out())
+            }
+        };
+        (mutex.regain(held), timed_out)
+    }
+
+    fn wait_inside<'a, T>(
+        &self,
+        engine: Engine,
+        guard: MutexGuard<'a, T>,
+        mutex: &'a Mutex<T>,
+        limit: Option<Duration>,
+        site: Site,
+    ) -> (LockResult<MutexGuard<'a, T>>, bool) {
+        let (var, body) = self.object.inside(engine, site);
+        let access = Access::new(SyncVarOp::CondvarWait, var, site);
+        engine.enter(access);
+        let me = engine.task();
+        let own = engine.task_var(me);
+        // SAFETY: this task alone runs.
+        unsafe { (*body).waiters.push(me) };
+        engine.change_gates(own, 0, gate::NOTIFIED);
+        let Released::Inside { var: locked } = guard.release() else {
+            engine.misuse(format!(
+                "{}:{}: a guard taken outside the exploration is used inside",
+                site.file(),
+                site.line()
+            ));
+        };
+        free(engine, locked);
+        engine.also_writes(locked);
+        engine.commit(access, 0, u64::from(locked));
+
+        let patience = Patience {
+            deadline: limit.map(|limit| engine.deadline_in_step(limit)),
+            spurious: true,
+        };
+        let waking = Access {
+            op: SyncVarOp::CondvarWake,
+            ..access
+        };
+        let wake = engine.wait(waking, own, gate::NOTIFIED, patience);
+        if wake == Wake::Ready {
+            engine.commit(waking, 0, 0);
+        } else {
+            // SAFETY: this task alone runs.
+            unsafe { (*body).waiters.retain(|&waiter| waiter != me) };
+            if wake == Wake::TimedOut {
+                engine.timed_out(waking);
+            } else {
+                // 1 stands for a wake-up that nobody caused.
+                engine.commit(waking, 1, 0);
+            }
+        }
+        (
+            mutex.lock_inside(engine, site, SyncVarOp::LockAcquire),
+            wake == Wake::TimedOut,
+        )
+    }
+
+    /// Wakes one waiter, if there is any.
+    #[track_caller]
+    pub fn notify_one(&self) {
+        self.notify(SyncVarOp::NotifyOne, Location::caller());
+    }
+
+    /// Wakes all waiters.
+    #[track_caller]
+    pub fn notify_all(&self) {
+        self.notify(SyncVarOp::NotifyAll, Location::caller());
+    }
+
+    fn notify(&self, op: SyncVarOp, site: Site) {
+        let Some(engine) = Engine::current() else {
+            // SAFETY: the condition variable of std is shared.
+            let raw = unsafe { &(*self.object.outside()).raw };
+            return if op == SyncVarOp::NotifyAll {
+                raw.notify_all()
+            } else {
+                raw.notify_one()
+            };
+        };
+        let (var, body) = self.object.inside(engine, site);
+        let access = Access::new(op, var, site);
+        engine.enter(access);
+        // SAFETY: this task alone runs, here and below; no reference is held over the choice.
+        let waiting = unsafe { (*body).waiters.len() };
+        if op == SyncVarOp::NotifyAll {
+            // SAFETY: as above.
+            for waiter in unsafe { std::mem::take(&mut (*body).waiters) } {
+                engine.change_gates(engine.task_var(waiter), gate::NOTIFIED, 0);
+            }
+        } else if waiting > 0 {
+            let alternatives = if engine.environment().notify_any || waiting == 1 {
+                waiting
+            } else {
+                engine.note_first_notified();
+                1
+            };
+            let which = engine.choose(ChoiceKind::Waiter, alternatives as u32);
+            // SAFETY: as above.
+            let waiter = unsafe { (*body).waiters.remove(which as usize) };
+            engine.change_gates(engine.task_var(waiter), gate::NOTIFIED, 0);
+        }
+        engine.commit(access, 0, 0);
+    }
+}
+
+/// A result of a lock, with something beside it.
+fn paired<G, B>(guard: LockResult<G>, beside: B) -> LockResult<(G, B)> {
+    match guard {
+        Ok(guard) => Ok((guard, beside)),
+        Err(poisoned) => Err(PoisonError::new((poisoned.into_inner(), beside))),
+    }
+}
+
+impl Default for Condvar {
+    fn default() -> Self {
+        Condvar::new()
+    }
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Condvar").finish_non_exhaustive()
+    }
+}

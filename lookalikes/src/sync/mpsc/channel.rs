@@ -1,0 +1,357 @@
+//! What the two ends of a channel share.
+//!
+//! A rendezvous (bound 0) has a table with room for one message. A sender waits until the table is free, lays
+//! its message there and waits for the answer: taken, or handed back because the receiver is gone. A receiver
+//! that finds nothing says that it waits, and only then can `try_send` hand it a message. In std, senders
+//! queue up behind the table; nobody can tell one that queues from one that has not begun.
+
+use crate::gated::{Did, Gated, State, When};
+use intermezzo_engine::runtime::{Gates, Site, VarKind};
+use intermezzo_sdk::SyncVarOp;
+use std::collections::VecDeque;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
+use std::time::Duration;
+
+/// Open when a message, or the news that no sender is left, can come out.
+const RECEIVE: Gates = 1;
+/// Open when a message can go in, or be refused because the receiver is gone.
+const SEND: Gates = 2;
+/// Open when the message on the table was taken, or never will be.
+const ANSWERED: Gates = 4;
+
+/// The table of a rendezvous.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Table {
+    Free,
+    /// A message lies there, whose sender waits.
+    Offered,
+    /// The message was taken; its sender does not know yet.
+    Taken,
+    /// `try_send` laid a message there for the receiver that waits.
+    Handed,
+}
+
+struct Queue<T> {
+    messages: VecDeque<T>,
+    bound: Option<usize>,
+    table: Table,
+    /// Whether the receiver of a rendezvous waits.
+    receiver_waits: bool,
+    senders_gone: bool,
+    receiver_gone: bool,
+    /// How many messages went in, and how many came out: their numbers, for monitors.
+    sent: u64,
+    received: u64,
+}
+
+impl<T> State for Queue<T> {
+    const KIND: VarKind = VarKind::Channel;
+    fn gates(&self) -> Gates {
+        let room = match self.bound {
+            None => true,
+            Some(0) => self.table == Table::Free,
+            Some(bound) => self.messages.len() < bound,
+        };
+        let mut gates = 0;
+        if !self.messages.is_empty() || self.senders_gone {
+            gates |= RECEIVE;
+        }
+        if room || self.receiver_gone {
+            gates |= SEND;
+        }
+        if self.table == Table::Taken || self.receiver_gone {
+            gates |= ANSWERED;
+        }
+        gates
+    }
+}
+
+impl<T> Queue<T> {
+    /// Puts a message in, or refuses it.
+    fn put(&mut self, message: T) -> Did<Result<(), SendError<T>>> {
+        if self.receiver_gone {
+            return Did::just(SyncVarOp::ChannelSend, Err(SendError(message)));
+        }
+        if self.bound == Some(0) {
+            self.table = Table::Offered;
+        }
+        self.push(message)
+    }
+
+    /// Adds a message, which there is room for.
+    fn push<E>(&mut self, message: T) -> Did<Result<(), E>> {
+        self.messages.push_back(message);
+        self.sent += 1;
+        Did {
+            written: self.sent,
+            ..Did::just(SyncVarOp::ChannelSend, Ok(()))
+        }
+    }
+
+    fn try_put(&mut self, message: T) -> Did<Result<(), TrySendError<T>>> {
+        if self.receiver_gone {
+            return Did::just(SyncVarOp::ChannelSend, Err(TrySendError::Disconnected(message)));
+        }
+        let room = match self.bound {
+            Some(0) => self.table == Table::Free && self.receiver_waits,
+            _ => self.gates() & SEND != 0,
+        };
+        if !room {
+            return Did::just(SyncVarOp::ChannelTryFailed, Err(TrySendError::Full(message)));
+        }
+        if self.bound == Some(0) {
+            self.table = Table::Handed;
+        }
+        self.push(message)
+    }
+
+    /// What became of the message that the caller laid on the table.
+    fn answer(&mut self) -> Did<Result<(), SendError<T>>> {
+        let refused = if self.table == Table::Offered {
+            self.messages.pop_front()
+        } else {
+            None
+        };
+        self.table = Table::Free;
+        match refused {
+            Some(message) => Did::just(SyncVarOp::ChannelSend, Err(SendError(message))),
+            // It was the last that came out: the table was not free for another.
+            None => Did {
+                read: self.received,
+                ..Did::just(SyncVarOp::ChannelSend, Ok(()))
+            },
+        }
+    }
+
+    fn take(&mut self) -> Result<T, TryRecvError> {
+        match self.messages.pop_front() {
+            Some(message) => {
+                self.table = if self.table == Table::Offered {
+                    Table::Taken
+                } else {
+                    Table::Free
+                };
+                self.receiver_waits = false;
+                self.received += 1;
+                Ok(message)
+            }
+            None if self.senders_gone => Err(TryRecvError::Disconnected),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// A message comes out, or none. With `waits`, the receiver of a rendezvous that finds none waits from now on, or
+    /// no longer.
+    fn receive(&mut self, waits: Option<bool>) -> Did<Result<T, TryRecvError>> {
+        let taken = self.take();
+        let empty = matches!(taken, Err(TryRecvError::Empty));
+        if let Some(waits) = waits {
+            self.receiver_waits = waits && empty;
+        }
+        Did {
+            read: if taken.is_ok() { self.received } else { 0 },
+            written: u64::from(empty),
+            ..Did::just(SyncVarOp::ChannelReceive, taken)
+        }
+    }
+}
+
+pub(super) struct Channel<T> {
+    queue: Gated<Queue<T>>,
+    /// Whether it is a rendezvous.
+    rendezvous: bool,
+    /// Whether there is always room.
+    unbounded: bool,
+    /// How many senders there are, and whether there is a receiver: known before the queue hears of it.
+    senders: AtomicUsize,
+    receiver: AtomicBool,
+}
+
+/// An end of a channel that sends.
+pub(super) struct Sending<T> {
+    channel: Arc<Channel<T>>,
+    /// Where it was made: the place of its end, which has none of its own.
+    site: Site,
+}
+
+/// The end of a channel that receives.
+pub(super) struct Receiving<T> {
+    channel: Arc<Channel<T>>,
+    /// As for the other end.
+    site: Site,
+}
+
+/// The two ends of a new channel.
+pub(super) fn ends<T>(bound: Option<usize>, site: Site) -> (Sending<T>, Receiving<T>) {
+    let queue = Queue {
+        messages: VecDeque::new(),
+        bound,
+        table: Table::Free,
+        receiver_waits: false,
+        senders_gone: false,
+        receiver_gone: false,
+        sent: 0,
+        received: 0,
+    };
+    let channel = Arc::new(Channel {
+        queue: Gated::new(queue),
+        rendezvous: bound == Some(0),
+        unbounded: bound.is_none(),
+        senders: AtomicUsize::new(1),
+        receiver: AtomicBool::new(true),
+    });
+    (
+        Sending {
+            channel: channel.clone(),
+            site,
+        },
+        Receiving { channel, site },
+    )
+}
+
+impl<T> Sending<T> {
+    pub(super) fn send(&self, message: T, site: Site) -> Result<(), SendError<T>> {
+        let Channel {
+            queue,
+            rendezvous,
+            unbounded,
+            ..
+        } = &*self.channel;
+        let when = if *unbounded { When::Now } else { When::Open(SEND) };
+        let op = SyncVarOp::ChannelSend;
+        let put = queue.perform(op, site, when, |queue| queue.put(message));
+        put.expect("a wait without limit ends by its gate")?;
+        if *rendezvous {
+            let answer = queue.perform(op, site, When::Open(ANSWERED), Queue::answer);
+            answer.expect("a wait without limit ends by its gate")?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn try_send(&self, message: T, site: Site) -> Result<(), TrySendError<T>> {
+        let sent = self
+            .channel
+            .queue
+            .perform(SyncVarOp::ChannelSend, site, When::Now, |queue| {
+                queue.try_put(message)
+            });
+        sent.expect("it does not wait")
+    }
+}
+
+impl<T> Clone for Sending<T> {
+    /// Nobody can tell how many senders there are, while there is one: this is no event.
+    #[track_caller]
+    fn clone(&self) -> Self {
+        self.channel.senders.fetch_add(1, SeqCst);
+        Sending {
+            channel: self.channel.clone(),
+            site: Location::caller(),
+        }
+    }
+}
+
+impl<T> Receiving<T> {
+    pub(super) fn recv(&self, site: Site) -> Result<T, RecvError> {
+        self.recv_within(None, site).map_err(|_| RecvError)
+    }
+
+    pub(super) fn recv_within(&self, limit: Option<Duration>, site: Site) -> Result<T, RecvTimeoutError> {
+        let op = SyncVarOp::ChannelReceive;
+        let Channel {
+            queue, rendezvous, ..
+        } = &*self.channel;
+        if *rendezvous {
+            let begun = queue.perform(op, site, When::Now, |queue| queue.receive(Some(true)));
+            match begun.expect("it does not wait") {
+                Err(TryRecvError::Empty) => {}
+                done => return done.map_err(|_| RecvTimeoutError::Disconnected),
+            }
+        }
+        let when = limit.map_or(When::Open(RECEIVE), |limit| When::OpenWithin(RECEIVE, limit));
+        let mut received = queue.perform(op, site, when, |queue| queue.receive(None));
+        if received.is_none() && *rendezvous {
+            // `try_send` may have handed a message over after the time was up.
+            received = queue.perform(op, site, When::Now, |queue| queue.receive(Some(false)));
+        }
+        match received {
+            Some(Ok(message)) => Ok(message),
+            Some(Err(TryRecvError::Disconnected)) => Err(RecvTimeoutError::Disconnected),
+            Some(Err(TryRecvError::Empty)) | None => Err(RecvTimeoutError::Timeout),
+        }
+    }
+
+    pub(super) fn try_recv(&self, site: Site) -> Result<T, TryRecvError> {
+        let op = SyncVarOp::ChannelReceive;
+        let received = self
+            .channel
+            .queue
+            .perform(op, site, When::Now, |queue| match queue.receive(None) {
+                Did {
+                    result: Err(TryRecvError::Empty),
+                    ..
+                } => Did::just(SyncVarOp::ChannelTryFailed, Err(TryRecvError::Empty)),
+                received => received,
+            });
+        received.expect("it does not wait")
+    }
+}
+
+impl<T> Drop for Sending<T> {
+    fn drop(&mut self) {
+        let Channel {
+            queue,
+            senders,
+            receiver,
+            ..
+        } = &*self.channel;
+        queue.point(SyncVarOp::ChannelClose, self.site);
+        let last = senders.fetch_sub(1, SeqCst) == 1;
+        // Only the last is noticed, and only by a receiver. The others are recorded, because what they did
+        // before is known to whoever learns that all are gone.
+        let noticed = last && receiver.load(SeqCst);
+        let when = if noticed { When::Now } else { When::Commuting };
+        queue.perform(SyncVarOp::ChannelClose, self.site, when, |queue| {
+            queue.senders_gone |= last;
+            Did::just(SyncVarOp::ChannelClose, ())
+        });
+    }
+}
+
+impl<T> Drop for Receiving<T> {
+    fn drop(&mut self) {
+        let Channel {
+            queue,
+            senders,
+            receiver,
+            ..
+        } = &*self.channel;
+        queue.point(SyncVarOp::ChannelClose, self.site);
+        receiver.store(false, SeqCst);
+        let when = if senders.load(SeqCst) > 0 {
+            When::Now
+        } else {
+            When::Commuting
+        };
+        let unread = queue.perform(SyncVarOp::ChannelClose, self.site, when, |queue| {
+            queue.receiver_gone = true;
+            // A message whose sender waits goes back to it.
+            let offered = queue.table == Table::Offered;
+            let unread = if offered {
+                VecDeque::new()
+            } else {
+                std::mem::take(&mut queue.messages)
+            };
+            Did {
+                read: unread.len() as u64,
+                written: 1,
+                ..Did::just(SyncVarOp::ChannelClose, unread)
+            }
+        });
+        // With no hold on the queue: these are the test's own values.
+        drop(unread);
+    }
+}

@@ -1,0 +1,357 @@
+//! `std::sync::Mutex`. Releasing is a visible operation too: a `try_lock` elsewhere can tell.
+
+use super::poison::{self, Poison};
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind};
+use intermezzo_sdk::SyncVarOp;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+
+/// The gate of a mutex: open while it is free.
+pub(super) const FREE: Gates = 1;
+
+struct MutexBody<T: ?Sized> {
+    /// Taken outside an exploration; inside, the engine's gate is the lock.
+    raw: std::sync::Mutex<()>,
+    poisoned: AtomicBool,
+    data: T,
+}
+
+impl<T: ?Sized> Body for MutexBody<T> {
+    const KIND: VarKind = VarKind::Mutex;
+    fn gates(&self) -> Gates {
+        FREE
+    }
+}
+
+impl<T: ?Sized> Poison for MutexBody<T> {
+    unsafe fn flag(this: *mut Self) -> *const AtomicBool {
+        // SAFETY: as the caller says.
+        unsafe { &raw const (*this).poisoned }
+    }
+}
+
+/// A mutual exclusion lock: `std::sync::Mutex`.
+pub struct Mutex<T: ?Sized> {
+    object: Object<MutexBody<T>>,
+}
+
+// SAFETY: the lock lets one thread at a time at the data, which may have been made by another.
+unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
+// SAFETY: as above.
+unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+impl<T: ?Sized> UnwindSafe for Mutex<T> {}
+impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
+
+/// How a guard holds its lock.
+pub(super) enum Held<'a> {
+    /// By the lock of std.
+    Outside(
+        #[allow(dead_code, reason = "held, and released by being dropped")] std::sync::MutexGuard<'a, ()>,
+    ),
+    /// By permission of the engine, in that execution.
+    Inside { epoch: u64, var: u32, site: Site },
+}
+
+/// Access to the data of a locked [`Mutex`]: `std::sync::MutexGuard`.
+#[must_use = "if unused the Mutex will immediately unlock"]
+pub struct MutexGuard<'a, T: ?Sized> {
+    lock: &'a Mutex<T>,
+    body: *mut MutexBody<T>,
+    held: Held<'a>,
+    /// Whether the task was unwinding when it took the lock: then it does not poison it.
+    was_panicking: bool,
+    not_send: PhantomData<*const ()>,
+}
+
+// SAFETY: a shared guard gives shared access to the data.
+unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
+impl<T: ?Sized> UnwindSafe for MutexGuard<'_, T> {}
+impl<T: ?Sized> RefUnwindSafe for MutexGuard<'_, T> {}
+
+impl<T> Mutex<T> {
+    /// A free mutex around a value.
+    pub const fn new(value: T) -> Mutex<T> {
+        let body = MutexBody {
+            raw: std::sync::Mutex::new(()),
+            poisoned: AtomicBool::new(false),
+            data: value,
+        };
+        Mutex {
+            object: Object::new(body),
+        }
+    }
+
+    /// Takes the data out.
+    ///
+    /// # Errors
+    /// The mutex is poisoned; the data is in the error.
+    pub fn into_inner(self) -> LockResult<T> {
+        let body = self.object.into_inner();
+        result(body.poisoned.into_inner(), body.data)
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Takes the lock, waiting until it is free.
+    ///
+    /// # Errors
+    /// The mutex is poisoned: a task panicked while it held it. The guard is in the error.
+    #[track_caller]
+    pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        let site = Location::caller();
+        match Engine::current() {
+            Some(engine) => self.lock_inside(engine, site, SyncVarOp::LockAcquire),
+            None => {
+                let body = self.object.outside();
+                // SAFETY: the lock of std is shared.
+                let held = unsafe { &(*body).raw }
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                self.guard(body, Held::Outside(held))
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn lock_inside(
+        &self,
+        engine: Engine,
+        site: Site,
+        op: SyncVarOp,
+    ) -> LockResult<MutexGuard<'_, T>> {
+        let (var, body) = self.object.inside(engine, site);
+        let access = Access::new(op, var, site);
+        engine.enter_gated(access, FREE, Patience::default());
+        self.acquire(engine, access, body)
+    }
+
+    #[inline]
+    fn acquire(
+        &self,
+        engine: Engine,
+        access: Access,
+        body: *mut MutexBody<T>,
+    ) -> LockResult<MutexGuard<'_, T>> {
+        engine.own(access.var, access.site);
+        engine.set_gates(access.var, 0);
+        engine.commit(access, 0, 0);
+        let held = Held::Inside {
+            epoch: engine.epoch(),
+            var: access.var,
+            site: access.site,
+        };
+        self.guard(body, held)
+    }
+
+    /// Takes the lock if it is free.
+    ///
+    /// # Errors
+    /// It is not free (or, if the environment allows it, just fails), or it is poisoned.
+    #[track_caller]
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        let site = Location::caller();
+        let Some(engine) = Engine::current() else {
+            let body = self.object.outside();
+            // SAFETY: the lock of std is shared.
+            let held = match unsafe { &(*body).raw }.try_lock() {
+                Ok(held) => held,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
+            };
+            return Ok(self.guard(body, Held::Outside(held))?);
+        };
+        let (var, body) = self.object.inside(engine, site);
+        let access = Access::new(SyncVarOp::LockTryAcquire, var, site);
+        engine.enter(access);
+        if engine.gates(var) & FREE == 0 || engine.try_lock_fails() {
+            engine.commit(
+                Access {
+                    op: SyncVarOp::LockTryFailed,
+                    ..access
+                },
+                0,
+                0,
+            );
+            return Err(TryLockError::WouldBlock);
+        }
+        Ok(self.acquire(engine, access, body)?)
+    }
+
+    fn guard<'a>(&'a self, body: *mut MutexBody<T>, held: Held<'a>) -> LockResult<MutexGuard<'a, T>> {
+        // SAFETY: the flag is shared, and the lock is held.
+        let poisoned = unsafe { &(*body).poisoned }.load(Relaxed);
+        result(
+            poisoned,
+            MutexGuard {
+                lock: self,
+                body,
+                held,
+                was_panicking: std::thread::panicking(),
+                not_send: PhantomData,
+            },
+        )
+    }
+
+    /// Whether a task panicked while it held the lock.
+    #[track_caller]
+    pub fn is_poisoned(&self) -> bool {
+        poison::look(&self.object, Location::caller())
+    }
+
+    /// Forgets that a task panicked while it held the lock.
+    #[track_caller]
+    pub fn clear_poison(&self) {
+        poison::clear(&self.object, Location::caller());
+    }
+
+    /// The data of a mutex that nobody else can see.
+    ///
+    /// # Errors
+    /// The mutex is poisoned; the data is in the error.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        // SAFETY: `&mut self` says that nobody else can see it.
+        let body = unsafe { &mut *self.object.get_mut() };
+        result(*body.poisoned.get_mut(), &mut body.data)
+    }
+}
+
+/// A result that is an error if the lock is poisoned.
+pub(super) fn result<G>(poisoned: bool, guard: G) -> LockResult<G> {
+    if poisoned {
+        Err(PoisonError::new(guard))
+    } else {
+        Ok(guard)
+    }
+}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// The mutex that this guard holds.
+    pub(super) fn mutex(&self) -> &'a Mutex<T> {
+        self.lock
+    }
+
+    /// Gives the lock up as part of another operation (a wait): its variable, if the engine has it.
+    pub(super) fn release(self) -> Released<'a> {
+        let guard = std::mem::ManuallyDrop::new(self);
+        // SAFETY: the guard is not used again, nor dropped.
+        match unsafe { std::ptr::read(&guard.held) } {
+            Held::Outside(held) => Released::Outside(held),
+            Held::Inside { var, .. } => Released::Inside { var },
+        }
+    }
+
+    fn poison_if_panicking(&self) {
+        if std::thread::panicking() && !self.was_panicking {
+            // SAFETY: the flag is shared.
+            unsafe { &(*self.body).poisoned }.store(true, Relaxed);
+        }
+    }
+}
+
+/// A lock whose guard is gone, to be given back by other means.
+pub(super) enum Released<'a> {
+    Outside(std::sync::MutexGuard<'a, ()>),
+    Inside { var: u32 },
+}
+
+impl<'a, T: ?Sized> Mutex<T> {
+    /// A guard for a lock taken back from std.
+    pub(super) fn regain(&'a self, held: std::sync::MutexGuard<'a, ()>) -> LockResult<MutexGuard<'a, T>> {
+        self.guard(self.object.outside(), Held::Outside(held))
+    }
+}
+
+/// Frees a mutex's variable when it is dropped.
+struct Release {
+    engine: Engine,
+    var: u32,
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        free(self.engine, self.var);
+    }
+}
+
+/// Frees a mutex's variable.
+pub(super) fn free(engine: Engine, var: u32) {
+    engine.disown(var);
+    engine.set_gates(var, FREE);
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    fn drop(&mut self) {
+        match self.held {
+            Held::Outside(_) => self.poison_if_panicking(),
+            Held::Inside { epoch, var, site } => {
+                // A guard that outlived its execution has nothing to release.
+                let Some(engine) = Engine::current().filter(|engine| engine.epoch() == epoch) else {
+                    return;
+                };
+                let access = Access::new(SyncVarOp::LockRelease, var, site);
+                // Released even if this task is abandoned right here: others' destructors may want the lock.
+                let release = Release { engine, var };
+                engine.enter(access);
+                self.poison_if_panicking();
+                drop(release);
+                engine.commit(access, 0, 0);
+            }
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is held.
+        unsafe { &(*self.body).data }
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the lock is held, by this guard alone.
+        unsafe { &mut (*self.body).data }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Mutex::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    fn from(value: T) -> Self {
+        Mutex::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Mutex");
+        match self.try_lock() {
+            Ok(guard) => shown.field("data", &&*guard),
+            Err(TryLockError::Poisoned(poisoned)) => shown.field("data", &&**poisoned.get_ref()),
+            Err(TryLockError::WouldBlock) => shown.field("data", &"<locked>"),
+        };
+        shown.field("poisoned", &self.is_poisoned());
+        shown.finish_non_exhaustive()
+    }
+}

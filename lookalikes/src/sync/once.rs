@@ -1,0 +1,375 @@
+//! `std::sync::Once`, and the one-time initialisation that it shares with `OnceLock` and `LazyLock`.
+//!
+//! A call is one visible operation where std has two (a look, and then a wait for whoever initialises): it is
+//! possible when nobody initialises, and either begins or sees what is complete. Nothing can come between
+//! std's two that makes a difference. The end of an initialisation is another visible operation.
+
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind};
+use intermezzo_sdk::SyncVarOp;
+use std::fmt;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+
+/// Open while nobody initialises: a call may go ahead.
+const IDLE: Gates = 1;
+/// Open once an initialisation is complete or has panicked.
+const SETTLED: Gates = 2;
+/// Open once an initialisation is complete.
+const COMPLETE: Gates = 4;
+
+/// How far an initialisation is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Incomplete,
+    Running,
+    /// The last initialisation panicked.
+    Poisoned,
+    Complete,
+}
+
+impl Phase {
+    fn gates(self) -> Gates {
+        match self {
+            Phase::Incomplete => IDLE,
+            Phase::Running => 0,
+            Phase::Poisoned => IDLE | SETTLED,
+            Phase::Complete => IDLE | SETTLED | COMPLETE,
+        }
+    }
+}
+
+struct OnceBody<V> {
+    /// Says how far it is outside an exploration, unless the phase says that it is complete.
+    raw: std::sync::Once,
+    /// Says how far it is inside. Outside it is only read.
+    phase: Phase,
+    value: V,
+}
+
+impl<V> Body for OnceBody<V> {
+    const KIND: VarKind = VarKind::Once;
+    fn gates(&self) -> Gates {
+        self.phase.gates()
+    }
+}
+
+/// A value that one call makes ready. All access is by raw pointers into the body: references to a value that
+/// is ready stay valid.
+pub(super) struct Initialisation<V> {
+    object: Object<OnceBody<V>>,
+}
+
+impl<V> Initialisation<V> {
+    /// Not yet begun.
+    pub(super) const fn new(value: V) -> Initialisation<V> {
+        Initialisation::at(Phase::Incomplete, value)
+    }
+
+    /// Complete from the beginning.
+    pub(super) const fn complete(value: V) -> Initialisation<V> {
+        Initialisation::at(Phase::Complete, value)
+    }
+
+    const fn at(phase: Phase, value: V) -> Initialisation<V> {
+        Initialisation {
+            object: Object::new(OnceBody {
+                raw: std::sync::Once::new(),
+                phase,
+                value,
+            }),
+        }
+    }
+
+    /// Takes the value out.
+    pub(super) fn into_inner(self) -> V {
+        self.object.into_inner().value
+    }
+
+    /// The value of an initialisation that nobody else can see.
+    pub(super) fn get_mut(&mut self) -> &mut V {
+        // SAFETY: `&mut self` says that nobody else can see it.
+        unsafe { &mut (*self.object.get_mut()).value }
+    }
+
+    /// Begins anew, in an initialisation that nobody else can see.
+    #[track_caller]
+    pub(super) fn reset(&mut self) {
+        self.set_phase(Phase::Incomplete);
+    }
+
+    /// Runs `f`, which makes the value ready, in an initialisation that nobody else can see.
+    #[track_caller]
+    pub(super) fn settle_by(&mut self, f: impl FnOnce(&mut V)) {
+        self.set_phase(Phase::Poisoned);
+        f(self.get_mut());
+        self.set_phase(Phase::Complete);
+    }
+
+    #[track_caller]
+    fn set_phase(&mut self, phase: Phase) {
+        // SAFETY: `&mut self` says that nobody else can see it.
+        let body = unsafe { &mut *self.object.get_mut() };
+        (body.raw, body.phase) = (std::sync::Once::new(), phase);
+        if let Some(engine) = Engine::current() {
+            let (var, _) = self.object.inside(engine, Location::caller());
+            engine.set_gates(var, phase.gates());
+        }
+    }
+
+    /// Whether it is complete outside an exploration; and its parts there.
+    fn outside(&self) -> (bool, &std::sync::Once, *mut V) {
+        let body = self.object.outside();
+        // SAFETY: outside an exploration the phase is only read, and std's `Once` is shared.
+        unsafe {
+            let raw = &(*body).raw;
+            (
+                (*body).phase == Phase::Complete || raw.is_completed(),
+                raw,
+                &raw mut (*body).value,
+            )
+        }
+    }
+
+    /// The value, if it is ready.
+    pub(super) fn look(&self, site: Site) -> Option<*mut V> {
+        let Some(engine) = Engine::current() else {
+            let (complete, _, value) = self.outside();
+            return complete.then_some(value);
+        };
+        let (var, body) = self.object.inside(engine, site);
+        let access = Access::new(SyncVarOp::OnceCheck, var, site);
+        engine.enter(access);
+        // SAFETY: this task alone runs until its next visible operation.
+        let (complete, value) = unsafe { ((*body).phase == Phase::Complete, &raw mut (*body).value) };
+        engine.commit(access, u64::from(complete), 0);
+        complete.then_some(value)
+    }
+
+    /// The value, once another task has made it ready. Unless `force`, a panic of the initialisation is
+    /// passed on.
+    pub(super) fn wait(&self, site: Site, force: bool) -> *mut V {
+        let Some(engine) = Engine::current() else {
+            let (complete, raw, value) = self.outside();
+            match force {
+                _ if complete => {}
+                true => raw.wait_force(),
+                false => raw.wait(),
+            }
+            return value;
+        };
+        let (var, body) = self.object.inside(engine, site);
+        let access = Access::new(SyncVarOp::OnceCheck, var, site);
+        engine.enter_gated(
+            access,
+            if force { COMPLETE } else { SETTLED },
+            Patience::default(),
+        );
+        // SAFETY: this task alone runs until its next visible operation.
+        let (phase, value) = unsafe { ((*body).phase, &raw mut (*body).value) };
+        engine.commit(access, u64::from(phase == Phase::Complete), 0);
+        if phase == Phase::Poisoned && !force {
+            poisoned();
+        }
+        value
+    }
+
+    /// The value; `f` makes it ready, unless it is, or another task is making it so. Unless `force`, a panic
+    /// of an earlier initialisation is passed on.
+    pub(super) fn call(&self, site: Site, force: bool, f: impl FnOnce(&OnceState, *mut V)) -> *mut V {
+        match Engine::current() {
+            Some(engine) => self.call_inside(engine, site, force, f),
+            None => self.call_outside(force, f),
+        }
+    }
+
+    fn call_outside(&self, force: bool, f: impl FnOnce(&OnceState, *mut V)) -> *mut V {
+        let (complete, raw, value) = self.outside();
+        match force {
+            _ if complete => {}
+            true => raw.call_once_force(|state| {
+                f(
+                    &OnceState {
+                        poisoned: state.is_poisoned(),
+                    },
+                    value,
+                )
+            }),
+            false => raw.call_once(|| f(&OnceState { poisoned: false }, value)),
+        }
+        value
+    }
+
+    fn call_inside(
+        &self,
+        engine: Engine,
+        site: Site,
+        force: bool,
+        f: impl FnOnce(&OnceState, *mut V),
+    ) -> *mut V {
+        let (var, body) = self.object.inside(engine, site);
+        let access = Access::new(SyncVarOp::OnceBegin, var, site);
+        engine.enter_gated(access, IDLE, Patience::default());
+        // SAFETY: this task alone runs until its next visible operation.
+        let (phase, value) = unsafe { (&raw mut (*body).phase, &raw mut (*body).value) };
+        // SAFETY: as above.
+        let before = unsafe { *phase };
+        if before == Phase::Complete || before == Phase::Poisoned && !force {
+            // What is settled is only read: those who see it do not disturb one another.
+            let seen = Access {
+                op: SyncVarOp::OnceCheck,
+                ..access
+            };
+            engine.commit(seen, u64::from(before == Phase::Complete), 0);
+            if before == Phase::Poisoned {
+                poisoned();
+            }
+            return value;
+        }
+        engine.own(var, site);
+        let mut running = Running {
+            engine,
+            access,
+            phase,
+            after: Phase::Poisoned,
+        };
+        running.enter_phase(Phase::Running);
+        engine.commit(access, 0, 0);
+        f(
+            &OnceState {
+                poisoned: before == Phase::Poisoned,
+            },
+            value,
+        );
+        running.after = Phase::Complete;
+        drop(running);
+        value
+    }
+}
+
+#[cold]
+fn poisoned() -> ! {
+    panic!("Once instance has previously been poisoned");
+}
+
+/// An initialisation under way in an execution; over when this is dropped.
+struct Running {
+    engine: Engine,
+    access: Access,
+    phase: *mut Phase,
+    after: Phase,
+}
+
+impl Running {
+    fn enter_phase(&self, phase: Phase) {
+        // SAFETY: the body outlives the call that borrows it, and this task alone runs.
+        unsafe { *self.phase = phase };
+        self.engine.set_gates(self.access.var, phase.gates());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let access = Access {
+            op: SyncVarOp::OnceEnd,
+            ..self.access
+        };
+        self.engine.enter(access);
+        self.engine.disown(access.var);
+        self.enter_phase(self.after);
+        self.engine
+            .commit(access, 0, u64::from(self.after == Phase::Complete));
+    }
+}
+
+/// Runs an initialisation once: `std::sync::Once`.
+pub struct Once {
+    initialisation: Initialisation<()>,
+}
+
+// SAFETY: there is no value, and what says how far it is is touched by one task at a time, or is std's.
+unsafe impl Sync for Once {}
+impl UnwindSafe for Once {}
+impl RefUnwindSafe for Once {}
+
+/// What a forced initialisation is told: `std::sync::OnceState`.
+pub struct OnceState {
+    poisoned: bool,
+}
+
+impl OnceState {
+    /// Whether the initialisation before this one panicked.
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned
+    }
+}
+
+impl fmt::Debug for OnceState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnceState")
+            .field("poisoned", &self.is_poisoned())
+            .finish()
+    }
+}
+
+/// `std::sync::ONCE_INIT`
+#[deprecated(since = "1.38.0", note = "the `Once::new()` function is now preferred")]
+#[allow(
+    clippy::declare_interior_mutable_const,
+    reason = "as in std: it is for initialising statics"
+)]
+pub const ONCE_INIT: Once = Once::new();
+
+impl Once {
+    /// Not yet called.
+    #[allow(clippy::new_without_default, reason = "std's has no default either")]
+    pub const fn new() -> Once {
+        Once {
+            initialisation: Initialisation::new(()),
+        }
+    }
+
+    /// Runs `f` if this is the first call; waits if another task is at it.
+    ///
+    /// # Panics
+    /// `f` panics, or that of an earlier call did.
+    #[track_caller]
+    pub fn call_once<F: FnOnce()>(&self, f: F) {
+        self.initialisation.call(Location::caller(), false, |_, _| f());
+    }
+
+    /// Runs `f` if no call has come to its end without a panic; waits if another task is at it.
+    ///
+    /// # Panics
+    /// `f` panics.
+    #[track_caller]
+    pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
+        self.initialisation
+            .call(Location::caller(), true, |state, _| f(state));
+    }
+
+    /// Whether a call has come to its end without a panic.
+    #[track_caller]
+    pub fn is_completed(&self) -> bool {
+        self.initialisation.look(Location::caller()).is_some()
+    }
+
+    /// Waits until a call of another task has come to its end.
+    ///
+    /// # Panics
+    /// That call panicked.
+    #[track_caller]
+    pub fn wait(&self) {
+        self.initialisation.wait(Location::caller(), false);
+    }
+
+    /// Waits until a call of another task has come to its end without a panic.
+    #[track_caller]
+    pub fn wait_force(&self) {
+        self.initialisation.wait(Location::caller(), true);
+    }
+}
+
+impl fmt::Debug for Once {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Once").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,47 @@
+//! Looking at, and clearing, the poison of a lock: visible operations on its variable, because a panic elsewhere
+//! may come before or after.
+
+use intermezzo_engine::runtime::{Access, Body, Engine, Object, Site};
+use intermezzo_sdk::SyncVarOp;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// The body of a lock that can be poisoned.
+pub(super) trait Poison: Body {
+    /// Where the flag is. (No reference to the body is made: its data may be borrowed by a guard.)
+    ///
+    /// # Safety
+    /// `this` points to a body.
+    unsafe fn flag(this: *mut Self) -> *const AtomicBool;
+}
+
+/// Whether a task panicked while it held the lock.
+pub(super) fn look<B: Poison + ?Sized>(lock: &Object<B>, site: Site) -> bool {
+    perform(lock, SyncVarOp::PoisonCheck, site, |flag| flag.load(Relaxed))
+}
+
+/// Forgets that a task panicked while it held the lock.
+pub(super) fn clear<B: Poison + ?Sized>(lock: &Object<B>, site: Site) {
+    perform(lock, SyncVarOp::PoisonClear, site, |flag| {
+        flag.store(false, Relaxed);
+        false
+    });
+}
+
+fn perform<B: Poison + ?Sized>(
+    lock: &Object<B>,
+    op: SyncVarOp,
+    site: Site,
+    act: impl FnOnce(&AtomicBool) -> bool,
+) -> bool {
+    let Some(engine) = Engine::current() else {
+        // SAFETY: the body is there as long as the lock; the flag is shared.
+        return act(unsafe { &*B::flag(lock.outside()) });
+    };
+    let (var, body) = lock.inside(engine, site);
+    let access = Access::new(op, var, site);
+    engine.enter(access);
+    // SAFETY: as above.
+    let poisoned = act(unsafe { &*B::flag(body) });
+    engine.commit(access, u64::from(poisoned), 0);
+    poisoned
+}

@@ -1,0 +1,110 @@
+//! `std::time::SystemTime`, on the virtual clock inside an exploration.
+
+use intermezzo_engine::runtime::Engine;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+use std::panic::Location;
+use std::time::{Duration, SystemTimeError};
+
+/// The beginning of 1970: `std::time::UNIX_EPOCH`.
+pub const UNIX_EPOCH: SystemTime = SystemTime::UNIX_EPOCH;
+
+/// The wall-clock time at which executions begin, after [`UNIX_EPOCH`]: the beginning of 2026.
+const BEGINNING: Duration = Duration::from_secs(1_767_225_600);
+
+/// A moment of the wall clock: `std::time::SystemTime`, which it can be converted from and to.
+///
+/// Inside an exploration every execution begins at the same moment, and the clock is the virtual one of
+/// [`Instant`](crate::time::Instant).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SystemTime(std::time::SystemTime);
+
+impl SystemTime {
+    /// The beginning of 1970.
+    pub const UNIX_EPOCH: SystemTime = SystemTime(std::time::UNIX_EPOCH);
+
+    /// Returns the present moment.
+    ///
+    /// ```
+    /// use intermezzo_explorer::time::{SystemTime, UNIX_EPOCH};
+    ///
+    /// assert!(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() > 0);
+    /// # Ok::<(), std::time::SystemTimeError>(())
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn now() -> SystemTime {
+        SystemTime(match Engine::current() {
+            Some(engine) => {
+                std::time::UNIX_EPOCH
+                    + BEGINNING
+                    + Duration::from_nanos(engine.look_at_clock(Location::caller()))
+            }
+            None => std::time::SystemTime::now(),
+        })
+    }
+
+    /// Returns how much later this moment is.
+    ///
+    /// # Errors
+    /// It is earlier: the error says by how much.
+    pub fn duration_since(&self, earlier: SystemTime) -> Result<Duration, SystemTimeError> {
+        self.0.duration_since(earlier.0)
+    }
+
+    /// Returns how long ago this moment was.
+    ///
+    /// # Errors
+    /// It is to come: the error says how soon.
+    #[track_caller]
+    pub fn elapsed(&self) -> Result<Duration, SystemTimeError> {
+        SystemTime::now().duration_since(*self)
+    }
+
+    /// Returns the moment that much later, if it can be represented.
+    pub fn checked_add(&self, duration: Duration) -> Option<SystemTime> {
+        self.0.checked_add(duration).map(SystemTime)
+    }
+
+    /// Returns the moment that much earlier, if it can be represented.
+    pub fn checked_sub(&self, duration: Duration) -> Option<SystemTime> {
+        self.0.checked_sub(duration).map(SystemTime)
+    }
+}
+
+impl Add<Duration> for SystemTime {
+    type Output = SystemTime;
+    fn add(self, duration: Duration) -> SystemTime {
+        SystemTime(self.0 + duration)
+    }
+}
+
+impl AddAssign<Duration> for SystemTime {
+    fn add_assign(&mut self, duration: Duration) {
+        self.0 += duration;
+    }
+}
+
+impl Sub<Duration> for SystemTime {
+    type Output = SystemTime;
+    fn sub(self, duration: Duration) -> SystemTime {
+        SystemTime(self.0 - duration)
+    }
+}
+
+impl SubAssign<Duration> for SystemTime {
+    fn sub_assign(&mut self, duration: Duration) {
+        self.0 -= duration;
+    }
+}
+
+impl From<std::time::SystemTime> for SystemTime {
+    fn from(moment: std::time::SystemTime) -> SystemTime {
+        SystemTime(moment)
+    }
+}
+
+impl From<SystemTime> for std::time::SystemTime {
+    fn from(moment: SystemTime) -> std::time::SystemTime {
+        moment.0
+    }
+}

@@ -1,0 +1,43 @@
+//! `std::task`, and what asynchronous tests need beside it: tasks of their own, and giving way.
+
+pub use super::future::{JoinHandle, spawn};
+pub use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker, ready};
+
+use intermezzo_engine::runtime::{Access, Engine, Site};
+use intermezzo_sdk::SyncVarOp;
+use std::panic::Location;
+use std::pin::Pin;
+
+/// A future that lets others go first: futures of the same task, and other tasks.
+#[track_caller]
+pub fn yield_now() -> YieldNow {
+    YieldNow {
+        site: Location::caller(),
+        yielded: false,
+    }
+}
+
+/// What [`yield_now`] gives: pending once, then ready.
+#[derive(Debug)]
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct YieldNow {
+    site: Site,
+    yielded: bool,
+}
+
+impl Future for YieldNow {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.yielded {
+            return Poll::Ready(());
+        }
+        self.yielded = true;
+        context.waker().wake_by_ref();
+        match Engine::current() {
+            Some(engine) => engine.yield_now(Access::nowhere(SyncVarOp::Yield, self.site)),
+            None => std::thread::yield_now(),
+        }
+        Poll::Pending
+    }
+}

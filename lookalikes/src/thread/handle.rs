@@ -1,0 +1,111 @@
+//! Threads by handle: `Thread`, `ThreadId`, `current`.
+
+use intermezzo_engine::runtime::{Access, Engine, gate};
+use intermezzo_sdk::SyncVarOp;
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A handle on a thread: `std::thread::Thread`.
+#[derive(Clone)]
+pub struct Thread(pub(super) Kind);
+
+#[derive(Clone)]
+pub(super) enum Kind {
+    Outside(std::thread::Thread),
+    Inside {
+        epoch: u64,
+        task: u32,
+        name: Option<Arc<str>>,
+    },
+}
+
+/// A thread's identity: `std::thread::ThreadId`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ThreadId(Id);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Id {
+    Outside(std::thread::ThreadId),
+    Inside { epoch: u64, task: u32 },
+}
+
+impl fmt::Debug for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Id::Outside(id) => id.fmt(f),
+            // The epoch differs between executions; what a test prints must not. Nor must it tell which of two tasks was
+            // created first, for creation has no schedule point: so it names the creator and counts that one's tasks.
+            Id::Inside { epoch, task } => match Engine::current().filter(|engine| engine.epoch() == epoch) {
+                Some(engine) => write!(f, "ThreadId({})", engine.lineage(task)),
+                None => write!(f, "ThreadId({})", task + 1),
+            },
+        }
+    }
+}
+
+/// The thread that calls this.
+pub fn current() -> Thread {
+    match Engine::current() {
+        Some(engine) => Thread::of_task(engine, engine.task()),
+        None => Thread(Kind::Outside(std::thread::current())),
+    }
+}
+
+impl Thread {
+    pub(super) fn of_task(engine: Engine, task: u32) -> Thread {
+        Thread(Kind::Inside {
+            epoch: engine.epoch(),
+            task,
+            name: engine.task_entry(task).name.clone(),
+        })
+    }
+
+    /// Gives the thread its park token, and wakes it if it is parked.
+    #[track_caller]
+    pub fn unpark(&self) {
+        match &self.0 {
+            Kind::Outside(thread) => thread.unpark(),
+            Kind::Inside { epoch, task, .. } => {
+                // The task of another execution is no more.
+                let Some(engine) = Engine::current().filter(|engine| engine.epoch() == *epoch) else {
+                    return;
+                };
+                let var = engine.task_var(*task);
+                let access = Access::new(SyncVarOp::Unpark, var, Location::caller());
+                engine.enter(access);
+                engine.change_gates(var, gate::TOKEN, 0);
+                engine.commit(access, 0, 0);
+            }
+        }
+    }
+
+    /// The thread's identity.
+    pub fn id(&self) -> ThreadId {
+        ThreadId(match &self.0 {
+            Kind::Outside(thread) => Id::Outside(thread.id()),
+            Kind::Inside { epoch, task, .. } => Id::Inside {
+                epoch: *epoch,
+                task: *task,
+            },
+        })
+    }
+
+    /// The thread's name, if it was given one. The test's own body is `main`.
+    pub fn name(&self) -> Option<&str> {
+        match &self.0 {
+            Kind::Outside(thread) => thread.name(),
+            Kind::Inside { task: 0, .. } => Some("main"),
+            Kind::Inside { name, .. } => name.as_deref(),
+        }
+    }
+}
+
+impl fmt::Debug for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thread")
+            .field("id", &self.id())
+            .field("name", &self.name())
+            .finish_non_exhaustive()
+    }
+}

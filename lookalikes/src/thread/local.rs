@@ -1,0 +1,357 @@
+//! `std::thread_local!` and its keys.
+//!
+//! Inside an execution each task has its own values, kept in the task's entry under the address of the key.
+//! Outside, the values are std's: the macro declares a thread-local of std, with the key around it.
+//!
+//! As in std: a value is made at its first use; values with a destructor are dropped at the end of the
+//! task, those made last first; from the moment its destructor begins a value can no longer be reached.
+
+use intermezzo_engine::runtime::{Engine, Local};
+use std::cell::{Cell, RefCell};
+use std::error::Error;
+use std::fmt;
+use std::mem::needs_drop;
+
+/// Declares thread-local keys: `std::thread_local!`, with the same syntax.
+///
+/// ```
+/// use intermezzo_explorer::thread::thread_local;
+/// use std::cell::{Cell, RefCell};
+///
+/// thread_local! {
+///     /// Names seen on this thread.
+///     pub static NAMES: RefCell<Vec<String>> = RefCell::new(Vec::new());
+///     static COUNT: Cell<u32> = const { Cell::new(0) };
+/// }
+///
+/// COUNT.set(COUNT.get() + 1);
+/// NAMES.with_borrow_mut(|names| names.push("Ada".into()));
+/// assert_eq!((COUNT.get(), NAMES.take()), (1, vec!["Ada".to_string()]));
+/// ```
+#[macro_export]
+macro_rules! thread_local_lookalike {
+    () => {};
+
+    ($(#[$attribute:meta])* $visibility:vis static $name:ident: $value:ty = const $init:block $(; $($rest:tt)*)?) => {
+        $(#[$attribute])*
+        $visibility static $name: $crate::thread::LocalKey<$value> = {
+            #[allow(clippy::declare_interior_mutable_const, reason = "each thread gets its own")]
+            const INTERMEZZO_INIT: $value = $init;
+            ::std::thread_local! {
+                static INTERMEZZO_OUTSIDE: $value = const { INTERMEZZO_INIT };
+            }
+            $crate::thread::LocalKey::new(&INTERMEZZO_OUTSIDE, || INTERMEZZO_INIT)
+        };
+        $($crate::thread_local_lookalike! { $($rest)* })?
+    };
+
+    ($(#[$attribute:meta])* $visibility:vis static $name:ident: $value:ty = $init:expr $(; $($rest:tt)*)?) => {
+        $(#[$attribute])*
+        $visibility static $name: $crate::thread::LocalKey<$value> = {
+            fn intermezzo_init() -> $value {
+                $init
+            }
+            ::std::thread_local! {
+                static INTERMEZZO_OUTSIDE: $value = intermezzo_init();
+            }
+            $crate::thread::LocalKey::new(&INTERMEZZO_OUTSIDE, intermezzo_init)
+        };
+        $($crate::thread_local_lookalike! { $($rest)* })?
+    };
+}
+
+/// A key to a value of which each thread has its own: `std::thread::LocalKey`. Made by
+/// [`thread_local!`](crate::thread_local_lookalike).
+pub struct LocalKey<T: 'static> {
+    outside: &'static std::thread::LocalKey<T>,
+    init: fn() -> T,
+}
+
+/// The value of a thread-local key was asked for while, or after, it was dropped:
+/// `std::thread::AccessError`.
+#[non_exhaustive]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AccessError;
+
+impl fmt::Debug for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccessError").finish()
+    }
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("already destroyed")
+    }
+}
+
+impl Error for AccessError {}
+
+#[cold]
+#[track_caller]
+fn inaccessible(error: AccessError) -> ! {
+    panic!("cannot access a Thread Local Storage value during or after destruction: {error:?}")
+}
+
+impl<T: 'static> LocalKey<T> {
+    /// For `thread_local!` only.
+    #[doc(hidden)]
+    pub const fn new(outside: &'static std::thread::LocalKey<T>, init: fn() -> T) -> LocalKey<T> {
+        LocalKey { outside, init }
+    }
+
+    /// The current task's value. If there is none yet it is made: by taking what is `given`, if anything is,
+    /// else by the key's initialiser.
+    fn inside(&'static self, engine: Engine, given: &mut Option<T>) -> Result<*const T, AccessError> {
+        let key = std::ptr::from_ref(self).addr();
+        let task = engine.task();
+        let find = || {
+            engine
+                .task_entry(task)
+                .locals
+                .iter_mut()
+                .find(|local| local.key == key)
+        };
+        if let Some(local) = find() {
+            return local.value.as_deref().map(value_of).ok_or(AccessError);
+        }
+        // The initialiser is the test's code: no hold on the engine while it runs.
+        let value = Box::new(given.take().unwrap_or_else(self.init));
+        let pointer = &raw const *value;
+        match find() {
+            // It has initialised this very key. The later value stays, as in std.
+            Some(local) => {
+                let earlier = local.value.replace(value);
+                drop(earlier);
+            }
+            None => {
+                let local = Local {
+                    key,
+                    has_destructor: needs_drop::<T>(),
+                    value: Some(value),
+                };
+                engine.task_entry(task).locals.push(local);
+            }
+        }
+        Ok(pointer)
+    }
+
+    /// Calls the closure with this thread's value, which is made first if there is none yet.
+    ///
+    /// # Errors
+    /// The value is being dropped, or was.
+    pub fn try_with<F, R>(&'static self, f: F) -> Result<R, AccessError>
+    where
+        F: FnOnce(&T) -> R,
+    {
+        match Engine::current() {
+            // SAFETY: the value is dropped at the end of the task, by which time this call is over.
+            Some(engine) => Ok(f(unsafe { &*self.inside(engine, &mut None)? })),
+            None => self.outside.try_with(f).map_err(|_| AccessError),
+        }
+    }
+
+    /// Calls the closure with this thread's value, which is made first if there is none yet.
+    ///
+    /// # Panics
+    /// The value is being dropped, or was.
+    #[track_caller]
+    pub fn with<F, R>(&'static self, f: F) -> R
+    where
+        F: FnOnce(&T) -> R,
+    {
+        match self.try_with(f) {
+            Ok(result) => result,
+            Err(error) => inaccessible(error),
+        }
+    }
+
+    /// Makes the current task's value of what is given, or, if there is one already, stores into that.
+    #[track_caller]
+    fn put_inside(&'static self, engine: Engine, given: T, store: impl FnOnce(&T, T)) {
+        let mut given = Some(given);
+        match self.inside(engine, &mut given) {
+            Ok(value) => {
+                if let Some(given) = given {
+                    // SAFETY: as in `try_with`.
+                    store(unsafe { &*value }, given);
+                }
+            }
+            Err(error) => inaccessible(error),
+        }
+    }
+}
+
+fn value_of<T: 'static>(value: &(dyn std::any::Any + 'static)) -> *const T {
+    let value: &T = value.downcast_ref().expect("a key's values are of its type");
+    value
+}
+
+impl<T: 'static> LocalKey<Cell<T>> {
+    /// Stores a value. The initialiser does not run.
+    ///
+    /// # Panics
+    /// This thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn set(&'static self, value: T) {
+        match Engine::current() {
+            Some(engine) => self.put_inside(engine, Cell::new(value), |cell, given| {
+                cell.set(given.into_inner())
+            }),
+            None => self.outside.set(value),
+        }
+    }
+
+    /// A copy of the value.
+    ///
+    /// # Panics
+    /// This thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn get(&'static self) -> T
+    where
+        T: Copy,
+    {
+        self.with(Cell::get)
+    }
+
+    /// Takes the value, and leaves the default in its place.
+    ///
+    /// # Panics
+    /// This thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn take(&'static self) -> T
+    where
+        T: Default,
+    {
+        self.with(Cell::take)
+    }
+
+    /// Stores a value; the value before.
+    ///
+    /// # Panics
+    /// This thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn replace(&'static self, value: T) -> T {
+        self.with(|cell| cell.replace(value))
+    }
+}
+
+impl<T: 'static> LocalKey<crate::cell::Cell<T>> {
+    /// Stores a value. Inside an exploration the initialiser does not run.
+    ///
+    /// # Panics
+    /// This thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn set(&'static self, value: T) {
+        match Engine::current() {
+            Some(engine) => {
+                let store =
+                    |cell: &crate::cell::Cell<T>, given: crate::cell::Cell<T>| cell.set(given.into_inner());
+                self.put_inside(engine, crate::cell::Cell::new(value), store);
+            }
+            None => self.with(|cell| cell.set(value)),
+        }
+    }
+
+    /// A copy of the value.
+    ///
+    /// # Panics
+    /// This thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn get(&'static self) -> T
+    where
+        T: Copy,
+    {
+        self.with(crate::cell::Cell::get)
+    }
+
+    /// Takes the value, and leaves the default in its place.
+    ///
+    /// # Panics
+    /// This thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn take(&'static self) -> T
+    where
+        T: Default,
+    {
+        self.with(crate::cell::Cell::take)
+    }
+
+    /// Stores a value; the value before.
+    ///
+    /// # Panics
+    /// This thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn replace(&'static self, value: T) -> T {
+        self.with(|cell| cell.replace(value))
+    }
+}
+
+impl<T: 'static> LocalKey<RefCell<T>> {
+    /// Calls the closure with the value, borrowed.
+    ///
+    /// # Panics
+    /// The value is mutably borrowed; or this thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn with_borrow<F, R>(&'static self, f: F) -> R
+    where
+        F: FnOnce(&T) -> R,
+    {
+        self.with(|cell| f(&cell.borrow()))
+    }
+
+    /// Calls the closure with the value, mutably borrowed.
+    ///
+    /// # Panics
+    /// The value is borrowed; or this thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn with_borrow_mut<F, R>(&'static self, f: F) -> R
+    where
+        F: FnOnce(&mut T) -> R,
+    {
+        self.with(|cell| f(&mut cell.borrow_mut()))
+    }
+
+    /// Stores a value. The initialiser does not run.
+    ///
+    /// # Panics
+    /// The value is borrowed; or this thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn set(&'static self, value: T) {
+        match Engine::current() {
+            Some(engine) => {
+                self.put_inside(engine, RefCell::new(value), |cell, given| {
+                    *cell.borrow_mut() = given.into_inner()
+                });
+            }
+            None => self.outside.set(value),
+        }
+    }
+
+    /// Takes the value, and leaves the default in its place.
+    ///
+    /// # Panics
+    /// The value is borrowed; or this thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn take(&'static self) -> T
+    where
+        T: Default,
+    {
+        self.with(RefCell::take)
+    }
+
+    /// Stores a value; the value before.
+    ///
+    /// # Panics
+    /// The value is borrowed; or this thread's cell is being dropped, or was.
+    #[track_caller]
+    pub fn replace(&'static self, value: T) -> T {
+        self.with(|cell| cell.replace(value))
+    }
+}
+
+impl<T: 'static> fmt::Debug for LocalKey<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalKey").finish_non_exhaustive()
+    }
+}

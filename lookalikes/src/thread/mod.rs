@@ -1,0 +1,36 @@
+//! `std::thread`, controlled.
+
+mod handle;
+mod local;
+mod park;
+mod scope;
+mod spawn;
+
+pub use handle::{Thread, ThreadId, current};
+pub use local::{AccessError, LocalKey};
+pub use park::{park, park_timeout, sleep, yield_now};
+#[allow(deprecated, reason = "std has them too")]
+pub use park::{park_timeout_ms, sleep_ms};
+pub use scope::{Scope, ScopedJoinHandle, scope};
+pub use spawn::{Builder, JoinHandle, spawn};
+pub use std::thread::{Result, panicking};
+
+use intermezzo_engine::runtime::Engine;
+use std::num::NonZero;
+
+/// Processors that an execution is told it has: enough for tests that take more than one to be
+/// interesting, and the same everywhere.
+const PROCESSORS: usize = 2;
+
+/// How many processors there are: 2 inside an exploration, so that a test does the same on every machine.
+///
+/// # Errors
+/// Outside an exploration, if std does not know.
+pub fn available_parallelism() -> std::io::Result<NonZero<usize>> {
+    match Engine::current() {
+        Some(_) => Ok(NonZero::new(PROCESSORS).expect("not zero")),
+        None => std::thread::available_parallelism(),
+    }
+}
+
+pub use crate::thread_local_lookalike as thread_local;

@@ -1,0 +1,82 @@
+//! Giving way and waiting: `park`, `yield_now`, `sleep`.
+
+use intermezzo_engine::runtime::{Access, Engine, Patience, Site, Wake, gate};
+use intermezzo_sdk::SyncVarOp;
+use std::panic::Location;
+use std::time::Duration;
+
+/// Waits for the thread's park token and takes it. May return without it, within the environment's bound.
+#[track_caller]
+pub fn park() {
+    match Engine::current() {
+        Some(engine) => park_inside(engine, None, Location::caller()),
+        None => std::thread::park(),
+    }
+}
+
+/// As `park`, for at most that long.
+#[track_caller]
+pub fn park_timeout(limit: Duration) {
+    match Engine::current() {
+        Some(engine) => park_inside(engine, Some(limit), Location::caller()),
+        None => std::thread::park_timeout(limit),
+    }
+}
+
+/// As `park_timeout`, in milliseconds.
+#[deprecated(since = "1.6.0", note = "replaced by `park_timeout`")]
+#[track_caller]
+pub fn park_timeout_ms(ms: u32) {
+    park_timeout(Duration::from_millis(ms.into()));
+}
+
+fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
+    let var = engine.task_var(engine.task());
+    let access = Access::new(SyncVarOp::Park, var, site);
+    let patience = Patience {
+        deadline: limit.map(|limit| engine.deadline(limit, site)),
+        spurious: true,
+    };
+    match engine.enter_gated(access, gate::TOKEN, patience) {
+        Wake::TimedOut => engine.timed_out(access),
+        Wake::Ready => {
+            engine.change_gates(var, 0, gate::TOKEN);
+            engine.commit(access, 0, 0);
+        }
+        // 1 stands for a wake-up that nobody caused.
+        Wake::Spurious => engine.commit(access, 1, 0),
+    }
+}
+
+/// Lets others go first.
+#[track_caller]
+#[inline(always)]
+pub fn yield_now() {
+    match Engine::current() {
+        Some(engine) => engine.give_way(SyncVarOp::Yield, Location::caller()),
+        None => std::thread::yield_now(),
+    }
+}
+
+/// Waits for that long; inside an exploration that is a yield, and the virtual clock moves on.
+#[track_caller]
+#[inline(always)]
+pub fn sleep(time: Duration) {
+    match Engine::current() {
+        // Whatever time it is, no time passes.
+        Some(engine) if time.is_zero() => engine.give_way(SyncVarOp::Sleep, Location::caller()),
+        Some(engine) => {
+            let until = engine.deadline(time, Location::caller());
+            engine.give_way(SyncVarOp::Sleep, Location::caller());
+            engine.advance_clock(until);
+        }
+        None => std::thread::sleep(time),
+    }
+}
+
+/// As `sleep`, in milliseconds.
+#[deprecated(since = "1.6.0", note = "replaced by `sleep`")]
+#[track_caller]
+pub fn sleep_ms(ms: u32) {
+    sleep(Duration::from_millis(ms.into()));
+}

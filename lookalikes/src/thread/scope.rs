@@ -1,0 +1,310 @@
+//! Scoped threads: `scope`, `Scope`, `ScopedJoinHandle`.
+
+use super::handle::Thread;
+use super::spawn::{Builder, JoinHandle, Joinable, record_join, wait_quietly};
+use intermezzo_engine::runtime::{Engine, Site};
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, RefUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::{fmt, io};
+
+/// A scope to create threads in: `std::thread::Scope`.
+pub struct Scope<'scope, 'env: 'scope> {
+    kind: Kind,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+enum Kind {
+    Outside(Arc<Running>),
+    /// The tasks created in the scope.
+    Inside(RefCell<Vec<u32>>),
+}
+
+// SAFETY: the list of tasks is only touched by the one task that runs.
+unsafe impl Sync for Scope<'_, '_> {}
+impl RefUnwindSafe for Scope<'_, '_> {}
+
+/// The threads of a scope outside an exploration.
+#[derive(Default)]
+struct Running {
+    /// How many have not ended, and how many have panicked with nobody having joined them.
+    counts: Mutex<(usize, usize)>,
+    ended: Condvar,
+}
+
+impl Running {
+    fn change(&self, change: impl FnOnce(&mut (usize, usize))) {
+        change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
+        self.ended.notify_all();
+    }
+}
+
+/// Runs a closure that may create threads which borrow from the caller; returns when they all have ended.
+///
+/// ```
+/// use intermezzo_explorer::thread;
+///
+/// let text = String::from("borrowed");
+/// let length = thread::scope(|s| s.spawn(|| text.len()).join().unwrap());
+/// assert_eq!(length, text.len());
+/// ```
+///
+/// What a thread borrows outlives the scope. What the closure itself owns does not:
+///
+/// ```compile_fail,E0373
+/// intermezzo_explorer::thread::scope(|s| {
+///     let text = String::from("gone before the thread ends");
+///     s.spawn(|| text.len());
+/// });
+/// ```
+///
+/// Nor may a handle leave the scope, or two threads have the same thing to themselves:
+///
+/// ```compile_fail
+/// let handle = intermezzo_explorer::thread::scope(|s| s.spawn(|| ()));
+/// ```
+///
+/// ```compile_fail,E0499
+/// let mut number = 0;
+/// intermezzo_explorer::thread::scope(|s| {
+///     s.spawn(|| number += 1);
+///     s.spawn(|| number += 1);
+/// });
+/// ```
+///
+/// # Panics
+/// A thread panicked that nobody joined.
+#[track_caller]
+pub fn scope<'env, F, T>(f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    let site = Location::caller();
+    let engine = Engine::current();
+    let kind = match engine {
+        Some(_) => Kind::Inside(RefCell::default()),
+        None => Kind::Outside(Arc::default()),
+    };
+    let scope = Scope {
+        kind,
+        scope: PhantomData,
+        env: PhantomData,
+    };
+    // Whatever `f` does, its threads end before this returns: they borrow from the caller.
+    let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+    let panicked = scope.wait(engine, site);
+    match result {
+        Err(panic) => resume_unwind(panic),
+        Ok(_) if panicked => panic!("a scoped thread panicked"),
+        Ok(value) => value,
+    }
+}
+
+impl<'scope, 'env> Scope<'scope, 'env> {
+    /// Waits for all threads to end; whether one panicked that nobody joined.
+    fn wait(&self, engine: Option<Engine>, site: Site) -> bool {
+        match (&self.kind, engine) {
+            (Kind::Outside(running), _) => {
+                let counts = running.counts.lock().unwrap_or_else(PoisonError::into_inner);
+                let counts = running.ended.wait_while(counts, |counts| counts.0 > 0);
+                counts.unwrap_or_else(PoisonError::into_inner).1 > 0
+            }
+            (Kind::Inside(tasks), Some(engine)) => {
+                let mut panicked = false;
+                let (mut joined, mut ended) = (0, 0);
+                while let Some(task) = {
+                    let tasks = tasks.borrow();
+                    tasks.get(joined).copied()
+                } {
+                    if joined == ended {
+                        ended = Self::wait_for_all(tasks, joined, engine, site);
+                    }
+                    record_join(engine, task, site);
+                    panicked |= engine.panic_unseen(task);
+                    // Its result may borrow. If it is still there, the handle was leaked. Dropping it may
+                    // create more threads.
+                    engine.detach(task);
+                    joined += 1;
+                }
+                panicked
+            }
+            (Kind::Inside(_), None) => unreachable!("a scope ends in the execution in which it began"),
+        }
+    }
+
+    /// Waits until all tasks of the list from this one on have ended, those that they create too; how many
+    /// there are then.
+    fn wait_for_all(tasks: &RefCell<Vec<u32>>, from: usize, engine: Engine, site: Site) -> usize {
+        let (mut from, mut to) = (from, tasks.borrow().len());
+        // They borrow from this task: should the execution be abandoned, it unwinds after their end only.
+        engine.stand_firm(true);
+        while from < to {
+            // The newest first: by default it is the last to end, so that the others need not wake this task.
+            for at in (from..to).rev() {
+                let task = tasks.borrow()[at];
+                wait_quietly(engine, task, site);
+            }
+            (from, to) = (to, tasks.borrow().len());
+        }
+        engine.stand_firm(false);
+        engine.go_on_unwinding();
+        to
+    }
+
+    /// Runs a closure on a new thread of this scope.
+    ///
+    /// # Panics
+    /// Outside an exploration, if the system has no more threads.
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        Builder::new()
+            .spawn_scoped(self, f)
+            .expect("failed to spawn thread")
+    }
+}
+
+impl Builder {
+    /// Runs a closure on a new thread of a scope.
+    ///
+    /// # Errors
+    /// Outside an exploration, if the system has no more threads.
+    ///
+    /// # Panics
+    /// The name contains a null byte.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, 'env, F, T>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        f: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let site = Location::caller();
+        let name = self.shared_name();
+        match (&scope.kind, Engine::current()) {
+            (Kind::Inside(tasks), Some(engine)) => {
+                // SAFETY: the scope waits for the task before what it borrows ends.
+                let task = unsafe { engine.fork(name, site, f) };
+                tasks.borrow_mut().push(task);
+                let thread = Thread::of_task(engine, task);
+                Ok(ScopedJoinHandle {
+                    inner: Inner::Inside(Joinable::new(engine, task)),
+                    thread,
+                    scope: PhantomData,
+                })
+            }
+            (Kind::Outside(running), _) => {
+                let result = Arc::new(Mutex::new(None));
+                let (place, counted) = (result.clone(), running.clone());
+                let body = move || {
+                    let outcome = catch_unwind(AssertUnwindSafe(f));
+                    let panicked = outcome.is_err();
+                    *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+                    // The result may borrow: the thread's hold on it ends before the scope's wait does.
+                    drop(place);
+                    counted.change(|counts| {
+                        counts.0 -= 1;
+                        counts.1 += usize::from(panicked);
+                    });
+                };
+                running.change(|counts| counts.0 += 1);
+                // SAFETY: the scope waits for the thread before what it borrows ends.
+                let handle = unsafe { self.outside().spawn_unchecked(body) };
+                let handle = handle.inspect_err(|_| running.change(|counts| counts.0 -= 1))?;
+                let handle = JoinHandle::outside(handle);
+                let thread = handle.thread().clone();
+                Ok(ScopedJoinHandle {
+                    inner: Inner::Outside {
+                        handle,
+                        result,
+                        running: running.clone(),
+                    },
+                    thread,
+                    scope: PhantomData,
+                })
+            }
+            (Kind::Inside(_), None) => panic!("a scope of an exploration is used outside it"),
+        }
+    }
+}
+
+enum Inner<T> {
+    Outside {
+        handle: JoinHandle<()>,
+        result: Arc<Mutex<Option<std::thread::Result<T>>>>,
+        running: Arc<Running>,
+    },
+    Inside(Joinable<T>),
+}
+
+/// A handle on a scoped thread: `std::thread::ScopedJoinHandle`.
+pub struct ScopedJoinHandle<'scope, T> {
+    inner: Inner<T>,
+    thread: Thread,
+    scope: PhantomData<&'scope ()>,
+}
+
+// SAFETY: as for `JoinHandle`.
+unsafe impl<T: Send> Send for ScopedJoinHandle<'_, T> {}
+// SAFETY: as for `JoinHandle`.
+unsafe impl<T: Send> Sync for ScopedJoinHandle<'_, T> {}
+
+impl<T> ScopedJoinHandle<'_, T> {
+    /// The thread.
+    pub fn thread(&self) -> &Thread {
+        &self.thread
+    }
+
+    /// Waits for the thread to end; its result.
+    ///
+    /// # Errors
+    /// The thread panicked; the error is what it panicked with.
+    #[track_caller]
+    pub fn join(self) -> std::thread::Result<T> {
+        match self.inner {
+            Inner::Outside {
+                handle,
+                result,
+                running,
+            } => {
+                handle.join()?;
+                let outcome = result.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let outcome = outcome.expect("a thread that has ended left its result");
+                if outcome.is_err() {
+                    running.change(|counts| counts.1 -= 1);
+                }
+                outcome
+            }
+            Inner::Inside(joinable) => joinable.join(Location::caller()),
+        }
+    }
+
+    /// Whether the thread has ended.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.inner {
+            Inner::Outside { handle, .. } => handle.is_finished(),
+            Inner::Inside(joinable) => joinable.is_finished(Location::caller()),
+        }
+    }
+}
+
+impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedJoinHandle").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}

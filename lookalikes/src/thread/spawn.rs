@@ -1,0 +1,309 @@
+//! Creating threads, and waiting for their end: `spawn`, `Builder`, `JoinHandle`.
+
+use super::handle::{Kind, Thread};
+use intermezzo_engine::runtime::{Access, Engine, LATE, Patience, Site, gate};
+use intermezzo_sdk::SyncVarOp;
+use std::ffi::CString;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::{Arc, OnceLock};
+use std::{fmt, io};
+
+/// Runs a closure on a new thread.
+///
+/// # Panics
+/// Outside an exploration, if the system has no more threads.
+#[track_caller]
+pub fn spawn<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    match Engine::current() {
+        // SAFETY: nothing is borrowed.
+        Some(engine) => JoinHandle::inside(engine, unsafe { engine.fork(None, Location::caller(), f) }),
+        None => Builder::new().spawn(f).expect("failed to spawn thread"),
+    }
+}
+
+/// Settings of a new thread: `std::thread::Builder`.
+#[derive(Debug, Default)]
+pub struct Builder {
+    name: Option<String>,
+    stack_size: Option<usize>,
+}
+
+impl Builder {
+    /// The default settings.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// The thread's name.
+    pub fn name(mut self, name: String) -> Builder {
+        self.name = Some(name);
+        self
+    }
+
+    /// Bytes of the thread's stack. Inside an exploration all tasks have the explorer's.
+    pub fn stack_size(mut self, size: usize) -> Builder {
+        self.stack_size = Some(size);
+        self
+    }
+
+    pub(super) fn outside(self) -> std::thread::Builder {
+        let mut builder = std::thread::Builder::new();
+        if let Some(name) = self.name {
+            builder = builder.name(name);
+        }
+        if let Some(size) = self.stack_size {
+            builder = builder.stack_size(size);
+        }
+        builder
+    }
+
+    /// The name, for a task.
+    ///
+    /// # Panics
+    /// It contains a null byte; with std's words.
+    #[track_caller]
+    pub(super) fn shared_name(&self) -> Option<Arc<str>> {
+        let name = self.name.as_deref()?;
+        if name.contains('\0') {
+            CString::new(name).expect("thread name may not contain interior null bytes");
+        }
+        Some(name.into())
+    }
+
+    /// Runs a closure on a new thread.
+    ///
+    /// # Errors
+    /// Outside an exploration, if the system has no more threads.
+    ///
+    /// # Panics
+    /// The name contains a null byte.
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.spawn_unchecked(f) }
+    }
+
+    /// Runs a closure on a new thread, without a bound on how long what it borrows lives.
+    ///
+    /// # Safety
+    /// The thread ends before what it borrows does.
+    ///
+    /// # Errors
+    /// Outside an exploration, if the system has no more threads.
+    ///
+    /// # Panics
+    /// The name contains a null byte.
+    #[track_caller]
+    pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        let site = Location::caller();
+        let Some(engine) = Engine::current() else {
+            // SAFETY: as the caller says.
+            let handle = unsafe { self.outside().spawn_unchecked(f)? };
+            return Ok(JoinHandle::outside(handle));
+        };
+        // SAFETY: as the caller says.
+        let task = unsafe { engine.fork(self.shared_name(), site, f) };
+        Ok(JoinHandle::inside(engine, task))
+    }
+}
+
+/// What a join handle holds.
+enum Inner<T> {
+    Outside(std::thread::JoinHandle<T>),
+    Inside(Joinable<T>),
+}
+
+/// A task of an execution that can be joined once. Dropping it detaches the task.
+pub(super) struct Joinable<T> {
+    epoch: u64,
+    task: u32,
+    result: PhantomData<T>,
+}
+
+// The result is in the task's room, not here.
+impl<T> Unpin for Joinable<T> {}
+
+impl<T> Joinable<T> {
+    pub(super) fn new(engine: Engine, task: u32) -> Joinable<T> {
+        Joinable {
+            epoch: engine.epoch(),
+            task,
+            result: PhantomData,
+        }
+    }
+
+    /// The engine, if its execution is still this one's.
+    fn engine(&self) -> Option<Engine> {
+        Engine::current().filter(|engine| engine.epoch() == self.epoch)
+    }
+
+    /// Waits for the task to end; its result.
+    #[inline(always)]
+    pub(super) fn join(self, site: Site) -> std::thread::Result<T> {
+        let Some(engine) = self.engine() else {
+            join_of_another_execution()
+        };
+        wait_for_end(engine, self.task, site);
+        // SAFETY: the handle was made for a task with this result.
+        match unsafe { engine.take_result::<T>(self.task) } {
+            Some(Ok(value)) => {
+                // Nothing is left to detach.
+                std::mem::forget(self);
+                Ok(value)
+            }
+            Some(Err(panic)) => {
+                engine.panic_seen(self.task);
+                Err(panic)
+            }
+            // Only while an execution is cleared away: the task never ran.
+            None => Err(Box::new("the execution was abandoned")),
+        }
+    }
+
+    /// The task's thread handle.
+    pub(super) fn thread(&self) -> Thread {
+        match self.engine() {
+            Some(engine) => Thread::of_task(engine, self.task),
+            None => Thread(Kind::Inside {
+                epoch: self.epoch,
+                task: self.task,
+                name: None,
+            }),
+        }
+    }
+
+    pub(super) fn is_finished(&self, site: Site) -> bool {
+        let Some(engine) = self.engine() else { return true };
+        let access = Access::new(SyncVarOp::TaskCheck, engine.task_var(self.task), site);
+        engine.enter(access);
+        let (ended, late) = engine.look_for_end(self.task);
+        engine.commit(access, u64::from(ended), if late { LATE } else { 0 });
+        ended
+    }
+}
+
+impl<T> Drop for Joinable<T> {
+    fn drop(&mut self) {
+        if let Some(engine) = self.engine() {
+            engine.detach(self.task);
+        }
+    }
+}
+
+/// Waits for a task to end. No schedule point: nothing depends on when the wait is over.
+#[inline(always)]
+fn wait_for_end(engine: Engine, task: u32, site: Site) {
+    wait_quietly(engine, task, site);
+    record_join(engine, task, site);
+}
+
+/// Waits for a task to end, and leaves it to the caller to record that.
+#[inline(always)]
+pub(super) fn wait_quietly(engine: Engine, task: u32, site: Site) {
+    let var = engine.task_var(task);
+    engine.wait(
+        Access::new(SyncVarOp::TaskJoin, var, site),
+        var,
+        gate::ENDED,
+        Patience::default(),
+    );
+}
+
+/// Records that a wait for the end of a task is over.
+#[inline(always)]
+pub(super) fn record_join(engine: Engine, task: u32, site: Site) {
+    engine.commit(
+        Access::new(SyncVarOp::TaskJoin, engine.task_var(task), site),
+        u64::from(task),
+        0,
+    );
+}
+
+#[cold]
+#[inline(never)]
+fn join_of_another_execution() -> ! {
+    let message = "a thread of an execution was joined outside it: it is no more";
+    match Engine::current() {
+        Some(engine) => engine.misuse(message.into()),
+        None => panic!("{message}"),
+    }
+}
+
+/// A handle on a thread that can be joined: `std::thread::JoinHandle`.
+pub struct JoinHandle<T> {
+    inner: Inner<T>,
+    /// Made when it is asked for: few do.
+    thread: OnceLock<Box<Thread>>,
+}
+
+// SAFETY: as std's: the result is handed over once, by `join`, and only inside its execution, whose tasks
+// share an OS thread.
+unsafe impl<T> Send for JoinHandle<T> {}
+// SAFETY: as above; nothing is shared through a reference but the handle on the thread.
+unsafe impl<T> Sync for JoinHandle<T> {}
+
+impl<T> JoinHandle<T> {
+    pub(super) fn outside(handle: std::thread::JoinHandle<T>) -> JoinHandle<T> {
+        JoinHandle {
+            inner: Inner::Outside(handle),
+            thread: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn inside(engine: Engine, task: u32) -> JoinHandle<T> {
+        JoinHandle {
+            inner: Inner::Inside(Joinable::new(engine, task)),
+            thread: OnceLock::new(),
+        }
+    }
+
+    /// The thread.
+    pub fn thread(&self) -> &Thread {
+        self.thread.get_or_init(|| {
+            Box::new(match &self.inner {
+                Inner::Outside(handle) => Thread(Kind::Outside(handle.thread().clone())),
+                Inner::Inside(joinable) => joinable.thread(),
+            })
+        })
+    }
+
+    /// Waits for the thread to end; its result.
+    ///
+    /// # Errors
+    /// The thread panicked; the error is what it panicked with.
+    #[track_caller]
+    pub fn join(self) -> std::thread::Result<T> {
+        match self.inner {
+            Inner::Outside(handle) => handle.join(),
+            Inner::Inside(joinable) => joinable.join(Location::caller()),
+        }
+    }
+
+    /// Whether the thread has ended.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.inner {
+            Inner::Outside(handle) => handle.is_finished(),
+            Inner::Inside(joinable) => joinable.is_finished(Location::caller()),
+        }
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").finish_non_exhaustive()
+    }
+}

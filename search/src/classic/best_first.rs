@@ -1,0 +1,244 @@
+//! Best-first search: the unexplored prefix that ranks first is run next, by priority functions of choice.
+//!
+//! As CHESS's best-first search: a queue of prefixes, and functions that order it, one after the other or as sums.
+//! An execution begins with the first prefix of the queue and goes on by default; each other alternative that it had on
+//! the way is a new prefix. So every execution is run once, in whatever order, and the search is complete when the
+//! queue is empty. Ranks that equal are taken last found first, which keeps the queue short.
+//!
+//! Memory: the choices of each execution that has prefixes in the queue. The queue has a limit; beyond it the last
+//! prefixes are dropped, and the report says how many.
+
+use super::{Prefix, Priorities};
+use intermezzo_engine::schedule::{Choice, ChoiceKind};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Operation, Plan, Strategy};
+use intermezzo_engine::trace::Trace;
+use intermezzo_sdk::TaskId;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Executions in the order of their prefixes' ranks.
+pub struct BestFirst {
+    priorities: Priorities,
+    preemptions_max: Option<u32>,
+    prefixes_max: usize,
+    /// Prefixes not yet explored, first the one to explore next.
+    open: BTreeMap<Key, Item>,
+    /// How many prefixes were found so far.
+    found: u64,
+    /// How many executions were begun.
+    round: u64,
+    /// Of the execution that runs: how many choices are prescribed, how many of them preempt, and what it was to do at
+    /// each choice beyond them.
+    fixed: usize,
+    fixed_preemptions: u32,
+    points: Vec<Point>,
+    /// The operations behind the alternatives of these choices, one after the other.
+    operations: Vec<Option<Operation>>,
+    /// Whether some alternative beyond the preemption bound was left out.
+    left_out: bool,
+    /// How many prefixes found no room.
+    dropped: u64,
+}
+
+/// Ranks, the deciding one first; then, last found first.
+type Key = (Box<[i64]>, Reverse<u64>);
+
+/// A choice of the execution that runs.
+struct Point {
+    /// Where its alternatives' operations begin in the list of all; `None` if it is not about tasks.
+    operations_at: Option<usize>,
+    /// Changes of task before it.
+    context_switches: u64,
+    /// The task that took the last step.
+    running: TaskId,
+}
+
+/// An unexplored prefix.
+struct Item {
+    /// The execution that it departs from, and where.
+    execution: Arc<[Choice]>,
+    at: usize,
+    taken: u32,
+    preemptions: u32,
+    context_switches: u64,
+    operation: Option<Operation>,
+    /// The round in which it was ranked last.
+    ranked_in: u64,
+}
+
+impl Item {
+    fn prefix(&self) -> Prefix<'_> {
+        Prefix {
+            before: &self.execution[..self.at],
+            last: Choice {
+                taken: self.taken,
+                ..self.execution[self.at]
+            },
+            preemptions: self.preemptions,
+            context_switches: self.context_switches,
+            operation: self.operation,
+        }
+    }
+}
+
+impl BestFirst {
+    /// A search in this order, with at most that many preemptions in an execution if a bound is given, and at most
+    /// `prefixes_max` prefixes in its queue.
+    pub fn new(priorities: Priorities, preemptions_max: Option<u32>, prefixes_max: usize) -> BestFirst {
+        BestFirst {
+            priorities,
+            preemptions_max,
+            prefixes_max,
+            open: BTreeMap::new(),
+            found: 0,
+            round: 0,
+            fixed: 0,
+            fixed_preemptions: 0,
+            points: Vec::new(),
+            operations: Vec::new(),
+            left_out: false,
+            dropped: 0,
+        }
+    }
+
+    /// What goes next if this alternative is taken.
+    fn operation(&self, point: &Point, alternative: u32) -> Option<Operation> {
+        self.operations[point.operations_at? + alternative as usize]
+    }
+
+    /// Every other alternative that the last execution had beyond its prefix becomes a prefix.
+    fn expand(&mut self, choices: &[Choice]) {
+        let mut execution: Option<Arc<[Choice]>> = None;
+        let mut preemptions = self.fixed_preemptions;
+        let points = std::mem::take(&mut self.points);
+        // The points may be more: a bound around this search shows it only the first choices.
+        for (choice, point) in choices.iter().skip(self.fixed).zip(&points) {
+            if let Some(operation) = self.operation(point, choice.taken) {
+                self.priorities.learn(&operation);
+            }
+        }
+        for ((at, choice), point) in choices.iter().enumerate().skip(self.fixed).zip(&points) {
+            // The first alternative last, so that among equals it comes first.
+            for taken in (0..choice.alternatives)
+                .rev()
+                .filter(|&taken| taken != choice.taken)
+            {
+                let preemptions = preemptions + choice.cost(taken);
+                if self.preemptions_max.is_some_and(|most| preemptions > most) {
+                    self.left_out = true;
+                    continue;
+                }
+                let operation = self.operation(point, taken);
+                let switches = operation.is_some_and(|operation| operation.task != point.running);
+                let execution = execution.get_or_insert_with(|| choices.into()).clone();
+                self.open(Item {
+                    execution,
+                    at,
+                    taken,
+                    preemptions,
+                    context_switches: point.context_switches + u64::from(switches),
+                    operation,
+                    ranked_in: self.round,
+                });
+            }
+            preemptions += choice.cost(choice.taken);
+        }
+        self.points = points;
+    }
+
+    /// Puts a prefix into the queue; the last one goes if there is no room.
+    fn open(&mut self, item: Item) {
+        let rank = self.priorities.rank(&item.prefix());
+        self.found += 1;
+        self.open.insert((rank, Reverse(self.found)), item);
+        if self.open.len() > self.prefixes_max {
+            self.open.pop_last();
+            self.dropped += 1;
+        }
+    }
+
+    /// The prefix that ranks first. Ranks may have grown since they were asked: each prefix is asked again at its turn,
+    /// once in a round.
+    fn pop(&mut self) -> Option<Item> {
+        loop {
+            let ((rank, found), mut item) = self.open.pop_first()?;
+            if item.ranked_in == self.round {
+                return Some(item);
+            }
+            item.ranked_in = self.round;
+            let now = self.priorities.rank(&item.prefix());
+            if now <= rank {
+                return Some(item);
+            }
+            self.open.insert((now, found), item);
+        }
+    }
+}
+
+impl Strategy for BestFirst {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        self.round += 1;
+        if self.round == 1 {
+            plan.truncate(0);
+            return true;
+        }
+        self.expand(plan.choices());
+        self.points.clear();
+        self.operations.clear();
+        let Some(item) = self.pop() else {
+            return false;
+        };
+        if let Some(operation) = &item.operation {
+            self.priorities.learn(operation);
+        }
+        let mut prefix = item.execution[..=item.at].to_vec();
+        prefix[item.at].taken = item.taken;
+        self.fixed = prefix.len();
+        self.fixed_preemptions = item.preemptions;
+        plan.replace(&prefix);
+        true
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        let is_task = point.kind == ChoiceKind::Task;
+        self.points.push(Point {
+            operations_at: is_task.then_some(self.operations.len()),
+            context_switches: point.context_switches,
+            running: point.running,
+        });
+        if is_task {
+            let operations = (0..point.alternatives).map(|alternative| point.operation(alternative));
+            self.operations.extend(operations);
+        }
+        Some(0)
+    }
+
+    fn again(&mut self) {
+        self.points.clear();
+        self.operations.clear();
+    }
+
+    fn notes(&self) -> Vec<String> {
+        if self.dropped == 0 {
+            return Vec::new();
+        }
+        vec![format!(
+            "{} of {} unexplored prefixes were dropped, for there was room for {}: the setting `prefixes` gives more",
+            self.dropped, self.found, self.prefixes_max
+        )]
+    }
+
+    fn coverage(&self, finished: bool) -> Coverage {
+        match (finished, self.dropped, self.left_out, self.preemptions_max) {
+            (true, 0, false, _) => Coverage::Exhaustive,
+            (true, 0, true, Some(bound)) => Coverage::within_preemptions(bound, None),
+            (true, 1.., ..) => Coverage::unbounded("prefixes were dropped for want of room"),
+            _ => Coverage::stopped(),
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("best-first({})", self.priorities.name())
+    }
+}

@@ -1,0 +1,144 @@
+//! Delay bounding (Emmi, Qadeer, Rakamaric, POPL 2011): all executions without a delay, then all with one, then two.
+//!
+//! The deterministic scheduler is a round robin in order of creation: it goes on with the task that took the last step
+//! while that can, else with the next one. At each decision, taking another task costs the number of tasks skipped on
+//! the way to it: alternatives come in that very order, so alternative `n` costs `n`. What is no decision between tasks
+//! (values, what the environment does) costs nothing. A task that only the environment can wake counts as one that can
+//! go, as it does for the other searches; the paper has no such tasks.
+//!
+//! A work item is a prefix that ends with a delay. Below it, depth first search branches on what is free, and every
+//! alternative that delays goes to the round of its total. So nothing is run twice, and each bound is complete before
+//! the next begins. Memory: the choices of each execution some of whose alternatives wait for a later round.
+
+use crate::branch::Branch;
+use intermezzo_engine::schedule::{Choice, ChoiceKind};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::trace::Trace;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// Executions in order of their delays.
+pub struct IterativeDelayBounding {
+    bound_max: Option<u32>,
+    /// The round that is under way: executions with exactly this many delays.
+    bound: u32,
+    /// The prefixes to explore in this round and in each later one.
+    rounds: BTreeMap<u32, VecDeque<Branch>>,
+    /// How many choices of the running item are fixed.
+    fixed: usize,
+    begun: bool,
+    /// The last round that is complete.
+    completed: Option<u32>,
+    /// Whether some alternative beyond the bound was left out.
+    left_out: bool,
+}
+
+impl IterativeDelayBounding {
+    /// A search up to `bound_max` delays, or through all executions.
+    pub fn new(bound_max: Option<u32>) -> IterativeDelayBounding {
+        IterativeDelayBounding {
+            bound_max,
+            bound: 0,
+            rounds: BTreeMap::new(),
+            fixed: 0,
+            begun: false,
+            completed: None,
+            left_out: false,
+        }
+    }
+
+    /// Keeps the alternatives that delay, at the choices from `from` on, for their rounds.
+    ///
+    /// All of these were decided by default in this round, so each alternative costs what it skips.
+    fn keep_delays(&mut self, choices: &[Choice], from: usize) {
+        let mut execution: Option<Arc<[Choice]>> = None;
+        for (at, choice) in choices.iter().enumerate().skip(from) {
+            if choice.kind != ChoiceKind::Task {
+                continue;
+            }
+            for taken in 1..choice.alternatives {
+                let total = self.bound.saturating_add(taken);
+                if self.bound_max.is_some_and(|most| total > most) {
+                    self.left_out = true;
+                    break;
+                }
+                let execution = execution.get_or_insert_with(|| choices.into()).clone();
+                let branch = Branch::beside(execution, at + 1, taken);
+                self.rounds.entry(total).or_default().push_back(branch);
+            }
+        }
+    }
+
+    /// The next prefix to explore, in this round or the first later one that has any.
+    fn pop(&mut self) -> Option<Branch> {
+        loop {
+            let mut round = self.rounds.first_entry()?;
+            let (bound, item) = (*round.key(), round.get_mut().pop_front());
+            if item.is_none() {
+                round.remove();
+                continue;
+            }
+            if bound > self.bound {
+                // Rounds between hold no execution at all.
+                self.completed = Some(bound - 1);
+                self.bound = bound;
+            }
+            return item;
+        }
+    }
+}
+
+impl Strategy for IterativeDelayBounding {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        if !self.begun {
+            self.begun = true;
+            plan.truncate(0);
+            return true;
+        }
+        // Depth first below the fixed prefix, over what costs nothing; what costs, and is now left behind, goes to
+        // later rounds.
+        let fixed = self.fixed.min(plan.choices().len());
+        let has_more =
+            |choice: &Choice| choice.kind != ChoiceKind::Task && choice.taken + 1 < choice.alternatives;
+        let free = plan.choices()[fixed..]
+            .iter()
+            .rposition(has_more)
+            .map(|at| fixed + at);
+        self.keep_delays(plan.choices(), free.map_or(fixed, |at| at + 1));
+        if let Some(at) = free {
+            plan.truncate(at + 1);
+            plan.take(at, plan.choices()[at].taken + 1);
+            return true;
+        }
+        let Some(branch) = self.pop() else {
+            self.completed = Some(self.bound_max.unwrap_or(self.bound).max(self.bound));
+            return false;
+        };
+        self.fixed = branch.length();
+        branch.prescribe(plan);
+        true
+    }
+
+    fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
+        Some(0)
+    }
+
+    fn coverage(&self, finished: bool) -> Coverage {
+        match (finished, self.left_out, self.completed) {
+            (true, false, _) => Coverage::Exhaustive,
+            (true, true, Some(bound)) => Coverage::within_delays(bound, None),
+            (_, _, Some(bound)) => Coverage::within_delays(
+                bound,
+                Some(format!(
+                    "stopped before every execution with {} delays was run",
+                    bound + 1
+                )),
+            ),
+            (_, _, None) => Coverage::stopped(),
+        }
+    }
+
+    fn name(&self) -> String {
+        "delays".into()
+    }
+}

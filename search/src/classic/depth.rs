@@ -1,0 +1,181 @@
+//! Depth bounds: beyond the first choices of an execution, the default only; or deeper and deeper.
+//!
+//! A bound around another search: it shows that search no choice beyond the depth, so that none there is ever varied.
+//! With a step it runs the search to that depth, then anew to twice that, and so on (Korf, Artificial Intelligence 27,
+//! 1985), until no execution was cut or the greatest depth is complete. What it runs again of the round before, the
+//! executions that vary nothing beyond that round's depth, is counted as redundant; in return it needs no memory.
+
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::trace::Trace;
+
+/// Makes the search that is bounded, once for each depth.
+pub(crate) type Make = Box<dyn Fn() -> Box<dyn Strategy> + Send>;
+
+/// A search within a number of choices.
+pub struct DepthBounded {
+    make: Make,
+    inner: Box<dyn Strategy>,
+    /// Choices that may be varied in this round.
+    depth: usize,
+    /// The depth of the round before, 0 in the first.
+    depth_before: usize,
+    /// The greatest depth; `None` if it is deepened until nothing is cut.
+    depth_max: Option<usize>,
+    /// By how much each round is deeper; `None` if there is only one.
+    step: Option<usize>,
+    /// Whether an execution of this round had choices beyond the depth.
+    cut: bool,
+    begun: bool,
+    redundant: u64,
+    /// The last complete round: its depth, whether it was cut, and what it covered within it.
+    completed: Option<(usize, bool, Coverage)>,
+}
+
+impl DepthBounded {
+    /// The search that `make` makes, over the first `depth` choices of each execution.
+    pub fn new(depth: u32, make: impl Fn() -> Box<dyn Strategy> + Send + 'static) -> DepthBounded {
+        DepthBounded::with(depth as usize, Some(depth as usize), None, Box::new(make))
+    }
+
+    /// The search that `make` makes, again and again: over `step` choices, then over twice as many, up to `depth_max`
+    /// of them if that is given.
+    ///
+    /// # Panics
+    /// `step` is 0.
+    pub fn deepening(
+        step: u32,
+        depth_max: Option<u32>,
+        make: impl Fn() -> Box<dyn Strategy> + Send + 'static,
+    ) -> DepthBounded {
+        assert!(step > 0, "a search deepens by at least one choice");
+        let depth_max = depth_max.map(|most| most as usize);
+        let depth = depth_max.map_or(step as usize, |most| most.min(step as usize));
+        DepthBounded::with(depth, depth_max, Some(step as usize), Box::new(make))
+    }
+
+    fn with(depth: usize, depth_max: Option<usize>, step: Option<usize>, make: Make) -> DepthBounded {
+        DepthBounded {
+            inner: make(),
+            make,
+            depth,
+            depth_before: 0,
+            depth_max,
+            step,
+            cut: false,
+            begun: false,
+            redundant: 0,
+            completed: None,
+        }
+    }
+
+    /// Notes how the last execution stands to the depths of this round and the one before.
+    fn look_at(&mut self, plan: &Plan) {
+        let choices = plan.choices();
+        self.cut |= choices.len() > self.depth;
+        let varied = choices.iter().rposition(|choice| choice.taken != 0);
+        if self.depth_before > 0 && varied.is_none_or(|at| at < self.depth_before) {
+            self.redundant += 1;
+        }
+    }
+
+    /// Begins the next round, if there is to be one.
+    fn deepen(&mut self) -> bool {
+        self.completed = Some((self.depth, self.cut, self.inner.coverage(true)));
+        let deeper = self
+            .step
+            .map_or(self.depth, |step| self.depth.saturating_add(step));
+        let deeper = self.depth_max.map_or(deeper, |most| most.min(deeper));
+        if !self.cut || deeper == self.depth {
+            return false;
+        }
+        self.redundant += self.inner.redundant();
+        (self.depth_before, self.depth) = (self.depth, deeper);
+        self.cut = false;
+        self.inner = (self.make)();
+        true
+    }
+}
+
+impl Strategy for DepthBounded {
+    fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        if self.begun {
+            self.look_at(plan);
+        }
+        self.begun = true;
+        plan.truncate(self.depth);
+        if self.inner.next(plan, trace) {
+            return true;
+        }
+        // The new search begins at the beginning.
+        self.deepen() && {
+            plan.truncate(0);
+            self.inner.next(plan, trace)
+        }
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        if point.choices < self.depth {
+            self.inner.choose(point)
+        } else {
+            Some(0)
+        }
+    }
+
+    fn again(&mut self) {
+        self.inner.again();
+    }
+
+    fn goes_past_departures(&self) -> bool {
+        self.inner.goes_past_departures()
+    }
+
+    fn asks_always(&self) -> bool {
+        self.inner.asks_always()
+    }
+
+    fn is_unsure(&self) -> bool {
+        self.inner.is_unsure()
+    }
+
+    fn redundant(&self) -> u64 {
+        self.redundant + self.inner.redundant()
+    }
+
+    fn reduction(&self) -> &'static str {
+        self.inner.reduction()
+    }
+
+    fn heeds_scope(&self) -> bool {
+        self.inner.heeds_scope()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.inner.notes()
+    }
+
+    fn coverage(&self, finished: bool) -> Coverage {
+        match &self.completed {
+            // In the first round: what is complete may still be cut.
+            None => self.inner.coverage(finished).within_depth(self.depth as u32),
+            Some((_, false, covered)) => covered.clone(),
+            Some((depth, true, covered)) => {
+                let covered = covered.clone().within_depth(*depth as u32);
+                if finished {
+                    covered
+                } else {
+                    covered.because("stopped before every execution of the next depth was run")
+                }
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        let inner = self.inner.name();
+        match (self.step, self.depth_max) {
+            (None, Some(depth)) => format!("{inner}, depth {depth}"),
+            (Some(step), Some(depth)) => format!("{inner}, depth {step} by {step} up to {depth}"),
+            (Some(step), None) => format!("{inner}, depth {step} by {step}"),
+            (None, None) => unreachable!("a search that is not deepened has its depth"),
+        }
+    }
+}

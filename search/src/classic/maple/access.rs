@@ -1,0 +1,136 @@
+//! Which operations are accesses that depend on one another, and the static places at which they are.
+//!
+//! Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012) knows accesses to memory, and the taking and releasing of locks.
+//! Here an access is a visible operation on an atomic, a lock, a reference count, a channel, a condition variable (waiting
+//! on it, and notifying), or on plain memory where that is a schedule point. Differs: condition variables and channels are
+//! accessed too, because what Rust programs get wrong is often the order of just those; accesses to plain memory that are no
+//! schedule points are none, for nobody can be scheduled in front of them. Threads, barriers, parking and one-time
+//! initialisations only order ([`super::order`]).
+
+use intermezzo_engine::trace::{Lock, lock};
+use intermezzo_sdk::{Class, SyncVar, SyncVarAccess, SyncVarOp};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// The word for what an operation does at its place: the same whether it succeeds or fails, so that it is known before it
+/// has happened. `None` if it is no access.
+pub(super) fn word(op: SyncVarOp) -> Option<&'static str> {
+    use SyncVarOp::*;
+    Some(match op {
+        AtomicLoad => "load",
+        AtomicStore => "store",
+        AtomicRmw | AtomicRmwFailed => "update",
+        LockAcquire | SharedAcquire => "lock",
+        LockTryAcquire | SharedTryAcquire | LockTryFailed => "try",
+        LockRelease | SharedRelease => "unlock",
+        CondvarWait => "wait",
+        NotifyOne | NotifyAll => "notify",
+        ChannelSend | ChannelReceive | ChannelTryFailed | ChannelClose => "channel",
+        CountUp | CountDown | CountRead => "count",
+        DataRead => "read",
+        DataWrite => "write",
+        _ => return None,
+    })
+}
+
+/// One access of an execution: what an event does to one variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub task: u32,
+    /// The how-manieth event of its task it belongs to, from 1.
+    pub index: u32,
+    pub var: u32,
+    /// Where, by its number in [`Places`].
+    pub place: u32,
+    pub class: Class,
+    pub lock: Lock,
+}
+
+impl Access {
+    /// Whether the order of the two makes a difference.
+    pub(super) fn depends(&self, other: &Access) -> bool {
+        self.var == other.var && !self.class.commutes(other.class)
+    }
+
+    /// Whether `next`, of another task, can depend on this one with nothing between them that depends on both.
+    ///
+    /// Of two operations on a lock that is a release and a taking: what else two tasks do to it is never next to each other.
+    pub(crate) fn leads_to(&self, next: &Access) -> bool {
+        let locks = match (self.lock, next.lock) {
+            (Lock::No, _) | (_, Lock::No) => true,
+            (first, second) => (first, second) == (Lock::Releases, Lock::Takes),
+        };
+        self.task != next.task && locks && self.depends(next)
+    }
+
+    /// What an event does: one access or none, two where it works on two variables.
+    pub(super) fn of(event: &SyncVarAccess, place: u32) -> SmallVec<[Access; 2]> {
+        let access = |var: SyncVar, op: SyncVarOp, lock| {
+            let class = Class::of(op, false)?;
+            Some(Access {
+                task: event.event.task.0,
+                index: event.event.index,
+                var: var.0,
+                place,
+                class,
+                lock,
+            })
+        };
+        let own = access(event.var, event.op, lock(event.op));
+        // Who waits on a condition variable releases the mutex in the same step.
+        let mutex = event.other_var();
+        let second = (mutex != SyncVar::NONE)
+            .then(|| access(mutex, SyncVarOp::LockRelease, Lock::Releases))
+            .flatten();
+        own.into_iter().chain(second).collect()
+    }
+}
+
+/// The static places of an exploration: source place and word, `src/ring.rs:12:9 store`. That is the same in every
+/// execution, process and build of one source.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    names: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Places {
+    /// The number of the place of this name.
+    pub(crate) fn number(&mut self, name: String) -> u32 {
+        let Places { names, numbers } = self;
+        *numbers.entry(name).or_insert_with_key(|name| {
+            names.push(name.clone());
+            names.len() as u32 - 1
+        })
+    }
+
+    /// The name of a place.
+    pub(crate) fn name(&self, place: u32) -> &str {
+        self.names.get(place as usize).map_or("nowhere", |name| name)
+    }
+}
+
+/// The source file of a place: what is before line, column and word.
+pub(super) fn file(place: &str) -> &str {
+    let site = place.rsplit_once(' ').map_or(place, |(site, _)| site);
+    site.rsplitn(3, ':').nth(2).unwrap_or(site)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_have_files() {
+        for (place, of) in [
+            ("src/ring.rs:12:9 store", "src/ring.rs"),
+            ("C:\\a b\\ring.rs:1:2 lock", "C:\\a b\\ring.rs"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(file(place), of);
+        }
+        let mut places = Places::default();
+        let numbers = ["a", "b", "a"].map(|name| places.number(name.into()));
+        assert_eq!((numbers, places.name(1)), ([0, 1, 0], "b"));
+    }
+}

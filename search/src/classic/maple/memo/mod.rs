@@ -1,0 +1,248 @@
+//! The memo: which iRoots were exposed, or tried in vain, by all explorations that share it. Maple, section 5.
+//!
+//! It survives runs, inputs and processes. An iRoot goes by the places in it, and counts as long as the text of their source
+//! files is the same ([`stamp`]): so tests that exercise the same code share what they know of it. An exploration that found
+//! an error adds nothing more, so that it finds it again.
+
+mod contents;
+mod error;
+mod file;
+mod stamp;
+
+pub use error::{MemoError, MemoProblem};
+
+use super::access::{Places, file as file_of};
+use super::iroot::IRoot;
+use contents::Test;
+use file::Locked;
+use stamp::Stamps;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What a memo says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Memo {
+    /// The stamps of source files.
+    files: BTreeMap<String, String>,
+    /// Exposed by an execution that did not fail.
+    pub(super) exposed: BTreeSet<IRoot>,
+    /// Never exposed, and how often that was tried.
+    pub(super) tried: BTreeMap<IRoot, u32>,
+    /// What was run of each test.
+    tests: BTreeMap<String, Test>,
+}
+
+/// What an exploration has to add.
+pub(super) struct News<'a> {
+    pub(super) program: &'a str,
+    /// Whether the exploration is over.
+    pub(super) over: bool,
+    pub(super) executions: u64,
+    pub(super) attempts: u64,
+    pub(super) exposed: &'a BTreeSet<IRoot>,
+    /// Attempts in vain.
+    pub(super) tried: &'a BTreeMap<IRoot, u32>,
+}
+
+/// The file of a memo.
+#[derive(Debug)]
+pub(super) struct MemoFile {
+    path: PathBuf,
+    stamps: Stamps,
+}
+
+impl MemoFile {
+    /// The memo in that file, if it is there, and what it says of sources as they are.
+    ///
+    /// # Errors
+    /// It cannot be read, or is none.
+    pub(super) fn open(path: &Path, places: &mut Places) -> Result<(MemoFile, Memo), MemoError> {
+        let mut file = MemoFile {
+            path: path.to_owned(),
+            stamps: Stamps::default(),
+        };
+        let read = Locked::new(path).and_then(|locked| locked.read());
+        let memo = read.and_then(|text| contents::parse(text.as_deref(), places));
+        let mut memo = memo.map_err(|problem| file.refused(problem))?;
+        let outdated: Vec<String> = memo
+            .files
+            .iter()
+            .filter(|(name, stamp)| file.stamps.of(name) != **stamp)
+            .map(|(name, _)| name.clone())
+            .collect();
+        memo.drop_files(&outdated, places);
+        Ok((file, memo))
+    }
+
+    fn refused(&self, problem: MemoProblem) -> MemoError {
+        MemoError {
+            path: self.path.clone(),
+            problem,
+        }
+    }
+
+    /// Adds what is new to what the file says now: others may have added to it meanwhile.
+    ///
+    /// # Errors
+    /// It cannot be read or written, or is no memo any more: then it is left alone.
+    pub(super) fn add(&mut self, places: &mut Places, news: &News<'_>) -> Result<(), MemoError> {
+        let MemoFile { path, stamps } = self;
+        let added = (|| {
+            let locked = Locked::new(path)?;
+            let mut memo = contents::parse(locked.read()?.as_deref(), places)?;
+            memo.take(news, places, stamps);
+            locked.write(&contents::text(&memo, places))
+        })();
+        added.map_err(|problem| self.refused(problem))
+    }
+}
+
+impl Memo {
+    /// Drops what lies in these source files.
+    fn drop_files(&mut self, files: &[String], places: &Places) {
+        let outdated = |iroot: &IRoot| {
+            let mut of = iroot.places().iter().map(|&place| file_of(places.name(place)));
+            of.any(|file| files.iter().any(|outdated| outdated == file))
+        };
+        self.exposed.retain(|iroot| !outdated(iroot));
+        self.tried.retain(|iroot, _| !outdated(iroot));
+        self.files.retain(|file, _| !files.contains(file));
+    }
+
+    /// Takes up what is new. What is said of source files that have changed since is dropped.
+    fn take(&mut self, news: &News<'_>, places: &Places, stamps: &mut Stamps) {
+        let iroots = news.exposed.iter().chain(news.tried.keys());
+        let files: BTreeSet<&str> = iroots
+            .flat_map(|iroot| iroot.places())
+            .map(|&place| file_of(places.name(place)))
+            .collect();
+        let stamped: Vec<(String, String)> = files
+            .into_iter()
+            .map(|file| (file.to_owned(), stamps.of(file)))
+            .collect();
+        let changed = stamped
+            .iter()
+            .filter(|(file, stamp)| self.files.get(file).is_some_and(|known| known != stamp));
+        let changed: Vec<String> = changed.map(|(file, _)| file.clone()).collect();
+        self.drop_files(&changed, places);
+        self.files.extend(stamped);
+        self.exposed.extend(news.exposed);
+        for (iroot, times) in news.tried {
+            let tried = self.tried.entry(*iroot).or_default();
+            *tried = tried.saturating_add(*times);
+        }
+        let exposed = &self.exposed;
+        self.tried.retain(|iroot, _| !exposed.contains(iroot));
+        let test = self.tests.entry(news.program.to_owned()).or_default();
+        // What a file says may be anything.
+        test.explorations = test.explorations.saturating_add(u64::from(news.over));
+        test.executions = test.executions.saturating_add(news.executions);
+        test.attempts = test.attempts.saturating_add(news.attempts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source file, a memo beside it, and an exploration that exposed one iRoot there and tried another.
+    struct Scene {
+        directory: PathBuf,
+        places: Places,
+        exposed: IRoot,
+        tried: IRoot,
+    }
+
+    impl Scene {
+        fn new(name: &str) -> Scene {
+            let directory =
+                std::env::temp_dir().join(format!("intermezzo-stale-{name}-{}", std::process::id()));
+            std::fs::create_dir_all(&directory).unwrap();
+            let mut places = Places::default();
+            let mut place =
+                |file: &str, at: &str| places.number(format!("{}/{file}:{at}", directory.display()));
+            let (a, b, c) = (
+                place("a.rs", "1:1 store"),
+                place("a.rs", "2:1 load"),
+                place("b.rs", "1:1 update"),
+            );
+            Scene {
+                exposed: IRoot::new(1, &[a, b]).unwrap(),
+                tried: IRoot::new(1, &[a, c]).unwrap(),
+                directory,
+                places,
+            }
+        }
+
+        fn write(&self, file: &str, text: &str) {
+            std::fs::write(self.directory.join(file), text).unwrap();
+        }
+
+        fn add(&mut self) {
+            let (mut file, _) = self.open();
+            let news = News {
+                program: "test",
+                over: true,
+                executions: 5,
+                attempts: 3,
+                exposed: &BTreeSet::from([self.exposed]),
+                tried: &BTreeMap::from([(self.tried, 2)]),
+            };
+            file.add(&mut self.places, &news).unwrap();
+        }
+
+        fn open(&mut self) -> (MemoFile, Memo) {
+            MemoFile::open(&self.directory.join("memo"), &mut self.places).unwrap()
+        }
+    }
+
+    impl Drop for Scene {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.directory);
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_a_source_holds_until_it_changes() {
+        let mut scene = Scene::new("changes");
+        scene.write("a.rs", "fn a() {}");
+        scene.write("b.rs", "fn b() {}");
+        scene.add();
+        scene.add();
+        let (_, memo) = scene.open();
+        assert_eq!(memo.exposed, BTreeSet::from([scene.exposed]));
+        assert_eq!(memo.tried, BTreeMap::from([(scene.tried, 4)]));
+        assert_eq!(
+            memo.tests["test"],
+            Test {
+                explorations: 2,
+                executions: 10,
+                attempts: 6
+            }
+        );
+        scene.write("b.rs", "fn c() {}");
+        let (_, memo) = scene.open();
+        assert_eq!((memo.exposed.len(), memo.tried.len()), (1, 0));
+        scene.write("b.rs", "fn b() {}");
+        assert_eq!(scene.open().1.tried.len(), 1, "as it was");
+        scene.write("a.rs", "fn a() { }");
+        let (_, memo) = scene.open();
+        assert_eq!((memo.exposed.len(), memo.tried.len()), (0, 0));
+        // Who adds something of the new text drops what was of the old.
+        scene.add();
+        let (_, memo) = scene.open();
+        assert_eq!(memo.tried, BTreeMap::from([(scene.tried, 2)]));
+    }
+
+    #[test]
+    fn what_was_exposed_was_not_tried_in_vain() {
+        let mut scene = Scene::new("exposed");
+        scene.write("a.rs", "");
+        scene.write("b.rs", "");
+        scene.add();
+        (scene.exposed, scene.tried) = (scene.tried, scene.exposed);
+        scene.add();
+        let (_, memo) = scene.open();
+        assert_eq!((memo.exposed.len(), memo.tried.len()), (2, 0));
+    }
+}

@@ -1,0 +1,35 @@
+//! The place of an operation, found fast.
+
+use super::access;
+use super::session::Session;
+use intermezzo_sdk::SyncVarOp;
+use std::collections::HashMap;
+use std::panic::Location;
+
+/// Looks places up, and remembers them by address: one place may have several.
+pub(crate) struct Place {
+    session: Session,
+    known: HashMap<(usize, &'static str), u32>,
+}
+
+impl Place {
+    /// Places of that session.
+    pub(super) fn new(session: Session) -> Place {
+        Place {
+            session,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The number of the place of an operation; `None` if it is no access.
+    pub(super) fn of(&mut self, op: SyncVarOp, site: &'static Location<'static>) -> Option<u32> {
+        let word = access::word(op)?;
+        let key = (std::ptr::from_ref(site).addr(), word);
+        let session = &self.session;
+        let number = *self.known.entry(key).or_insert_with(|| {
+            let (file, line, column) = (site.file(), site.line(), site.column());
+            session.get().place(format!("{file}:{line}:{column} {word}"))
+        });
+        Some(number)
+    }
+}

@@ -1,0 +1,326 @@
+//! Which single dependencies could have come true in an execution, and in others like it: Maple's online profiler (sections 3.3
+//! to 3.5).
+//!
+//! For each variable there is a history of the accesses of each task, with what its task knew ([`super::order`]) and the critical
+//! sections it was in, annotated. Of two accesses that conflict, `A => B` is predicted if `B` does not come before `A` in that
+//! order, and if each lock that both held lets it: no access in between in either of the two sections that would depend on
+//! both. Which accesses come later in a section is known at its end, so an access waits until then for its predictions.
+//! Accesses that are alike in all that are one entry.
+//!
+//! Differs: the paper asks for the last access of one section and the first of the other, whatever they do; a read after a
+//! write keeps nobody from reading what was written, so the classes of the accesses are annotated instead of two bits. And
+//! sections have no number in an entry, so that rounds of a loop are alike. Misses: what other control flow would bring, and
+//! dependencies that the order of this execution ruled out by chance. Promises some that no execution has: an order that
+//! comes of values is not seen.
+
+use super::access::Access;
+use super::locks::{Held, Section};
+use super::order::Order;
+use intermezzo_engine::trace::Lock;
+use intermezzo_sdk::{Class, SyncVarAccess, TaskId, VectorClock};
+use std::collections::{HashMap, HashSet};
+
+/// The classes of some accesses, as a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Classes(u8);
+
+impl Classes {
+    fn add(&mut self, class: Class) {
+        self.0 |= 1 << class as u8;
+    }
+
+    /// Whether one of them depends on both.
+    fn separate(self, first: Class, second: Class) -> bool {
+        let separates = |class: &Class| !class.commutes(first) && !class.commutes(second);
+        Class::ALL
+            .iter()
+            .filter(|&&class| self.0 & 1 << class as u8 != 0)
+            .any(separates)
+    }
+}
+
+/// A critical section as an access saw it: what its task did to the same variable in it before, and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Annotated {
+    lock: u32,
+    exclusive: bool,
+    /// Where the lock was taken, if that was in the vulnerability window.
+    place: Option<u32>,
+    earlier: Classes,
+    later: Classes,
+}
+
+/// Accesses of one task that are alike.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Entry {
+    pub task: u32,
+    pub var: u32,
+    pub place: u32,
+    class: Class,
+    lock: Lock,
+    known: VectorClock,
+    sections: Vec<Annotated>,
+}
+
+impl Entry {
+    /// Whether it comes before the other in every execution, as far as can be told.
+    fn precedes(&self, other: &Entry) -> bool {
+        let own = self.known.get(TaskId(self.task));
+        other.known.get(TaskId(self.task)) >= own
+    }
+
+    fn access(&self) -> Access {
+        Access {
+            task: self.task,
+            index: 0,
+            var: self.var,
+            place: self.place,
+            class: self.class,
+            lock: self.lock,
+        }
+    }
+
+    /// Whether `next` could depend on it at once.
+    fn can_lead_to(&self, next: &Entry) -> bool {
+        self.access().leads_to(&next.access()) && !next.precedes(self) && self.locks_allow(next)
+    }
+
+    /// If the two takings can block each other: see [`Profiler::deadlocks`].
+    fn blocks(&self, other: &Entry) -> Option<[(u32, u32); 2]> {
+        let holds = |entry: &Entry, wanted: &Entry| {
+            let mut sections = entry.sections.iter().filter(|section| section.lock == wanted.var);
+            let conflicts = |section: &&Annotated| section.exclusive || wanted.class == Class::Write;
+            sections.find(conflicts)?.place
+        };
+        let kept_apart = self.sections.iter().any(|own| {
+            let same = |theirs: &Annotated| theirs.lock == own.lock && (theirs.exclusive || own.exclusive);
+            other.sections.iter().any(same)
+        });
+        let free = self.task < other.task && !self.precedes(other) && !other.precedes(self) && !kept_apart;
+        let (own, theirs) = (holds(self, other)?, holds(other, self)?);
+        free.then_some([(own, self.place), (theirs, other.place)])
+    }
+
+    fn locks_allow(&self, next: &Entry) -> bool {
+        let common = self.sections.iter().flat_map(|own| {
+            let same = next.sections.iter().filter(move |other| other.lock == own.lock);
+            same.map(move |other| (own, other))
+        });
+        common
+            .filter(|(own, other)| own.exclusive || other.exclusive)
+            .all(|(own, other)| {
+                !own.later.separate(self.class, next.class) && !other.earlier.separate(self.class, next.class)
+            })
+    }
+}
+
+/// An access that has not been put into its history, because a section that it was in goes on.
+#[derive(Debug)]
+struct Waiting {
+    number: u32,
+    entry: Entry,
+    /// The numbers of its sections, and whether they go on.
+    sections: Vec<(u32, bool)>,
+}
+
+/// An access in the order of its task, for who looks for pairs of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Profiled {
+    /// The how-manieth event of its task it belongs to.
+    pub index: u32,
+    pub var: u32,
+    /// The number of its entry.
+    pub entry: u32,
+}
+
+/// Predicts the dependencies of one execution after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Profiler {
+    order: Order,
+    held: Held,
+    waiting: Vec<Vec<Waiting>>,
+    entries: Vec<Entry>,
+    numbers: HashMap<Entry, u32>,
+    of_var: HashMap<u32, Vec<u32>>,
+    /// Which entries could depend on each.
+    next: Vec<Vec<u32>>,
+    edges: HashSet<(u32, u32)>,
+    /// What each task did to each variable in its open sections.
+    in_section: HashMap<(u32, u32), Classes>,
+    tasks: Vec<Vec<Profiled>>,
+    /// The entry of each access, by its number.
+    settled: Vec<u32>,
+}
+
+impl Profiler {
+    /// Forgets the last execution.
+    pub(super) fn clear(&mut self) {
+        *self = Profiler::default();
+    }
+
+    /// Takes up the next event, which makes these accesses; what is near is at most `window` events of a task away.
+    pub(super) fn add(&mut self, event: &SyncVarAccess, accesses: &[Access], window: u32) {
+        let task = event.event.task.0;
+        if self.tasks.len() <= task as usize {
+            self.tasks.resize_with(task as usize + 1, Vec::new);
+            self.waiting.resize_with(task as usize + 1, Vec::new);
+        }
+        let place = accesses.first().map_or(u32::MAX, |access| access.place);
+        let ended = self.held.add(event, place);
+        for access in accesses {
+            self.note(access, ended, window);
+        }
+        // What it publishes, whoever takes it up comes after it.
+        self.order.add(event);
+        if let Some(section) = ended {
+            self.end(task, section.number);
+        }
+    }
+
+    /// An access of an event that ends that section, if it ends one.
+    fn note(&mut self, access: &Access, ended: Option<Section>, window: u32) {
+        let (task, var) = (access.task, access.var);
+        let held = self.held.by(task).iter().copied();
+        // To take or release a lock is no access within its own section; the one that a wait ends still holds for its
+        // condition variable.
+        let sections: Vec<Section> = held.chain(ended).filter(|section| section.lock != var).collect();
+        for waiting in &mut self.waiting[task as usize] {
+            if waiting.entry.var == var {
+                let open = waiting.sections.iter().zip(&mut waiting.entry.sections);
+                open.filter(|((_, open), _)| *open)
+                    .for_each(|(_, annotated)| annotated.later.add(access.class));
+            }
+        }
+        let annotated = |section: &Section| Annotated {
+            lock: section.lock,
+            exclusive: section.exclusive,
+            place: Some(section.place).filter(|_| access.index - section.index <= window),
+            earlier: self
+                .in_section
+                .get(&(section.number, var))
+                .copied()
+                .unwrap_or_default(),
+            later: Classes::default(),
+        };
+        let entry = Entry {
+            task,
+            var,
+            place: access.place,
+            class: access.class,
+            lock: access.lock,
+            sections: sections.iter().map(annotated).collect(),
+            known: self.order.clock(task).clone(),
+        };
+        for section in &sections {
+            self.in_section
+                .entry((section.number, var))
+                .or_default()
+                .add(access.class);
+        }
+        let number = self.settled.len() as u32;
+        self.settled.push(u32::MAX);
+        self.tasks[task as usize].push(Profiled {
+            index: access.index,
+            var,
+            entry: number,
+        });
+        let waiting = Waiting {
+            number,
+            entry,
+            sections: sections.iter().map(|section| (section.number, true)).collect(),
+        };
+        if sections.is_empty() {
+            self.settle(waiting);
+        } else {
+            self.waiting[task as usize].push(waiting);
+        }
+    }
+
+    /// A section of the task is over.
+    fn end(&mut self, task: u32, number: u32) {
+        let mut waiting = std::mem::take(&mut self.waiting[task as usize]);
+        for one in &mut waiting {
+            let ended = one.sections.iter_mut().filter(|(section, _)| *section == number);
+            ended.for_each(|(_, open)| *open = false);
+        }
+        let (open, closed): (Vec<_>, Vec<_>) = waiting
+            .into_iter()
+            .partition(|one| one.sections.iter().any(|(_, open)| *open));
+        self.waiting[task as usize] = open;
+        closed.into_iter().for_each(|one| self.settle(one));
+    }
+
+    /// All is known of an access: what it is predicted with, if there is none like it.
+    fn settle(&mut self, waiting: Waiting) {
+        let Waiting { number, entry, .. } = waiting;
+        if let Some(&known) = self.numbers.get(&entry) {
+            self.settled[number as usize] = known;
+            return;
+        }
+        let own = self.entries.len() as u32;
+        self.settled[number as usize] = own;
+        self.next.push(Vec::new());
+        let history = self.of_var.entry(entry.var).or_default();
+        for &other in history.iter() {
+            let there = &self.entries[other as usize];
+            if there.task == entry.task {
+                continue;
+            }
+            if there.can_lead_to(&entry) {
+                self.next[other as usize].push(own);
+                self.edges.insert((other, own));
+            }
+            if entry.can_lead_to(there) {
+                self.next[own as usize].push(other);
+                self.edges.insert((own, other));
+            }
+        }
+        history.push(own);
+        self.numbers.insert(entry.clone(), own);
+        self.entries.push(entry);
+    }
+
+    /// The execution is over, and with it all sections.
+    pub(crate) fn finish(&mut self) {
+        for waiting in std::mem::take(&mut self.waiting).into_iter().flatten() {
+            self.settle(waiting);
+        }
+        for access in self.tasks.iter_mut().flatten() {
+            access.entry = self.settled[access.entry as usize];
+        }
+    }
+
+    /// The pairs of takings of locks that can block each other: of each the place where the lock was taken that the other
+    /// wants, and the place of the taking itself. Two tasks take two locks the other way round, and no third lock keeps them
+    /// apart.
+    pub(crate) fn deadlocks(&self) -> impl Iterator<Item = [(u32, u32); 2]> + '_ {
+        let takes = |entry: &&Entry| entry.lock == Lock::Takes && !entry.sections.is_empty();
+        let entries = move || self.entries.iter().filter(takes);
+        entries().flat_map(move |one| entries().filter_map(move |other| one.blocks(other)))
+    }
+
+    /// The entry of that number.
+    pub(super) fn entry(&self, number: u32) -> &Entry {
+        &self.entries[number as usize]
+    }
+
+    /// How many entries there are.
+    pub(super) fn entries(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
+    /// Which entries could depend on this one at once.
+    pub(super) fn next(&self, entry: u32) -> &[u32] {
+        &self.next[entry as usize]
+    }
+
+    /// Whether the second entry could depend on the first at once.
+    pub(super) fn leads(&self, first: u32, second: u32) -> bool {
+        self.edges.contains(&(first, second))
+    }
+
+    /// The accesses of each task in order, once the execution is over.
+    pub(super) fn tasks(&self) -> &[Vec<Profiled>] {
+        &self.tasks
+    }
+}

@@ -1,0 +1,337 @@
+//! The active scheduler: an execution that is to expose one iRoot. After Maple, section 4.
+//!
+//! Priorities are strict: of the tasks that can go on, the one of the highest priority does, until it cannot. A task that comes
+//! to one of the first two places of the iRoot goes below all others, and so stays there until another comes to the other
+//! place, or until nobody else can go on. From the first access on (*watch mode*) everything is watched: who comes to what is
+//! wanted next goes at once; who would come in between goes below the others; and if somebody does come in between, it all
+//! begins again with the next instance. Among several instances a coin decides; once the first dependency has come true
+//! it is loaded. The second attempt turns the initial priorities around.
+//!
+//! Differs: all tasks whose next operation is known are seen to have come to it, not only the one that runs; a task that
+//! yields goes below those of its kind, because nobody else would ever run; values are chosen at random. There are no
+//! delays, because there is nothing outside of the execution to wait for.
+
+use super::script::{Script, Wanted};
+use crate::classic::maple::{Access, IRoot, Place};
+use intermezzo_engine::record::Event;
+use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_engine::strategy::ChoicePoint;
+use intermezzo_sdk::{EventId, SiteId, SyncVar, SyncVarAccess, TaskId};
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use smallvec::SmallVec;
+use std::collections::{HashMap, HashSet};
+
+/// One in so many instances makes the scheduler begin anew where the first dependency has come true.
+const LOADED: u32 = 8;
+
+/// One in so many adversities of the environment happens.
+const ADVERSITY: u32 = 8;
+
+/// Who comes first where nothing else decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Initial {
+    /// The task that was created first.
+    Older,
+    /// The task that was created last.
+    Younger,
+    /// Whoever a number drawn for it says.
+    Drawn(u64),
+}
+
+/// An execution that is to expose an iRoot.
+pub(super) struct Active {
+    script: Script,
+    initial: Initial,
+    window: u32,
+    random: Xoshiro256PlusPlus,
+    /// How many of the wanted accesses have been made, and by whom to what, of which class.
+    done: Vec<Access>,
+    /// Events taken in.
+    seen: usize,
+    /// The instance that waits for its partner: a task, and the number of its event.
+    held: Option<(u32, u32)>,
+    /// Instances that do not wait.
+    passed: HashSet<(u32, u32)>,
+    /// How low each task is because it yielded.
+    lowered: HashMap<u32, u32>,
+    places: Place,
+}
+
+/// A task that can go on, and what it does next.
+struct Next {
+    alternative: u32,
+    task: u32,
+    /// The event that it is going to be.
+    index: u32,
+    /// What it accesses first; `None` if it accesses nothing.
+    access: Option<Access>,
+}
+
+impl Active {
+    /// An execution for this iRoot, of which the two accesses of a task are at most `window` events apart.
+    pub(super) fn new(
+        iroot: &IRoot,
+        (attempt, window): (u32, u32),
+        random: Xoshiro256PlusPlus,
+        places: Place,
+    ) -> Active {
+        let mut random = random;
+        Active {
+            script: Script::of(iroot, attempt % 2 == 1),
+            initial: match attempt {
+                0 => Initial::Older,
+                1 => Initial::Younger,
+                _ => Initial::Drawn(random.random()),
+            },
+            window,
+            random,
+            done: Vec::new(),
+            seen: 0,
+            held: None,
+            passed: HashSet::new(),
+            lowered: HashMap::new(),
+            places,
+        }
+    }
+
+    /// Which alternative to take.
+    pub(super) fn choose(&mut self, point: &ChoicePoint<'_>) -> u32 {
+        self.take_in(point.events);
+        match point.kind {
+            ChoiceKind::Task => {}
+            ChoiceKind::Value | ChoiceKind::Waiter => return self.random.random_range(0..point.alternatives),
+            _ if self.random.random_ratio(1, ADVERSITY) => {
+                return self.random.random_range(0..point.alternatives);
+            }
+            _ => return 0,
+        }
+        let nexts = self.nexts(point);
+        let runs = point.running.0;
+        if !point.preempts && nexts.iter().any(|next| next.task == runs) {
+            let lowest = self.lowered.values().max().map_or(0, |lowest| lowest + 1);
+            self.lowered.insert(runs, lowest + 1);
+        }
+        let taken = match self.done.len() {
+            0 => self.seek(&nexts),
+            done if done < self.script.wanted.len() => self.watch(&nexts),
+            _ => self.first(&nexts, |_| 0),
+        };
+        taken.map_or(0, |at| nexts[at].alternative)
+    }
+
+    /// What the tasks among the alternatives do next, of those that need no adversity for it.
+    fn nexts(&mut self, point: &ChoicePoint<'_>) -> Vec<Next> {
+        let mut nexts = Vec::new();
+        let mut alternative = 0;
+        let mut tasks = Vec::new();
+        point.for_each_task(|task| {
+            tasks.push((alternative, task));
+            alternative += 1;
+        });
+        for (alternative, task) in tasks {
+            if !point.is_enabled(task.0) {
+                continue;
+            }
+            let Some(operation) = point.pending(task) else {
+                continue;
+            };
+            let index = point.tasks[task.0 as usize].events + 1;
+            let event = SyncVarAccess {
+                event: EventId { task, index },
+                var: operation.var,
+                op: operation.op,
+                order: Default::default(),
+                read: 0,
+                // Which mutex a wait releases is not known yet.
+                written: u64::from(SyncVar::NONE.0),
+                site: SiteId(0),
+            };
+            let place = self.places.of(operation.op, operation.site);
+            let accesses = place.map_or_else(SmallVec::new, |place| Access::of(&event, place));
+            nexts.push(Next {
+                alternative,
+                task: task.0,
+                index,
+                access: accesses.first().copied(),
+            });
+        }
+        nexts
+    }
+
+    /// Takes in what has happened since.
+    fn take_in(&mut self, events: &[Event]) {
+        for event in &events[self.seen.min(events.len())..] {
+            let told = SyncVarAccess {
+                event: EventId {
+                    task: TaskId(event.task),
+                    index: event.index,
+                },
+                var: SyncVar(event.var),
+                op: event.op,
+                order: event.order,
+                read: event.read,
+                written: event.written,
+                site: SiteId(0),
+            };
+            if let Some(place) = self.places.of(event.op, event.site) {
+                for access in Access::of(&told, place) {
+                    self.happened(&access);
+                }
+            }
+        }
+        self.seen = events.len();
+    }
+
+    /// The next of the accesses that are wanted.
+    fn wanted(&self) -> Option<&Wanted> {
+        self.script.wanted.get(self.done.len())
+    }
+
+    /// Whether an access is the one that is wanted next.
+    fn fits(&self, access: &Access) -> bool {
+        let Some(wanted) = self.wanted() else {
+            return false;
+        };
+        let earlier = self.script.wanted.iter().zip(&self.done);
+        let consistent = |(other, done): (&Wanted, &Access)| {
+            (other.who == wanted.who) == (done.task == access.task)
+                && (other.what == wanted.what) == (done.var == access.var)
+        };
+        wanted.place == access.place && earlier.into_iter().all(consistent)
+    }
+
+    /// Whether an access comes between two that are to follow each other.
+    fn separates(&self, access: &Access) -> bool {
+        let done = self.done.len();
+        let pending = |&&(first, second): &&(usize, usize)| first < done && second >= done;
+        let dependencies = self.script.dependencies.iter().filter(pending);
+        let clean = self.script.clean.iter().filter(pending);
+        let vars = self.done.iter().map(|done| done.var);
+        dependencies
+            .map(|&(first, _)| &self.done[first])
+            .any(|first| first.depends(access))
+            || clean
+                .map(|&(first, _)| &self.done[first])
+                .any(|first| first.task == access.task && vars.clone().any(|var| var == access.var))
+    }
+
+    fn happened(&mut self, access: &Access) {
+        if self.wanted().is_none() {
+            return;
+        }
+        if self.fits(access) {
+            self.done.push(*access);
+            return;
+        }
+        let too_late = |first: &Access| {
+            first.task == access.task && access.index.saturating_sub(first.index) > self.window
+        };
+        if self.separates(access) || self.done.iter().any(too_late) {
+            self.begin_anew();
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        self.done.clear();
+        self.held = None;
+    }
+
+    /// The task that goes first of those of the least tier.
+    fn first(&self, nexts: &[Next], tier: impl Fn(&Next) -> u32) -> Option<usize> {
+        let rank = |next: &Next| {
+            let initial = match self.initial {
+                Initial::Older => u64::from(next.task),
+                Initial::Younger => u64::from(u32::MAX - next.task),
+                Initial::Drawn(drawn) => {
+                    (drawn ^ u64::from(next.task)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16
+                }
+            };
+            let lowered = self.lowered.get(&next.task).copied().unwrap_or(0);
+            (tier(next), lowered, initial)
+        };
+        (0..nexts.len()).min_by_key(|&at| rank(&nexts[at]))
+    }
+
+    /// Nothing has been done yet: brings two tasks to the first two places.
+    fn seek(&mut self, nexts: &[Next]) -> Option<usize> {
+        let [first, second] = self.script.candidates();
+        let same_var = self.script.wanted[0].what == self.script.wanted[1].what;
+        let at = |next: &Next, place| next.access.is_some_and(|access| access.place == place);
+        let meets = |one: &Next, other: &Next| {
+            let (Some(one), Some(other)) = (one.access, other.access) else {
+                return false;
+            };
+            let there = one.place == first && other.place == second;
+            there && one.task != other.task && (one.var == other.var) == same_var
+        };
+        let met = (0..nexts.len()).find(|&one| nexts.iter().any(|other| meets(&nexts[one], other)));
+        if met.is_some() {
+            return met;
+        }
+        for next in nexts.iter().filter(|next| at(next, first) || at(next, second)) {
+            let instance = (next.task, next.index);
+            if self.passed.contains(&instance) || self.held == Some(instance) {
+                continue;
+            }
+            let holder = |(task, index)| nexts.iter().any(|next| (next.task, next.index) == (task, index));
+            match self.held.filter(|&held| holder(held)) {
+                Some(held) if self.random.random() => {
+                    self.passed.insert(held);
+                    self.held = Some(instance);
+                }
+                Some(_) => drop(self.passed.insert(instance)),
+                None => self.held = Some(instance),
+            }
+        }
+        let held = self.held;
+        self.first(nexts, |next| u32::from(Some((next.task, next.index)) == held))
+    }
+
+    /// Something has been done: goes on to what is wanted next, and keeps others from coming in between.
+    fn watch(&mut self, nexts: &[Next]) -> Option<usize> {
+        let fitting: Vec<usize> = (0..nexts.len())
+            .filter(|&at| nexts[at].access.is_some_and(|access| self.fits(&access)))
+            .collect();
+        if let Some(&at) = fitting.first() {
+            return Some(at);
+        }
+        if self.done.len() >= 2 && self.tempted(nexts) {
+            self.begin_anew();
+            return self.seek(nexts);
+        }
+        let who = self.wanted().map(|wanted| wanted.who);
+        let task_of = |who: Option<usize>| {
+            let done = self.script.wanted.iter().zip(&self.done);
+            let mut of = done.filter(|(wanted, _)| Some(wanted.who) == who);
+            of.next().map(|(_, access)| access.task)
+        };
+        let (wanted, other) = (task_of(who), task_of(who.map(|who| 1 - who)));
+        self.first(nexts, |next| {
+            if Some(next.task) == wanted {
+                0
+            } else if Some(next.task) == other {
+                3
+            } else if next.access.is_some_and(|access| self.separates(&access)) {
+                2
+            } else {
+                1
+            }
+        })
+    }
+
+    /// Whether to drop what has been done for another instance of the first access.
+    fn tempted(&mut self, nexts: &[Next]) -> bool {
+        let first = self.script.wanted[0].place;
+        let mut tempted = false;
+        for next in nexts {
+            let elsewhere = next.access.is_some_and(|access| access.place == first);
+            if elsewhere && self.passed.insert((next.task, next.index)) && self.random.random_ratio(1, LOADED)
+            {
+                self.passed.remove(&(next.task, next.index));
+                tempted = true;
+            }
+        }
+        tempted
+    }
+}

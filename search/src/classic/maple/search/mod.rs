@@ -1,0 +1,181 @@
+//! Coverage-driven search: exposes iRoots, one after the other. Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012).
+//!
+//! First come *profile runs*, drawn at random, which show what could be exposed, until three of them in a row have
+//! predicted nothing new. Then each predicted iRoot that no execution has exposed is tried, idiom by idiom, by an active
+//! scheduler ([`active`]): as often as `iroot_attempts` says, in all explorations that share a memo. When none is left, the search
+//! is over.
+//!
+//! Differs: attempts predict too, so that what only they come to is tried as well; the first profile run preempts nobody,
+//! and later ones are random walks, every other one of which mostly stays where it is (the paper takes its best random
+//! tester, which has many context switches). Misses: what needs more than two dependencies, or certain values.
+
+mod active;
+mod script;
+
+use crate::classic::maple::{IRoot, Place, Session};
+use active::Active;
+use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::trace::Trace;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeSet;
+
+/// Profile runs in a row that predict nothing new before attempts begin: the paper's number.
+const QUIET_RUNS: u32 = 3;
+
+/// How likely a profile run that mostly stays does so: as much as lets a task do several things at once.
+const STAYS: f64 = 0.85;
+
+/// The search that exposes iRoots.
+pub(crate) struct CoverageDriven {
+    session: Session,
+    seed: u64,
+    attempts_max: u32,
+    executions: u64,
+    /// Profile runs in a row that predicted nothing new.
+    quiet_runs: u32,
+    /// What is to be tried, in order.
+    queue: BTreeSet<IRoot>,
+    run: Run,
+    random: Xoshiro256PlusPlus,
+}
+
+/// The execution that runs.
+enum Run {
+    /// None yet.
+    Nothing,
+    /// A profile run without preemptions.
+    Plain,
+    /// A profile run, drawn at random; one that mostly stays with a task while it can.
+    Drawn { stays: bool },
+    /// An attempt to expose the iRoot that the session was told of.
+    Attempt(Box<Active>),
+}
+
+impl CoverageDriven {
+    /// A search that exposes what the session says could be exposed, trying each iRoot so often.
+    pub(super) fn new(session: Session, seed: u64, attempts_max: u32) -> CoverageDriven {
+        CoverageDriven {
+            session,
+            seed,
+            attempts_max,
+            executions: 0,
+            quiet_runs: 0,
+            queue: BTreeSet::new(),
+            run: Run::Nothing,
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+        }
+    }
+
+    /// Takes in what the last execution came to.
+    fn learn(&mut self) {
+        let mut session = self.session.get();
+        session.settle_attempt();
+        let before = self.queue.len();
+        let fresh = session.take_fresh();
+        let attempts_max = self.attempts_max;
+        self.queue.extend(
+            fresh
+                .into_iter()
+                .filter(|iroot| session.is_due(iroot, attempts_max)),
+        );
+        let new = self.queue.len() > before;
+        self.queue.retain(|iroot| session.is_due(iroot, attempts_max));
+        match self.run {
+            Run::Nothing | Run::Attempt(..) => {}
+            Run::Plain | Run::Drawn { .. } if new => self.quiet_runs = 0,
+            Run::Plain | Run::Drawn { .. } => self.quiet_runs += 1,
+        }
+    }
+
+    /// What to run next; `None` if there is nothing left.
+    fn next_run(&mut self) -> Option<Run> {
+        if self.quiet_runs < QUIET_RUNS {
+            return Some(match self.executions {
+                0 => Run::Plain,
+                number => Run::Drawn {
+                    stays: number % 2 == 0,
+                },
+            });
+        }
+        let iroot = *self.queue.first()?;
+        let mut session = self.session.get();
+        session.aim(iroot);
+        let attempt = session.attempts(&iroot);
+        let window = session.window();
+        drop(session);
+        let active = Active::new(
+            &iroot,
+            (attempt, window),
+            self.random.clone(),
+            Place::new(self.session.clone()),
+        );
+        Some(Run::Attempt(Box::new(active)))
+    }
+
+    fn restart(&mut self) {
+        // An odd multiplier keeps the seeds of different executions different.
+        let seed = self
+            .seed
+            .wrapping_add(self.executions.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        self.random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    }
+}
+
+impl Strategy for CoverageDriven {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        plan.truncate(0);
+        self.learn();
+        self.restart();
+        let Some(run) = self.next_run() else {
+            self.run = Run::Nothing;
+            return false;
+        };
+        self.run = run;
+        self.executions += 1;
+        true
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        let stays = match &mut self.run {
+            Run::Nothing | Run::Plain => return Some(0),
+            Run::Attempt(active) => return Some(active.choose(point)),
+            Run::Drawn { stays } => *stays && point.kind == ChoiceKind::Task,
+        };
+        if stays && self.random.random_bool(STAYS) {
+            return Some(0);
+        }
+        Some(self.random.random_range(0..point.alternatives))
+    }
+
+    fn anew(&mut self) -> Option<Box<dyn Strategy>> {
+        self.session.get().begin_anew();
+        let session = self.session.clone();
+        Some(Box::new(CoverageDriven::new(
+            session,
+            self.seed,
+            self.attempts_max,
+        )))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let left = self.queue.len();
+        if left == 0 {
+            return Vec::new();
+        }
+        vec![format!(
+            "coverage: the search ended before {left} predicted iRoots were tried as often as they should be"
+        )]
+    }
+
+    fn coverage(&self, _: bool) -> Coverage {
+        Coverage::Sampled {
+            executions: self.executions,
+        }
+    }
+
+    fn name(&self) -> String {
+        "coverage".into()
+    }
+}

@@ -1,0 +1,78 @@
+//! What an iRoot wants done: its accesses in an order in which they can come, with who does them to what.
+
+use crate::classic::maple::IRoot;
+
+/// One access that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// Its place, by number.
+    pub(super) place: u32,
+    /// Which of the two tasks does it.
+    pub(super) who: usize,
+    /// Which of the two variables it is to.
+    pub(super) what: usize,
+}
+
+/// The accesses of an iRoot, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Script {
+    pub(super) wanted: Vec<Wanted>,
+    /// The dependencies: which access is to follow which at once.
+    pub(super) dependencies: &'static [(usize, usize)],
+    /// Between which two accesses of one task that one is not to access either variable.
+    pub(super) clean: &'static [(usize, usize)],
+}
+
+impl Script {
+    /// The script of an iRoot. One of idiom 5 has two: `other` is where its second task begins.
+    pub(super) fn of(iroot: &IRoot, other: bool) -> Script {
+        let place = iroot.places();
+        let wanted = |parts: &[(usize, usize, usize)]| {
+            let each = parts.iter().map(|&(at, who, what)| Wanted {
+                place: place[at],
+                who,
+                what,
+            });
+            each.collect()
+        };
+        let (wanted, dependencies, clean): (Vec<Wanted>, &[_], &[_]) = match iroot.idiom {
+            1 => (wanted(&[(0, 0, 0), (1, 1, 0)]), &[(0, 1)], &[]),
+            2 => (
+                wanted(&[(0, 0, 0), (1, 1, 0), (2, 0, 0)]),
+                &[(0, 1), (1, 2)],
+                &[(0, 2)],
+            ),
+            3 => (
+                wanted(&[(0, 0, 0), (1, 1, 0), (2, 1, 0), (3, 0, 0)]),
+                &[(0, 1), (2, 3)],
+                &[(0, 3)],
+            ),
+            4 => (
+                wanted(&[(0, 0, 0), (1, 1, 0), (2, 1, 1), (3, 0, 1)]),
+                &[(0, 1), (2, 3)],
+                &[(0, 3)],
+            ),
+            // Both tasks reach their first accesses; then each goes on to its second.
+            _ if other => (
+                wanted(&[(2, 1, 1), (0, 0, 0), (3, 0, 1), (1, 1, 0)]),
+                &[(0, 2), (1, 3)],
+                &[(0, 3), (1, 2)],
+            ),
+            _ => (
+                wanted(&[(0, 0, 0), (2, 1, 1), (1, 1, 0), (3, 0, 1)]),
+                &[(0, 2), (1, 3)],
+                &[(0, 3), (1, 2)],
+            ),
+        };
+        Script {
+            wanted,
+            dependencies,
+            clean,
+        }
+    }
+
+    /// The places at which a task is to stop and wait for the other: the first two accesses.
+    pub(super) fn candidates(&self) -> [u32; 2] {
+        [self.wanted[0].place, self.wanted[1].place]
+    }
+}

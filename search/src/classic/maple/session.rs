@@ -1,0 +1,378 @@
+//! The iRoots of one exploration: what its executions exposed and predicted, and the memo it goes by.
+
+use super::access::{Access, Places};
+use super::exposed::Detector;
+use super::iroot::IRoot;
+use super::measured::{IRootCoverage, IRootsExposed, Point, Searched, thinned};
+use super::memo::{Memo, MemoError, MemoFile, News};
+use super::observer::Observer;
+use super::place::Place;
+use super::predict::predicted;
+use super::profile::Profiler;
+use super::search::CoverageDriven;
+use intermezzo_engine::strategy::{Operation, Strategy};
+use intermezzo_engine::trace::{Lock, lock};
+use intermezzo_sdk::{Class, Monitor, SyncVarAccess};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The iRoots of an exploration: shared by the monitor that tells of executions, the search, and the driver.
+#[derive(Clone)]
+pub struct Session(Arc<Mutex<Inner>>);
+
+/// What an exploration wants done about iRoots.
+pub struct Options {
+    /// `true` if they are searched for; else they are only measured.
+    pub searches: bool,
+    /// How many events of a task two accesses of an iRoot are at most apart.
+    pub window: u32,
+    /// The file of the memo; `None` for none.
+    pub memo: Option<PathBuf>,
+    /// Time between two writes of that file.
+    pub write_every: Duration,
+}
+
+/// What a session knows.
+pub(crate) struct Inner {
+    program: String,
+    window: u32,
+    places: Places,
+    detector: Detector,
+    /// Where iRoots are searched for: predicts them.
+    profiler: Option<Profiler>,
+    found: Found,
+    /// What the last execution exposed, until it is known whether it failed.
+    last: Vec<IRoot>,
+    last_failed: bool,
+    /// The iRoot that it was to expose, if there was one.
+    target: Option<IRoot>,
+    /// Whether any execution failed.
+    failed: bool,
+    /// What was exposed and tried before.
+    known: Memo,
+    memo: Option<Keeping>,
+    over: bool,
+}
+
+/// What was found in an exploration.
+#[derive(Default)]
+struct Found {
+    executions: u64,
+    exposed: HashSet<IRoot>,
+    counts: IRootsExposed,
+    curve: Vec<Point>,
+    predicted: HashSet<IRoot>,
+    /// Of these, those that the search has not heard of.
+    fresh: BTreeSet<IRoot>,
+    overflowed: bool,
+    /// Exposed by executions of which it is known whether they failed.
+    settled: BTreeSet<IRoot>,
+    /// Attempts that exposed nothing, of those this exploration made.
+    tried: BTreeMap<IRoot, u32>,
+    attempts: u64,
+    successes: u64,
+}
+
+/// The file of a memo, and when it was last written.
+struct Keeping {
+    file: MemoFile,
+    every: Duration,
+    written: Instant,
+    /// What has been written so far: executions, attempts, and attempts in vain.
+    executions: u64,
+    attempts: u64,
+    tried: BTreeMap<IRoot, u32>,
+}
+
+impl Session {
+    /// Opens a session of the test of this name.
+    ///
+    /// # Errors
+    /// The memo cannot be read, or is none.
+    pub fn open(options: &Options, program: &str) -> Result<Session, MemoError> {
+        let mut places = Places::default();
+        let (known, memo) = match &options.memo {
+            None => (Memo::default(), None),
+            Some(path) => {
+                let (file, known) = MemoFile::open(path, &mut places)?;
+                let keeping = Keeping {
+                    file,
+                    every: options.write_every,
+                    written: Instant::now(),
+                    executions: 0,
+                    attempts: 0,
+                    tried: BTreeMap::new(),
+                };
+                (known, Some(keeping))
+            }
+        };
+        Ok(Session(Arc::new(Mutex::new(Inner {
+            program: program.to_owned(),
+            window: options.window,
+            places,
+            detector: Detector::default(),
+            profiler: options.searches.then(Profiler::default),
+            found: Found::default(),
+            last: Vec::new(),
+            last_failed: false,
+            target: None,
+            failed: false,
+            known,
+            memo,
+            over: false,
+        }))))
+    }
+
+    /// What it knows, for a moment.
+    pub(super) fn get(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The monitor that tells it of executions.
+    pub fn observer(&self) -> Box<dyn Monitor> {
+        Box::new(Observer::new(self.clone()))
+    }
+
+    /// Returns the search by its iRoots, which tries to expose each at most `attempts_max` times, in all explorations that share a memo.
+    pub fn strategy(&self, seed: u64, attempts_max: u32) -> Box<dyn Strategy> {
+        Box::new(CoverageDriven::new(self.clone(), seed, attempts_max))
+    }
+
+    /// The last execution ended with tasks that want this next, and wait for ever; or with none.
+    pub fn stuck(&self, wanted: &[Operation]) {
+        let mut places = Place::new(self.clone());
+        let takes = wanted.iter().filter(|next| lock(next.op) == Lock::Takes);
+        let wants = takes.filter_map(|next| Some((next, places.of(next.op, next.site)?)));
+        let wants: Vec<(&Operation, u32)> = wants.collect();
+        if wants.is_empty() {
+            return;
+        }
+        let mut inner = self.get();
+        let access = |(next, place): (&Operation, u32)| Access {
+            task: next.task.0,
+            // Whatever it was going to be, it comes after all that the task did.
+            index: inner.detector.events_of(next.task.0) + 1,
+            var: next.var.0,
+            place,
+            class: Class::of(next.op, false).unwrap_or(Class::Write),
+            lock: Lock::Takes,
+        };
+        let wants: Vec<Access> = wants.into_iter().map(access).collect();
+        let window = inner.window;
+        inner.detector.stuck(&wants, window);
+        inner.expose();
+    }
+
+    /// The last execution showed an error.
+    pub fn failed(&self) {
+        self.get().last_failed = true;
+    }
+
+    /// The search is over: what was exposed, and why the memo could not be written, if it could not. It listens no more.
+    pub fn close(&self) -> (IRootCoverage, Option<MemoError>) {
+        let mut inner = self.get();
+        inner.over = true;
+        inner.settle_attempt();
+        inner.settle();
+        let problem = inner.keep();
+        (inner.measured(), problem)
+    }
+}
+
+impl Inner {
+    /// Whether executions still count.
+    pub(super) fn listens(&self) -> bool {
+        !self.over
+    }
+
+    /// The number of the place of this name.
+    pub(super) fn place(&mut self, name: String) -> u32 {
+        self.places.number(name)
+    }
+
+    /// How many events of a task two accesses of an iRoot are at most apart.
+    pub(crate) fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// An execution is to be told of.
+    pub(super) fn begin(&mut self) {
+        self.settle();
+        self.detector.clear();
+        if let Some(profiler) = &mut self.profiler {
+            profiler.clear();
+        }
+    }
+
+    /// The next event of the execution, which makes these accesses.
+    pub(super) fn add(&mut self, event: &SyncVarAccess, accesses: &[Access]) {
+        for access in accesses {
+            self.detector.add(*access, self.window);
+        }
+        if let Some(profiler) = &mut self.profiler {
+            profiler.add(event, accesses, self.window);
+        }
+    }
+
+    /// The execution is over.
+    pub(super) fn end(&mut self) {
+        self.found.executions += 1;
+        self.expose();
+        let found = &mut self.found;
+        if let Some(profiler) = &mut self.profiler {
+            profiler.finish();
+            let (predicted, whole) = predicted(profiler, self.window);
+            found.overflowed |= !whole;
+            for iroot in predicted {
+                if found.predicted.insert(iroot) {
+                    found.fresh.insert(iroot);
+                }
+            }
+        }
+    }
+
+    /// Takes in what the detector has found in the execution that was the last.
+    fn expose(&mut self) {
+        let found = &mut self.found;
+        let before = found.exposed.len();
+        self.last.clear();
+        for iroot in self.detector.found() {
+            self.last.push(*iroot);
+            if found.exposed.insert(*iroot) {
+                found.counts.0[usize::from(iroot.idiom) - 1] += 1;
+            }
+        }
+        if found.exposed.len() > before {
+            found.curve.retain(|point| point.execution < found.executions);
+            found.curve.push(Point {
+                execution: found.executions,
+                exposed: found.counts,
+            });
+        }
+    }
+
+    /// It is known by now whether the last execution failed.
+    fn settle(&mut self) {
+        self.failed |= std::mem::take(&mut self.last_failed);
+        self.found.settled.extend(self.last.drain(..));
+        let due = |keeping: &Keeping| keeping.written.elapsed() >= keeping.every;
+        if !self.over && self.memo.as_ref().is_some_and(due) {
+            // What it fails with, the last time will tell.
+            let _ = self.keep();
+        }
+    }
+
+    /// The search begins anew: what it was is forgotten.
+    pub(crate) fn begin_anew(&mut self) {
+        self.settle();
+        self.target = None;
+        self.found = Found::default();
+        if let Some(keeping) = &mut self.memo {
+            (keeping.executions, keeping.attempts) = (0, 0);
+            keeping.tried.clear();
+        }
+    }
+
+    /// The predicted iRoots that were not taken yet.
+    pub(crate) fn take_fresh(&mut self) -> BTreeSet<IRoot> {
+        std::mem::take(&mut self.found.fresh)
+    }
+
+    /// Whether an iRoot is to be tried, at most so often.
+    pub(crate) fn is_due(&self, iroot: &IRoot, attempts_max: u32) -> bool {
+        !self.found.exposed.contains(iroot)
+            && !self.known.exposed.contains(iroot)
+            && self.attempts(iroot) < attempts_max
+    }
+
+    /// How often an iRoot has been tried in vain, in this exploration and by the memo.
+    pub(crate) fn attempts(&self, iroot: &IRoot) -> u32 {
+        let before = self.known.tried.get(iroot).copied().unwrap_or(0);
+        before + self.found.tried.get(iroot).copied().unwrap_or(0)
+    }
+
+    /// The next execution is to expose this iRoot.
+    pub(crate) fn aim(&mut self, iroot: IRoot) {
+        self.target = Some(iroot);
+    }
+
+    /// Counts what came of the attempt that was the last execution, if it was one.
+    pub(crate) fn settle_attempt(&mut self) {
+        let Some(iroot) = self.target.take() else { return };
+        self.found.attempts += 1;
+        if self.last.contains(&iroot) {
+            self.found.successes += 1;
+        } else {
+            *self.found.tried.entry(iroot).or_default() += 1;
+        }
+    }
+
+    /// Adds what is new to the memo's file, if there is one and no execution has failed: what fails is to be found again.
+    fn keep(&mut self) -> Option<MemoError> {
+        let Inner {
+            program,
+            places,
+            found,
+            memo,
+            ..
+        } = self;
+        let keeping = memo.as_mut().filter(|_| !self.failed)?;
+        let told = |iroot| keeping.tried.get(iroot).copied().unwrap_or(0);
+        let news = News {
+            program,
+            over: self.over,
+            executions: found.executions - keeping.executions,
+            attempts: found.attempts - keeping.attempts,
+            exposed: &found.settled,
+            tried: &found
+                .tried
+                .iter()
+                .map(|(iroot, times)| (*iroot, times - told(iroot)))
+                .filter(|(_, times)| *times > 0)
+                .collect(),
+        };
+        let added = keeping.file.add(places, &news);
+        keeping.written = Instant::now();
+        if added.is_ok() {
+            (keeping.executions, keeping.attempts) = (found.executions, found.attempts);
+            keeping.tried.clone_from(&found.tried);
+        }
+        added.err()
+    }
+
+    fn measured(&self) -> IRootCoverage {
+        let found = &self.found;
+        let mut names: Vec<(u8, String)> = found
+            .exposed
+            .iter()
+            .map(|iroot| (iroot.idiom, iroot.name(&self.places)))
+            .collect();
+        names.sort();
+        let searched_for = |point: &&Point| point.exposed.total() == found.counts.total();
+        let saturated = found.curve.iter().find(searched_for);
+        let count =
+            |of: &dyn Fn(&IRoot) -> bool| found.predicted.iter().filter(|iroot| of(iroot)).count() as u64;
+        let known = |iroot: &IRoot| self.known.exposed.contains(iroot);
+        let search = self.profiler.is_some().then(|| Searched {
+            predicted: found.predicted.len() as u64,
+            predicted_exposed: count(&|iroot| found.exposed.contains(iroot) || known(iroot)),
+            known: count(&|iroot| !found.exposed.contains(iroot) && known(iroot)),
+            attempts: found.attempts,
+            successes: found.successes,
+            overflowed: found.overflowed,
+        });
+        IRootCoverage {
+            exposed: found.counts,
+            total: found.counts.total(),
+            window: self.window,
+            saturated_at: saturated
+                .filter(|_| found.counts.total() > 0)
+                .map_or(0, |point| point.execution),
+            curve: thinned(found.curve.clone()),
+            search,
+            names: names.into_iter().map(|(_, name)| name).collect(),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The searches of the papers that the usual ones came from, kept for study and for comparison.
+//!
+//! None of the others imports them; only [`policies`](crate::policies) makes those that draw.
+
+mod best_first;
+mod delays;
+mod depth;
+pub mod maple;
+mod pct_all;
+mod pct_vars;
+mod priority;
+mod ranked;
+
+pub use best_first::BestFirst;
+pub use delays::IterativeDelayBounding;
+pub use depth::DepthBounded;
+pub(crate) use pct_all::PctAll;
+pub(crate) use pct_vars::PctVars;
+pub use priority::{BuiltIn, Prefix, Priorities, Priority, PriorityKind, PrioritySpec};
+pub use ranked::{Ranked, ThreadBound};

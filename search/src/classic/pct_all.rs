@@ -1,0 +1,97 @@
+//! PCT without chance: every order of priorities that matters, with every placement of changes.
+//!
+//! From the proof of the bound in Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010; CHESS has it as de-randomised
+//! PCT. Of the initial priorities it matters only whose is the lowest: the others may be in any order, and are in that of
+//! creation here. So n k (k-1) .. executions, with `depth - 1` factors after n, provoke every bug of depth d. That is a
+//! claim about tests that have no more tasks and steps than the executions that were learned from; the report says if
+//! one had. Choices that are not about tasks take their default: a bug that needs another is missed. What else differs is
+//! said in `pct.rs`.
+
+use crate::sampling::pct::places;
+use crate::sampling::priorities::{Changes, Priorities};
+use crate::sampling::{Drawn, Generator, Policy, Profile};
+use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_engine::strategy::ChoicePoint;
+
+/// All lowest tasks, with all placements of `depth - 1` changes.
+pub(crate) struct PctAll {
+    depth: u32,
+    priorities: Priorities,
+    changes: Changes,
+}
+
+impl PctAll {
+    /// For bugs of this depth, at least 1.
+    pub(crate) fn new(depth: u32) -> PctAll {
+        PctAll {
+            depth,
+            priorities: Priorities::default(),
+            changes: Changes::default(),
+        }
+    }
+}
+
+/// How many places each change has that come after the ones before it were placed.
+fn places_left(depth: u32, known: &Profile) -> impl Iterator<Item = u64> + use<> {
+    let all = places(depth, known);
+    (0..u64::from(depth - 1)).map(move |placed| all - placed)
+}
+
+impl Policy for PctAll {
+    fn name(&self) -> String {
+        format!("pct-all({})", self.depth)
+    }
+
+    fn begin(&mut self, number: u64, known: &Profile, _: &mut Generator) {
+        let tasks = known.tasks().max(1);
+        self.priorities.begin_in_order((number % tasks) as u32);
+        self.changes.begin();
+        let mut rest = number / tasks;
+        let mut taken: Vec<u64> = Vec::new();
+        for (level, left) in (0..).zip(places_left(self.depth, known)) {
+            // The so manieth of those that are not taken.
+            let mut place = rest % left + 1;
+            rest /= left;
+            for &other in &taken {
+                place += u64::from(other <= place);
+            }
+            let at = taken.partition_point(|&other| other < place);
+            taken.insert(at, place);
+            self.changes.add(place, level);
+        }
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>, _: &Profile, random: &mut Generator) -> u32 {
+        match point.kind {
+            ChoiceKind::Task => self.changes.choose(&mut self.priorities, point, random, |_| true),
+            _ => 0,
+        }
+    }
+
+    fn executions(&self, known: &Profile) -> Option<u64> {
+        let tasks = known.tasks().max(1);
+        Some(places_left(self.depth, known).fold(tasks, u64::saturating_mul))
+    }
+
+    fn notes(&self, drawn: &Drawn<'_>) -> Vec<String> {
+        let all = self.executions(drawn.known).unwrap_or(u64::MAX);
+        let (tasks, steps) = (drawn.known.tasks(), drawn.known.steps());
+        let name = self.name();
+        vec![match (drawn.complete, drawn.beyond) {
+            (false, _) => format!("{name}: not all of its {all} executions were run: it claims nothing"),
+            (true, true) => format!(
+                "{name}: all of its {all} executions were run, but some had more than the {tasks} tasks or the {steps} steps \
+                 of the first ones: it claims nothing"
+            ),
+            (true, false) => format!(
+                "{name}: all of its {all} executions were run: a bug of depth {} in executions of at most {tasks} tasks and \
+                 {steps} steps that other tasks could have come before, that needs no other choice, was found if there is one",
+                self.depth
+            ),
+        }]
+    }
+
+    fn fork(&self) -> Box<dyn Policy> {
+        Box::new(PctAll::new(self.depth))
+    }
+}

@@ -1,0 +1,128 @@
+//! What is left to run, by rank; and within a rank one set of variables after the other.
+
+use super::orders::Orders;
+use super::variables::{Known, Variables};
+use crate::branch::Branch;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// How much an execution asks for: the order of the search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Level {
+    pub(super) preemptions: u32,
+    pub(super) variables: u32,
+    /// How many tasks come in every order; 0 if they go in any.
+    pub(super) threads: u32,
+}
+
+/// The variables after accesses to which an execution was preempted, or their arrays: as they are known, and their numbers in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Set(SmallVec<[(Known, u32); 2]>);
+
+impl Set {
+    /// How many there are.
+    pub(super) fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    /// With one more, unless it is there.
+    pub(super) fn with(&self, variable: Option<(Known, u32)>) -> Set {
+        let mut set = self.clone();
+        if let Some(variable) = variable
+            && let Err(at) = set.0.binary_search(&variable)
+        {
+            set.0.insert(at, variable);
+        }
+        set
+    }
+
+    /// The variables, as they are known.
+    pub(super) fn known(&self) -> Vec<Known> {
+        self.0.iter().map(|(known, _)| *known).collect()
+    }
+
+    /// Their numbers in the execution.
+    pub(super) fn numbers(&self) -> SmallVec<[u32; 2]> {
+        self.0.iter().map(|(_, number)| *number).collect()
+    }
+}
+
+/// An unexplored prefix.
+#[derive(Clone)]
+pub(super) struct Item {
+    pub(super) branch: Branch,
+    pub(super) level: Level,
+    pub(super) set: Set,
+    pub(super) orders: Orders,
+}
+
+/// Unexplored prefixes, by level and by the variables that each search of a set goes by.
+#[derive(Default)]
+pub(super) struct Agenda {
+    levels: BTreeMap<Level, BTreeMap<Vec<Known>, Vec<Item>>>,
+    /// The set under way: its items, the next one last.
+    under_way: Vec<Item>,
+    /// Whether sets are left to come as they do.
+    dynamic: bool,
+}
+
+impl Agenda {
+    /// With `dynamic`, neither the number of variables nor the set decides what comes first.
+    pub(super) fn new(dynamic: bool) -> Agenda {
+        Agenda {
+            dynamic,
+            ..Agenda::default()
+        }
+    }
+
+    /// Where an item belongs in the order.
+    fn place(&self, level: Level) -> Level {
+        Level {
+            variables: if self.dynamic { 0 } else { level.variables },
+            ..level
+        }
+    }
+
+    pub(super) fn add(&mut self, item: Item) {
+        let set = if self.dynamic {
+            Vec::new()
+        } else {
+            item.set.known()
+        };
+        let level = self.place(item.level);
+        let sets = self.levels.entry(level).or_default();
+        sets.entry(set).or_default().push(item);
+    }
+
+    /// The level of what is to be run next, if there is anything.
+    pub(super) fn next_level(&self) -> Option<Level> {
+        let first = self.levels.keys().next().copied();
+        match self.under_way.last() {
+            Some(item) => Some(self.place(item.level)),
+            None => first,
+        }
+    }
+
+    /// Takes what is to be run next, if there is anything up to that level.
+    pub(super) fn take(&mut self, level: Level, variables: &Variables) -> Option<Item> {
+        if self.under_way.is_empty() {
+            let mut first = self.levels.first_entry().filter(|first| *first.key() <= level)?;
+            let sets = first.get_mut();
+            let best = sets.keys().min_by(|one, other| variables.order(one, other));
+            let best = best.expect("a level has a set").clone();
+            self.under_way = sets.remove(&best).expect("one of the sets");
+            if sets.is_empty() {
+                first.remove();
+            }
+            self.under_way
+                .sort_by(|one, other| one.branch.order(&other.branch).reverse());
+        }
+        self.under_way.pop()
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.levels.clear();
+        self.under_way.clear();
+    }
+}

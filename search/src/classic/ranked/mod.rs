@@ -1,0 +1,350 @@
+//! Ranked search: executions in order of how many preemptions, variables and tasks a failure takes (Bindal, Bansal, Lal:
+//! Variable and Thread Bounding for Systematic Testing of Multithreaded Programs).
+//!
+//! A preemption counts against the variable that the preempted task accessed last; one before its first access counts against
+//! none. An execution of rank (c, v) has c preemptions, which count against v variables. Ranks are searched in order, and
+//! in each one set of variables after the other (`variables.rs`). With a bound on threads, tasks go by strict priorities
+//! (`orders.rs`), in as many orders as make it probable that every order of so many tasks is among them
+//! (`permutations.rs`); a rank is then (c, v, t).
+//!
+//! Differs: the paper searches each set from the beginning. Here an execution of c preemptions is a prefix of one of c + 1, and is
+//! run once, for the set of its own variables; the search of a larger set goes on from there. So nothing is run twice, and no
+//! set has to be known before the rank that it belongs to.
+//!
+//! With `dynamic` sets are not searched one by one: the first preemptions choose the variables, and later ones follow
+//! accesses to these (the paper's VT-CHESS). The paper lets the first v preemptions choose, even if two of them are at
+//! one variable, so that a third at another is left out; here it takes v variables, so that both ways cover the same.
+//!
+//! Arrays count element by element, or each as one variable (`arrays.rs`).
+//!
+//! Misses: what a bound leaves out, and the report says so; with a bound on threads also, by the chance that was asked for, orders.
+//! Memory: some hundred bytes for each prefix put aside.
+
+mod agenda;
+mod arrays;
+mod claim;
+mod orders;
+mod permutations;
+mod pruning;
+mod threads;
+mod variables;
+
+pub use threads::ThreadBound;
+
+use crate::branch::Branch;
+use agenda::{Agenda, Item, Level, Set};
+use intermezzo_engine::schedule::{Choice, ChoiceKind};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::trace::Trace;
+use orders::{Orders, Way};
+use pruning::Pruning;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use threads::{More, Threads};
+use variables::{Known, Variables};
+
+/// Executions by rank.
+pub struct Ranked {
+    preemptions_max: Option<u32>,
+    variables_max: Option<u32>,
+    dynamic: bool,
+    /// The bound on threads, if there is one.
+    threads: Option<Threads>,
+    /// `None` if nothing is pruned.
+    pruning: Option<Pruning>,
+    variables: Variables,
+    agenda: Agenda,
+    /// What is under way: everything of a lower level is complete.
+    level: Level,
+    /// What the running execution belongs to.
+    set: Set,
+    own_level: Level,
+    /// How many of its choices are the item's, and how many were prescribed.
+    fixed: usize,
+    prescribed: usize,
+    /// Who goes next in it, and who went after the prescribed choices.
+    orders: Orders,
+    orders_prescribed: Orders,
+    /// Its choices beyond the fixed ones.
+    points: Vec<Point>,
+    begun: bool,
+    left_out: LeftOut,
+    /// The most preemptions within the bounds that an execution could have, in some order.
+    preemptions: u32,
+}
+
+/// What was left out.
+#[derive(Clone, Copy, Debug, Default)]
+struct LeftOut {
+    /// Executions with more preemptions, within the bound on variables.
+    preemptions: bool,
+    /// Those at more variables, within the bound on preemptions.
+    variables: bool,
+    /// Those beyond both bounds.
+    both: bool,
+}
+
+/// A choice of the running execution.
+struct Point {
+    /// The ways to go on that were not tried, the next one last.
+    untried: SmallVec<[Way; 2]>,
+    /// Those that preempt, and the variable that counts against.
+    preempting: SmallVec<[Way; 2]>,
+    variable: Option<(Known, u32)>,
+    could_preempt: bool,
+}
+
+impl Ranked {
+    /// A search up to these bounds, if they are given. `dynamic` lets the first preemptions choose the variables.
+    pub fn new(
+        preemptions_max: Option<u32>,
+        variables_max: Option<u32>,
+        threads: Option<ThreadBound>,
+        dynamic: bool,
+    ) -> Ranked {
+        let threads = threads.map(Threads::new);
+        let level = Level {
+            threads: if threads.is_some() { 2 } else { 0 },
+            ..Level::default()
+        };
+        Ranked {
+            preemptions_max,
+            variables_max,
+            dynamic,
+            threads,
+            pruning: None,
+            variables: Variables::new(false),
+            agenda: Agenda::new(dynamic),
+            level,
+            set: Set::default(),
+            own_level: level,
+            fixed: 0,
+            prescribed: 0,
+            orders: Orders::Free,
+            orders_prescribed: Orders::Free,
+            points: Vec::new(),
+            begun: false,
+            left_out: LeftOut::default(),
+            preemptions: 0,
+        }
+    }
+
+    /// With arrays that count as one variable each.
+    pub fn with_whole_arrays(mut self) -> Ranked {
+        self.variables = Variables::new(true);
+        self
+    }
+
+    /// With states that were reached before not gone on from, remembered in so many bytes.
+    pub fn pruned(mut self, bytes: usize) -> Ranked {
+        self.pruning = Some(Pruning::new(bytes));
+        self
+    }
+
+    /// Adds the executions without a preemption in which tasks go by these orders.
+    fn add_from_the_beginning(&mut self, orders: Orders) {
+        self.agenda.add(Item {
+            branch: Branch::along(&[]),
+            level: Level {
+                threads: self.level.threads,
+                ..Level::default()
+            },
+            set: Set::default(),
+            orders,
+        });
+    }
+
+    /// The next prefix to go on from; `None` if there are none left.
+    fn pop(&mut self) -> Option<Item> {
+        loop {
+            if let Some(item) = self.agenda.take(self.level, &self.variables) {
+                return Some(item);
+            }
+            match self.threads.as_mut().and_then(|threads| threads.more(self.level)) {
+                Some(More::Drawn(orders)) => self.add_from_the_beginning(orders),
+                Some(More::All(orders)) => {
+                    self.agenda.clear();
+                    self.add_from_the_beginning(orders);
+                }
+                None => self.level = self.next_level()?,
+            }
+        }
+    }
+
+    /// The level after the one under way, which is complete; `None` if nothing is left.
+    fn next_level(&self) -> Option<Level> {
+        let threads_max = self.threads.as_ref().map_or(0, Threads::threads_max);
+        if self.level.threads < threads_max {
+            return Some(Level {
+                threads: self.level.threads + 1,
+                ..self.level
+            });
+        }
+        let next = match self.agenda.next_level() {
+            Some(next) => next,
+            // None of the orders so far has a preemption more, but others may have.
+            None if self.preemptions > self.level.preemptions => Level {
+                preemptions: self.level.preemptions + 1,
+                ..Level::default()
+            },
+            None => return None,
+        };
+        Some(Level {
+            threads: threads_max.min(2),
+            ..next
+        })
+    }
+
+    /// Leaves a choice behind: what preempts there is put aside for the rank that it belongs to.
+    fn put_aside(&mut self, path: &Arc<[Choice]>, at: usize, point: Point) {
+        if !point.could_preempt {
+            return;
+        }
+        let set = self.set.with(point.variable);
+        let level = Level {
+            preemptions: self.own_level.preemptions + 1,
+            variables: set.len(),
+            ..self.own_level
+        };
+        let too_many = self.preemptions_max.is_some_and(|most| level.preemptions > most);
+        let too_various = self.variables_max.is_some_and(|most| level.variables > most);
+        let left_out = &mut self.left_out;
+        match (too_many, too_various) {
+            (false, false) => self.preemptions = self.preemptions.max(level.preemptions),
+            (true, false) => left_out.preemptions = true,
+            (false, true) => left_out.variables = true,
+            (true, true) => left_out.both = true,
+        }
+        if too_many || too_various {
+            return;
+        }
+        for Way { taken, orders } in point.preempting {
+            self.agenda.add(Item {
+                branch: Branch::beside(path.clone(), at + 1, taken),
+                level,
+                set: set.clone(),
+                orders,
+            });
+        }
+    }
+
+    /// Begins an item's first execution.
+    fn begin(&mut self, item: Item, plan: &mut Plan) {
+        item.branch.prescribe(plan);
+        self.fixed = item.branch.length();
+        self.own_level = item.level;
+        self.set = item.set;
+        self.prescribe(plan, item.orders);
+    }
+
+    fn prescribe(&mut self, plan: &Plan, orders: Orders) {
+        self.prescribed = plan.choices().len();
+        self.orders = orders.clone();
+        self.orders_prescribed = orders;
+        self.variables.begin();
+    }
+}
+
+impl Strategy for Ranked {
+    fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        if !self.begun {
+            self.begun = true;
+            if self.threads.is_none() {
+                self.add_from_the_beginning(Orders::Free);
+            }
+        }
+        if let Some(own) = self.pruning.as_mut().and_then(Pruning::take) {
+            // What the execution did beyond is of no account.
+            plan.truncate(own);
+        }
+        self.variables.look_at(trace);
+        let path: Arc<[Choice]> = plan.choices().into();
+        while let Some(mut point) = self.points.pop() {
+            let at = self.fixed + self.points.len();
+            match point.untried.pop() {
+                Some(Way { taken, orders }) => {
+                    plan.truncate(at + 1);
+                    plan.take(at, taken);
+                    self.points.push(point);
+                    self.prescribe(plan, orders);
+                    return true;
+                }
+                None => self.put_aside(&path, at, point),
+            }
+        }
+        match self.pop() {
+            Some(item) => {
+                self.begin(item, plan);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        if let Some(threads) = &mut self.threads {
+            threads.tasks = threads.tasks.max(point.tasks.len() as u32);
+        }
+        if let Some(pruning) = &mut self.pruning
+            && (pruning.has_pruned() || point.kind == ChoiceKind::Task && pruning.prunes(point, &self.set))
+        {
+            return Some(0);
+        }
+        let mut ways = self.orders.ways(point, self.own_level.preemptions);
+        let variable = match point.trace().last_accessed(point.running.0) {
+            Some(var) if ways.could_preempt => Some(self.variables.counted(point, var)),
+            _ => None,
+        };
+        ways.free.reverse();
+        let Way { taken, orders } = ways.free.pop().expect("some task goes at no cost");
+        self.orders = orders;
+        self.points.push(Point {
+            untried: ways.free,
+            preempting: ways.preempting,
+            variable,
+            could_preempt: ways.could_preempt,
+        });
+        Some(taken)
+    }
+
+    fn again(&mut self) {
+        if let Some(pruning) = &mut self.pruning {
+            pruning.again();
+        }
+        self.points.truncate(self.prescribed - self.fixed);
+        self.orders = self.orders_prescribed.clone();
+        self.variables.begin();
+    }
+
+    /// Without other bounds executions come in order of their preemptions.
+    fn is_in_order(&self) -> bool {
+        self.threads.is_none() && self.variables_max.is_none()
+    }
+
+    fn redundant(&self) -> u64 {
+        self.pruning.as_ref().map_or(0, |pruning| pruning.redundant)
+    }
+
+    fn reduction(&self) -> &'static str {
+        match self.pruning {
+            Some(_) => "caching",
+            None => "none",
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes_on_orders()
+    }
+
+    fn coverage(&self, finished: bool) -> Coverage {
+        self.claim(finished)
+    }
+
+    fn name(&self) -> String {
+        "ranked".into()
+    }
+
+    fn place(&self) -> Option<String> {
+        Some(self.place_in_words())
+    }
+}

@@ -1,0 +1,249 @@
+//! Who goes next: whoever can, or by strict priorities.
+//!
+//! Free: where the running task cannot go on, each other task is tried; where it can, another one is a preemption.
+//!
+//! Strict (Bindal, Bansal and Lal, algorithm 1): the task of highest priority goes, and one that comes to be able to go takes
+//! over at no cost. A preemption gives the running task the priority of another fragment; if that is still the highest, it
+//! was none, and is not tried. Many orders of priorities agree up to some point, so they are explored together: at each choice
+//! they part into those for which this task is the highest and those for which that one is. No execution is run twice for
+//! two orders between which it makes no difference.
+//!
+//! Differs: what only the environment does (a time-out before its time, a waking for no reason) has no priority: it is tried where
+//! the running task cannot go on, and is a preemption elsewhere, as in the other searches.
+
+use super::permutations::{Fragment, priority};
+use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_engine::strategy::ChoicePoint;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// How often a task may yield before it comes after those that have not: the paper's number.
+const YIELDS_MAX: u32 = 100;
+
+/// Which orders of priorities are explored together.
+#[derive(Clone)]
+enum Family {
+    /// All in which the first of each pair is above the second. Sorted, and closed: what is above something is above what
+    /// that is above.
+    All(Arc<[(Fragment, Fragment)]>),
+    /// Those of these numbers.
+    Drawn { seed: u64, orders: Arc<[u64]> },
+}
+
+/// Strict priorities.
+#[derive(Clone)]
+pub(super) struct Strict {
+    family: Family,
+    /// The tasks that were preempted, and after which preemption they have been since.
+    preempted: Arc<[(u32, u32)]>,
+}
+
+/// Who goes next.
+#[derive(Clone)]
+pub(super) enum Orders {
+    Free,
+    Strict(Strict),
+}
+
+/// One way to go on: the alternative, and who goes next from there on.
+pub(super) struct Way {
+    pub(super) taken: u32,
+    pub(super) orders: Orders,
+}
+
+/// The ways to go on from a choice.
+#[derive(Default)]
+pub(super) struct Ways {
+    /// Those at no cost, never none.
+    pub(super) free: SmallVec<[Way; 2]>,
+    /// Those that are a preemption of the running task.
+    pub(super) preempting: SmallVec<[Way; 2]>,
+    /// Whether there are such ways, if not in these orders then in others.
+    pub(super) could_preempt: bool,
+}
+
+impl Orders {
+    /// Every order of priorities.
+    pub(super) fn all() -> Orders {
+        Orders::Strict(Strict {
+            family: Family::All(Arc::default()),
+            preempted: Arc::default(),
+        })
+    }
+
+    /// The orders of these numbers, drawn with this seed.
+    pub(super) fn drawn(seed: u64, orders: impl IntoIterator<Item = u64>) -> Orders {
+        let orders = orders.into_iter().collect();
+        Orders::Strict(Strict {
+            family: Family::Drawn { seed, orders },
+            preempted: Arc::default(),
+        })
+    }
+
+    /// The ways to go on from a choice of an execution with so many preemptions.
+    pub(super) fn ways(&self, point: &ChoicePoint<'_>, preemptions: u32) -> Ways {
+        let all = |alternatives: std::ops::Range<u32>| {
+            let way = |taken| Way {
+                taken,
+                orders: self.clone(),
+            };
+            alternatives.map(way).collect()
+        };
+        match self {
+            Orders::Strict(strict) if point.kind == ChoiceKind::Task => strict.ways(point, preemptions),
+            _ if point.preempts => Ways {
+                free: all(0..1),
+                preempting: all(1..point.alternatives),
+                could_preempt: true,
+            },
+            _ => Ways {
+                free: all(0..point.alternatives),
+                ..Ways::default()
+            },
+        }
+    }
+}
+
+/// A task that could go, and its alternative.
+type Contender = (u32, u32);
+
+impl Strict {
+    fn ways(&self, point: &ChoicePoint<'_>, preemptions: u32) -> Ways {
+        let mut contenders: SmallVec<[Contender; 8]> = SmallVec::new();
+        let mut unasked: SmallVec<[u32; 4]> = SmallVec::new();
+        let mut alternative = 0;
+        point.for_each_task(|task| {
+            if point.is_enabled(task.0) {
+                contenders.push((task.0, alternative));
+            } else {
+                unasked.push(alternative);
+            }
+            alternative += 1;
+        });
+        let fresh = |&(task, _): &Contender| point.yields(task) <= YIELDS_MAX;
+        if contenders.iter().any(fresh) {
+            contenders.retain(|contender| fresh(contender));
+        }
+        let mut ways = Ways::default();
+        for &(task, taken) in &contenders {
+            let Some(family) = self.with_highest(task, &contenders) else {
+                continue;
+            };
+            if point.preempts && taken == 0 {
+                ways.could_preempt |= contenders.len() > 1;
+                let next = self.preempting(task, preemptions + 1, family.clone());
+                let others = contenders.iter().filter(|(other, _)| *other != task);
+                ways.preempting.extend(others.filter_map(|&(other, taken)| {
+                    let family = next.with_highest(other, &contenders)?;
+                    Some(next.way(taken, family))
+                }));
+            }
+            ways.free.push(self.way(taken, family));
+        }
+        let unasked = unasked
+            .into_iter()
+            .map(|taken| self.way(taken, self.family.clone()));
+        if point.preempts {
+            ways.could_preempt |= unasked.len() > 0;
+            ways.preempting.extend(unasked);
+        } else {
+            ways.free.extend(unasked);
+        }
+        ways
+    }
+
+    fn way(&self, taken: u32, family: Family) -> Way {
+        Way {
+            taken,
+            orders: Orders::Strict(Strict {
+                family,
+                preempted: self.preempted.clone(),
+            }),
+        }
+    }
+
+    /// Of these orders, once the task was preempted as the how-manieth preemption.
+    fn preempting(&self, task: u32, preemption: u32, family: Family) -> Strict {
+        let others = self.preempted.iter().filter(|(other, _)| *other != task);
+        Strict {
+            family,
+            preempted: others.copied().chain([(task, preemption)]).collect(),
+        }
+    }
+
+    fn fragment(&self, task: u32) -> Fragment {
+        let preempted = self.preempted.iter().find(|(other, _)| *other == task);
+        preempted.map_or(Fragment::of_task(task), |&(_, preemption)| {
+            Fragment::after_preemption(preemption)
+        })
+    }
+
+    /// The orders in which the task is the highest of those that could go; `None` if there are none.
+    fn with_highest(&self, task: u32, contenders: &[Contender]) -> Option<Family> {
+        let highest = self.fragment(task);
+        let others = || {
+            let others = contenders.iter().filter(|(other, _)| *other != task);
+            others.map(|(other, _)| self.fragment(*other))
+        };
+        match &self.family {
+            Family::All(above) => {
+                if others().any(|other| above.binary_search(&(other, highest)).is_ok()) {
+                    return None;
+                }
+                let mut more = above.to_vec();
+                others().for_each(|other| put_above(&mut more, highest, other));
+                Some(Family::All(more.into()))
+            }
+            Family::Drawn { seed, orders } => {
+                let is_highest = |order: &u64| {
+                    let own = priority(*seed, *order, highest);
+                    others().all(|other| priority(*seed, *order, other) < own)
+                };
+                let orders: Arc<[u64]> = orders.iter().copied().filter(is_highest).collect();
+                let seed = *seed;
+                (!orders.is_empty()).then_some(Family::Drawn { seed, orders })
+            }
+        }
+    }
+}
+
+/// Puts one above another, and with it all that is above the one above all that the other is above.
+fn put_above(above: &mut Vec<(Fragment, Fragment)>, high: Fragment, low: Fragment) {
+    if above.binary_search(&(high, low)).is_ok() {
+        return;
+    }
+    let higher: Vec<Fragment> = above
+        .iter()
+        .filter(|pair| pair.1 == high)
+        .map(|pair| pair.0)
+        .collect();
+    let lower: Vec<Fragment> = above
+        .iter()
+        .filter(|pair| pair.0 == low)
+        .map(|pair| pair.1)
+        .collect();
+    for &high in higher.iter().chain([&high]) {
+        for &low in lower.iter().chain([&low]) {
+            if let Err(at) = above.binary_search(&(high, low)) {
+                above.insert(at, (high, low));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn above_is_closed() {
+        let [a, b, c, d] = [0, 1, 2, 3].map(Fragment::of_task);
+        let mut above = Vec::new();
+        put_above(&mut above, a, b);
+        put_above(&mut above, c, d);
+        put_above(&mut above, b, c);
+        assert_eq!(above, [(a, b), (a, c), (a, d), (b, c), (b, d), (c, d)]);
+        put_above(&mut above, a, d);
+        assert_eq!(above.len(), 6);
+    }
+}

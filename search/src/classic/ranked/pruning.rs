@@ -1,0 +1,81 @@
+//! Happens-before pruning within a set of variables: what a state leads to is run once.
+//!
+//! A state (a trace, up to the last decision) is not gone on from if it was reached before after preemptions at the same
+//! variables or fewer, with the same task able to go on for free: whatever could be done from here within a set could be
+//! from there. Nothing is pruned because of a state reached by way of other variables. The preemptions themselves need no
+//! comparing: the search runs fewer first.
+//!
+//! Differs from the caching of other bounded searches, for which fewer preemptions make up for another task that can go on:
+//! the one that is saved might have to be made where none is allowed.
+
+use super::agenda::Set;
+use intermezzo_engine::strategy::ChoicePoint;
+use intermezzo_engine::trace::Fingerprints;
+use std::sync::Arc;
+
+/// The states reached, and what came of them.
+pub(super) struct Pruning {
+    states: Arc<Fingerprints<()>>,
+    /// After how many choices the running execution came to a state that had been gone on from.
+    known_after: Option<usize>,
+    pub(super) redundant: u64,
+}
+
+/// Most variables of which all subsets are looked at. Beyond it less is pruned.
+const SUBSETS_OF: usize = 6;
+
+impl Pruning {
+    /// With room for so many bytes of states.
+    pub(super) fn new(bytes: usize) -> Pruning {
+        Pruning {
+            states: Arc::new(Fingerprints::new(bytes)),
+            known_after: None,
+            redundant: 0,
+        }
+    }
+
+    /// Whether the running execution came to a known state.
+    pub(super) fn has_pruned(&self) -> bool {
+        self.known_after.is_some()
+    }
+
+    /// The execution is over: how many of its choices were its own, if it came to a known state.
+    pub(super) fn take(&mut self) -> Option<usize> {
+        self.known_after.take()
+    }
+
+    /// The execution is run again.
+    pub(super) fn again(&mut self) {
+        if self.known_after.take().is_some() {
+            self.redundant -= 1;
+        }
+    }
+
+    /// Whether going on from here shows nothing that was not shown after preemptions at some of this set.
+    pub(super) fn prunes(&mut self, point: &ChoicePoint<'_>, set: &Set) -> bool {
+        if point.fair {
+            return false;
+        }
+        let going_on = if point.preempts { point.task(0) } else { None };
+        let going_on = going_on.map(|task| task.0);
+        let numbers = set.numbers();
+        let looked_at = numbers.len().min(SUBSETS_OF);
+        let (first, rest) = numbers.split_at(looked_at);
+        let some_of = |chosen: u32| -> Vec<u32> {
+            let chosen = first.iter().enumerate().filter(|(at, _)| chosen >> at & 1 == 1);
+            chosen.map(|(_, var)| *var).chain(rest.iter().copied()).collect()
+        };
+        let whole = (1 << looked_at) - 1;
+        let by_fewer = (0..whole).any(|chosen| {
+            self.states
+                .contains(point.trace().standing(&some_of(chosen), going_on))
+        });
+        let here = point.trace().standing(&numbers, going_on);
+        let known = by_fewer || self.states.visit(here, || (), |()| ()).is_some();
+        if known {
+            self.known_after = Some(point.choices);
+            self.redundant += 1;
+        }
+        known
+    }
+}

@@ -1,0 +1,118 @@
+//! Depth first search: every schedule, once.
+//!
+//! Memory is one execution's choices, and what workers have for each other.
+
+use super::tree::{Branching, Tree};
+use crate::estimate;
+use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
+use intermezzo_engine::trace::Trace;
+use std::ops::Range;
+
+/// Every schedule, once.
+pub struct DepthFirst {
+    tree: Tree,
+}
+
+impl Default for DepthFirst {
+    fn default() -> Self {
+        DepthFirst::new()
+    }
+}
+
+impl DepthFirst {
+    /// A search that has not begun.
+    pub fn new() -> DepthFirst {
+        DepthFirst { tree: Tree::new() }
+    }
+}
+
+/// Every alternative is explored.
+struct All;
+
+impl Branching for All {
+    #[inline]
+    fn is_free(&self, _: &Choice) -> bool {
+        true
+    }
+
+    #[inline]
+    fn aside(&self, _: &Choice, _: u32) -> Range<u32> {
+        0..0
+    }
+}
+
+impl Strategy for DepthFirst {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        self.tree.next(plan, &All)
+    }
+
+    fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
+        Some(0)
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        Some(estimate::share_until(choices))
+    }
+
+    fn coverage(&self, finished: bool) -> Coverage {
+        if finished {
+            Coverage::Exhaustive
+        } else {
+            Coverage::stopped()
+        }
+    }
+
+    fn name(&self) -> String {
+        "dfs".into()
+    }
+
+    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
+        Some(Box::new(DepthFirst {
+            tree: self.tree.fork(),
+        }))
+    }
+
+    fn wait(&mut self) -> bool {
+        self.tree.wait()
+    }
+
+    fn idle(&mut self) -> Idle {
+        self.tree.idle()
+    }
+
+    fn skip(&mut self) {
+        self.tree.skip();
+    }
+
+    fn stop(&mut self) {
+        self.tree.stop();
+    }
+
+    fn span(&mut self) -> Option<Rank> {
+        self.tree.span()
+    }
+
+    fn save(&self, plan: &Plan) -> Option<String> {
+        Some(self.tree.save(plan))
+    }
+
+    fn save_prepared(&self, plan: &Plan) -> Option<String> {
+        Some(self.tree.save_prepared(plan))
+    }
+
+    fn save_shared(&self) -> Option<String> {
+        serde_json::to_string(&self.tree.save_shared()).ok()
+    }
+
+    fn restore(&mut self, state: &SearchState) -> bool {
+        let shared = serde_json::from_str(&state.shared).ok();
+        match shared.and_then(|shared| Tree::restored(&shared, state)) {
+            Some(tree) => {
+                self.tree = tree;
+                true
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! From one execution to the next: back along the path to the deepest choice with something left to try.
+
+use super::Dpor;
+use super::sequence::values;
+use super::sleep::Sleeper;
+use super::tree;
+use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_engine::strategy::Plan;
+use intermezzo_engine::trace::{Touch, Trace};
+
+impl Dpor {
+    /// Turns the plan to the next execution: the deepest choice with something left to try.
+    pub(super) fn backtrack(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        while plan.choices().len() > self.part.fixed {
+            let at = plan.choices().len() - 1;
+            let last = plan.choices()[at];
+            if last.kind != ChoiceKind::Task {
+                // A value, chosen in the step that is under way then.
+                while self
+                    .nodes
+                    .last()
+                    .is_some_and(|node| node.choice.is_some_and(|choice| choice > at))
+                {
+                    self.leave();
+                }
+                self.leave_forced(at, last.kind, trace);
+                if last.taken + 1 < last.alternatives && last.kind == ChoiceKind::Rescue {
+                    plan.take(at, last.taken + 1);
+                    self.fresh = self.nodes.len();
+                    return true;
+                }
+                if last.taken + 1 < last.alternatives {
+                    let depth = self.nodes.len() - 1;
+                    let node = &mut self.nodes[depth];
+                    if depth > 0 && depth < trace.steps().len() {
+                        node.add_touches(&trace.could_touch(depth));
+                    }
+                    plan.take(at, last.taken + 1);
+                    let begin = depth
+                        .checked_sub(1)
+                        .map_or(0, |before| trace.steps()[before].choices_end);
+                    self.values = values(plan.choices().get(begin..=at).unwrap_or_default());
+                    self.fresh = depth;
+                    return true;
+                }
+                plan.truncate(at);
+                continue;
+            }
+            while self.nodes.last().is_some_and(|node| node.choice != Some(at)) {
+                self.leave();
+            }
+            let depth = self.nodes.len() - 1;
+            let node = &mut self.nodes[depth];
+            if node.pending.is_empty() {
+                // Nobody is tried here any more: what the step touched need not be known.
+                self.leave();
+                plan.truncate(at);
+                continue;
+            }
+            node.add_touches(&trace.could_touch(depth));
+            // With a bound nobody sleeps on: these are just those that were tried here.
+            self.sleepers.push(Sleeper {
+                task: node.task,
+                touches: std::mem::take(&mut node.touches),
+                over_void: trace.is_void(depth),
+                overslept: false,
+            });
+            node.went_on = None;
+            let from = node.sleepers;
+            while let Some(task) = self.nodes[depth].next_pending() {
+                if self.sleepers[from..].iter().any(|sleeper| sleeper.task == task) {
+                    continue;
+                }
+                let node = &self.nodes[depth];
+                let listed = &self.candidates[node.candidates.clone()];
+                let place = listed.iter().position(|candidate| candidate.task == task);
+                let Some(alternative) = place else {
+                    self.do_without_plan(depth);
+                    continue;
+                };
+                if !self.bound.allows(node, alternative) {
+                    continue;
+                }
+                let node = &mut self.nodes[depth];
+                node.task = task;
+                node.tried += 1;
+                self.values.clear();
+                self.fresh = depth;
+                plan.take(at, alternative as u32);
+                return true;
+            }
+            self.leave();
+            plan.truncate(at);
+        }
+        self.part.is_shared() && self.turn(plan, trace)
+    }
+
+    /// Takes the last node off the path.
+    pub(super) fn leave(&mut self) {
+        let node = self.nodes.last().expect("a node to leave");
+        self.candidates.truncate(node.candidates.start);
+        self.sleepers.truncate(node.sleepers);
+        self.nodes.pop();
+    }
+
+    /// Takes nodes off the path that come after the step which makes the choice `at`, and had no choice of their own.
+    fn leave_forced(&mut self, at: usize, kind: ChoiceKind, trace: &Trace) {
+        // Who goes on where nobody can is chosen after a step, other values within one.
+        let before = if kind == ChoiceKind::Rescue { 1 } else { 2 };
+        while self.nodes.len() > 1
+            && (trace.steps().get(self.nodes.len() - before)).is_some_and(|step| step.choices_end > at)
+        {
+            self.leave();
+        }
+    }
+
+    /// Makes what is to be tried fit the step that is over, which was to make these counts. Who drops a handle does that in a
+    /// step of its own, but the last one in the step before; and which is the last depends on the order. The candidates for
+    /// the next step are those from `candidates` on.
+    #[inline(never)]
+    pub(super) fn fit_guide(&mut self, counts: &[Touch], candidates: usize, trace: &Trace) {
+        let depth = self.nodes.len() - 1;
+        let task = self.nodes[depth].task;
+        let made = tree::counts(trace.touches(depth));
+        let mut listed = self.candidates[candidates..].iter();
+        if made > counts.len() {
+            self.guide.leave_out(task, made - counts.len());
+        } else if made < counts.len() && listed.any(|candidate| candidate.task == task) {
+            self.guide.put_first(task, &counts[made..]);
+        }
+    }
+
+    /// Some of what was to be tried at a step cannot be, and is lost. Every alternative is to be tried instead; and that what
+    /// a sleeper leads to comes to be planned cannot be relied on.
+    #[cold]
+    pub(super) fn do_without_plan(&mut self, depth: usize) {
+        let (from, end) = (self.nodes[depth].sleepers, self.sleepers_end(depth));
+        for sleeper in &mut self.sleepers[from..end] {
+            sleeper.overslept = true;
+        }
+        self.try_all(depth);
+    }
+}

@@ -1,0 +1,80 @@
+//! Partial-order reduction within a preemption bound (Coons, Musuvathi, McKinley, "Bounded partial-order reduction",
+//! OOPSLA 2013).
+//!
+//! A bound and a reduction get into each other's way: the one schedule that the reduction keeps of a trace may cost more
+//! preemptions than the bound allows, and another less. So there are no sleep sets; each task is tried before every
+//! step of another that does not commute with its next one; and besides, as it costs nothing there, before the block of
+//! uninterrupted steps that this belongs to.
+
+use super::{Dpor, Touches};
+use intermezzo_engine::trace::{Ending, Touch, Trace};
+
+impl Dpor {
+    /// Sees to it that each task is tried before the steps that do not commute with its steps in the last execution.
+    pub(super) fn try_conflicting(&mut self, trace: &Trace) {
+        let steps = self.nodes.len().min(trace.steps().len());
+        for later in self.fresh.max(1)..steps {
+            let touches = trace.might_touch(later);
+            self.try_before(trace, trace.steps()[later].task, &touches, later);
+            for earlier in trace.waited_for(later) {
+                self.try_all_around(trace, earlier);
+            }
+        }
+        if trace.ending() == Ending::Stuck && self.cut.is_none() {
+            for blocked in trace.blocked() {
+                self.try_before(trace, blocked.task, &[blocked.touch], steps);
+            }
+        }
+    }
+
+    /// Everybody is to be tried at this step, and before the block of uninterrupted steps that it belongs to: somebody waited
+    /// for it, and whether a task has to wait decides what it costs to leave it.
+    fn try_all_around(&mut self, trace: &Trace, depth: usize) {
+        if depth == 0 {
+            return;
+        }
+        self.try_all(depth);
+        let task = trace.steps()[depth].task;
+        let block = (1..depth)
+            .rev()
+            .take_while(|&step| trace.steps()[step].task == task);
+        if let Some(first) = block.last() {
+            self.try_all(first);
+        }
+    }
+
+    /// A task did, at step `end`, what touches this: it is to be tried before each step of another that conflicts. (The
+    /// last of each other task would do, where the task could go on since; but what it waited for may have to be reordered
+    /// as well.)
+    fn try_before(&mut self, trace: &Trace, task: u32, touches: &[Touch], end: usize) {
+        for earlier in (1..end).rev() {
+            let other = trace.steps()[earlier].task;
+            let theirs = trace.might_touch(earlier);
+            let conflicts = || {
+                touches
+                    .iter()
+                    .any(|touch| theirs.iter().any(|other| touch.conflicts(*other)))
+            };
+            if other == task || !conflicts() {
+                continue;
+            }
+            self.try_at(earlier, task);
+            let block = (1..earlier)
+                .rev()
+                .take_while(|&step| trace.steps()[step].task == other);
+            if let Some(first) = block.last() {
+                self.try_at(first, task);
+            }
+        }
+    }
+
+    /// The task is to be tried at this step; everybody, if it cannot go there.
+    fn try_at(&mut self, depth: usize, task: u32) {
+        let node = &self.nodes[depth];
+        let candidates = &self.candidates[node.candidates.clone()];
+        if candidates.iter().all(|candidate| candidate.task != task) {
+            return self.try_all(depth);
+        }
+        self.try_task(depth, task, Touches::new());
+    }
+}

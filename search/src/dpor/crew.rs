@@ -1,0 +1,291 @@
+//! The hands of one search: where there is work for those who have none, and when the search is over.
+
+use super::bound::Bound;
+use super::place::{Branch, Line, Place, Places};
+use super::saved::SavedHand;
+use intermezzo_engine::strategy::Idle;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// What the hands of a search share.
+pub(super) struct Crew {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Whether a hand waits that found nothing: a copy for those who look at it often.
+    hungry: AtomicBool,
+}
+
+struct State {
+    /// Places with something to try, the shallowest first. No place's lock is held when this one is taken.
+    open: Vec<Open>,
+    /// What hands had at hand when the search was saved that goes on here, until it is taken up.
+    left: Vec<Left>,
+    /// What each hand had at hand when it last rested, by number; before, what it began with.
+    rested: Vec<Option<Left>>,
+    /// Hands there are, and those of them that wait.
+    hands: usize,
+    waiting: usize,
+    /// Nothing is left, or nothing may be taken any more.
+    over: bool,
+}
+
+/// A place with something to try, and those above it.
+#[derive(Clone)]
+pub(super) struct Open {
+    pub(super) place: Arc<Place>,
+    pub(super) above: Places,
+}
+
+/// What a hand has at hand between two executions.
+#[derive(Clone)]
+pub(super) struct Left {
+    pub(super) hand: SavedHand,
+    /// The places along its path, and those of the sequence that the next execution follows from the last of them.
+    pub(super) places: Places,
+    pub(super) line: Line,
+    /// Whether others know what the step from the last place touches.
+    pub(super) told: bool,
+}
+
+/// What a hand without work takes.
+pub(super) enum Work {
+    /// What another had at hand when the search was saved.
+    Left(Box<Left>),
+    /// A branch of a place.
+    Branch(Open, Branch),
+}
+
+/// What is left to do, for those who write it down: all hands rest meanwhile.
+pub(super) struct AllLeft<'a> {
+    pub(super) open: &'a [Open],
+    pub(super) hands: Vec<&'a Left>,
+}
+
+impl Crew {
+    /// One hand, which begins with this.
+    pub(super) fn new(first: Option<Left>) -> Crew {
+        Crew::of(first, Vec::new())
+    }
+
+    /// One hand with nothing at hand, where all this is left.
+    pub(super) fn going_on(left: Vec<Left>, open: Vec<Open>) -> Crew {
+        let crew = Crew::of(None, left);
+        crew.list(open);
+        crew
+    }
+
+    fn of(first: Option<Left>, left: Vec<Left>) -> Crew {
+        Crew {
+            state: Mutex::new(State {
+                open: Vec::new(),
+                left,
+                rested: vec![first],
+                hands: 1,
+                waiting: 0,
+                over: false,
+            }),
+            changed: Condvar::new(),
+            hungry: AtomicBool::new(false),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more hand, without work, which counts as waiting until it is first used: its worker may take long to begin. Its
+    /// number.
+    pub(super) fn add_hand(&self) -> usize {
+        let mut state = self.lock();
+        state.hands += 1;
+        state.waiting += 1;
+        state.rested.push(None);
+        state.rested.len() - 1
+    }
+
+    /// A hand rests, with this at hand.
+    pub(super) fn rest(&self, hand: usize, left: Option<Left>) {
+        self.lock().rested[hand] = left;
+    }
+
+    /// Looks at all that is left to do.
+    pub(super) fn look<R>(&self, look: impl FnOnce(AllLeft<'_>) -> R) -> R {
+        let state = self.lock();
+        look(AllLeft {
+            open: &state.open,
+            hands: state.left.iter().chain(state.rested.iter().flatten()).collect(),
+        })
+    }
+
+    /// A hand leaves. What it had at hand, if it did, would be missing: nothing is claimed then.
+    pub(super) fn remove_hand(&self, busy: bool, idle: bool) {
+        let mut state = self.lock();
+        state.hands -= 1;
+        state.waiting -= usize::from(idle);
+        state.over |= busy;
+        self.changed.notify_all();
+    }
+
+    /// Whether another hand waits and nothing is there for it.
+    #[inline]
+    pub(super) fn hungry(&self) -> bool {
+        self.hungry.load(Relaxed)
+    }
+
+    /// There is something to try at these places, that may not have been listed so far.
+    pub(super) fn list(&self, places: impl IntoIterator<Item = Open>) {
+        let mut state = self.lock();
+        for open in places {
+            if open.place.is_unlisted() && open.place.list() {
+                let depth = open.place.depth();
+                let at = state.open.partition_point(|other| other.place.depth() <= depth);
+                state.open.insert(at, open);
+            }
+        }
+        self.tell(&state);
+    }
+
+    /// What was listed may be taken by now.
+    pub(super) fn wake(&self) {
+        self.tell(&self.lock());
+    }
+
+    fn tell(&self, state: &State) {
+        if state.waiting > 0 {
+            self.hungry.store(false, Relaxed);
+            self.changed.notify_all();
+        }
+    }
+
+    /// A hand that has nothing at hand takes what another left; or else a branch within the bound of the shallowest place that
+    /// has one: there is most below it, as far as anybody can tell.
+    pub(super) fn take(&self, hand: usize, bound: &Bound) -> Option<Work> {
+        let mut state = self.lock();
+        state.rested[hand] = None;
+        if state.over {
+            return None;
+        }
+        if let Some(left) = state.left.pop() {
+            return Some(Work::Left(Box::new(left)));
+        }
+        let take = |open: &Open| Some(Work::Branch(open.clone(), open.place.take(bound)?));
+        let taken = state.open.iter().find_map(take);
+        state.open.retain(|open| open.place.list());
+        taken
+    }
+
+    /// Waits for work: true if there may be some to take, false if the search is over.
+    pub(super) fn wait(&self) -> bool {
+        let mut state = self.lock();
+        state.waiting += 1;
+        loop {
+            if state.over || !state.left.is_empty() || state.open.iter().any(|open| open.place.is_ready()) {
+                break;
+            }
+            if state.waiting == state.hands {
+                state.over = true;
+                self.changed.notify_all();
+                break;
+            }
+            self.hungry.store(true, Relaxed);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.waiting -= 1;
+        !state.over
+    }
+
+    /// Says if there is work, as [`Crew::wait`] does, without waiting for it: the hand counts as waiting as long as `idle`
+    /// is left `true`.
+    pub(super) fn idle(&self, idle: &mut bool) -> Idle {
+        let mut state = self.lock();
+        state.waiting += usize::from(!std::mem::replace(idle, true));
+        let work = !state.left.is_empty() || state.open.iter().any(|open| open.place.is_ready());
+        if !work && state.waiting == state.hands {
+            state.over = true;
+            self.changed.notify_all();
+        }
+        let found = match (state.over, work) {
+            (true, _) => Idle::Over,
+            (false, true) => Idle::Work,
+            (false, false) => Idle::Nothing,
+        };
+        if found == Idle::Nothing {
+            self.hungry.store(true, Relaxed);
+        } else {
+            *idle = false;
+            state.waiting -= 1;
+        }
+        found
+    }
+
+    /// A hand that counts as waiting does so no longer.
+    pub(super) fn begin(&self) {
+        self.lock().waiting -= 1;
+    }
+
+    /// Nothing may be taken any more.
+    pub(super) fn stop(&self) {
+        self.lock().over = true;
+        self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Dpor, Insertion};
+    use super::*;
+
+    /// Two hands; what they are told when the second one waits, and the first does this.
+    fn waits(first: impl FnOnce(&Crew)) -> bool {
+        let crew = Crew::new(None);
+        crew.add_hand();
+        crew.begin();
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| crew.wait());
+            first(&crew);
+            second.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn the_search_is_over_when_all_wait_or_one_left_in_the_middle() {
+        assert!(!waits(|crew| assert!(!crew.wait())));
+        assert!(!waits(|crew| crew.remove_hand(false, false)));
+        assert!(!waits(|crew| crew.remove_hand(true, false)));
+        assert!(!waits(Crew::stop));
+    }
+
+    /// What is left of a search is taken up before that is over, and is what its hand has at hand until it rests.
+    #[test]
+    fn what_is_left_is_taken_up() {
+        let first = Dpor::new(Insertion::Whole).saved(&[]);
+        let left = Left {
+            hand: first,
+            places: Vec::new(),
+            line: Vec::new(),
+            told: false,
+        };
+        let crew = Crew::going_on(vec![left.clone()], Vec::new());
+        let hands = |crew: &Crew| crew.look(|all| all.hands.len());
+        assert_eq!((crew.wait(), hands(&crew)), (true, 1));
+        let bound = Bound::new(Insertion::Whole);
+        assert!(matches!(crew.take(0, &bound), Some(Work::Left(_))));
+        assert_eq!(hands(&crew), 0);
+        crew.rest(0, Some(left));
+        assert_eq!(hands(&crew), 1);
+        assert!(crew.take(0, &bound).is_none());
+        assert_eq!((crew.wait(), hands(&crew)), (false, 0));
+    }
+
+    #[test]
+    fn who_waits_is_seen_to() {
+        assert!(!waits(|crew| {
+            while !crew.hungry() {
+                std::thread::yield_now();
+            }
+            crew.list([]);
+            assert!(crew.take(0, &Bound::new(Insertion::Whole)).is_none());
+            crew.stop();
+        }));
+    }
+}

@@ -1,0 +1,229 @@
+//! Races of the last execution, and what is to be tried so that each is reversed.
+//!
+//! What of an execution need not come after a race's first step goes on after its second: with another end of the execution
+//! it is something else. With wakeup trees it belongs to what reverses the race, so all races of each execution are looked at,
+//! and not those only that it was the first to show. (Where that was left out, what slept was taken to be woken by a sequence
+//! that the trees never got to hold: programs of four tasks showed it.) Of many of the others it can be told soon that
+//! nothing is new for them, or that somebody sleeps who comes to what they lead to.
+
+use super::sequence::{Sequence, with_values};
+use super::sleep::{Sleeper, Touches};
+use super::{Dpor, Insertion};
+use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::trace::{Ending, Race, Trace, conflict};
+
+/// What is known of a race.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Examined {
+    seen: Seen,
+    /// The last step, of the execution that it was looked at in, that need not come after the race's first: what comes later
+    /// matters nothing.
+    last: usize,
+}
+
+/// Whether what reverses a race is seen anyway.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Seen {
+    /// That depends on what comes after it.
+    Maybe,
+    /// A sleeper begins it.
+    Begun,
+    /// The sleeper with this place among all commutes with it.
+    Commutes(usize),
+}
+
+/// Nothing is known.
+const NEVER: Examined = Examined {
+    seen: Seen::Maybe,
+    last: usize::MAX,
+};
+
+impl Dpor {
+    /// Sees to it that every race of the last execution is reversed.
+    pub(super) fn reverse_races(&mut self, trace: &Trace, choices: &[Choice]) {
+        let steps = self.nodes.len().min(trace.steps().len());
+        let choices = with_values(choices);
+        let mut sequences = std::mem::take(&mut self.sequences);
+        let races = trace.races_from(0);
+        let whole = self.insertion == Insertion::Whole;
+        if whole && trace.has_tasks_from(self.fresh) {
+            for (number, lineage) in trace.lineages() {
+                self.bound.number_is_of(number, lineage);
+            }
+        }
+        let known = races.len() - trace.races_from(self.fresh).len();
+        self.examined.truncate(known);
+        self.examined.resize(races.len(), NEVER);
+        // With source sets what follows does not matter.
+        let from = if whole { 0 } else { known };
+        if from < known {
+            trace.known_to_all(self.fresh, steps, &mut self.known_to_all);
+        }
+        for (at, &Race { earlier, later }) in races.iter().enumerate().skip(from) {
+            let (earlier, later) = (earlier as usize, later as usize);
+            if later >= steps || earlier == 0 || at < known && !self.has_news(trace, at, earlier, steps) {
+                continue;
+            }
+            let sequence = sequences.reversing_up_to(trace, earlier, later);
+            // What comes later matters nothing to a sleeper who begins it.
+            if whole && !self.nodes[earlier].fair && self.begins_asleep(trace, earlier, sequence) {
+                let (seen, last) = (Seen::Begun, later);
+                self.examined[at] = Examined { seen, last };
+                continue;
+            }
+            let until = if whole { steps } else { later + 1 };
+            let sequence = sequences.and_later(trace, until);
+            let last = sequence.last_step();
+            let seen = self.insert(trace, choices, earlier, sequence);
+            self.examined[at] = Examined { seen, last };
+        }
+        self.sequences = sequences;
+        if trace.ending() == Ending::Stuck && self.cut.is_none() {
+            self.reverse_races_of_blocked(trace, choices, steps);
+        }
+    }
+
+    /// The same of the races with what could never happen.
+    #[inline(never)]
+    fn reverse_races_of_blocked(&mut self, trace: &Trace, choices: &[Choice], steps: usize) {
+        let mut sequences = std::mem::take(&mut self.sequences);
+        for blocked in trace.blocked() {
+            for earlier in trace.races_of_blocked(blocked) {
+                if earlier > 0 {
+                    let sequence = sequences.reversing_blocked(trace, earlier, blocked, steps);
+                    self.insert(trace, choices, earlier, sequence);
+                }
+            }
+        }
+        self.sequences = sequences;
+    }
+
+    /// Whether a race that the execution before showed, whose first step is `earlier`, has to be looked at again, because of
+    /// what follows now: `fresh` and later.
+    fn has_news(&self, trace: &Trace, race: usize, earlier: usize, steps: usize) -> bool {
+        let Examined { seen, last } = self.examined[race];
+        let sleeper = match seen {
+            Seen::Begun => return false,
+            Seen::Maybe if last >= self.fresh => return true,
+            Seen::Maybe => None,
+            Seen::Commutes(sleeper) => Some(sleeper),
+        };
+        match trace.is_known_to_all(earlier, &self.known_to_all) {
+            Some(true) => false,
+            Some(false) if sleeper.is_none() && !trace.has_voids() => true,
+            _ => self.has_news_for(trace, sleeper.map(|at| &self.sleepers[at]), earlier, steps),
+        }
+    }
+
+    /// Whether any step that follows now, and need not come after `earlier`, is news for who sleeps; or at all.
+    #[inline(never)]
+    fn has_news_for(&self, trace: &Trace, sleeper: Option<&Sleeper>, earlier: usize, steps: usize) -> bool {
+        let (mut begins, mut news) = (false, false);
+        trace.for_each_independent(earlier, self.fresh, steps, |number, step| match sleeper {
+            None => news |= !trace.is_void(number),
+            Some(sleeper) if !begins && !news && !trace.is_void(number) => {
+                begins = step.task == sleeper.task;
+                let wakes = conflict(&sleeper.touches, &trace.could_touch(number));
+                news = !begins && (wakes || trace.makes_last(number, &sleeper.touches));
+            }
+            Some(_) => {}
+        });
+        news
+    }
+
+    /// Whether a sequence that is to be tried before the step at `depth` begins with a step that was tried there.
+    #[inline(always)]
+    fn begins_asleep(&self, trace: &Trace, depth: usize, sequence: &Sequence) -> bool {
+        let asleep = &self.sleepers[self.nodes[depth].sleepers..self.sleepers_end(depth)];
+        let mut tasks = asleep.iter().map(|sleeper| sleeper.task);
+        tasks.any(|task| sequence.begins_with(trace, task))
+    }
+
+    /// A sequence of steps is to be tried before the step at `depth`, unless what it leads to is seen anyway. Whether
+    /// the race that it reverses is seen, whatever comes after it.
+    pub(super) fn insert(
+        &mut self,
+        trace: &Trace,
+        choices: &[Choice],
+        depth: usize,
+        sequence: &mut Sequence,
+    ) -> Seen {
+        let node = &self.nodes[depth];
+        let candidates = &self.candidates[node.candidates.clone()];
+        let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
+        if !sequence.begins(trace).any(can_begin) {
+            if node.fair {
+                // Fairness may hold back who should go first. Then trees cannot be relied on, as after a failure.
+                self.bound.doubt();
+                self.try_all(depth);
+            }
+            // Else who should go first cannot: the order was not to be reversed.
+            return Seen::Maybe;
+        }
+        if self.insertion == Insertion::Whole {
+            return self.insert_whole(trace, choices, depth, sequence);
+        }
+        self.insert_first(trace, depth, sequence);
+        Seen::Maybe
+    }
+
+    /// The same with wakeup trees.
+    #[inline(always)]
+    fn insert_whole(
+        &mut self,
+        trace: &Trace,
+        choices: &[Choice],
+        depth: usize,
+        sequence: &mut Sequence,
+    ) -> Seen {
+        let end = self.sleepers_end(depth);
+        let node = &mut self.nodes[depth];
+        let asleep = &self.sleepers[node.sleepers..end];
+        for (at, sleeper) in asleep.iter().enumerate() {
+            match sequence.may_begin(trace, sleeper.task, &sleeper.touches) {
+                // What it leads to may itself rely on this sequence.
+                Some(None) if sleeper.overslept => {}
+                Some(None) => return Seen::Commutes(node.sleepers + at),
+                Some(Some(_)) => return Seen::Maybe,
+                None => {}
+            }
+        }
+        let unsure = match self.part.at(depth) {
+            None => node.pending.insert(trace, choices, sequence),
+            Some(_) => self.part.insert(depth, trace, choices, sequence),
+        };
+        if unsure {
+            self.bound.doubt();
+        }
+        Seen::Maybe
+    }
+
+    /// The same with source sets: the first step of the sequence is.
+    ///
+    /// A sleeper that merely commutes with the sequence is no reason not to: what it leads to may itself rely on a task that is
+    /// tried in this place.
+    #[inline(never)]
+    fn insert_first(&mut self, trace: &Trace, depth: usize, sequence: &mut Sequence) {
+        let node = &self.nodes[depth];
+        let asleep = &self.sleepers[node.sleepers..self.sleepers_end(depth)];
+        let candidates = &self.candidates[node.candidates.clone()];
+        let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
+        let sequence = sequence.keep_needed(trace);
+        let tried = sequence.begins(trace).any(|task| {
+            task == node.task
+                || asleep.iter().any(|sleeper| sleeper.task == task)
+                || match self.part.at(depth) {
+                    None => node.pending.begins_with(task),
+                    Some(at) => at.place.lock().has(task),
+                }
+        });
+        if !tried {
+            let last = sequence.last_task();
+            let able = || sequence.begins(trace).filter(|&task| can_begin(task));
+            let first = able().find(|&task| task == last).or_else(|| able().next());
+            if let Some(first) = first {
+                self.try_task(depth, first, Touches::new());
+            }
+        }
+    }
+}

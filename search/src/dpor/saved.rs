@@ -1,0 +1,284 @@
+//! What a hand has left of the search, as text: the path to the execution that was prepared, and all that is to be tried along
+//! it.
+//!
+//! What the last execution showed is in it by then, so no trace is needed to go on. Rounds of loops in vain are not in
+//! it: where they count as not having happened, no search is kept.
+
+use super::bound::SavedBound;
+use super::node::{Candidate, Node};
+use super::place::Way;
+use super::sequence::Values;
+use super::sleep::{SavedTouches, Sleeper, restored_touches, saved_touches};
+use super::tree::{SavedBranch, Tree};
+use super::{Dpor, Insertion, Planned};
+use intermezzo_engine::schedule::{Choice, ChoiceKind, pack, unpack};
+use intermezzo_engine::strategy::{ChoicePoint, Strategy};
+use intermezzo_engine::trace::{Key, Step, Trace};
+use serde::{Deserialize, Serialize};
+
+/// Most executions that a search can have prepared: none comes near.
+const EXECUTIONS_MAX: u64 = u64::MAX / 2;
+
+/// A hand between two executions.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct SavedHand {
+    /// How many executions it prepared.
+    executions: u64,
+    bound: SavedBound,
+    /// The choices prescribed for the next execution. No steps, if the search is over.
+    path: SavedPath,
+    values: Vec<u32>,
+    fresh: usize,
+}
+
+/// A path, and the choices along it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct SavedPath {
+    choices: String,
+    nodes: Vec<SavedNode>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct SavedNode {
+    task: u32,
+    candidates: Vec<(u32, Option<Key>)>,
+    sleepers: Vec<(u32, SavedTouches)>,
+    /// Those of them who overslept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    overslept: Vec<u32>,
+    unasked: bool,
+    fair: bool,
+    choice: Option<usize>,
+    preempts: bool,
+    preemptions: u32,
+    touches: SavedTouches,
+    sequences: Vec<SavedBranch>,
+    tried: u32,
+    pending: Vec<SavedBranch>,
+}
+
+impl Dpor {
+    /// What the hand has left to do, as text. What it has of a search that several share goes to the crew, for others change
+    /// the places in it.
+    pub(super) fn save_hand(&self, choices: &[Choice]) -> Option<String> {
+        // Of a search that continues and has not been asked for its first execution yet, these are the choices.
+        let choices = self.prepared.as_deref().unwrap_or(choices);
+        if self.part.is_shared() {
+            self.part.rest(|| self.saved(choices));
+            return None;
+        }
+        Some(serde_json::to_string(&self.saved(choices)).expect("numbers and texts can be written"))
+    }
+
+    /// What is left to do, once an execution with these choices is prepared.
+    pub(super) fn saved(&self, choices: &[Choice]) -> SavedHand {
+        let path = match self.is_over {
+            true => SavedPath::of(&[], &[], &[], &[]),
+            false => SavedPath::of(choices, &self.nodes, &self.candidates, &self.sleepers),
+        };
+        SavedHand {
+            executions: self.executions,
+            bound: self.bound.saved(),
+            values: self.values.to_vec(),
+            fresh: self.fresh.min(path.nodes.len()),
+            path,
+        }
+    }
+
+    /// Goes on where `saved` was called, in a search that has not begun. `None` if the text is not from there.
+    pub(super) fn restored(&mut self, text: &str) -> Option<()> {
+        let hand: SavedHand = serde_json::from_str(text).ok()?;
+        hand.check()?;
+        self.begun = true;
+        self.is_over = hand.path.nodes.is_empty();
+        self.executions = hand.executions;
+        self.prepared = Some(self.resume(&hand)?);
+        self.part.unproved = true;
+        self.planned = Planned::default();
+        self.note_planned();
+        Some(())
+    }
+
+    /// The execution has taken more steps than the path has that was loaded: whatever it comes to, that is none of it.
+    #[cold]
+    pub(super) fn leave_unproved(&mut self, point: &ChoicePoint<'_>) {
+        debug_assert!(self.part.unproved, "one node for each step");
+        self.cut(point, false);
+    }
+
+    /// Whether the path that was loaded is that of the execution: each choice of a task was made at a step of its own, which
+    /// that task took. If not, the file was of a search of something else, and nothing is claimed.
+    #[cold]
+    pub(super) fn is_proved(&mut self, choices: &[Choice], trace: &Trace) -> bool {
+        self.part.unproved = false;
+        let own = self.cut.as_ref().map_or(choices.len(), |cut| cut.choices);
+        let of_tasks = |&(_, choice): &(usize, &Choice)| choice.kind == ChoiceKind::Task;
+        let made = choices.iter().take(own).enumerate().filter(of_tasks);
+        let steps = trace.steps();
+        let begins = [0].into_iter().chain(steps.iter().map(|step| step.choices_end));
+        let is_there = |((node, step), begin): ((&Node, &Step), usize)| {
+            let is_its_own = |choice| (begin..step.choices_end).contains(&choice);
+            node.task == step.task && node.choice.is_none_or(is_its_own)
+        };
+        let proved = self.nodes.len() <= steps.len() + 1
+            && made
+                .map(|(at, _)| at)
+                .eq(self.nodes.iter().filter_map(|node| node.choice))
+            && self.nodes.iter().zip(steps).zip(begins).all(is_there);
+        if !proved {
+            self.bound.lose();
+            self.skip();
+        }
+        proved
+    }
+
+    /// Takes the path of a hand instead of none. The choices prescribed for the next execution; `None` if there is no such
+    /// path.
+    pub(super) fn resume(&mut self, hand: &SavedHand) -> Option<Vec<Choice>> {
+        let way = hand.path.way()?;
+        self.bound.go_on_from(&hand.bound);
+        self.examined.clear();
+        // Several hands take each step of a sequence to be one, not one for each value.
+        self.part.keeps = self.insertion == Insertion::Whole && hand.path.has_values(&way.choices);
+        for node in way.nodes {
+            *self.nodes.push() = node;
+        }
+        (self.candidates, self.sleepers) = (way.candidates, way.sleepers);
+        self.values = Values::from_slice(&hand.values);
+        self.fresh = hand.fresh;
+        Some(way.choices)
+    }
+}
+
+impl SavedHand {
+    /// Checks what can be without the test: `None` if no search comes to it.
+    pub(super) fn check(&self) -> Option<Way> {
+        let way = self.path.way()?;
+        (self.fresh <= way.nodes.len() && self.executions < EXECUTIONS_MAX).then_some(way)
+    }
+}
+
+impl SavedPath {
+    /// The path of these nodes, with what there is at them.
+    pub(super) fn of(
+        choices: &[Choice],
+        nodes: &[Node],
+        candidates: &[Candidate],
+        sleepers: &[Sleeper],
+    ) -> SavedPath {
+        let ends = nodes.iter().skip(1).map(|node| node.sleepers);
+        let ends = ends.chain([sleepers.len()]);
+        let saved = nodes.iter().zip(ends).map(|(node, end)| SavedNode {
+            task: node.task,
+            candidates: candidates[node.candidates.clone()]
+                .iter()
+                .map(|candidate| (candidate.task, candidate.waits_for))
+                .collect(),
+            sleepers: sleepers[node.sleepers..end]
+                .iter()
+                .map(|sleeper| (sleeper.task, saved_touches(&sleeper.touches)))
+                .collect(),
+            overslept: sleepers[node.sleepers..end]
+                .iter()
+                .filter(|sleeper| sleeper.overslept)
+                .map(|sleeper| sleeper.task)
+                .collect(),
+            unasked: node.unasked,
+            fair: node.fair,
+            choice: node.choice,
+            preempts: node.preempts,
+            preemptions: node.preemptions,
+            touches: saved_touches(&node.touches),
+            sequences: node.sequences.saved(),
+            tried: node.tried,
+            pending: node.pending.saved(),
+        });
+        SavedPath {
+            choices: pack(choices),
+            nodes: saved.collect(),
+        }
+    }
+
+    /// The path again, with all that there is at its nodes; `None` if that cannot be.
+    pub(super) fn way(&self) -> Option<Way> {
+        let mut way = Way {
+            choices: unpack(&self.choices)?,
+            nodes: Vec::with_capacity(self.nodes.len()),
+            candidates: Vec::new(),
+            sleepers: Vec::new(),
+        };
+        if !is_path(&self.nodes, &way.choices) {
+            return None;
+        }
+        for saved in &self.nodes {
+            saved.add_to(&mut way)?;
+        }
+        Some(way)
+    }
+
+    /// Whether values are chosen along it, or in what is to be tried.
+    fn has_values(&self, choices: &[Choice]) -> bool {
+        let chosen = |choice: &Choice| choice.kind != ChoiceKind::Task;
+        let in_tree = |tree: &[SavedBranch]| tree.iter().any(SavedBranch::has_values);
+        let at_node = |node: &SavedNode| in_tree(&node.sequences) || in_tree(&node.pending);
+        choices.iter().any(chosen) || self.nodes.iter().any(at_node)
+    }
+}
+
+impl SavedNode {
+    /// Adds the node to a path.
+    fn add_to(&self, way: &mut Way) -> Option<()> {
+        let (candidates, sleepers) = (way.candidates.len(), way.sleepers.len());
+        for &(task, waits_for) in &self.candidates {
+            way.candidates.push(Candidate { task, waits_for });
+        }
+        for (task, touches) in &self.sleepers {
+            way.sleepers.push(Sleeper {
+                task: *task,
+                touches: restored_touches(touches)?,
+                over_void: false,
+                overslept: self.overslept.contains(task),
+            });
+        }
+        // A step costs one preemption at most, and tries each candidate once.
+        let before = way.nodes.len();
+        if self.preemptions as usize > before || self.tried as usize > self.candidates.len() {
+            return None;
+        }
+        way.nodes.push(Node {
+            task: self.task,
+            candidates: candidates..way.candidates.len(),
+            sleepers,
+            unasked: self.unasked,
+            fair: self.fair,
+            choice: self.choice,
+            preempts: self.preempts,
+            preemptions: self.preemptions,
+            went_on: None,
+            touches: restored_touches(&self.touches)?,
+            sequences: Tree::restored(&self.sequences)?,
+            tried: self.tried,
+            pending: Tree::restored(&self.pending)?,
+        });
+        Some(())
+    }
+}
+
+/// Whether these are the nodes of a path with these choices: each choice of a task is made at one of them, among its
+/// candidates.
+fn is_path(nodes: &[SavedNode], choices: &[Choice]) -> bool {
+    let made = (0..)
+        .zip(choices)
+        .filter(|(_, choice)| choice.kind == ChoiceKind::Task);
+    let at = nodes.iter().filter_map(|node| Some((node.choice?, node)));
+    let fits = |((made, choice), (at, node)): &((usize, &Choice), (usize, &SavedNode))| {
+        let taken = node.candidates.get(choice.taken as usize);
+        made == at
+            && node.candidates.len() == choice.alternatives as usize
+            && taken.is_some_and(|&(task, _)| task == node.task)
+    };
+    made.clone().count() == at.clone().count()
+        && made.zip(at).all(|pair| fits(&pair))
+        && nodes.first().is_none_or(|first| first.choice.is_none())
+        && (!nodes.is_empty() || choices.is_empty())
+}

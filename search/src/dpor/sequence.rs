@@ -1,0 +1,594 @@
+//! Sequences of steps that reverse a race, and who can begin them.
+
+use super::names::{Apart, Named, Names};
+use super::sleep::Touches;
+use super::tree::{counts, only_key};
+use intermezzo_engine::schedule::{Choice, ChoiceKind};
+use intermezzo_engine::trace::{Blocked, Class, Key, NOTHING, Name, Step, Touch, Trace, conflict};
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The values that a step chose, in order: mostly none.
+pub(super) type Values = SmallVec<[u32; 2]>;
+
+/// The values among these choices.
+pub(super) fn values(choices: &[Choice]) -> Values {
+    let values = choices.iter().filter(|choice| is_value(choice));
+    values.map(|choice| choice.taken).collect()
+}
+
+fn is_value(choice: &Choice) -> bool {
+    !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue)
+}
+
+/// These choices, if there is a value among them: else no step has to be asked for its own.
+pub(super) fn with_values(choices: &[Choice]) -> &[Choice] {
+    if choices.iter().any(is_value) {
+        choices
+    } else {
+        &[]
+    }
+}
+
+/// One step of a sequence.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Planned {
+    pub(super) task: u32,
+    /// The step of the last execution that it is; `NOTHING` for the operation that could never happen there.
+    step: u32,
+    /// What it begins with: see [`Step::local`](intermezzo_engine::trace::Step::local).
+    local: u32,
+}
+
+impl Planned {
+    /// The operation of a task that could never happen.
+    fn blocked(task: u32) -> Planned {
+        Planned {
+            task,
+            step: NOTHING,
+            local: NOTHING,
+        }
+    }
+
+    #[inline(always)]
+    fn of(number: usize, step: &Step) -> Planned {
+        Planned {
+            task: step.task,
+            step: number as u32,
+            local: step.local,
+        }
+    }
+
+    /// The step of the last execution that it is; `None` for the operation that could never happen there.
+    #[inline(always)]
+    pub(super) fn step(&self) -> Option<usize> {
+        (self.step != NOTHING).then_some(self.step as usize)
+    }
+}
+
+/// A step that is done before what is left of a sequence.
+#[derive(Clone, Copy)]
+pub(super) struct Done {
+    pub(super) task: u32,
+    /// Whether it is a step of the sequence, and does what it did in the last execution. Else it merely commutes with the
+    /// sequence, and may be another than that execution's; or it comes before the race now, and may do something else.
+    pub(super) along: bool,
+    /// The step of the last execution that it is; else `NOTHING`, and what it would touch there, if that is known and one key.
+    step: u32,
+    key: Option<Key>,
+}
+
+impl Done {
+    /// A step that touches this in the last execution, if that is known and one key.
+    #[inline(always)]
+    pub(super) fn touching(task: u32, along: bool, key: Option<Key>) -> Done {
+        Done {
+            task,
+            along,
+            step: NOTHING,
+            key,
+        }
+    }
+
+    /// What it touches in the last execution, if that is known and one key: mostly nobody asks.
+    #[inline(never)]
+    pub(super) fn key(&self, trace: &Trace, sequence: &Sequence) -> Option<Key> {
+        if self.step == NOTHING {
+            return self.key;
+        }
+        if sequence.reversed == Some(self.step as usize) {
+            return trace.with_might_touch(self.step as usize, only_key);
+        }
+        only_key(&trace.could_touch(self.step as usize))
+    }
+}
+
+/// Steps of the last execution in their order, without some that are to come later.
+#[derive(Default)]
+pub(super) struct Sequence {
+    /// Room for its steps, and where in that those are which are left.
+    planned: Vec<Planned>,
+    from: usize,
+    end: usize,
+    /// What is done before those that are left, in order.
+    pub(super) done: Vec<Done>,
+    blocked: Option<Blocked>,
+    /// The step for which the race is reversed: what comes before it is another question once it is.
+    reversed: Option<usize>,
+    /// Whether a step that is done makes more or fewer counts than in the last execution, where its task has other steps then.
+    pub(super) counts_otherwise: bool,
+    /// The step before which the sequence is to be tried.
+    depth: usize,
+    /// The names of the last execution's steps.
+    named: Named,
+    /// What is taken for granted, by all hands.
+    apart: Option<Arc<Apart>>,
+}
+
+/// Makes sequences, in one place that is used again.
+#[derive(Default)]
+pub(super) struct Sequences {
+    sequence: Sequence,
+}
+
+impl Sequences {
+    /// For a search that takes this for granted, and more.
+    pub(super) fn new(apart: Arc<Apart>) -> Sequences {
+        let sequence = Sequence {
+            apart: Some(apart),
+            ..Sequence::default()
+        };
+        Sequences { sequence }
+    }
+
+    /// There is another execution. Whether it shows nothing else than was taken for granted.
+    #[inline(always)]
+    pub(super) fn look_at(&mut self, trace: &Trace) -> bool {
+        let Sequence { named, apart, .. } = &mut self.sequence;
+        named.forget();
+        apart.as_ref().is_none_or(|apart| apart.holds(trace, named))
+    }
+
+    /// The steps after `earlier` that need not come after it, and then `later`: with them, before `earlier`, the race is
+    /// reversed. `steps` is how many steps there are.
+    pub(super) fn reversing(
+        &mut self,
+        trace: &Trace,
+        earlier: usize,
+        later: usize,
+        steps: usize,
+    ) -> &mut Sequence {
+        self.reversing_up_to(trace, earlier, later);
+        self.and_later(trace, steps)
+    }
+
+    /// The same without the steps after `later`.
+    #[inline(always)]
+    pub(super) fn reversing_up_to(&mut self, trace: &Trace, earlier: usize, later: usize) -> &mut Sequence {
+        self.begin(trace, earlier);
+        self.add_independent(trace, earlier + 1, later);
+        let last = Planned::of(later, &trace.steps()[later]);
+        self.sequence.push(last);
+        self.sequence.reversed = Some(later);
+        &mut self.sequence
+    }
+
+    /// And with those, of the first `steps` steps: `later` stays the last.
+    #[inline(always)]
+    pub(super) fn and_later(&mut self, trace: &Trace, steps: usize) -> &mut Sequence {
+        if let (Some(last), Some(later)) = (self.sequence.pop(), self.sequence.reversed) {
+            self.add_independent(trace, later + 1, steps);
+            self.sequence.push(last);
+        }
+        &mut self.sequence
+    }
+
+    /// As `reversing`, for an operation that never happened.
+    pub(super) fn reversing_blocked(
+        &mut self,
+        trace: &Trace,
+        earlier: usize,
+        blocked: &Blocked,
+        steps: usize,
+    ) -> &mut Sequence {
+        self.begin(trace, earlier);
+        self.add_independent(trace, earlier + 1, steps);
+        // What else stands in its way comes later, and what comes after that.
+        let mut later: Vec<usize> = Vec::new();
+        self.sequence.retain(|planned| {
+            let Some(step) = planned.step() else {
+                return true;
+            };
+            let in_the_way =
+                conflict(&[blocked.touch], trace.touches(step)) && !trace.precedes_blocked(step, blocked);
+            let comes_later = in_the_way || later.iter().any(|&other| trace.precedes(other, step));
+            if comes_later {
+                later.push(step);
+            }
+            !comes_later
+        });
+        self.sequence.push(Planned::blocked(blocked.task));
+        self.sequence.blocked = Some(*blocked);
+        &mut self.sequence
+    }
+
+    /// Begins anew, before the step `earlier`.
+    #[inline(always)]
+    fn begin(&mut self, trace: &Trace, earlier: usize) {
+        self.sequence.depth = earlier;
+        self.sequence.counts_otherwise = false;
+        (self.sequence.blocked, self.sequence.reversed) = (None, None);
+        (self.sequence.from, self.sequence.end) = (0, 0);
+        self.sequence.done.clear();
+        if self.sequence.planned.len() <= trace.steps().len() {
+            self.sequence.make_room(trace.steps().len() + 1);
+        }
+    }
+
+    /// Adds the steps from `from` on, of the first `steps` steps, that need not come after the one that it begins before.
+    #[inline(always)]
+    fn add_independent(&mut self, trace: &Trace, from: usize, steps: usize) {
+        if from < steps {
+            self.sequence.add_each_independent(trace, from, steps);
+        }
+    }
+}
+
+impl Sequence {
+    /// Makes room for so many steps.
+    #[cold]
+    fn make_room(&mut self, steps: usize) {
+        self.planned.resize(2 * steps, Planned::blocked(0));
+    }
+
+    /// See [`Sequences::add_independent`].
+    #[inline(never)]
+    fn add_each_independent(&mut self, trace: &Trace, from: usize, steps: usize) {
+        let (planned, mut end, has_voids) = (&mut self.planned[..], self.end, trace.has_voids());
+        // Which steps these are is as good as random: so there is no branch for it, which would be guessed wrong.
+        trace.for_each_after(self.depth, from, steps, |number, step, is_independent| {
+            planned[end] = Planned::of(number, step);
+            // A round in vain leads to nothing.
+            let is_void = has_voids && trace.is_void(number);
+            end += usize::from(is_independent & !is_void);
+        });
+        self.end = end;
+    }
+
+    /// Adds a step at the end.
+    #[inline(always)]
+    fn push(&mut self, planned: Planned) {
+        self.planned[self.end] = planned;
+        self.end += 1;
+    }
+
+    /// Takes the last step off.
+    #[inline(always)]
+    fn pop(&mut self) -> Option<Planned> {
+        let last = self.left().last().copied()?;
+        self.end -= 1;
+        Some(last)
+    }
+
+    /// Keeps those steps only for which this holds.
+    fn retain(&mut self, mut holds: impl FnMut(&Planned) -> bool) {
+        let mut end = self.from;
+        for at in self.from..self.end {
+            if holds(&self.planned[at]) {
+                self.planned.swap(end, at);
+                end += 1;
+            }
+        }
+        self.end = end;
+    }
+
+    /// Leaves out what the last step does not need: what of the sequence is left has fewer beginnings.
+    pub(super) fn keep_needed(&mut self, trace: &Trace) -> &mut Sequence {
+        if let Some(last) = self.pop() {
+            let blocked = self.blocked;
+            self.retain(|planned| match (planned.step(), last.step(), blocked) {
+                (Some(step), Some(later), _) => trace.precedes(step, later),
+                (Some(step), None, Some(blocked)) => trace.precedes_blocked(step, &blocked),
+                _ => true,
+            });
+            self.push(last);
+        }
+        self
+    }
+
+    /// The steps that are left.
+    #[inline(always)]
+    fn left(&self) -> &[Planned] {
+        &self.planned[self.from..self.end]
+    }
+
+    /// The task that the race is reversed for.
+    pub(super) fn last_task(&self) -> u32 {
+        self.left().last().map_or(0, |planned| planned.task)
+    }
+
+    /// Whether there is nothing left to do.
+    pub(super) fn is_empty(&self) -> bool {
+        self.from == self.end
+    }
+
+    /// Goes through the steps, each with its task, the values that it chose and what it touches. `choices` are those of the
+    /// last execution.
+    #[inline(always)]
+    pub(super) fn for_each_step(
+        &self,
+        trace: &Trace,
+        choices: &[Choice],
+        mut each: impl FnMut(&Planned, &[u32], &[Touch]),
+    ) {
+        for (place, planned) in self.left().iter().enumerate() {
+            let values = match self.made_in(trace, choices, place) {
+                None | Some([]) => Values::new(),
+                Some(made) => values(made),
+            };
+            self.with_touches(trace, planned, |touches| each(planned, &values, touches));
+        }
+    }
+
+    /// The choices that the step at a place made, without that of its task. `None` for the last: it may make others once the
+    /// race is reversed.
+    #[inline(always)]
+    pub(super) fn made_in<'a>(
+        &self,
+        trace: &Trace,
+        choices: &'a [Choice],
+        place: usize,
+    ) -> Option<&'a [Choice]> {
+        let step = self.left()[place].step();
+        let step = step.filter(|&step| self.reversed != Some(step))?;
+        if choices.is_empty() {
+            return Some(&[]);
+        }
+        let range = trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end;
+        match choices.get(range).unwrap_or_default() {
+            // Who takes the step is all there is to choose, mostly.
+            [of_task, others @ ..] if of_task.kind == ChoiceKind::Task => Some(others),
+            all => Some(all),
+        }
+    }
+
+    /// Tells what a step of the sequence touches.
+    #[inline(always)]
+    fn with_touches<R>(&self, trace: &Trace, planned: &Planned, tell: impl FnOnce(&[Touch]) -> R) -> R {
+        match (planned.step(), self.blocked) {
+            // What failed in it may succeed before the race.
+            (Some(step), _) if self.reversed == Some(step) => trace.with_might_touch(step, tell),
+            (Some(step), _) if !trace.has_voids() => tell(trace.touches(step)),
+            (Some(step), _) => tell(&trace.could_touch(step)),
+            (None, Some(blocked)) => tell(&[blocked.touch]),
+            (None, None) => tell(&[]),
+        }
+    }
+
+    /// Whether the step at a place can come first.
+    #[inline(always)]
+    pub(super) fn can_be_first(&self, trace: &Trace, place: usize) -> bool {
+        place == 0 || self.comes_after_none(trace, place)
+    }
+
+    #[inline(never)]
+    fn comes_after_none(&self, trace: &Trace, place: usize) -> bool {
+        let (before, step) = (&self.left()[..place], &self.left()[place]);
+        let Some(number) = step.step() else {
+            let precedes = |earlier: usize| {
+                self.blocked
+                    .is_none_or(|blocked| trace.precedes_blocked(earlier, &blocked))
+            };
+            return !before.iter().filter_map(Planned::step).any(precedes);
+        };
+        // The step that the race is reversed for is done without waiting for whatever it came after in the meantime: what its
+        // task knew of still comes before it, and what touches the same.
+        let anew = self.reversed == Some(number);
+        let known = if anew {
+            trace.known_before(number)
+        } else {
+            trace.known_by(number)
+        };
+        let precedes = |earlier: &Planned| {
+            earlier.task == step.task
+                || known
+                    .get(earlier.task as usize)
+                    .is_some_and(|&entries| entries >= earlier.local)
+                || anew && trace.could_conflict(earlier.step as usize, number)
+        };
+        !before.iter().any(precedes)
+    }
+
+    /// The tasks whose steps can come first.
+    pub(super) fn begins<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = u32> + 'a {
+        (0..self.len())
+            .filter(|&place| self.can_be_first(trace, place))
+            .map(|place| self.left()[place].task)
+    }
+
+    /// Whether a task, whose next step touches this, may begin something that leads to the same as the sequence: its step
+    /// can come first in it, at the place given; or it has no step in it, and commutes with all of it.
+    pub(super) fn may_begin(&self, trace: &Trace, task: u32, touches: &Touches) -> Option<Option<usize>> {
+        match self.left().iter().position(|planned| planned.task == task) {
+            Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
+            None => {
+                let wakes = |planned: &Planned| {
+                    self.with_touches(trace, planned, |theirs| conflict(touches, theirs))
+                        || planned.step().is_some_and(|step| trace.makes_last(step, touches))
+                };
+                (!self.left().iter().any(wakes)).then_some(None)
+            }
+        }
+    }
+
+    /// Whether a task begins it, by its step that is in it.
+    pub(super) fn begins_with(&self, trace: &Trace, task: u32) -> bool {
+        let place = self.left().iter().position(|planned| planned.task == task);
+        place.is_some_and(|place| self.can_be_first(trace, place))
+    }
+
+    /// The step at a place was done: takes it out.
+    #[inline(always)]
+    pub(super) fn take(&mut self, place: usize) {
+        let Planned { task, step, .. } = self.remove(place);
+        self.done.push(Done {
+            task,
+            along: self.is_along(step),
+            step,
+            key: None,
+        });
+    }
+
+    /// The step at a place was done, and makes so many counts: takes it out, and steps of its task that only make counts which
+    /// are among those.
+    #[inline(always)]
+    pub(super) fn take_counting(&mut self, trace: &Trace, place: usize, made: usize) {
+        let planned = self.left()[place];
+        let own = match planned.step() {
+            Some(step) => counts(trace.touches(step)),
+            None => 0,
+        };
+        self.take(place);
+        if own != made {
+            self.count_otherwise(trace, planned.task, made.saturating_sub(own));
+        }
+    }
+
+    #[inline(never)]
+    fn count_otherwise(&mut self, trace: &Trace, task: u32, mut made: usize) {
+        self.counts_otherwise = true;
+        while made > 0
+            && let Some(place) = self.place_of_step(task)
+            && let Some(step) = self.left()[place].step()
+            && counts(trace.touches(step)) == trace.touches(step).len()
+            && trace.touches(step).len() <= made
+            && self.can_be_first(trace, place)
+        {
+            made -= trace.touches(step).len();
+            self.take(place);
+        }
+    }
+
+    /// The step of a task was done, which touches this: takes it out, if it is at a place.
+    pub(super) fn take_touching(&mut self, task: u32, place: Option<usize>, touches: &[Touch]) {
+        // Where it is no step of the sequence, it may be more or less than one of the last execution.
+        self.counts_otherwise |= place.is_none() && counts(touches) > 0;
+        let key = only_key(touches);
+        let along = place.is_some_and(|place| {
+            let step = self.remove(place).step;
+            self.is_along(step)
+        });
+        self.done.push(Done::touching(task, along, key));
+    }
+
+    /// Whether a step does what it did in the last execution.
+    fn is_along(&self, step: u32) -> bool {
+        step != NOTHING && self.reversed != Some(step as usize)
+    }
+
+    /// Takes out the step at a place. Mostly it is among the first: those before it are moved up, one by one.
+    #[inline(always)]
+    fn remove(&mut self, place: usize) -> Planned {
+        let first = self.from;
+        for at in (first..first + place).rev() {
+            self.planned.swap(at, at + 1);
+        }
+        self.from += 1;
+        self.planned[first]
+    }
+
+    /// How many variables tasks had come to where the sequence begins.
+    pub(super) fn vars_before(&self, trace: &Trace) -> u32 {
+        trace.vars_before(self.depth)
+    }
+
+    /// What the step `back` steps before where the sequence begins touched, if that is one key.
+    pub(super) fn key_before(&self, trace: &Trace, back: usize) -> Option<Key> {
+        only_key(trace.touches(self.depth.checked_sub(back)?))
+    }
+
+    /// Whether any of the steps touches a variable with this number or a higher one.
+    pub(super) fn touches_from(&self, trace: &Trace, first: u32) -> bool {
+        let is_such = |touch: &Touch| touch.key.var().is_some_and(|var| var >= first);
+        let mut steps = self.left().iter();
+        steps.any(|planned| self.with_touches(trace, planned, |touches| touches.iter().any(is_such)))
+    }
+
+    /// Names of operations on what a step of the sequence touches: first its own, then so many others. None, if it has none.
+    pub(super) fn names(&self, trace: &Trace, step: &Planned, key: Key, others: usize) -> Names {
+        let own = step.step().and_then(|step| self.named.of(trace, step));
+        let mut names: Names = own.into_iter().collect();
+        if own.is_some() {
+            let named = trace.steps_on(key).filter_map(|step| self.named.of(trace, step));
+            names.extend(named.filter(|name| own != Some(*name)).take(others));
+        }
+        names
+    }
+
+    /// What an operation of one of these names touches in the last execution, if it has one.
+    pub(super) fn key_named(&self, trace: &Trace, names: &[Name]) -> Option<Key> {
+        names.iter().find_map(|name| self.named.key(trace, *name))
+    }
+
+    /// Takes for granted that an operation, whose variable has this number or a higher one, touches none that any of the steps
+    /// does. False if that would not be noticed if it were wrong.
+    pub(super) fn take_apart(&self, trace: &Trace, first: u32, name: Name, class: Class) -> bool {
+        let could_be_it =
+            |touch: &Touch| touch.key.var().is_some_and(|var| var >= first) && !touch.class.commutes(class);
+        let touching =
+            |planned: &&Planned| self.with_touches(trace, planned, |touches| touches.iter().any(could_be_it));
+        let others = self.left().iter().filter(touching);
+        let named = others.map(|planned| planned.step().and_then(|step| self.named.of(trace, step)));
+        let Some(others) = named.collect::<Option<SmallVec<[Name; 16]>>>() else {
+            return false;
+        };
+        let Some(apart) = &self.apart else {
+            return others.is_empty();
+        };
+        apart.assume(name, others);
+        true
+    }
+
+    /// The step of the last execution that a task took as its `number`-th, from 0, since the sequence begins.
+    fn step_of(&self, trace: &Trace, task: u32, number: usize) -> Option<usize> {
+        (self.depth..trace.steps().len())
+            .filter(|&step| trace.steps()[step].task == task)
+            .nth(number)
+    }
+
+    /// What the next step of a task, which has none in the sequence, touched in the last execution: that is how
+    /// variables are numbered there. `done` is how many steps it has taken since the sequence begins.
+    pub(super) fn next_touches<'a>(
+        &self,
+        trace: &'a Trace,
+        task: u32,
+        done: usize,
+    ) -> Option<Cow<'a, [Touch]>> {
+        self.step_of(trace, task, done)
+            .map(|step| trace.could_touch(step))
+    }
+
+    /// Whether a task's `number`-th step since the sequence begins told it nothing, whatever came before it.
+    pub(super) fn told_nothing(&self, trace: &Trace, task: u32, number: usize) -> bool {
+        self.step_of(trace, task, number)
+            .is_some_and(|step| trace.is_store(step))
+    }
+
+    /// The last step of the last execution in it, but for the one that the race is reversed for.
+    pub(super) fn last_step(&self) -> usize {
+        let mut others = self.left().iter().rev().filter_map(Planned::step);
+        others.find(|&step| self.reversed != Some(step)).unwrap_or(0)
+    }
+
+    /// How many steps are left to do.
+    pub(super) fn len(&self) -> usize {
+        self.end - self.from
+    }
+
+    /// The place of the next step of a task, if that was taken in the last execution.
+    pub(super) fn place_of_step(&self, task: u32) -> Option<usize> {
+        let place = self.left().iter().position(|planned| planned.task == task)?;
+        self.left()[place].step().map(|_| place)
+    }
+}

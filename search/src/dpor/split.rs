@@ -1,0 +1,472 @@
+//! One search, several hands: what a hand gives away of its path, and how it takes up what others gave.
+//!
+//! Where a hand waits and nothing is there for it, another one makes [places](super::place) of its path down to the first
+//! step with something to try. It goes on below them, alone and without a lock, and comes back to them as others do. With
+//! wakeup trees the further steps of a sequence that is taken at a place are places, too.
+//!
+//! What a step touches with the values that it can choose is known once all were tried, and so what sleeps after it. So
+//! nothing is given away that lies below a choice of a value with one still to be tried. And with wakeup trees nobody chooses
+//! values at all: the exploration goes on with source sets instead.
+
+use super::crew::{Crew, Left, Open, Work};
+use super::node::Node;
+use super::place::{At, Branch, Line, Place, Places, Way};
+use super::saved::SavedHand;
+use super::sleep::Touches;
+use super::{Dpor, Sequence, Tree};
+use intermezzo_engine::schedule::{Choice, ChoiceKind};
+use intermezzo_engine::strategy::{Idle, Plan};
+use intermezzo_engine::trace::Trace;
+use std::sync::Arc;
+
+/// A hand's part in a search that several share.
+#[derive(Default)]
+pub(super) struct Part {
+    /// The others; `None` if there are none, and never were.
+    crew: Option<Arc<Crew>>,
+    /// Which of them it is.
+    number: usize,
+    /// The places along the path, by step; `None` where nobody but one could go on. The last step is one.
+    places: Places,
+    /// The next steps of the sequence that the running execution follows from the last place: their tasks and places.
+    line: Line,
+    /// How many choices lead to and from the last of them: those are not the hand's own to change.
+    pub(super) fixed: usize,
+    /// Whether it is known what the step from there touches.
+    told: bool,
+    /// Whether there is work at hand.
+    pub(super) busy: bool,
+    /// `true` if it counts as waiting, though it does other work or has not begun.
+    idle: bool,
+    /// Whether nothing of it is given away.
+    pub(super) keeps: bool,
+    /// Whether the path is from a file or another hand, and no execution along it was seen to be over.
+    pub(super) unproved: bool,
+}
+
+impl Part {
+    /// A hand of these, with nothing at hand.
+    fn of(crew: Arc<Crew>, number: usize) -> Part {
+        Part {
+            crew: Some(crew),
+            number,
+            places: Vec::new(),
+            line: Vec::new(),
+            fixed: 0,
+            told: false,
+            busy: false,
+            idle: false,
+            keeps: false,
+            unproved: false,
+        }
+    }
+
+    /// The only hand of a search that several shared, and that goes on.
+    pub(super) fn going_on(crew: Crew) -> Part {
+        Part::of(Arc::new(crew), 0)
+    }
+
+    /// Another part in the same search, of a hand that begins with nothing; this one begins with what `first` says, unless
+    /// others are there already.
+    pub(super) fn fork(&mut self, first: impl FnOnce() -> Option<SavedHand>) -> Part {
+        let crew = self.crew.get_or_insert_with(|| {
+            let first = first().map(|hand| Left {
+                hand,
+                places: Vec::new(),
+                line: Vec::new(),
+                told: false,
+            });
+            self.busy = first.is_some();
+            Arc::new(Crew::new(first))
+        });
+        let mut part = Part::of(crew.clone(), crew.add_hand());
+        part.idle = true;
+        part
+    }
+
+    /// The hand rests; if it has work at hand, `hand` says which. What it has to do with others goes with that.
+    pub(super) fn rest(&self, hand: impl FnOnce() -> SavedHand) {
+        let Some(crew) = &self.crew else {
+            return;
+        };
+        let left = self.busy.then(|| Left {
+            hand: hand(),
+            places: self.places.clone(),
+            line: self.line.clone(),
+            told: self.told,
+        });
+        crew.rest(self.number, left);
+    }
+
+    /// The others, if there are any.
+    pub(super) fn crew(&self) -> Option<&Crew> {
+        self.crew.as_deref()
+    }
+
+    /// Whether there are others.
+    pub(super) fn is_shared(&self) -> bool {
+        self.crew.is_some()
+    }
+
+    /// Where the path goes through a step, if others go on from there.
+    #[inline]
+    pub(super) fn at(&self, depth: usize) -> Option<&At> {
+        self.places.get(depth)?.as_ref()
+    }
+
+    /// The step of a task is to be tried at a place of the path, unless it is or was.
+    #[cold]
+    pub(super) fn add_leaf(&self, depth: usize, task: u32, touches: Touches) {
+        if let Some(at) = self.at(depth) {
+            at.place.add_leaf(task, touches);
+            self.list(depth, &[], &at.place);
+        }
+    }
+
+    /// A sequence is to be tried at a place of the path, unless what it leads to is come to by a branch taken later.
+    /// Whether that cannot be relied on, as with [`Tree::insert`].
+    #[cold]
+    pub(super) fn insert(
+        &self,
+        depth: usize,
+        trace: &Trace,
+        choices: &[Choice],
+        sequence: &mut Sequence,
+    ) -> bool {
+        let Some(at) = self.at(depth) else {
+            return false;
+        };
+        let (added, unsure) = at.insert(trace, choices, sequence);
+        if let Some((above, place)) = added {
+            self.list(depth, &above, &place);
+        }
+        unsure
+    }
+
+    /// There is something to try at a place, below these and those of the path.
+    fn list(&self, depth: usize, above: &[At], place: &Arc<Place>) {
+        if place.is_unlisted()
+            && let Some(crew) = &self.crew
+        {
+            let mut all = self.places[..depth].to_vec();
+            all.extend(above.iter().cloned().map(Some));
+            crew.list([Open {
+                place: place.clone(),
+                above: all,
+            }]);
+        }
+    }
+
+    /// There may be something to try at places of the path, from this step on.
+    fn list_from(&self, depth: usize) {
+        let Some(crew) = &self.crew else {
+            return;
+        };
+        let open = (depth..self.places.len()).filter_map(|depth| {
+            let at = self.at(depth).filter(|at| at.place.is_unlisted())?;
+            Some(Open {
+                place: at.place.clone(),
+                above: self.places[..depth].to_vec(),
+            })
+        });
+        crew.list(open.collect::<Vec<_>>());
+    }
+
+    /// Whether there are others, and nothing is at hand.
+    pub(super) fn is_idle(&self) -> bool {
+        self.crew.is_some() && !self.busy
+    }
+
+    /// Whether another hand waits and nothing is there for it.
+    #[inline]
+    pub(super) fn hungry(&self) -> bool {
+        self.crew.as_ref().is_some_and(|crew| crew.hungry())
+    }
+
+    /// Waits for work; false if there will be none.
+    pub(super) fn wait(&mut self) -> bool {
+        self.begin();
+        self.crew.as_ref().is_some_and(|crew| crew.wait())
+    }
+
+    /// Does not count as waiting any longer.
+    pub(super) fn begin(&mut self) {
+        if let (Some(crew), true) = (&self.crew, std::mem::take(&mut self.idle)) {
+            crew.begin();
+        }
+    }
+
+    /// Says if there is work, without waiting for it.
+    pub(super) fn idle(&mut self) -> Idle {
+        match &self.crew {
+            Some(crew) => crew.idle(&mut self.idle),
+            None => Idle::Over,
+        }
+    }
+
+    /// Nothing may be taken any more.
+    pub(super) fn stop(&self) {
+        if let Some(crew) = &self.crew {
+            crew.stop();
+        }
+    }
+
+    /// Leaves the deepest places, so many are left.
+    fn truncate(&mut self, depth: usize) {
+        while self.places.len() > depth {
+            self.places.pop();
+        }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if let Some(crew) = &self.crew {
+            crew.remove_hand(self.busy, self.idle);
+        }
+    }
+}
+
+/// How many choices there are before the first of a value with one still to be tried.
+fn settled(choices: &[Choice]) -> usize {
+    let open = |choice: &Choice| choice.kind != ChoiceKind::Task && choice.taken + 1 < choice.alternatives;
+    choices.iter().position(open).unwrap_or(choices.len())
+}
+
+impl Dpor {
+    /// The part of another hand on the search, which begins with nothing.
+    pub(super) fn fork_part(&mut self) -> Part {
+        if !self.begun && !self.is_over {
+            self.begin();
+        }
+        let mut part = std::mem::take(&mut self.part);
+        let other = part.fork(|| {
+            let first = || self.saved(self.prepared.as_deref().unwrap_or_default());
+            (!self.is_over).then(first)
+        });
+        self.part = part;
+        other
+    }
+
+    /// All that the last execution showed is noted. Tells others what the step from the last place touches, once that is
+    /// known; and gives work away, if some hand has none.
+    #[inline]
+    pub(super) fn look_after_others(&mut self, plan: &Plan, trace: &Trace) {
+        if !self.part.told && !self.part.places.is_empty() {
+            let step = &trace.steps()[self.part.places.len() - 1];
+            if step.choices_end <= settled(plan.choices()) {
+                self.tell(trace);
+            }
+        }
+        if self.part.hungry() && !self.part.keeps {
+            self.give(plan, trace);
+        }
+    }
+
+    /// Tells others what the step from the last place touches.
+    fn tell(&mut self, trace: &Trace) {
+        let Some(depth) = self.part.places.len().checked_sub(1) else {
+            return;
+        };
+        if !std::mem::replace(&mut self.part.told, true)
+            && let (Some(crew), Some(at)) = (&self.part.crew, self.part.at(depth))
+            && at.place.tell_touches(at.branch, self.touches(depth, trace))
+        {
+            crew.wake();
+        }
+    }
+
+    /// What the step of the path touched so far.
+    fn touches(&self, depth: usize, trace: &Trace) -> Touches {
+        let mut touches = self.nodes[depth].touches.clone();
+        for touch in &*trace.could_touch(depth) {
+            if !touches.contains(touch) {
+                touches.push(*touch);
+            }
+        }
+        touches
+    }
+
+    /// Makes places of the path, down to the first step with something to try.
+    #[cold]
+    fn give(&mut self, plan: &Plan, trace: &Trace) {
+        let settled = settled(plan.choices());
+        let from = self.part.places.len();
+        let steps = self.nodes.len().min(trace.steps().len());
+        let found = (from..steps)
+            .take_while(|&depth| trace.steps()[depth].choices_end <= settled)
+            .find(|&depth| self.nodes[depth].choice.is_some() && !self.nodes[depth].pending.is_empty());
+        let Some(last) = found else {
+            return;
+        };
+        self.tell(trace);
+        let way = self.way_to(last, plan);
+        for depth in from..=last {
+            if self.nodes[depth].choice.is_none() {
+                self.part.places.push(None);
+                continue;
+            }
+            let touches = self.touches(depth, trace);
+            let pending = std::mem::take(&mut self.nodes[depth].pending);
+            let place = Arc::new(Place::new(way.clone(), depth, touches, pending));
+            self.part.places.push(Some(At { place, branch: 0 }));
+        }
+        (self.part.fixed, self.part.told) = (way.choices.len(), true);
+        self.part.list_from(from);
+    }
+
+    /// The path down to a step, for others.
+    fn way_to(&self, last: usize, plan: &Plan) -> Arc<Way> {
+        let decided = self.nodes[..=last].iter().rev().find_map(|node| node.choice);
+        let choices = decided.map_or(0, |choice| choice + 1);
+        let candidates = self.nodes[last].candidates.end;
+        Arc::new(Way {
+            choices: plan.choices()[..choices].to_vec(),
+            nodes: self.nodes[..=last].iter().map(Node::passed).collect(),
+            candidates: self.candidates[..candidates].to_vec(),
+            sleepers: self.sleepers[..self.sleepers_end(last)].to_vec(),
+        })
+    }
+
+    /// The first execution that followed a sequence from the last place is over: its further steps are places of the path.
+    #[inline]
+    pub(super) fn settle_line(&mut self, plan: &Plan, trace: &Trace) {
+        if !self.part.line.is_empty() {
+            self.come_along(plan, trace);
+        }
+    }
+
+    #[cold]
+    fn come_along(&mut self, plan: &Plan, trace: &Trace) {
+        let line = std::mem::take(&mut self.part.line);
+        self.tell(trace);
+        let from = self.part.places.len();
+        let end = (from + line.len()).min(self.nodes.len()).min(trace.steps().len());
+        let Some(last) = end.checked_sub(1).filter(|&last| last >= from) else {
+            return;
+        };
+        let way = self.way_to(last, plan);
+        for (depth, (task, place)) in (from..end).zip(line) {
+            place.come_to(way.clone(), depth, self.touches(depth, trace));
+            self.part.places.push(Some(At { place, branch: 0 }));
+            if task != self.nodes[depth].task {
+                break;
+            }
+        }
+        self.part.fixed = self.fixed();
+        self.part.list_from(from);
+    }
+
+    /// How many choices lead to and from the last place.
+    fn fixed(&self) -> usize {
+        let passed = &self.nodes[..self.part.places.len()];
+        let decided = passed.iter().rev().find_map(|node| node.choice);
+        decided.map_or(0, |choice| choice + 1)
+    }
+
+    /// All below the last place is done. Turns to what is left to try at the places of the path, or else at others'.
+    #[cold]
+    pub(super) fn turn(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        self.tell(trace);
+        for depth in (0..self.part.places.len()).rev() {
+            let taken = self.part.at(depth).and_then(|at| at.place.take(&self.bound));
+            if let Some(branch) = taken {
+                self.leave_to(depth + 1);
+                self.follow(depth, branch, plan);
+                return true;
+            }
+        }
+        self.leave_to(0);
+        self.examined.clear();
+        (self.part.fixed, self.part.busy) = (0, false);
+        self.take_up(plan)
+    }
+
+    /// Leaves all of the path but so many steps.
+    fn leave_to(&mut self, depth: usize) {
+        self.part.truncate(depth);
+        while self.nodes.len() > depth {
+            self.leave();
+        }
+    }
+
+    /// Takes up work that another hand has given away, or left; false if there is none at the moment.
+    pub(super) fn take_up(&mut self, plan: &mut Plan) -> bool {
+        self.part.begin();
+        let crew = self.part.crew.as_ref();
+        match crew.and_then(|crew| crew.take(self.part.number, &self.bound)) {
+            None => false,
+            Some(Work::Left(left)) => self.take_over(*left, plan),
+            Some(Work::Branch(open, branch)) => self.take_branch(open, branch, plan),
+        }
+    }
+
+    /// Goes on with what another hand left.
+    fn take_over(&mut self, left: Left, plan: &mut Plan) -> bool {
+        let path = self
+            .resume(&left.hand)
+            .expect("what is left was looked at when it was loaded");
+        (self.part.busy, self.part.unproved) = (true, true);
+        (self.part.places, self.part.line, self.part.told) = (left.places, left.line, left.told);
+        self.part.fixed = self.fixed();
+        plan.replace(&path);
+        true
+    }
+
+    /// Goes on with a branch that was taken at a place.
+    fn take_branch(&mut self, open: Open, branch: Branch, plan: &mut Plan) -> bool {
+        let Open { place, above } = open;
+        let Some((way, depth)) = place.way().cloned() else {
+            return false;
+        };
+        (self.part.busy, self.part.unproved) = (true, true);
+        self.part.places = above;
+        for node in &way.nodes[..=depth] {
+            self.nodes.push_passed(node);
+        }
+        self.candidates
+            .extend_from_slice(&way.candidates[..way.nodes[depth].candidates.end]);
+        self.sleepers
+            .extend_from_slice(&way.sleepers[..way.nodes[depth].sleepers]);
+        let choices = way.nodes[depth].choice.map_or(0, |choice| choice + 1);
+        plan.replace(&way.choices[..choices]);
+        self.part.places.push(Some(At {
+            place,
+            branch: branch.number,
+        }));
+        self.follow(depth, branch, plan);
+        true
+    }
+
+    /// Follows a branch that was taken at the last step of the path.
+    fn follow(&mut self, depth: usize, branch: Branch, plan: &mut Plan) {
+        let Some(at) = &mut self.part.places[depth] else {
+            return;
+        };
+        at.branch = branch.number;
+        self.part.told = false;
+        let node = &mut self.nodes[depth];
+        self.sleepers.truncate(node.sleepers);
+        if let Some((way, depth)) = at.place.way() {
+            self.sleepers.extend_from_slice(way.asleep(*depth));
+        }
+        self.sleepers.extend(branch.sleepers);
+        if branch.overslept {
+            let asleep = self.sleepers[node.sleepers..].iter_mut();
+            asleep.for_each(|sleeper| sleeper.overslept = true);
+        }
+        node.task = branch.task;
+        node.tried = branch.number as u32;
+        let tasks: Vec<u32> = branch.line.iter().map(|(task, _)| *task).collect();
+        node.sequences = Tree::line(&[&[branch.task], &tasks[..]].concat());
+        self.part.line = branch.line;
+        node.touches.clear();
+        self.values.clear();
+        self.fresh = depth;
+        if let Some(choice) = node.choice {
+            plan.truncate(choice + 1);
+            plan.take(choice, branch.alternative);
+            self.part.fixed = choice + 1;
+        }
+    }
+}

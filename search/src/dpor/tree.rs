@@ -1,0 +1,626 @@
+//! Wakeup trees: what is to be tried, as sequences that share their beginnings.
+
+use super::names::Names;
+use super::sequence::{Done, Sequence, Values, values};
+use super::sleep::{SavedTouches, Touches, as_touches, restored_touches, saved_touches};
+use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::trace::{Class, Key, Name, Touch, Trace};
+use serde::{Deserialize, Serialize};
+
+/// A step to be taken, and what is to be tried after it, in order. With nothing to be tried, anything is.
+///
+/// Small, and mostly without anything of its own in memory: with every execution some come, and are copied.
+#[derive(Clone, Debug)]
+struct Branch {
+    task: u32,
+    /// How many branches it is, with all that are to be tried after it. They follow it in the tree's list.
+    size: u32,
+    /// What the step touched in the execution that it was seen in, if that is one key at most and it chose no values.
+    /// Variables that came into use after the branching are unknown: elsewhere they have other numbers. But it is noted which
+    /// step before this one touched the same.
+    touch: Option<Touch>,
+    /// Else what there is to say.
+    more: Option<Box<More>>,
+}
+
+/// By how many names beside its own a step is known that touches a variable which came into use late.
+const OTHERS: usize = 3;
+
+/// Whether a branch begins something that leads to the same as a sequence.
+pub(super) enum Leads {
+    /// It does not.
+    Elsewhere,
+    /// It cannot be told: it touches variables that may be numbered otherwise in the execution that the sequence is of.
+    Unsure,
+    /// It does: its step is among those done before the sequence now, and no longer in it.
+    Along,
+}
+
+/// What a step chose and touched.
+#[derive(Clone, Debug)]
+struct More {
+    /// Which values it chose, and only with which what is to be tried after it can be.
+    values: Values,
+    touches: Touches,
+    /// If it is not known which variable it touches: names of operations on that, first its own.
+    names: Names,
+}
+
+impl More {
+    // Apart: mostly there is nothing more to say.
+    #[inline(never)]
+    fn new(values: &[u32], touches: &[Touch]) -> Box<More> {
+        Box::new(More {
+            values: Values::from_slice(values),
+            touches: Touches::from_slice(touches),
+            names: Names::new(),
+        })
+    }
+}
+
+impl Branch {
+    #[inline(always)]
+    fn new(task: u32, size: u32, values: &[u32], touches: &[Touch]) -> Branch {
+        let touch = touches.first().copied();
+        let brief = values.is_empty() && touches.len() <= 1;
+        let more = (!brief).then(|| More::new(values, touches));
+        Branch {
+            task,
+            size,
+            touch,
+            more,
+        }
+    }
+
+    /// Forgets which variables it touches of those with this number or a higher one, but how many steps `back` another
+    /// touched the same; and what `names` says of one: the names of operations on it, so many beside its own.
+    #[inline(always)]
+    fn forget_from(
+        &mut self,
+        first: u32,
+        back: impl Fn(Key) -> Option<usize>,
+        names: impl FnOnce(Key, usize) -> Names,
+    ) {
+        let is_late = |touch: &Touch| touch.key.var().is_some_and(|var| var >= first);
+        let any_late = match &self.more {
+            Some(more) => more.touches.iter().any(is_late),
+            None => self.touch.as_ref().is_some_and(is_late),
+        };
+        if any_late {
+            self.forget(first, is_late, back, names);
+        }
+    }
+
+    #[inline(never)]
+    fn forget(
+        &mut self,
+        first: u32,
+        is_late: impl Fn(&Touch) -> bool,
+        back: impl Fn(Key) -> Option<usize>,
+        names: impl FnOnce(Key, usize) -> Names,
+    ) {
+        let touches = match &mut self.more {
+            Some(more) => &mut more.touches[..],
+            None => self.touch.as_mut_slice(),
+        };
+        let mut forgotten = None;
+        for touch in touches.iter_mut().filter(|touch| is_late(touch)) {
+            let back = back(touch.key);
+            let others = if back.is_some() { 0 } else { OTHERS };
+            forgotten = Some((touch.key, others));
+            touch.key = Key::unknown(first, back);
+        }
+        if let ([_], Some((key, others))) = (touches, forgotten) {
+            self.know_by(names(key, others));
+        }
+    }
+
+    /// It is known by these names.
+    fn know_by(&mut self, names: Names) {
+        if !names.is_empty() {
+            let touch = self.touch;
+            let more = || More::new(&[], touch.as_slice());
+            self.more.get_or_insert_with(more).names = names;
+        }
+    }
+
+    /// Names of operations on the variable that it touches, if it is known by them.
+    fn names(&self) -> &[Name] {
+        self.more.as_ref().map_or(&[], |more| &more.names)
+    }
+
+    #[inline(always)]
+    fn values(&self) -> &[u32] {
+        self.more.as_ref().map_or(&[], |more| &more.values)
+    }
+
+    /// Whether it chose these values. (As slices they would be compared by a call: for nothing, mostly.)
+    #[inline(always)]
+    fn chose(&self, values: &[u32]) -> bool {
+        self.values().len() == values.len() && self.values().iter().eq(values)
+    }
+
+    #[inline(always)]
+    fn touches(&self) -> &[Touch] {
+        match &self.more {
+            Some(more) => &more.touches,
+            None => self.touch.as_slice(),
+        }
+    }
+
+    /// Whether nothing particular is to be tried after it.
+    fn is_last(&self) -> bool {
+        self.size == 1
+    }
+
+    /// Whether anything is to be tried after it, with any values.
+    fn is_any(&self) -> bool {
+        self.is_last() && self.values().is_empty()
+    }
+}
+
+/// What is to be tried from one place, in order: branches, each before those that come after it. In one list, which is
+/// used again, since trees come and go with every execution.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    branches: Vec<Branch>,
+    /// How many of them, from the first, are gone: their steps were taken, and the rest comes after them.
+    gone: usize,
+}
+
+impl Clone for Tree {
+    fn clone(&self) -> Tree {
+        Tree {
+            branches: self.branches[self.gone..].to_vec(),
+            gone: 0,
+        }
+    }
+
+    /// In the room that there is.
+    fn clone_from(&mut self, other: &Tree) {
+        self.clear();
+        self.branches.extend_from_slice(&other.branches[other.gone..]);
+    }
+}
+
+impl Tree {
+    /// The tasks whose step may come first, in order; one may come several times.
+    pub(super) fn first_tasks(&self) -> impl Iterator<Item = u32> {
+        self.first().map(|at| self.branches[at].task)
+    }
+
+    /// Whether this task is to be tried first.
+    pub(super) fn begins_with(&self, task: u32) -> bool {
+        self.first_tasks().any(|first| first == task)
+    }
+
+    /// The places of the branches that may come first.
+    fn first(&self) -> impl Iterator<Item = usize> {
+        let from = |at: usize| (at < self.branches.len()).then_some(at);
+        std::iter::successors(from(self.gone), move |&at| {
+            from(at + self.branches[at].size as usize)
+        })
+    }
+
+    /// Whether nothing is to be tried.
+    pub(super) fn is_empty(&self) -> bool {
+        self.gone == self.branches.len()
+    }
+
+    /// Whether there is more to it than one step after which anything is to be tried: that step's being taken leaves nothing.
+    #[inline(always)]
+    pub(super) fn goes_on(&self) -> bool {
+        self.branches.len() > self.gone + 1
+    }
+
+    /// The steps that may come first, with nothing to be tried after them.
+    pub(super) fn first_steps(&self) -> Tree {
+        let step = |at: usize| {
+            let first = &self.branches[at];
+            Branch::new(first.task, 1, &[], first.touches())
+        };
+        Tree {
+            branches: self.first().map(step).collect(),
+            gone: 0,
+        }
+    }
+
+    /// Whether one of these begins something that leads to the same as the sequence. If so, the sequence is left without that
+    /// step.
+    pub(super) fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> Leads {
+        let mut leads = Leads::Elsewhere;
+        for at in self.first() {
+            match self.branches[at].leads(trace, choices, sequence) {
+                Leads::Elsewhere => {}
+                Leads::Unsure => leads = Leads::Unsure,
+                Leads::Along => return Leads::Along,
+            }
+        }
+        leads
+    }
+
+    /// The steps of these tasks are to be tried, one after the other.
+    pub(super) fn line(tasks: &[u32]) -> Tree {
+        let step = |(at, &task): (usize, &u32)| Branch::new(task, (tasks.len() - at) as u32, &[], &[]);
+        Tree {
+            branches: tasks.iter().enumerate().map(step).collect(),
+            gone: 0,
+        }
+    }
+
+    /// Nothing is to be tried. Mostly nothing was.
+    #[inline(always)]
+    pub(super) fn clear(&mut self) {
+        if !self.branches.is_empty() {
+            self.drop_all();
+        }
+        self.gone = 0;
+    }
+
+    #[inline(never)]
+    fn drop_all(&mut self) {
+        self.branches.clear();
+    }
+
+    /// Adds a step after which anything is to be tried.
+    pub(super) fn add_leaf(&mut self, task: u32, touches: &[Touch]) {
+        self.branches.push(Branch::new(task, 1, &[], touches));
+    }
+
+    /// Moves what begins with the task that comes first to `other`, which is emptied before. That task.
+    pub(super) fn take_first(&mut self, other: &mut Tree) -> Option<u32> {
+        other.clear();
+        let &Branch { task, size, .. } = self.branches.get(self.gone)?;
+        if self.gone + size as usize == self.branches.len() {
+            std::mem::swap(self, other);
+            return Some(task);
+        }
+        let mut at = self.gone;
+        while let Some(branch) = self.branches.get(at) {
+            let end = at + branch.size as usize;
+            if branch.task == task {
+                other.branches.extend(self.branches.drain(at..end));
+            } else {
+                at = end;
+            }
+        }
+        Some(task)
+    }
+
+    /// Moves what is to be tried after the first step that chose these values to `other`, which is emptied before.
+    // Inlined here and below for the sake of a search of one hand, of which these are much of the time.
+    #[inline(always)]
+    pub(super) fn take_after(&mut self, values: &Values, other: &mut Tree) {
+        other.clear();
+        let found = self.first().find(|&at| self.branches[at].chose(values));
+        let Some(at) = found else {
+            return;
+        };
+        let end = at + self.branches[at].size as usize;
+        if (at, end) == (self.gone, self.branches.len()) {
+            std::mem::swap(self, other);
+            other.gone += 1;
+        } else {
+            other.branches.extend(self.branches.drain(at + 1..end));
+            self.branches[at].size = 1;
+            self.take_other_after(at + 1, values, other);
+        }
+    }
+
+    /// Adds what is to be tried after further such steps from a place on.
+    fn take_other_after(&mut self, mut at: usize, values: &Values, other: &mut Tree) {
+        while at < self.branches.len() {
+            let end = at + self.branches[at].size as usize;
+            if self.branches[at].chose(values) {
+                other.branches.extend(self.branches.drain(at..end).skip(1));
+            } else {
+                at = end;
+            }
+        }
+    }
+
+    /// What the first step that chose these values counts up and down; `None` if nothing is to be tried after it.
+    pub(super) fn counts_after(&self, values: &Values) -> Option<Touches> {
+        let at = self.first().find(|&at| self.branches[at].chose(values))?;
+        let branch = &self.branches[at];
+        let counts = branch.touches().iter().filter(|touch| touch.class == Class::Add);
+        (!branch.is_last()).then(|| counts.copied().collect())
+    }
+
+    /// A step of a task, which counts this, is to be taken before all.
+    pub(super) fn put_first(&mut self, task: u32, counts: &[Touch]) {
+        self.forget_distances();
+        let size = (self.branches.len() - self.gone) as u32 + 1;
+        self.branches
+            .insert(self.gone, Branch::new(task, size, &[], counts));
+    }
+
+    /// Forgets how many steps before another step touched what is not known: there are more now, or fewer.
+    fn forget_distances(&mut self) {
+        for branch in &mut self.branches[self.gone..] {
+            let touches = match &mut branch.more {
+                Some(more) => &mut more.touches[..],
+                None => branch.touch.as_mut_slice(),
+            };
+            for touch in touches {
+                if let Some(first) = touch.key.unknown_from() {
+                    touch.key = Key::unknown(first, None);
+                }
+            }
+        }
+    }
+
+    /// The next so many counts of a task have been made: its steps that only make these are left out.
+    pub(super) fn leave_out(&mut self, task: u32, made: usize) {
+        self.forget_distances();
+        // The branches that the next one is within: where each ends, and how many counts of the task that were made are to come.
+        let mut within: Vec<(usize, usize)> = Vec::new();
+        let mut left = Vec::new();
+        for (at, mut branch) in self.branches.drain(..).enumerate().skip(self.gone) {
+            within.retain(|&(end, ..)| end > at);
+            let made = within.last().map_or(made, |&(_, made)| made);
+            let end = at + branch.size as usize;
+            if made == 0 || branch.task != task {
+                within.push((end, made));
+                left.push((at, branch));
+                continue;
+            }
+            let touches = branch.touches();
+            let only_counts = !touches.is_empty() && counts(touches) == touches.len();
+            if only_counts && touches.len() <= made {
+                within.push((end, made - touches.len()));
+                continue;
+            }
+            if only_counts {
+                branch = Branch::new(task, branch.size, branch.values(), &touches[made..]);
+            }
+            within.push((end, 0));
+            left.push((at, branch));
+        }
+        // Which are left out are missing among those that they were within.
+        let places: Vec<usize> = left.iter().map(|(at, _)| *at).collect();
+        for (at, mut branch) in left {
+            let end = at + branch.size as usize;
+            let before = |end: usize| places.partition_point(|&place| place < end);
+            branch.size = (before(end) - before(at)) as u32;
+            self.branches.push(branch);
+        }
+        self.gone = 0;
+    }
+
+    /// Adds a sequence, unless the tree holds one that leads to the same. Whether it could not be told of some that is tried
+    /// before: then what sleeps in it may sleep on, and what the tree holds is no plan to rely on.
+    #[inline(always)]
+    #[must_use]
+    pub(super) fn insert(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> bool {
+        let (mut unsure, mut depth) = (false, 0);
+        let (mut at, mut end) = (self.gone, self.branches.len());
+        while at < end {
+            let branch = &self.branches[at];
+            let after = at + branch.size as usize;
+            match branch.leads(trace, choices, sequence) {
+                Leads::Along => {
+                    if sequence.is_empty() || branch.is_last() {
+                        return unsure;
+                    }
+                    depth += 1;
+                    (at, end) = (at + 1, after);
+                }
+                elsewhere => {
+                    unsure |= matches!(elsewhere, Leads::Unsure);
+                    at = after;
+                }
+            }
+        }
+        let (before, added) = (self.branches.len(), sequence.len());
+        self.grow(depth, end, added as u32);
+        self.add(trace, choices, sequence);
+        if end < before {
+            self.branches[end..].rotate_right(added);
+        }
+        unsure
+    }
+
+    /// So many branches come to be at `end`, after `depth` others.
+    fn grow(&mut self, depth: u32, end: usize, added: u32) {
+        let mut at = self.gone;
+        for _ in 0..depth {
+            while at + (self.branches[at].size as usize) < end {
+                at += self.branches[at].size as usize;
+            }
+            self.branches[at].size += added;
+            at += 1;
+        }
+    }
+
+    /// Adds a sequence at the end of the list.
+    #[inline(always)]
+    fn add(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) {
+        let mut done = std::mem::take(&mut sequence.done);
+        let (mut size, known) = (sequence.len() as u32, sequence.vars_before(trace));
+        self.branches.reserve(sequence.len());
+        let left = &*sequence;
+        left.for_each_step(trace, choices, |step, values, touches| {
+            let mut branch = Branch::new(step.task, size, values, touches);
+            let back = |key| {
+                if left.counts_otherwise {
+                    return None;
+                }
+                let mut before = done.iter().rev();
+                Some(before.position(|step| step.key(trace, left) == Some(key))? + 1)
+            };
+            branch.forget_from(known, back, |key, others| left.names(trace, step, key, others));
+            self.branches.push(branch);
+            done.push(Done::touching(step.task, true, only_key(touches)));
+            size -= 1;
+        });
+        sequence.done = done;
+    }
+}
+
+/// A branch, to be saved.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct SavedBranch {
+    task: u32,
+    size: u32,
+    values: Vec<u32>,
+    touches: SavedTouches,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    names: Vec<Name>,
+}
+
+impl SavedBranch {
+    /// Whether its step chose values.
+    pub(super) fn has_values(&self) -> bool {
+        !self.values.is_empty()
+    }
+}
+
+impl Tree {
+    /// The tree, to be saved.
+    pub(super) fn saved(&self) -> Vec<SavedBranch> {
+        let saved = self.branches[self.gone..].iter().map(|branch| SavedBranch {
+            task: branch.task,
+            size: branch.size,
+            values: branch.values().to_vec(),
+            touches: saved_touches(branch.touches()),
+            names: branch.names().to_vec(),
+        });
+        saved.collect()
+    }
+
+    /// The tree that was saved; `None` if that is none.
+    pub(super) fn restored(saved: &[SavedBranch]) -> Option<Tree> {
+        // Where the branches end that the next one is within.
+        let mut ends = vec![saved.len()];
+        for (at, branch) in saved.iter().enumerate() {
+            ends.retain(|&end| end > at);
+            let end = at + branch.size as usize;
+            if end == at || ends.last().is_none_or(|&around| end > around) {
+                return None;
+            }
+            ends.push(end);
+        }
+        let branch = |saved: &SavedBranch| {
+            let touches = restored_touches(&saved.touches)?;
+            let mut branch = Branch::new(saved.task, saved.size, &saved.values, &touches);
+            branch.know_by(Names::from_slice(&saved.names));
+            Some(branch)
+        };
+        Some(Tree {
+            branches: saved.iter().map(branch).collect::<Option<_>>()?,
+            gone: 0,
+        })
+    }
+}
+
+impl Branch {
+    /// Whether a branch begins something that leads to the same as the sequence. If so the branch's step is taken out of it.
+    #[inline(always)]
+    fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> Leads {
+        match sequence.place_of_step(self.task) {
+            // What it touches does not matter: it is a step of the sequence.
+            Some(place) => {
+                if !sequence.can_be_first(trace, place) || self.is_other(trace, choices, sequence, place) {
+                    return Leads::Elsewhere;
+                }
+                sequence.take_counting(trace, place, counts(self.touches()));
+            }
+            None => {
+                let Some(touches) = self.touches_in(trace, sequence) else {
+                    return Leads::Unsure;
+                };
+                let Some(place) = sequence.may_begin(trace, self.task, &touches) else {
+                    return Leads::Elsewhere;
+                };
+                if place.is_some_and(|place| self.is_other(trace, choices, sequence, place)) {
+                    return Leads::Elsewhere;
+                }
+                sequence.take_touching(self.task, place, &touches);
+            }
+        }
+        Leads::Along
+    }
+
+    /// Whether it is another step than the one at a place of the sequence: with other values.
+    #[inline(always)]
+    fn is_other(&self, trace: &Trace, choices: &[Choice], sequence: &Sequence, place: usize) -> bool {
+        let is_other = |made: &[Choice]| match made {
+            [] => !self.values().is_empty(),
+            made => self.chose_other(made),
+        };
+        !self.is_any() && sequence.made_in(trace, choices, place).is_some_and(is_other)
+    }
+
+    /// Whether it chose other values than are among these choices.
+    #[cold]
+    fn chose_other(&self, made: &[Choice]) -> bool {
+        !self.chose(&values(made))
+    }
+
+    /// What the branch's step would touch in the last execution, as far as it matters to the sequence; `None` if that cannot be
+    /// told.
+    fn touches_in(&self, trace: &Trace, sequence: &Sequence) -> Option<Touches> {
+        let done = &sequence.done[..];
+        let mut touches = as_touches(self.touches());
+        let Some(first) = touches.iter().find_map(|touch| touch.key.unknown_from()) else {
+            return Some(touches);
+        };
+        if sequence.counts_otherwise {
+            return None;
+        }
+        if let [touch] = &mut touches[..]
+            && let Some(back) = touch.key.back()
+        {
+            let key = match done.len().checked_sub(back) {
+                Some(before) => done[before].key(trace, sequence),
+                None => sequence.key_before(trace, back - done.len()),
+            };
+            if let Some(key) = key {
+                touch.key = key;
+                return Some(touches);
+            }
+        }
+        // After the steps that its task took in the last execution, it does next what it did there; so it does where they may
+        // be others, if they told it nothing.
+        let mut own = done.iter().filter(|step| step.task == self.task).enumerate();
+        let as_there =
+            own.all(|(number, step)| step.along || sequence.told_nothing(trace, self.task, number));
+        let count = done.iter().filter(|step| step.task == self.task).count();
+        if let ([touch], true) = (&mut touches[..], as_there)
+            && let Some(here) = sequence.next_touches(trace, self.task, count)
+            && let Some(here) = here.first()
+        {
+            touch.key = here.key;
+            return Some(touches);
+        }
+        let names = self.names();
+        if let ([touch], Some(key)) = (&mut touches[..], sequence.key_named(trace, names)) {
+            touch.key = key;
+            return Some(touches);
+        }
+        // Else nothing is known of variables that came into use later, but that they did.
+        let apart = match (&touches[..], names) {
+            ([touch], [name, ..]) => sequence.take_apart(trace, first, *name, touch.class),
+            _ => !sequence.touches_from(trace, first),
+        };
+        touches.retain(|touch| touch.key.unknown_from().is_none());
+        apart.then_some(touches)
+    }
+}
+
+/// How many counts a step makes.
+#[inline(always)]
+pub(super) fn counts(touches: &[Touch]) -> usize {
+    let is_count = |touch: &&Touch| touch.class == Class::Add;
+    touches.iter().filter(is_count).count()
+}
+
+/// The key of what is touched, if that is one.
+#[inline(always)]
+pub(super) fn only_key(touches: &[Touch]) -> Option<Key> {
+    match touches {
+        [touch] if touch.key.unknown_from().is_none() => Some(touch.key),
+        _ => None,
+    }
+}

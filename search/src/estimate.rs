@@ -1,0 +1,199 @@
+//! How far a search is, and how much is left: estimates, from where it is in the tree of choices.
+//!
+//! Depth first search: the weighted backtrack estimator (Kilby, Slaney, Thiebaux, Walsh, "Estimating search tree size",
+//! AAAI 2006), which weighs each execution as if a random walk (Knuth 1975) had come to it, one part in the product of its
+//! numbers of alternatives. In a fixed order the weights of all executions so far add up to the position of the last
+//! one, so nothing has to be kept. Within a preemption bound there is no such tree: what is left is counted in prefixes
+//! still to be gone on from ([`Pace`]). A random walk gives Knuth's own estimate.
+//!
+//! Bias: unexplored subtrees are taken to be as large as explored siblings. A search that lets one task run to its end
+//! first begins where fewer tasks are left to choose from, so it takes the whole for smaller than it is. A partial-order
+//! reduction finds out on the way what else it has to try, so early it knows of too little. With a bound the first
+//! prefixes of a round lead to more than the later ones, so it is taken for larger.
+
+use intermezzo_engine::schedule::Choice;
+use serde::Serialize;
+use std::fmt;
+use std::time::Duration;
+
+/// How far a search is, as far as can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The share of what is to be run that has been, from 0 to 1.
+    pub share: f64,
+    /// How many executions there will have been at its end. For a random walk, which has none: how many schedules
+    /// there are.
+    pub executions_expected: u64,
+    /// How long the rest takes at this pace. Not in reports, which hold no time but their own.
+    #[serde(skip)]
+    pub time_left: Duration,
+}
+
+impl Estimate {
+    /// What a share comes to after so many executions, in so much time.
+    pub fn new(share: f64, executions: u64, elapsed: Duration) -> Estimate {
+        let executions_expected = (executions as f64 / share).round() as u64;
+        let share = share.clamp(0.0, 1.0);
+        let seconds_left = elapsed.as_secs_f64() * (1.0 - share) / share;
+        Estimate {
+            share,
+            executions_expected,
+            time_left: Duration::try_from_secs_f64(seconds_left).unwrap_or(Duration::MAX),
+        }
+    }
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Estimate {
+            share,
+            executions_expected,
+            ..
+        } = self;
+        // Two digits are as much as an estimate is good for.
+        let percent = share * 100.0;
+        match percent {
+            10.0.. => write!(f, "{percent:.0} %")?,
+            0.01.. => write!(f, "{percent:.2} %")?,
+            _ => write!(f, "{percent:.1e} %")?,
+        }
+        match *executions_expected {
+            u64::MAX => f.write_str(" of more executions than can be counted"),
+            1_000_000.. => write!(f, " of some {:.1e} executions", *executions_expected as f64),
+            _ => write!(f, " of some {executions_expected} executions"),
+        }
+    }
+}
+
+/// The share of a tree, searched in order of alternatives, that lies before the end of the path with these choices. One
+/// exactly at its last path.
+pub(crate) fn share_until(choices: &[Choice]) -> f64 {
+    choices.iter().rev().fold(1.0, |share, choice| {
+        (f64::from(choice.taken) + share) / f64::from(choice.alternatives)
+    })
+}
+
+/// As [`share_until`], of the tree in which no choice preempts.
+pub(crate) fn share_until_free(choices: &[Choice]) -> f64 {
+    let free = choices.iter().rev().filter(|choice| !choice.preempts);
+    free.fold(1.0, |share, choice| {
+        (f64::from(choice.taken) + share) / f64::from(choice.alternatives)
+    })
+}
+
+/// What a search in rounds of more and more preemptions has come to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pace {
+    /// Executions before the running one.
+    pub executions: u64,
+    /// Items done in this round.
+    pub(crate) items: u64,
+    round: u32,
+    begun: bool,
+    /// All items of this round, and the executions before it.
+    items_all: usize,
+    executions_before: u64,
+}
+
+impl Pace {
+    /// An execution of this round begins, of an item after which so many are left.
+    pub(crate) fn begin_execution(&mut self, round: u32, items_left: usize) {
+        if self.items_all == 0 || round != self.round {
+            self.begin_round(items_left + 1);
+            self.round = round;
+        }
+        if self.begun {
+            self.executions += 1;
+        }
+        self.begun = true;
+        self.items = self.items_all.saturating_sub(items_left + 1) as u64;
+    }
+
+    /// A round of so many items begins.
+    fn begin_round(&mut self, items: usize) {
+        if self.items_all > 0 {
+            self.round += 1;
+        }
+        (self.items, self.items_all, self.executions_before) = (0, items, self.executions);
+    }
+
+    /// The share of all rounds that is done: with it that much of the running item, so many items known of the next
+    /// round, and so many rounds to come.
+    pub(crate) fn share(&self, item: f64, next_items: usize, rounds_left: u32) -> f64 {
+        let done = self.items as f64 + item;
+        let executions = self.executions + 1;
+        let in_round = (executions - self.executions_before) as f64;
+        // Multiplied first: of a round that is done nothing is lost by rounding.
+        let of = |items: f64| in_round * items / done;
+        let mut expected = self.executions_before as f64 + of(self.items_all as f64);
+        // Prefixes with one more preemption; of n places for k of them there are n over k.
+        let mut growth = next_items as f64 / done;
+        let mut items = growth * self.items_all as f64;
+        for round in (self.round + 1..).take(rounds_left as usize) {
+            if items < 0.5 || !items.is_finite() {
+                break;
+            }
+            expected += of(items);
+            growth *= f64::from(round) / f64::from(round + 1);
+            items *= growth;
+        }
+        executions as f64 / expected.max(executions as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use intermezzo_engine::schedule::ChoiceKind;
+
+    fn choice(taken: u32, alternatives: u32, preempts: bool) -> Choice {
+        Choice {
+            kind: ChoiceKind::Task,
+            preempts,
+            alternatives,
+            taken,
+        }
+    }
+
+    #[test]
+    fn a_position_is_a_share() {
+        let path = |taken: [u32; 3]| taken.map(|taken| choice(taken, 3, false));
+        assert_eq!(share_until(&[]), 1.0);
+        assert_eq!(share_until(&path([2, 2, 2])), 1.0);
+        assert!((share_until(&path([0, 0, 0])) - 1.0 / 27.0).abs() < 1e-12);
+        assert!((share_until(&path([1, 0, 2])) - 12.0 / 27.0).abs() < 1e-12);
+        let mixed = [choice(0, 2, true), choice(1, 4, false)];
+        assert_eq!((share_until(&mixed), share_until_free(&mixed)), (0.25, 0.5));
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_a_great_deal() {
+        let estimate = Estimate::new(0.0, 10, Duration::from_secs(1));
+        assert_eq!(
+            (estimate.executions_expected, estimate.time_left),
+            (u64::MAX, Duration::MAX)
+        );
+        let half = Estimate::new(0.5, 10, Duration::from_secs(1));
+        assert_eq!(
+            (half.executions_expected, half.time_left),
+            (20, Duration::from_secs(1))
+        );
+    }
+
+    /// Of ten places for two preemptions: 1, 10 and 45 items of one execution each.
+    #[test]
+    fn rounds_to_come_are_reckoned() {
+        let mut pace = Pace::default();
+        pace.begin_round(1);
+        assert!((pace.share(1.0, 10, 2) - 1.0 / 61.0).abs() < 1e-12);
+        pace.executions = 1;
+        pace.begin_round(10);
+        pace.executions = 10;
+        pace.items = 9;
+        assert!((pace.share(1.0, 45, 1) - 11.0 / 56.0).abs() < 1e-12);
+        pace.executions = 11;
+        pace.begin_round(45);
+        (pace.executions, pace.items) = (55, 44);
+        assert_eq!(pace.share(1.0, 0, 0), 1.0);
+    }
+}

@@ -1,0 +1,37 @@
+//! Strategies: which schedule comes next. Each is one file.
+//!
+//! A strategy is a policy over the sequence of choices that determines an execution: it prescribes the
+//! first choices of the next execution, and is asked about the ones beyond. It sees executions, never
+//! findings.
+
+mod auto;
+mod branch;
+mod caching;
+pub mod classic;
+mod dfs;
+mod dpor;
+pub mod estimate;
+mod frontier;
+pub mod kinds;
+pub mod policies;
+mod preemption;
+mod replay;
+pub mod sampling;
+mod tree;
+
+pub use auto::Auto;
+pub use caching::{Caching, Visits};
+pub use classic::{
+    BestFirst, BuiltIn, DepthBounded, IterativeDelayBounding, Prefix, Priorities, Priority, PriorityKind,
+    PrioritySpec, Ranked, ThreadBound,
+};
+pub use dfs::DepthFirst;
+pub use dpor::{Dpor, Insertion};
+pub use frontier::{Hand, Left};
+pub use preemption::IterativePreemptionBounding;
+pub use replay::Replay;
+pub use sampling::Interesting;
+
+pub use intermezzo_engine::strategy::{
+    ChoicePoint, Idle, Operation, Past, Plan, Rank, SearchState, Strategy,
+};

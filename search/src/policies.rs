@@ -1,0 +1,65 @@
+//! The policies that draw executions, by their kinds.
+
+use crate::classic::{PctAll, PctVars};
+use crate::kinds::StrategyKind;
+use crate::sampling::{Interesting, PROFILED, Pct, Places, Policy, Portfolio, Pos, RandomWalk, Surw};
+
+/// The policies that draw, each with its executions of a round. The last is uniform over all orders: of all these it
+/// alone finds what no few constraints provoke.
+const MEMBERS: [(u32, StrategyKind); 6] = [
+    (2, StrategyKind::Surw(Interesting::OneVariable)),
+    (1, StrategyKind::Pos),
+    (2, StrategyKind::Places),
+    (1, StrategyKind::Pct(3)),
+    (1, StrategyKind::Random),
+    (1, StrategyKind::Surw(Interesting::All)),
+];
+
+/// A bug that this many drawn executions did not find is not a matter of few constraints: after them two of three
+/// executions are the last member's.
+const SHALLOW: u64 = 5_000;
+
+/// Its executions of a round then.
+const UNIFORM_LATER: u64 = 14;
+
+/// How executions are drawn; `preemptions` is the bound of random walks.
+pub fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Policy> {
+    match sampler {
+        StrategyKind::Auto
+        | StrategyKind::DepthFirst
+        | StrategyKind::Delays
+        | StrategyKind::BestFirst
+        | StrategyKind::Ranked
+        | StrategyKind::Coverage => unreachable!("these are searches of their own"),
+        StrategyKind::Random => Box::new(RandomWalk::new(preemptions)),
+        StrategyKind::Pct(depth) => Box::new(Pct::new(*depth)),
+        StrategyKind::PctAll(depth) => Box::new(PctAll::new(*depth)),
+        StrategyKind::PctVars { depth, variables } => Box::new(PctVars::new(*depth, *variables)),
+        StrategyKind::Pos => Box::new(Pos::default()),
+        StrategyKind::Places => Box::new(Places::default()),
+        StrategyKind::Surw(interesting) => Box::new(Surw::new(interesting.clone())),
+        StrategyKind::Portfolio(members) => Box::new(portfolio_of(members, preemptions)),
+    }
+}
+
+impl StrategyKind {
+    /// How many of its first executions it learns from, if it draws executions: they are the same for all that learn.
+    pub fn learned_from(&self) -> u64 {
+        if self.is_sampler() && policy(self, None).learns() {
+            PROFILED
+        } else {
+            0
+        }
+    }
+}
+
+/// Several that draw by turns, each with its weight.
+fn portfolio_of(members: &[(u32, StrategyKind)], preemptions: Option<u32>) -> Portfolio {
+    let member = |(weight, member): &(u32, StrategyKind)| (policy(member, preemptions), u64::from(*weight));
+    Portfolio::new(members.iter().map(member).collect())
+}
+
+/// The policies of [`Auto`](crate::Auto), where no bound holds for them.
+pub fn usual_portfolio() -> Box<dyn Policy> {
+    Box::new(portfolio_of(&MEMBERS, None).later(SHALLOW, UNIFORM_LATER))
+}

@@ -1,0 +1,184 @@
+//! Iterative preemption bounding (Musuvathi & Qadeer, PLDI 2007): all executions without a preemption,
+//! then all with one, then two.
+//!
+//! A work item is a prefix that ends with a preemption; below it, depth first search branches on what is
+//! free (a task that blocked or yielded is left for another; values), and every alternative that would
+//! cost one more preemption becomes an item of the next round. So nothing is run twice, and each bound is
+//! complete before the next begins. Memory: the items of the next round; the last round makes none.
+
+use super::tree::{Branching, SavedTree, Tree};
+use crate::estimate::{self, Pace};
+use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
+use intermezzo_engine::trace::Trace;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Executions in order of their preemptions, up to a bound.
+pub struct IterativePreemptionBounding {
+    tree: Tree,
+    bound: Bound,
+    /// What has been counted of the rounds, to tell how far the search is.
+    pace: Pace,
+}
+
+/// What a preemption costs: a round of its own.
+#[derive(Clone)]
+struct Bound {
+    most: u32,
+    /// Whether some alternative beyond the bound was left out, by any hand.
+    left_out: Arc<AtomicBool>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    tree: SavedTree,
+    left_out: bool,
+}
+
+impl IterativePreemptionBounding {
+    /// A search up to `bound_max` preemptions.
+    pub fn new(bound_max: u32) -> IterativePreemptionBounding {
+        IterativePreemptionBounding {
+            tree: Tree::new(),
+            bound: Bound {
+                most: bound_max,
+                left_out: Arc::default(),
+            },
+            pace: Pace::default(),
+        }
+    }
+}
+
+impl Branching for Bound {
+    #[inline]
+    fn is_free(&self, choice: &Choice) -> bool {
+        !choice.preempts
+    }
+
+    /// The alternatives that preempt.
+    #[inline]
+    fn aside(&self, choice: &Choice, round: u32) -> Range<u32> {
+        if !choice.preempts {
+            0..0
+        } else if round == self.most {
+            self.left_out.store(true, Relaxed);
+            0..0
+        } else {
+            1..choice.alternatives
+        }
+    }
+}
+
+impl Strategy for IterativePreemptionBounding {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        let more = self.tree.next(plan, &self.bound);
+        if more {
+            self.pace
+                .begin_execution(self.tree.round(), self.tree.items_left());
+        }
+        more
+    }
+
+    fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
+        Some(0)
+    }
+
+    fn is_in_order(&self) -> bool {
+        true
+    }
+
+    fn share(&self, choices: &[Choice]) -> Option<f64> {
+        let item = estimate::share_until_free(&choices[self.tree.floor().min(choices.len())..]);
+        let rounds_left = self.bound.most - self.tree.round();
+        Some(self.pace.share(item, self.tree.items_later(), rounds_left))
+    }
+
+    fn coverage(&self, finished: bool) -> Coverage {
+        let round = self.tree.search_round();
+        // Rounds follow each other: the ones before this are complete.
+        let completed = if finished {
+            Some(round)
+        } else {
+            round.checked_sub(1)
+        };
+        match (finished, self.bound.left_out.load(Relaxed), completed) {
+            (true, false, _) => Coverage::Exhaustive,
+            (true, true, Some(bound)) => Coverage::within_preemptions(bound, None),
+            (_, _, Some(bound)) => Coverage::within_preemptions(
+                bound,
+                Some(format!(
+                    "stopped before every execution with {} preemptions was run",
+                    bound + 1
+                )),
+            ),
+            (_, _, None) => Coverage::stopped(),
+        }
+    }
+
+    fn name(&self) -> String {
+        "dfs".into()
+    }
+
+    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
+        Some(Box::new(IterativePreemptionBounding {
+            tree: self.tree.fork(),
+            bound: self.bound.clone(),
+            pace: Pace::default(),
+        }))
+    }
+
+    fn wait(&mut self) -> bool {
+        self.tree.wait()
+    }
+
+    fn idle(&mut self) -> Idle {
+        self.tree.idle()
+    }
+
+    fn skip(&mut self) {
+        self.tree.skip();
+    }
+
+    fn stop(&mut self) {
+        self.tree.stop();
+    }
+
+    fn span(&mut self) -> Option<Rank> {
+        self.tree.span()
+    }
+
+    fn rank(&self, choices: &[Choice]) -> Rank {
+        Rank::of_choices(self.tree.round(), choices)
+    }
+
+    fn save(&self, plan: &Plan) -> Option<String> {
+        Some(self.tree.save(plan))
+    }
+
+    fn save_prepared(&self, plan: &Plan) -> Option<String> {
+        Some(self.tree.save_prepared(plan))
+    }
+
+    fn save_shared(&self) -> Option<String> {
+        let saved = Saved {
+            tree: self.tree.save_shared(),
+            left_out: self.bound.left_out.load(Relaxed),
+        };
+        serde_json::to_string(&saved).ok()
+    }
+
+    fn restore(&mut self, state: &SearchState) -> bool {
+        let Ok(saved) = serde_json::from_str::<Saved>(&state.shared) else {
+            return false;
+        };
+        let Some(tree) = Tree::restored(&saved.tree, state) else {
+            return false;
+        };
+        self.tree = tree;
+        self.bound.left_out.store(saved.left_out, Relaxed);
+        true
+    }
+}

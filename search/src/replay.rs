@@ -1,0 +1,50 @@
+//! Replay: one schedule, once.
+
+use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::trace::Trace;
+
+/// One schedule, once.
+pub struct Replay {
+    schedule: Option<Vec<Choice>>,
+}
+
+impl Replay {
+    /// The execution that makes exactly these choices.
+    pub fn new(schedule: Vec<Choice>) -> Replay {
+        Replay {
+            schedule: Some(schedule),
+        }
+    }
+}
+
+impl Strategy for Replay {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        match self.schedule.take() {
+            Some(schedule) => {
+                plan.replace(&schedule);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
+        None
+    }
+
+    fn heeds_scope(&self) -> bool {
+        false
+    }
+
+    fn coverage(&self, _: bool) -> Coverage {
+        match self.schedule {
+            None => Coverage::Replayed { as_recorded: true },
+            Some(_) => Coverage::stopped(),
+        }
+    }
+
+    fn name(&self) -> String {
+        "replay".into()
+    }
+}

@@ -1,0 +1,359 @@
+//! Searches that draw executions at random: a policy over one execution, and what all policies need.
+//!
+//! Executions have numbers. Each has a generator of its own, seeded from the search's seed and the number, so that any
+//! one can be run again alone, and so that it does not matter which worker runs it. Policies that need to know the test
+//! learn it from the first [`PROFILED`] executions, which are the same whatever the policy: a random walk, then one by
+//! default. All others rely on what all of these showed, and on nothing that came later.
+//!
+//! Each policy is a file, which says what it is from, where it differs, and what it misses.
+
+mod numbers;
+pub(crate) mod pct;
+mod pending;
+mod places;
+mod portfolio;
+mod pos;
+pub(crate) mod priorities;
+pub(crate) mod profile;
+mod random;
+mod sections;
+mod surw;
+
+pub use surw::Interesting;
+pub(crate) use surw::Surw;
+
+use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Past, Plan, Rank, SearchState, Strategy};
+use intermezzo_engine::trace::Trace;
+use numbers::Shared;
+pub(crate) use pct::Pct;
+pub(crate) use places::Places;
+pub(crate) use portfolio::Portfolio;
+pub(crate) use pos::Pos;
+pub(crate) use profile::PROFILED;
+pub use profile::Profile;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+pub(crate) use random::RandomWalk;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Where a policy's random numbers come from.
+pub type Generator = Xoshiro256PlusPlus;
+
+/// How executions are drawn.
+pub trait Policy: Send {
+    /// Its name in settings and reports.
+    fn name(&self) -> String;
+
+    /// Whether it needs to know the test.
+    fn learns(&self) -> bool {
+        true
+    }
+
+    /// The execution of this number begins, from 0 after those that were learned from.
+    fn begin(&mut self, number: u64, known: &Profile, random: &mut Generator);
+
+    /// Which alternative to take.
+    fn choose(&mut self, point: &ChoicePoint<'_>, known: &Profile, random: &mut Generator) -> u32;
+
+    /// How many executions there are to run, if there is an end to them.
+    fn executions(&self, known: &Profile) -> Option<u64> {
+        let _ = known;
+        None
+    }
+
+    /// See [`Strategy::share`].
+    fn share(&self, executions: u64) -> Option<f64> {
+        let _ = executions;
+        None
+    }
+
+    /// Which of several policies drew the execution that runs, if it is one of several.
+    fn member(&self) -> Option<String> {
+        None
+    }
+
+    /// How many of the first so many executions each of several policies drew.
+    fn shares(&self, executions: u64) -> Vec<(String, u64)> {
+        let _ = executions;
+        Vec::new()
+    }
+
+    /// What a reader of the report should know.
+    fn notes(&self, drawn: &Drawn<'_>) -> Vec<String> {
+        let _ = drawn;
+        Vec::new()
+    }
+
+    /// The same policy, for another worker.
+    fn fork(&self) -> Box<dyn Policy>;
+}
+
+/// What there is to know of a search by a policy.
+pub struct Drawn<'a> {
+    /// What was learned before.
+    pub known: &'a Profile,
+    /// Whether all executions were run that there are.
+    pub complete: bool,
+    /// Whether any had more tasks or more choices than those that were learned from.
+    pub beyond: bool,
+}
+
+/// Any alternative, each as likely as the others.
+pub fn uniform(point: &ChoicePoint<'_>, random: &mut Generator) -> u32 {
+    random.random_range(0..point.alternatives)
+}
+
+/// A search that draws executions, for ever or so many times.
+pub struct Sampling {
+    seed: u64,
+    policy: Box<dyn Policy>,
+    shared: Arc<Shared>,
+    /// Numbers of executions that this hand is to run, the next one first.
+    block: Range<u64>,
+    /// The number of the execution that runs.
+    number: u64,
+    /// Whether the execution that runs was prepared by `next`, and is not over.
+    running: bool,
+    /// Where the block begins that was taken last, until somebody asks.
+    span: Option<Rank>,
+    /// Executions that this hand began.
+    executions: u64,
+    random: Generator,
+    /// What was learned of the test, and whether that is all.
+    known: Arc<Profile>,
+    learned: bool,
+}
+
+impl Sampling {
+    /// A search of this seed by this policy.
+    pub fn new(seed: u64, policy: Box<dyn Policy>) -> Sampling {
+        let shared = Arc::new(Shared::new(policy.learns()));
+        Sampling::sharing(seed, policy, shared)
+    }
+
+    fn sharing(seed: u64, policy: Box<dyn Policy>, shared: Arc<Shared>) -> Sampling {
+        let learned = !policy.learns();
+        Sampling {
+            seed,
+            policy,
+            shared,
+            block: 0..0,
+            number: 0,
+            running: false,
+            span: None,
+            executions: 0,
+            random: Generator::seed_from_u64(seed),
+            known: Arc::default(),
+            learned,
+        }
+    }
+
+    /// Ends after so many executions, and begins with the one of this number, from 0, after those that have to be learned
+    /// from: each if it is given.
+    #[must_use]
+    pub fn up_to(self, executions: Option<u64>, first: Option<u64>) -> Sampling {
+        let left_out = first.map_or(0, |first| first.saturating_sub(self.profiled()));
+        self.shared.begin_at(left_out.saturating_add(self.profiled()));
+        if let Some(executions) = executions {
+            self.shared.end_at(executions.saturating_add(left_out));
+        }
+        self
+    }
+
+    /// Another hand on the same search.
+    pub fn another(&self) -> Sampling {
+        self.shared.add_hand();
+        Sampling::sharing(self.seed, self.policy.fork(), self.shared.clone())
+    }
+
+    /// How many executions are learned from.
+    fn profiled(&self) -> u64 {
+        if self.policy.learns() { PROFILED } else { 0 }
+    }
+
+    /// Begins the execution of this number.
+    fn restart(&mut self) {
+        // An odd multiplier keeps the seeds of different executions different.
+        let seed = self
+            .seed
+            .wrapping_add(self.number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        self.random = Generator::seed_from_u64(seed);
+        if let Some(number) = self.number.checked_sub(self.profiled()) {
+            self.policy.begin(number, &self.known, &mut self.random);
+        }
+    }
+
+    /// What was learned of the test is complete.
+    fn take_up(&mut self, known: Arc<Profile>) {
+        if let Some(executions) = self.policy.executions(&known) {
+            self.shared.end_at(self.profiled().saturating_add(executions));
+        }
+        self.known = known;
+        self.learned = true;
+    }
+
+    /// Whether all the executions that there are were handed out, and none is left of them here.
+    fn is_complete(&self, known: &Profile) -> bool {
+        let all = self.policy.executions(known);
+        self.block.is_empty()
+            && all.is_some_and(|all| self.shared.ends_at(self.profiled().saturating_add(all)))
+    }
+}
+
+impl Strategy for Sampling {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        plan.truncate(0);
+        if self.block.is_empty() {
+            let Some(block) = self.shared.take() else {
+                return false;
+            };
+            self.span = Some(Rank::of_number(block.start));
+            self.block = block;
+        }
+        self.number = self.block.start;
+        self.block.start += 1;
+        self.executions += 1;
+        self.running = true;
+        if !self.learned
+            && self.number >= self.profiled()
+            && let Some(known) = self.shared.learned()
+        {
+            self.take_up(known);
+        }
+        self.restart();
+        true
+    }
+
+    fn again(&mut self) {
+        self.restart();
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        Some(if self.number >= self.profiled() {
+            self.policy.choose(point, &self.known, &mut self.random)
+        } else if self.number == 0 {
+            uniform(point, &mut self.random)
+        } else {
+            0
+        })
+    }
+
+    fn over(&mut self, past: &Past<'_>) {
+        if !std::mem::take(&mut self.running) {
+            return;
+        }
+        if self.number < self.profiled() {
+            let complete = self.shared.learn(&Profile::of(past));
+            if let Some(known) = complete {
+                self.take_up(known);
+            }
+        } else if self.policy.learns() && self.known.is_exceeded_by(past) {
+            self.shared.note_beyond();
+        }
+    }
+
+    fn share(&self, _: &[Choice]) -> Option<f64> {
+        self.policy.share(self.executions)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        // Others may have run all that came after what is learned from.
+        let known = match self.learned {
+            true => Some(self.known.clone()),
+            false => self.shared.learned(),
+        };
+        let Some(known) = known else {
+            return Vec::new();
+        };
+        self.policy.notes(&Drawn {
+            known: &known,
+            complete: self.is_complete(&known),
+            beyond: self.shared.beyond(),
+        })
+    }
+
+    fn member(&self) -> Option<String> {
+        if self.number < self.profiled() {
+            return Some("profile".into()).filter(|_| self.policy.member().is_some());
+        }
+        self.policy.member()
+    }
+
+    fn shares(&self, executions: u64) -> Vec<(String, u64)> {
+        let profiled = self.profiled().min(executions);
+        let mut shares = self.policy.shares(executions - profiled);
+        if profiled > 0 && !shares.is_empty() {
+            shares.insert(0, ("profile".into(), profiled));
+        }
+        shares
+    }
+
+    fn coverage(&self, _: bool) -> Coverage {
+        Coverage::Sampled {
+            executions: self.executions,
+        }
+    }
+
+    fn name(&self) -> String {
+        self.policy.name()
+    }
+
+    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
+        Some(Box::new(self.another()))
+    }
+
+    fn wait(&mut self) -> bool {
+        self.shared.wait()
+    }
+
+    fn skip(&mut self) {
+        self.block = 0..0;
+        self.running = false;
+        self.shared.cut();
+    }
+
+    fn stop(&mut self) {
+        self.shared.stop();
+    }
+
+    fn span(&mut self) -> Option<Rank> {
+        self.span.take()
+    }
+
+    fn rank(&self, _: &[Choice]) -> Rank {
+        Rank::of_number(self.number)
+    }
+
+    fn save(&self, _: &Plan) -> Option<String> {
+        serde_json::to_string(&self.block).ok()
+    }
+
+    fn save_prepared(&self, _: &Plan) -> Option<String> {
+        serde_json::to_string(&(self.number..self.block.end)).ok()
+    }
+
+    fn save_shared(&self) -> Option<String> {
+        self.shared.save()
+    }
+
+    fn restore(&mut self, state: &SearchState) -> bool {
+        if !self.shared.restore(&state.shared, &state.hands) {
+            return false;
+        }
+        if let Some(known) = self.shared.learned() {
+            self.take_up(known);
+        }
+        true
+    }
+}
+
+impl Drop for Sampling {
+    fn drop(&mut self) {
+        // What it was to learn from is missing: nobody need wait for it.
+        if std::mem::take(&mut self.running) && self.number < self.profiled() {
+            self.shared.stop();
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Several policies that share the executions, by turns.
+//!
+//! They learn from the same first executions. Each has as many turns in a round as its weight says, so it depends on the number
+//! of an execution alone whose it is. The weights may be others from some execution on: what is not found soon takes other means.
+
+use super::{Drawn, Generator, Policy, Profile};
+use intermezzo_engine::strategy::ChoicePoint;
+
+/// Several policies, by turns.
+pub(crate) struct Portfolio {
+    members: Vec<Member>,
+    /// From which execution on the later weights count.
+    later_from: u64,
+    /// Whose execution runs.
+    running: usize,
+}
+
+struct Member {
+    policy: Box<dyn Policy>,
+    /// How many executions of a round are its own: at least one.
+    weight: u64,
+    /// The same, of later rounds.
+    later: u64,
+}
+
+impl Portfolio {
+    /// These policies, each with how many executions of a round are its own.
+    ///
+    /// # Panics
+    /// There are none.
+    pub(crate) fn new(members: Vec<(Box<dyn Policy>, u64)>) -> Portfolio {
+        assert!(!members.is_empty(), "a portfolio has members");
+        let member = |(policy, weight): (_, u64)| Member {
+            policy,
+            weight: weight.max(1),
+            later: weight.max(1),
+        };
+        Portfolio {
+            members: members.into_iter().map(member).collect(),
+            later_from: u64::MAX,
+            running: 0,
+        }
+    }
+
+    /// After so many executions the last member has `weight` executions of a round.
+    #[must_use]
+    pub(crate) fn later(mut self, after: u64, weight: u64) -> Portfolio {
+        let last = self.members.last_mut().expect("a portfolio has members");
+        last.later = weight.max(1);
+        self.later_from = after;
+        self
+    }
+
+    /// For each member, how many of the executions before this one are its own.
+    fn drawn_before(&self, number: u64) -> impl Iterator<Item = u64> {
+        let early = number.min(self.later_from);
+        let late = self.turns(number - early, |member| member.later);
+        let early = self.turns(early, |member| member.weight);
+        early.zip(late).map(|(early, late)| early + late)
+    }
+
+    /// For each member, how many of so many executions are its own, if it has these weights.
+    fn turns(&self, number: u64, weight: impl Fn(&Member) -> u64) -> impl Iterator<Item = u64> {
+        let round: u64 = self.members.iter().map(&weight).sum();
+        let (rounds, mut rest) = (number / round, number % round);
+        self.members.iter().map(move |member| {
+            let weight = weight(member);
+            let begun = rest.min(weight);
+            rest -= begun;
+            rounds * weight + begun
+        })
+    }
+}
+
+impl Policy for Portfolio {
+    fn name(&self) -> String {
+        let name = |member: &Member| match member.weight {
+            1 => member.policy.name(),
+            weight => format!("{weight}*{}", member.policy.name()),
+        };
+        let names: Vec<String> = self.members.iter().map(name).collect();
+        format!("portfolio({})", names.join(","))
+    }
+
+    fn learns(&self) -> bool {
+        self.members.iter().any(|member| member.policy.learns())
+    }
+
+    fn begin(&mut self, number: u64, known: &Profile, random: &mut Generator) {
+        let before: Vec<u64> = self.drawn_before(number).collect();
+        let after = self.drawn_before(number + 1);
+        let own = before
+            .iter()
+            .zip(after)
+            .position(|(&before, after)| before < after);
+        self.running = own.expect("each execution is somebody's");
+        let member = &mut self.members[self.running];
+        member.policy.begin(before[self.running], known, random);
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>, known: &Profile, random: &mut Generator) -> u32 {
+        self.members[self.running].policy.choose(point, known, random)
+    }
+
+    fn member(&self) -> Option<String> {
+        Some(self.members[self.running].policy.name())
+    }
+
+    fn shares(&self, executions: u64) -> Vec<(String, u64)> {
+        let names = self.members.iter().map(|member| member.policy.name());
+        names.zip(self.drawn_before(executions)).collect()
+    }
+
+    fn notes(&self, drawn: &Drawn<'_>) -> Vec<String> {
+        // None of them runs all the executions there are.
+        let members = self.members.iter();
+        members.flat_map(|member| member.policy.notes(drawn)).collect()
+    }
+
+    fn fork(&self) -> Box<dyn Policy> {
+        let members = self.members.iter();
+        let forks = members.map(|member| Member {
+            policy: member.policy.fork(),
+            ..*member
+        });
+        Box::new(Portfolio {
+            members: forks.collect(),
+            ..*self
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! POS, partial order sampling (Yuan, Yang, Gu, CAV 2018).
+//!
+//! Each pending operation has a random priority, and the highest goes. After each step operations that race with it
+//! get new ones: which of two operations that conflict comes first is then as likely either way, whatever came before.
+//!
+//! Differs: operations conflict as they do for reductions (`docs/SEARCH.md`), so that two loads do not race; a task that
+//! waits races as well, for what it waits for.
+//! Misses: nothing for good; orders that take many conflicts in a row to come out one way are rare.
+
+use super::pending::Pending;
+use super::{Generator, Policy, Profile, uniform};
+use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_engine::strategy::ChoicePoint;
+use intermezzo_engine::trace::{Key, Touch};
+use intermezzo_sdk::{Class, SyncVar};
+
+/// Random priorities of operations.
+#[derive(Default)]
+pub(crate) struct Pos {
+    priorities: Pending,
+    /// How many steps of the execution were seen.
+    steps: usize,
+}
+
+impl Pos {
+    /// Takes their priorities from operations that race with a step since the last choice.
+    fn redraw(&mut self, point: &ChoicePoint<'_>) {
+        for step in self.steps..point.trace.steps().len() {
+            let touches = point.trace.touches(step);
+            self.priorities.redraw(|task| {
+                let access = point.tasks[task].pending.access;
+                let class = Class::of(access.op, false).filter(|_| access.var != SyncVar::NONE.0);
+                class.is_some_and(|class| {
+                    let key = Key::of(access.op, access.var);
+                    touches.iter().any(|&touch| touch.conflicts(Touch { key, class }))
+                })
+            });
+        }
+        self.steps = point.trace.steps().len();
+    }
+}
+
+impl Policy for Pos {
+    fn name(&self) -> String {
+        "pos".into()
+    }
+
+    fn learns(&self) -> bool {
+        false
+    }
+
+    fn begin(&mut self, _: u64, _: &Profile, _: &mut Generator) {
+        self.priorities.begin();
+        self.steps = 0;
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>, _: &Profile, random: &mut Generator) -> u32 {
+        if point.kind != ChoiceKind::Task {
+            return uniform(point, random);
+        }
+        self.redraw(point);
+        let (mut best, mut at) = ((0, 0), 0);
+        point.for_each_task(|task| {
+            let priority = self.priorities.of(task, point, random);
+            if priority > best.0 {
+                best = (priority, at);
+            }
+            at += 1;
+        });
+        best.1
+    }
+
+    fn fork(&self) -> Box<dyn Policy> {
+        Box::new(Pos::default())
+    }
+}

@@ -1,0 +1,289 @@
+//! What the first executions of a test showed: how many tasks and choices it has, who accesses what how often.
+//!
+//! Executions are compared by what is the same in all of them: tasks by who created them, as the how-manieth; accesses by
+//! their place in the source. A variable has no name that is the same in each schedule. So two places are taken for
+//! places of one *variable* if they were seen to access one, in any execution that was learned from; what one line
+//! allocates or accesses many times is one variable.
+
+use super::sections::{Sections, sections};
+use intermezzo_engine::record::Site;
+use intermezzo_engine::strategy::{Past, operations};
+use intermezzo_engine::trace::mix;
+use intermezzo_sdk::{Class, SyncVar, SyncVarOp};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::OnceLock;
+
+/// How many executions are learned from. A random walk shows what each task does when disturbed, one by default what it does
+/// undisturbed; the walk comes first, because it is the one of the two that finds more. More of them cost more than they teach:
+/// they find as little as a walk does.
+pub(crate) const PROFILED: u64 = 2;
+
+/// What executions showed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Profile {
+    executions: u64,
+    /// Most tasks, and most steps from the first choice on, in one execution.
+    tasks: u64,
+    steps: u64,
+    /// Tasks, by lineage.
+    lineages: BTreeMap<u64, Lineage>,
+    places: BTreeMap<String, Place>,
+    /// Places that accessed one variable.
+    together: BTreeSet<(String, String)>,
+    sections: Sections,
+    #[serde(skip)]
+    variables: OnceLock<Vec<Variable>>,
+}
+
+/// A task, in all executions together.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Lineage {
+    parent: u64,
+    /// How often it accessed something at each place, in all executions together.
+    accesses: BTreeMap<String, u64>,
+}
+
+/// A place in the source where variables are accessed.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Place {
+    /// Whether tasks met there: two accessed one variable, and the order made a difference.
+    shared: bool,
+    /// Most accesses in one execution from its first choice on.
+    most: u64,
+}
+
+/// What is taken for one variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub places: BTreeSet<String>,
+    pub shared: bool,
+    /// Whether it is a lock whose sections come in the order in which they access some other variable, which is shared.
+    pub(crate) represented: bool,
+    /// Most accesses in one execution from its first choice on.
+    pub most: u64,
+}
+
+/// Whether an operation accesses something that others may notice.
+pub(crate) fn is_access(op: SyncVarOp, var: u32) -> bool {
+    var != SyncVar::NONE.0 && Class::of(op, false).is_some()
+}
+
+/// What tells the first task from others; and a task, by the one that created it and the how-manieth it was.
+pub(crate) const FIRST_LINEAGE: u64 = 0;
+
+/// See [`FIRST_LINEAGE`].
+pub(crate) fn lineage(parent: u64, ordinal: u32) -> u64 {
+    mix(parent, u64::from(ordinal))
+}
+
+/// A place as text.
+pub(crate) fn place(site: Site) -> String {
+    format!("{}:{}:{}", site.file(), site.line(), site.column())
+}
+
+impl Profile {
+    /// What one execution showed.
+    pub(crate) fn of(past: &Past<'_>) -> Profile {
+        let mut profile = Profile {
+            executions: 1,
+            tasks: past.tasks() as u64,
+            steps: past.steps_since_choice() as u64,
+            sections: sections(past.events),
+            ..Profile::default()
+        };
+        let mut lineages: Vec<u64> = Vec::with_capacity(past.tasks.len());
+        for (number, task) in past.tasks.iter().enumerate() {
+            let (parent, own) = match number {
+                0 => (FIRST_LINEAGE, FIRST_LINEAGE),
+                _ => {
+                    let parent = lineages[task.parent as usize];
+                    (parent, lineage(parent, task.ordinal))
+                }
+            };
+            lineages.push(own);
+            profile.lineages.entry(own).or_default().parent = parent;
+        }
+        let mut names: HashMap<Site, String> = HashMap::new();
+        let mut variables: BTreeMap<u32, Vec<Met>> = BTreeMap::new();
+        let steps = past.trace.steps();
+        for (at, event) in operations(past.events, past.trace, 1) {
+            if !is_access(event.op, event.var) {
+                continue;
+            }
+            let name = names.entry(event.site).or_insert_with(|| place(event.site));
+            let own = profile.lineages.get_mut(&lineages[event.task as usize]);
+            *own.expect("all tasks are there")
+                .accesses
+                .entry(name.clone())
+                .or_default() += 1;
+            let free = steps[at].choices_end > steps[at - 1].choices_end;
+            let counts = steps[at].choices_end > 0;
+            profile.places.entry(name.clone()).or_default().most += u64::from(counts);
+            variables.entry(event.var).or_default().push(Met {
+                site: event.site,
+                task: event.task,
+                class: Class::of(event.op, false).expect("an access has a class"),
+                free,
+            });
+        }
+        for met in variables.values() {
+            profile.add_variable(met, &names);
+        }
+        profile
+    }
+
+    fn add_variable(&mut self, met: &[Met], names: &HashMap<Site, String>) {
+        let free = met.iter().filter(|access| access.free);
+        let mut meetings = free.flat_map(|one| met.iter().map(move |other| (one, other)));
+        let shared = meetings.any(|(one, other)| one.task != other.task && !one.class.commutes(other.class));
+        let first = &names[&met[0].site];
+        for access in met {
+            let name = &names[&access.site];
+            self.places.entry(name.clone()).or_default().shared |= shared;
+            if name != first {
+                self.together.insert((first.clone(), name.clone()));
+            }
+        }
+    }
+
+    /// Adds what other executions showed.
+    pub(crate) fn add(&mut self, other: &Profile) {
+        self.executions += other.executions;
+        self.tasks = self.tasks.max(other.tasks);
+        self.steps = self.steps.max(other.steps);
+        for (&lineage, known) in &other.lineages {
+            let own = self.lineages.entry(lineage).or_default();
+            own.parent = known.parent;
+            for (place, accesses) in &known.accesses {
+                *own.accesses.entry(place.clone()).or_default() += accesses;
+            }
+        }
+        for (name, place) in &other.places {
+            let own = self.places.entry(name.clone()).or_default();
+            own.shared |= place.shared;
+            own.most = own.most.max(place.most);
+        }
+        self.together.extend(other.together.iter().cloned());
+        for (taken_at, sections) in &other.sections {
+            let own = self.sections.entry(taken_at.clone()).or_default();
+            own.extend(sections.iter().cloned());
+        }
+        self.variables = OnceLock::new();
+    }
+
+    /// Whether all executions are in it that are learned from.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.executions >= PROFILED
+    }
+
+    /// Whether an execution had more tasks, or more choices about tasks than steps were seen.
+    pub(crate) fn is_exceeded_by(&self, past: &Past<'_>) -> bool {
+        past.tasks() as u64 > self.tasks || past.task_choices() as u64 > self.steps
+    }
+
+    /// Most tasks in one execution.
+    pub(crate) fn tasks(&self) -> u64 {
+        self.tasks
+    }
+
+    /// Most steps from the first choice on in one execution: no execution whose tasks take the same steps has more choices.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// What is taken for variables, in order of their first places.
+    pub(crate) fn variables(&self) -> &[Variable] {
+        self.variables.get_or_init(|| self.find_variables())
+    }
+
+    fn find_variables(&self) -> Vec<Variable> {
+        let mut neighbours: BTreeMap<&String, Vec<&String>> = BTreeMap::new();
+        for (one, other) in &self.together {
+            neighbours.entry(one).or_default().push(other);
+            neighbours.entry(other).or_default().push(one);
+        }
+        let mut variables = Vec::new();
+        let mut left: BTreeSet<&String> = self.places.keys().collect();
+        while let Some(first) = left.pop_first() {
+            let mut variable = Variable {
+                places: BTreeSet::new(),
+                shared: false,
+                represented: false,
+                most: 0,
+            };
+            let mut open = vec![first];
+            while let Some(place) = open.pop() {
+                let known = self.places[place];
+                variable.shared |= known.shared;
+                variable.most += known.most;
+                variable.places.insert(place.clone());
+                let next = neighbours.get(place).into_iter().flatten();
+                open.extend(next.filter(|place| left.remove(*place)));
+            }
+            variables.push(variable);
+        }
+        let represented: Vec<bool> = variables
+            .iter()
+            .map(|variable| self.is_represented(variable, &variables))
+            .collect();
+        for (variable, represented) in variables.iter_mut().zip(represented) {
+            variable.represented = represented;
+        }
+        variables
+    }
+
+    /// See [`Variable::represented`].
+    fn is_represented(&self, lock: &Variable, variables: &[Variable]) -> bool {
+        let taken_at = lock.places.iter().filter_map(|place| self.sections.get(place));
+        let sections: Vec<&BTreeSet<String>> = taken_at.flatten().collect();
+        let in_each = |other: &Variable| {
+            let accessed = |section: &&BTreeSet<String>| !section.is_disjoint(&other.places);
+            !std::ptr::eq(lock, other) && other.shared && sections.iter().all(accessed)
+        };
+        !sections.is_empty() && variables.iter().any(in_each)
+    }
+
+    /// For each task, by lineage, the task that created it, and how often it accessed something at these places, on
+    /// average.
+    pub(crate) fn counts(&self, at: impl Fn(&str) -> bool) -> impl Iterator<Item = (u64, u64, f64)> {
+        let executions = self.executions.max(1) as f64;
+        self.lineages.iter().map(move |(&lineage, known)| {
+            let own = known.accesses.iter().filter(|(place, _)| at(place));
+            let sum: u64 = own.map(|(_, accesses)| accesses).sum();
+            (lineage, known.parent, sum as f64 / executions)
+        })
+    }
+}
+
+/// Which variable a place belongs to, looked up by name once.
+#[derive(Default)]
+pub(crate) struct Places {
+    /// By address: a place may be in memory more than once, under one name.
+    of: HashMap<usize, Option<u32>>,
+}
+
+impl Places {
+    /// The variable, by its number among those of the profile, which must always be the same; `None` for a place that
+    /// nobody came to.
+    pub(crate) fn variable(&mut self, site: Site, known: &Profile) -> Option<u32> {
+        *self
+            .of
+            .entry(std::ptr::from_ref(site) as usize)
+            .or_insert_with(|| {
+                let name = place(site);
+                let mut variables = known.variables().iter();
+                let at = variables.position(|variable| variable.places.contains(&name));
+                at.map(|at| at as u32)
+            })
+    }
+}
+
+/// An access of one execution.
+struct Met {
+    site: Site,
+    task: u32,
+    class: Class,
+    /// Whether another task could have gone instead.
+    free: bool,
+}

@@ -1,0 +1,389 @@
+//! Depth first below prefixes of choices: what exhaustive searches share, on one worker or several.
+//!
+//! The choices of the last execution are a hand's whole state: the deepest one with an alternative left is advanced,
+//! and everything after it forgotten. Where another worker waits, the alternatives left at the shallowest such choice
+//! are given away: the largest part of the tree that the hand has not begun, and the last in its order.
+
+use super::branch::Branch;
+use super::frontier::{Hand, Left};
+use intermezzo_engine::schedule::{Choice, pack, unpack};
+use intermezzo_engine::strategy::{Idle, Plan, Rank, SearchState};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Items for the next round that are kept before they are published.
+const LATER_MAX: usize = 256;
+
+/// Part of the tree: what depth first search comes to after its choices, down to `floor`.
+///
+/// If there are just `floor` choices, nothing of it was run yet; if there are more, they are the last execution run.
+#[derive(Clone)]
+pub(crate) struct Item {
+    branch: Branch,
+    floor: u32,
+}
+
+impl Item {
+    /// All that comes below these choices of an execution, but with another alternative taken at the last.
+    fn beside(path: Arc<[Choice]>, length: usize, taken: u32) -> Item {
+        Item {
+            branch: Branch::beside(path, length, taken),
+            floor: length as u32,
+        }
+    }
+
+    /// What comes after these choices, down to `floor`.
+    fn after(choices: &[Choice], floor: usize) -> Item {
+        Item {
+            branch: Branch::along(choices),
+            floor: floor as u32,
+        }
+    }
+
+    fn choices(&self) -> Vec<Choice> {
+        self.branch.choices()
+    }
+
+    /// The order of the search, among items of one round: that in which a single hand puts them aside.
+    fn order(&self, other: &Item) -> Ordering {
+        self.branch.order(&other.branch)
+    }
+}
+
+/// Which alternatives are explored below a prefix, and what becomes of the others.
+pub(super) trait Branching {
+    /// Whether other alternatives of this choice are explored in this round.
+    fn is_free(&self, choice: &Choice) -> bool;
+
+    /// This choice is left behind in this round: the alternatives that are put aside for the next.
+    fn aside(&self, choice: &Choice, round: u32) -> Range<u32>;
+}
+
+/// A hand on a tree of choices.
+pub(super) struct Tree {
+    hand: Hand<Item>,
+    /// Taken, and not begun.
+    run: VecDeque<Item>,
+    /// How many of the running item's choices are fixed; `None` if there is no item.
+    floor: Option<usize>,
+    later: Vec<Item>,
+    /// The choices that the items put aside by the running call share.
+    path: Option<Arc<[Choice]>>,
+    /// Where the share begins that was taken last, until somebody asks.
+    span: Option<Rank>,
+}
+
+impl Tree {
+    /// A hand on the whole tree.
+    pub(crate) fn new() -> Tree {
+        Tree::going_on(Left {
+            round: 0,
+            runs: vec![vec![Item::after(&[], 0)]],
+            later: Vec::new(),
+            cut: false,
+        })
+    }
+
+    fn going_on(left: Left<Item>) -> Tree {
+        Tree {
+            hand: Hand::new(left, Item::order),
+            run: VecDeque::new(),
+            floor: None,
+            later: Vec::new(),
+            path: None,
+            span: None,
+        }
+    }
+
+    /// Another hand on the same tree.
+    pub(crate) fn fork(&self) -> Tree {
+        Tree {
+            hand: self.hand.fork(),
+            run: VecDeque::new(),
+            floor: None,
+            later: Vec::new(),
+            path: None,
+            span: None,
+        }
+    }
+
+    /// Prepares the next execution; false if there is nothing to do at the moment.
+    pub(crate) fn next(&mut self, plan: &mut Plan, branching: &impl Branching) -> bool {
+        self.path = None;
+        if self.hand.hungry() {
+            self.give(plan, branching);
+        }
+        loop {
+            if let Some(floor) = self.floor {
+                while plan.choices().len() > floor {
+                    let at = plan.choices().len() - 1;
+                    let last = plan.choices()[at];
+                    if branching.is_free(&last) && last.taken + 1 < last.alternatives {
+                        plan.take(at, last.taken + 1);
+                        return true;
+                    }
+                    self.leave(plan.choices(), branching);
+                    plan.truncate(at);
+                }
+            }
+            let Some(item) = self.run.pop_front().or_else(|| self.take()) else {
+                self.floor = None;
+                return false;
+            };
+            self.floor = Some(item.floor as usize);
+            self.path = None;
+            item.branch.prescribe(plan);
+            if item.branch.length() == item.floor as usize {
+                return true;
+            }
+        }
+    }
+
+    /// Takes a share of what there is, and the first item of it.
+    fn take(&mut self) -> Option<Item> {
+        self.hand.publish_later(&mut self.later);
+        self.run = self.hand.take()?;
+        let first = self.run.pop_front()?;
+        self.span = Some(Rank::of_choices(self.hand.round(), &first.choices()));
+        Some(first)
+    }
+
+    /// Leaves the last of these choices behind.
+    fn leave(&mut self, choices: &[Choice], branching: &impl Branching) {
+        let Some(last) = choices.last() else {
+            return;
+        };
+        let aside = branching.aside(last, self.hand.round());
+        if aside.is_empty() {
+            return;
+        }
+        // The deepest choice is left first: what it shares with the others has all of theirs.
+        let path = self.path.get_or_insert_with(|| choices.into());
+        let item = |taken| Item::beside(path.clone(), choices.len(), taken);
+        self.later.extend(aside.map(item));
+        if self.later.len() >= LATER_MAX {
+            self.hand.publish_later(&mut self.later);
+        }
+    }
+
+    /// Gives the last part of the work at hand to who waits for some.
+    #[cold]
+    fn give(&mut self, plan: &Plan, branching: &impl Branching) {
+        if !self.run.is_empty() {
+            let tail = self.run.split_off(self.run.len() / 2);
+            self.hand.publish(tail);
+            return;
+        }
+        let Some(floor) = self.floor else {
+            return;
+        };
+        let open = |choice: &Choice| branching.is_free(choice) && choice.taken + 1 < choice.alternatives;
+        let choices = plan.choices();
+        let Some(at) = (floor..choices.len()).find(|&at| open(&choices[at])) else {
+            return;
+        };
+        let path: Arc<[Choice]> = choices.into();
+        let others = choices[at].taken + 1..choices[at].alternatives;
+        let other = |taken| Item::beside(path.clone(), at + 1, taken);
+        self.hand.publish(others.map(other).collect());
+        self.path = Some(path);
+        // The hand stays below this choice: it will not come back to those above.
+        for left in floor..at {
+            self.leave(&choices[..=left], branching);
+        }
+        self.floor = Some(at + 1);
+    }
+
+    /// Waits until there is something to do; false if the search is over.
+    pub(crate) fn wait(&mut self) -> bool {
+        self.hand.wait()
+    }
+
+    /// Says if there is something to do, without waiting for it.
+    pub(super) fn idle(&mut self) -> Idle {
+        self.hand.idle()
+    }
+
+    /// Leaves the rest of the work at hand out.
+    pub(crate) fn skip(&mut self) {
+        self.floor = None;
+        self.run.clear();
+        self.hand.cut();
+    }
+
+    /// Where the share begins that was taken since this was last asked.
+    pub(crate) fn span(&mut self) -> Option<Rank> {
+        self.span.take()
+    }
+
+    /// The round of the work at hand.
+    pub(crate) fn round(&self) -> u32 {
+        self.hand.round()
+    }
+
+    /// The round that the whole search is in.
+    pub(super) fn search_round(&self) -> u32 {
+        self.hand.search_round()
+    }
+
+    /// How many choices of the running item are fixed.
+    pub(super) fn floor(&self) -> usize {
+        self.floor.unwrap_or(0)
+    }
+
+    /// How many items were taken and not begun.
+    pub(super) fn items_left(&self) -> usize {
+        self.run.len()
+    }
+
+    /// How many items there are for the next round so far.
+    pub(super) fn items_later(&self) -> usize {
+        self.later.len() + self.hand.later()
+    }
+
+    /// Nothing more is handed out, to any hand.
+    pub(crate) fn stop(&self) {
+        self.hand.stop();
+    }
+
+    /// What this hand has left to do, after the execution that made these choices.
+    pub(crate) fn save(&self, plan: &Plan) -> String {
+        self.saved(plan, Vec::new())
+    }
+
+    /// What this hand has left to do, before the execution that is to make these choices first.
+    pub(super) fn save_prepared(&self, plan: &Plan) -> String {
+        let below = self
+            .floor
+            .map(|_| Item::after(plan.choices(), plan.choices().len()));
+        self.saved(plan, below.into_iter().collect())
+    }
+
+    /// These items, and what is left after an execution that made these choices.
+    fn saved(&self, plan: &Plan, mut items: Vec<Item>) -> String {
+        if let Some(floor) = self.floor.filter(|&floor| floor < plan.choices().len()) {
+            items.push(Item::after(plan.choices(), floor));
+        }
+        items.extend(self.run.iter().cloned());
+        let saved = SavedHand {
+            items: packed(&items),
+            later: packed(&self.later),
+        };
+        serde_json::to_string(&saved).expect("texts can be written")
+    }
+
+    /// What is left beside what hands have taken.
+    pub(crate) fn save_shared(&self) -> SavedTree {
+        let left = self.hand.left();
+        SavedTree {
+            round: left.round,
+            runs: left.runs.iter().map(|run| packed(run)).collect(),
+            later: packed(&left.later),
+            cut: left.cut,
+        }
+    }
+
+    /// The tree as it was saved. `None` if that cannot be.
+    pub(crate) fn restored(shared: &SavedTree, state: &SearchState) -> Option<Tree> {
+        let mut runs = Vec::new();
+        let mut later = unpacked(&shared.later)?;
+        for hand in &state.hands {
+            let hand: SavedHand = serde_json::from_str(hand).ok()?;
+            runs.push(unpacked(&hand.items)?);
+            later.extend(unpacked(&hand.later)?);
+        }
+        for run in &shared.runs {
+            runs.push(unpacked(run)?);
+        }
+        Some(Tree::going_on(Left {
+            round: shared.round,
+            runs,
+            later,
+            cut: shared.cut,
+        }))
+    }
+}
+
+/// A tree without what hands have taken.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SavedTree {
+    round: u32,
+    runs: Vec<Vec<String>>,
+    later: Vec<String>,
+    cut: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedHand {
+    items: Vec<String>,
+    later: Vec<String>,
+}
+
+/// Items as text, each told by how it differs from the one before: `kept.floor.others`.
+fn packed(items: &[Item]) -> Vec<String> {
+    let mut before = Vec::new();
+    let mut texts = Vec::with_capacity(items.len());
+    for item in items {
+        let choices = item.choices();
+        let kept = choices.iter().zip(&before).take_while(|(a, b)| a == b).count();
+        texts.push(format!("{kept}.{}.{}", item.floor, pack(&choices[kept..])));
+        before = choices;
+    }
+    texts
+}
+
+fn unpacked(texts: &[String]) -> Option<Vec<Item>> {
+    let mut items = Vec::with_capacity(texts.len());
+    let mut choices: Vec<Choice> = Vec::new();
+    for text in texts {
+        let mut parts = text.splitn(3, '.');
+        let kept: usize = parts.next()?.parse().ok()?;
+        let floor: usize = parts.next()?.parse().ok()?;
+        choices.get(..kept)?;
+        choices.truncate(kept);
+        choices.extend(unpack(parts.next()?)?);
+        if floor > choices.len() {
+            return None;
+        }
+        items.push(Item::after(&choices, floor));
+    }
+    Some(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use intermezzo_engine::schedule::ChoiceKind;
+
+    #[test]
+    fn items_are_packed_and_unpacked() {
+        let choice = |alternatives, taken| Choice {
+            kind: ChoiceKind::Task,
+            preempts: taken == 0,
+            alternatives,
+            taken,
+        };
+        let path: Vec<Choice> = (0..40).map(|at| choice(2 + at % 3, at % 2)).collect();
+        let shared: Arc<[Choice]> = path.as_slice().into();
+        let items = [
+            Item::after(&[], 0),
+            Item::beside(shared.clone(), 20, path[19].taken),
+            Item::beside(shared, 21, 1),
+            Item::after(&path, 3),
+        ];
+        let told = |items: &[Item]| {
+            items
+                .iter()
+                .map(|item| (item.choices(), item.floor))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(&unpacked(&packed(&items)).unwrap()), told(&items));
+        assert!(items[..3].is_sorted_by(|a, b| a.order(b).is_lt()));
+        for wrong in ["", "1", "0.0", "7.0.", "0.9.", "-1.0.", "0.0.!"] {
+            assert!(unpacked(&[wrong.to_owned()]).is_none(), "{wrong}");
+        }
+    }
+}

@@ -59,6 +59,7 @@ struct Shared {
 }
 
 impl Caching {
+    /// Leaves out of `inner` what states in `visits` lead to. `bounded`: states count per number of preemptions.
     pub fn new(inner: Box<dyn Strategy>, visits: Visits, bounded: bool) -> Caching {
         Caching {
             inner,

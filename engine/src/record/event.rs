@@ -7,15 +7,21 @@ use std::panic::Location;
 /// One event of an execution, as recorded.
 #[derive(Clone, Copy)]
 pub struct Event {
+    /// Where in the source the operation was called.
     pub site: Site,
     /// Values read and written, as bits.
     pub read: u64,
+    /// The value written, or 0.
     pub written: u64,
+    /// The task that did it.
     pub task: u32,
     /// The how-manieth event of its task, from 1.
     pub index: u32,
+    /// The variable's number in this execution.
     pub var: u32,
+    /// The operation.
     pub op: SyncVarOp,
+    /// Its memory order.
     pub order: MemoryOrder,
     /// Whether it counts as not having happened: a loop waited in vain.
     pub void: bool,

@@ -12,10 +12,13 @@ pub type Site = &'static Location<'static>;
 /// A visible operation: what, on which variable, where.
 #[derive(Clone, Copy)]
 pub struct Access {
+    /// The operation.
     pub op: SyncVarOp,
+    /// Its memory order.
     pub order: MemoryOrder,
     /// The variable, or `SyncVar::NONE.0`.
     pub var: u32,
+    /// Where in the source it was called.
     pub site: Site,
 }
 
@@ -96,7 +99,9 @@ pub struct Local {
 
 /// A task of the current execution. Entries are used again in the next one.
 pub struct Task {
+    /// Whether the task is ready, waits, or has ended.
     pub status: Status,
+    /// The operation that the task has announced.
     pub pending: Pending,
     /// Why it was last woken.
     pub wake: Wake,
@@ -108,6 +113,7 @@ pub struct Task {
     pub var: u32,
     /// Who created it, and the how-manieth of that task it is, from 1.
     pub parent: u32,
+    /// Its place among its parent's children, from 1.
     pub ordinal: u32,
     /// How many tasks it created, and of how many variables it was the first user.
     pub(crate) children: u32,
@@ -118,6 +124,7 @@ pub struct Task {
     pub name: Option<Arc<str>>,
     /// Whether it yielded, with nothing visible done since; and how often it has in all.
     pub yielded: bool,
+    /// The number of its yields so far.
     pub yields: u32,
     /// Whether it may be preempted in the region that it is in; `None` outside any.
     pub(crate) preemptible: Option<bool>,

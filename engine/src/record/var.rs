@@ -23,19 +23,31 @@ pub(crate) const NOBODY: u32 = u32::MAX;
 /// What kind of object a variable is, for its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VarKind {
+    /// A task: its beginning and its end.
     Task,
+    /// An atomic.
     Atomic,
     /// An atomic that holds an address.
     Pointer,
+    /// A mutex.
     Mutex,
+    /// A readers-writer lock.
     RwLock,
+    /// A condition variable.
     Condvar,
+    /// A `Once` or a lazily initialised value.
     Once,
+    /// A barrier.
     Barrier,
+    /// A channel.
     Channel,
+    /// The reference counts of an `Arc`.
     Count,
+    /// A cell: plain memory.
     Cell,
+    /// A waker of a future.
     Waker,
+    /// An object whose operations the test names itself.
     Operations,
     /// Virtual time.
     Clock,

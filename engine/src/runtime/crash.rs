@@ -14,7 +14,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
     /// The task used up its stack, of that many bytes.
-    StackOverflow { bytes: usize },
+    StackOverflow {
+        /// The size of the stack.
+        bytes: usize,
+    },
     /// Another signal, by number.
     Signal(i32),
     /// It did nothing visible for too long, and the watchdog ended it.
@@ -65,7 +68,7 @@ pub struct Guard;
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 impl Guard {
-    pub fn new() -> Guard {
+    pub fn install() -> Guard {
         Guard
     }
 }
@@ -112,7 +115,8 @@ mod caught {
     pub struct Guard;
 
     impl Guard {
-        pub fn new() -> Guard {
+        /// Installs the signal handlers until the guard is dropped.
+        pub fn install() -> Guard {
             let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
             handlers.users += 1;
             if handlers.users == 1 {

@@ -29,6 +29,7 @@ pub enum Verdict {
 /// How an execution went on at its limit of steps.
 #[derive(Clone, Debug)]
 pub struct Endless {
+    /// Why the execution did not end.
     pub verdict: Verdict,
     /// The tasks that go round.
     pub loops: Vec<EndlessLoop>,
@@ -37,6 +38,7 @@ pub struct Endless {
 /// A task that goes round, in words.
 #[derive(Clone, Debug)]
 pub struct EndlessLoop {
+    /// The name of the task.
     pub task: String,
     /// Whether it gives way in each round.
     pub yields: bool,

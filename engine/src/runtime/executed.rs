@@ -13,8 +13,11 @@ use serde::{Deserialize, Serialize};
 
 /// What an execution was, in the engine's own terms.
 pub struct Executed {
+    /// The number of steps.
     pub steps: u64,
+    /// The number of switches between tasks.
     pub switches: u64,
+    /// The number of tasks, the main one included.
     pub tasks: u32,
     /// Accesses to plain memory that look-alikes told of.
     pub plain_accesses: u64,
@@ -53,10 +56,15 @@ pub struct Executed {
 /// What the environment could have done, had its bounds been larger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capped {
+    /// A wait that did not time out.
     pub timeouts: bool,
+    /// A wait that did not wake spuriously.
     pub spurious_wakeups: bool,
+    /// A weak exchange that did not fail spuriously.
     pub weak_failures: bool,
+    /// A `try_lock` of a free lock that did not fail.
     pub try_lock_failures: bool,
+    /// A `notify_one` that did not wake another waiter than the first.
     pub notify_any: bool,
 }
 
@@ -73,9 +81,11 @@ impl Capped {
 
 /// An execution that did not just end well.
 pub struct Trouble {
+    /// Why the execution ended.
     pub stop: Stop,
     /// In a deadlock, what each task wants that has not ended.
     pub wanted: Vec<Operation>,
+    /// What the tasks were doing then.
     pub scene: Scene,
     /// Whether the process may be damaged, so that nothing should follow.
     pub damaged: bool,
@@ -89,12 +99,17 @@ pub struct Scene {
     pub panics: Vec<(String, PanicNote)>,
     /// Tasks that had not ended and what each was waiting for.
     pub waiting: Vec<Waiting>,
+    /// What the monitors reported.
     pub reported: Vec<Reported>,
+    /// The events, in order.
     pub events: Vec<EventLine>,
+    /// The name of the task that ran last.
     pub current: String,
     /// A thread that is not controlled and used objects of the execution.
     pub toucher: Option<String>,
+    /// Where the execution differs from the one it was to repeat.
     pub unlike: Unlike,
+    /// The decisions that led here.
     pub choices: Vec<Choice>,
     /// What was taken for granted.
     pub premises: Premises,
@@ -113,9 +128,13 @@ pub struct Unlike {
 
 /// A task that waits.
 pub struct Waiting {
+    /// The name of the task.
     pub task: String,
+    /// The operation it waits for.
     pub op: SyncVarOp,
+    /// The name of the variable.
     pub var: String,
+    /// Where in the source it waits, as `file:line:column`.
     pub site: String,
     /// Who holds the variable, and since where.
     pub owner: Option<(String, String)>,
@@ -125,21 +144,31 @@ pub struct Waiting {
 
 /// A variable that a loop waits for, in words.
 pub struct AwaitedVar {
+    /// The name of the variable.
     pub var: String,
     /// The value it has, if it is a number.
     pub value: Option<u64>,
+    /// Where in the source it was read, as `file:line:column`.
     pub site: String,
 }
 
 /// An event in words.
 pub struct EventLine {
+    /// The task, and which of its events this is.
     pub id: EventId,
+    /// The name of the task.
     pub task: String,
+    /// The operation.
     pub op: SyncVarOp,
+    /// Its memory order.
     pub order: MemoryOrder,
+    /// The name of the variable.
     pub var: String,
+    /// The value read, or 0.
     pub read: u64,
+    /// The value written, or 0.
     pub written: u64,
+    /// Where in the source it was called, as `file:line:column`.
     pub site: String,
     /// Whether it counts as not having happened.
     pub void: bool,

@@ -29,7 +29,9 @@ pub enum Glance {
 
 /// How to look, and whom to tell.
 pub struct Glancing {
+    /// Describes the object's value.
     pub look: Box<dyn FnMut() -> String + Send>,
+    /// Receives the description, after the event that it belongs to.
     pub tell: Box<dyn FnMut(EventId, Glance) + Send>,
 }
 

@@ -21,7 +21,7 @@ pub struct Guard;
 
 #[cfg(not(unix))]
 impl Guard {
-    pub fn new() -> Guard {
+    pub fn install() -> Guard {
         Guard
     }
 }
@@ -39,7 +39,8 @@ mod caught {
     pub struct Guard;
 
     impl Guard {
-        pub fn new() -> Guard {
+        /// Starts to count interrupts, until the guard is dropped.
+        pub fn install() -> Guard {
             let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
             users.0 += 1;
             if users.0 == 1 {

@@ -22,7 +22,8 @@ static BEFORE: RwLock<Option<Hook>> = RwLock::new(None);
 pub struct Guard;
 
 impl Guard {
-    pub fn new() -> Guard {
+    /// Installs the panic hook until the guard is dropped.
+    pub fn install() -> Guard {
         let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
         *users += 1;
         let mut before = BEFORE.write().unwrap_or_else(PoisonError::into_inner);

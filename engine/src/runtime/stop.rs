@@ -19,19 +19,29 @@ pub enum Stop {
     /// It took more steps than allowed.
     StepLimit(Endless),
     /// It would have created more tasks than allowed, at this place.
-    TaskLimit { most: u32, site: String },
+    TaskLimit {
+        /// The limit.
+        most: u32,
+        /// Where in the source one more was created, as `file:line:column`.
+        site: String,
+    },
     /// It met another decision than the schedule says, or one where the schedule has ended, or none where the
     /// schedule says one.
     Diverged {
+        /// The number of the decision, from 0.
         at: usize,
+        /// The decision that was prescribed; `None` if the execution was to be over.
         expected: Option<Choice>,
+        /// The decision that was found; `None` if the execution was over.
         found: Option<Choice>,
     },
     /// It did something else than the execution before had done under the same choices.
     Differed {
         /// The how-manieth event it was, from 1, what it had been, and what it was now; empty at the end.
         at: usize,
+        /// The operation that came at this place before.
         before: String,
+        /// The operation that came now.
         now: String,
         /// Whether the same operation of the same task came to another variable.
         another_var: bool,
@@ -47,7 +57,9 @@ pub enum Stop {
 /// A panic of a task.
 #[derive(Clone, Debug)]
 pub struct PanicNote {
+    /// The task that panicked.
     pub task: u32,
+    /// The panic's message.
     pub message: String,
     /// `file:line:column`
     pub place: Option<String>,

@@ -9,8 +9,11 @@ pub enum Candidates<'a> {
     None,
     /// The default, if it is continued; then the tasks of `others` in cyclic order after `after`.
     Word {
+        /// The task that goes on by default, if it can.
         default: Option<u32>,
+        /// The other tasks, one bit each.
         others: u64,
+        /// The task after which the others come in turn.
         after: u32,
     },
     /// In this order.

@@ -6,9 +6,13 @@ use crate::trace::Trace;
 
 /// The execution that is over.
 pub struct Past<'a> {
+    /// Its events, in order.
     pub events: &'a [Event],
+    /// Its steps, and which happened before which.
     pub trace: &'a Trace,
+    /// Its tasks, by number.
     pub tasks: &'a [Task],
+    /// Its decisions.
     pub choices: &'a [Choice],
 }
 

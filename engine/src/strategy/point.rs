@@ -26,13 +26,19 @@ pub struct ChoicePoint<'a> {
     pub context_switches: u64,
     /// The task that took the last step.
     pub running: TaskId,
+    /// The alternatives.
     pub candidates: Candidates<'a>,
+    /// The events so far.
     pub events: &'a [Event],
+    /// The steps so far.
     pub trace: &'a Trace,
     /// How many tasks the execution has created; there may be entries of earlier executions beyond.
     pub created: u32,
+    /// The tasks, by number.
     pub tasks: &'a [Task],
+    /// The variables, by number.
     pub vars: &'a Vars,
+    /// The tasks whose next operation is possible.
     pub enabled: &'a TaskSet,
     pub(crate) overdue: &'a TaskSet,
 }

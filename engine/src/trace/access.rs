@@ -14,6 +14,7 @@ impl Key {
     pub const CLOCK: Key = Key(0);
     /// What is left of the environment's time-outs, spurious wake-ups, weak failures and failures of `try_lock`.
     pub const TIMEOUTS: Key = Key(1);
+    /// What all spurious wake-ups touch.
     pub const SPURIOUS: Key = Key(2);
     pub(crate) const WEAK_FAILURES: Key = Key(3);
     pub(crate) const TRY_LOCK_FAILURES: Key = Key(4);
@@ -67,7 +68,7 @@ impl Key {
 
 /// How an operation touches its variable; `None` if it has none, or leaves no trace of itself.
 #[inline(always)]
-pub(crate) fn class_of(op: SyncVarOp, var: u32, unasked: bool) -> Option<Class> {
+pub fn class_of(op: SyncVarOp, var: u32, unasked: bool) -> Option<Class> {
     if var == SyncVar::NONE.0 {
         return None;
     }
@@ -77,7 +78,9 @@ pub(crate) fn class_of(op: SyncVarOp, var: u32, unasked: bool) -> Option<Class> 
 /// One touch of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
+    /// What is touched.
     pub key: Key,
+    /// How it is touched.
     pub class: Class,
 }
 

@@ -18,7 +18,9 @@ pub enum Ending {
 /// A visible operation that never came to happen.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocked {
+    /// The task.
     pub task: u32,
+    /// What its operation touches.
     pub touch: Touch,
     gates: Gates,
 }

@@ -30,7 +30,7 @@ mod touching;
 mod uncounted;
 mod voids;
 
-pub(crate) use access::class_of;
+pub use access::class_of;
 pub use access::{Class, Key, Touch, conflict};
 pub use accesses::is_access;
 pub use blocked::{Blocked, Ending};

@@ -243,15 +243,14 @@ impl Trace {
     }
 }
 
-#[cfg(test)]
 impl Trace {
-    /// Whose each entry is.
-    pub(crate) fn tasks_of_entries(&self) -> Vec<u32> {
+    /// Returns the task of each entry.
+    pub fn tasks_of_entries(&self) -> Vec<u32> {
         self.entries.iter().map(|entry| entry.task).collect()
     }
 
-    /// Whether an entry happened before another, or is it.
-    pub(crate) fn entry_precedes(&self, earlier: usize, later: usize) -> bool {
+    /// Returns `true` if an entry happened before another, or is the same.
+    pub fn entry_precedes(&self, earlier: usize, later: usize) -> bool {
         self.known(earlier as u32, later as u32)
     }
 }

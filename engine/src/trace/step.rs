@@ -6,6 +6,7 @@ use crate::record::{Event, Gates, Task, Vars};
 /// Something that a step touches beside the variables of its events.
 #[derive(Clone, Copy, Debug)]
 pub struct Aside {
+    /// What the event touches.
     pub touch: Touch,
     /// The task that touches it, and how many events there had been.
     pub task: u32,
@@ -31,7 +32,9 @@ pub struct StepEnd<'a> {
     pub is_last: bool,
     /// Whether reference counts are visible.
     pub counts: bool,
+    /// The variables, by number.
     pub vars: &'a Vars,
+    /// The tasks, by number.
     pub tasks: &'a [Task],
 }
 
@@ -58,6 +61,7 @@ pub struct Step {
     pub local: u32,
     /// How many events and choices there had been at its end.
     pub(crate) events_end: usize,
+    /// The number of decisions up to the end of the step.
     pub choices_end: usize,
     /// How many races had been found before it.
     pub(super) races: u32,

@@ -241,9 +241,9 @@ impl Exploration {
         if let Some(ending) = ending {
             common.end(End::ForGood(ending));
         }
-        let _panics = panics::Guard::new();
-        let _signals = crash::Guard::new();
-        let _interrupts = interrupt::Guard::new();
+        let _panics = panics::Guard::install();
+        let _signals = crash::Guard::install();
+        let _interrupts = interrupt::Guard::install();
         let (mut worker, done, last_words) = work(
             &common,
             (&program, &binary),

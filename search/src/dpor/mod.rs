@@ -124,6 +124,7 @@ pub struct Dpor {
 }
 
 impl Dpor {
+    /// Makes a search that has run nothing.
     pub fn new(insertion: Insertion) -> Dpor {
         Dpor::within(insertion, Bound::new(insertion))
     }

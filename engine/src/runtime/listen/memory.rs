@@ -25,16 +25,22 @@ const GRANULE: usize = 8;
 pub struct DataAccess {
     /// Whose memory it is, if it is a cell's or an atomic's.
     pub owner: Owner,
+    /// The address of the first byte.
     pub address: usize,
+    /// The number of bytes.
     pub size: usize,
+    /// Whether it reads or writes.
     pub does: Does,
+    /// Where in the source it was made.
     pub site: Site,
 }
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
+    /// It reads.
     Read,
+    /// It writes.
     Write,
     /// It gives out a pointer: a read, and watched for what is written by it.
     GivePointer,

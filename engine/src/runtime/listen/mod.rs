@@ -6,8 +6,6 @@ mod pointers;
 mod record;
 mod repeated;
 mod sites;
-#[cfg(test)]
-mod tests;
 mod view;
 
 pub use memory::{DataAccess, Does, Owner};
@@ -30,7 +28,9 @@ use view::View;
 
 /// A finding of a monitor, in the execution that runs.
 pub struct Reported {
+    /// The name of the monitor.
     pub monitor: String,
+    /// What it reported.
     pub report: sdk::Report,
     /// The places that it names, in words: known at the end of the execution.
     pub places: Vec<NamedPlace>,
@@ -104,6 +104,7 @@ pub struct Listeners {
 }
 
 impl Listeners {
+    /// Makes listeners of these monitors.
     pub fn new(monitors: Vec<Box<dyn Monitor>>) -> Listeners {
         let listener = |monitor: Box<dyn Monitor>| Listener {
             name: monitor.name().to_owned(),

@@ -235,7 +235,7 @@ mod tests {
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     #[test]
     fn memory_that_is_gone_is_no_change() {
-        let _handlers = crate::runtime::crash::Guard::new();
+        let _handlers = crate::runtime::crash::Guard::install();
         let len = 4096;
         // SAFETY: a new mapping, which nothing else uses, and which is taken back as a whole.
         let address = unsafe {

@@ -30,6 +30,7 @@ const FRAMES_MAX: usize = 128;
 pub struct Hang {
     /// For how long it had done nothing visible.
     pub limit: Duration,
+    /// What the task is doing.
     pub doing: Doing,
     /// The function and place in the source where it was, as far as that is known.
     pub place: Option<String>,

@@ -76,8 +76,8 @@ const OTHERS: &[&str] = &[
     "alloc::",
     "__rustc::",
     "backtrace::",
-    "intermezzo_explorer::runtime",
-    "intermezzo_explorer::lookalike",
+    "intermezzo_engine::",
+    "intermezzo_lookalikes::",
 ];
 
 /// The path of the type that a function is of, or of its trait if the type is any; else its own.
@@ -152,7 +152,7 @@ mod tests {
             "<T as alloc::vec::spec_from_elem::SpecFromElem>::from_elem",
             "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
             "<&std::io::Stdin as std::io::Read>::read",
-            "intermezzo_explorer::runtime::abandon::serve",
+            "intermezzo_engine::runtime::abandon::serve",
         ] {
             assert!(!own(name), "{name}");
         }

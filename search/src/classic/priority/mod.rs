@@ -98,6 +98,7 @@ impl Priorities {
         self.terms.iter().map(sum).collect()
     }
 
+    /// Counts an operation that was made.
     pub fn learn(&mut self, operation: &Operation) {
         for (_, priority) in self.terms.iter_mut().flatten() {
             priority.learn(operation);

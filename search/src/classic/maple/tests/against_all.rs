@@ -5,7 +5,7 @@ use super::super::predict::predicted;
 use super::super::profile::Profiler;
 use super::program::Program;
 use super::{Recorded, accesses, all, either_way, record};
-use crate::{Coverage, Reduction};
+use intermezzo_explorer::{Coverage, Reduction};
 use std::collections::BTreeSet;
 
 const WINDOW: u32 = 20;

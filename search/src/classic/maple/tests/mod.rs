@@ -7,7 +7,7 @@ mod naive;
 mod program;
 
 use super::access::{Access, Places, word};
-use crate::{Explorer, Reduction, Report, Strategy};
+use intermezzo_explorer::{Explorer, Reduction, Report, Strategy};
 use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarAccess};
 use program::Program;
 use std::sync::{Arc, Mutex};

@@ -1,8 +1,8 @@
 //! Small random programs, whose statements have source places of their own.
 
-use crate::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use crate::sync::{Condvar, Mutex, MutexGuard, RwLock};
-use crate::thread;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Condvar, Mutex, MutexGuard, RwLock};
+use intermezzo_explorer::thread;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

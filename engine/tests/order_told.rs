@@ -4,18 +4,19 @@
 //! more, because it knows of no writes that commute, but not less. Programs are random, without virtual time and
 //! without ends that come with another step: there the search orders whole steps.
 
-use super::*;
-use crate::environment::Environment;
-use crate::runtime::{Limits, Worker};
-use crate::settings::StrategyKind;
-use crate::strategy::{ChoicePoint, Coverage, Plan, Strategy};
-use crate::sync::atomic::AtomicUsize;
-use crate::sync::{Barrier, Condvar, Mutex, Once, RwLock, mpsc};
-use crate::trace::{Trace, class_of};
-use intermezzo_search::sampling::{Sampling, policy};
+use intermezzo_engine::environment::Environment;
+use intermezzo_engine::runtime::{Limits, Listeners, Worker};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::trace::{Trace, class_of};
+use intermezzo_explorer::sync::atomic::AtomicUsize;
+use intermezzo_explorer::sync::{Barrier, Condvar, Mutex, Once, RwLock, mpsc};
+use intermezzo_explorer::thread;
+use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarAccess, SyncVarOp, VectorClock};
+use intermezzo_search::kinds::StrategyKind;
+use intermezzo_search::policies::policy;
+use intermezzo_search::sampling::Sampling;
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use sdk::{SyncVarAccess, VectorClock};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex as StdMutex};
 
@@ -50,7 +51,7 @@ impl Shared {
             12 => drop(self.sender.send(())),
             13 => drop(self.receiver.lock().unwrap().try_recv()),
             14 => drop(self.barrier.wait()),
-            _ => crate::thread::yield_now(),
+            _ => thread::yield_now(),
         }
     }
 }
@@ -67,7 +68,7 @@ fn run(program: &Program) {
         sender,
         receiver: Mutex::new(receiver),
     };
-    crate::thread::scope(|scope| {
+    thread::scope(|scope| {
         for ops in program {
             let shared = &shared;
             scope.spawn(move || ops.iter().for_each(|&op| shared.perform(op)));

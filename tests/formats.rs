@@ -9,22 +9,22 @@ use std::path::Path;
 const SECTIONS: &[(&str, &[&str])] = &[
     (
         "The schedule file",
-        &["explorer/src/schedule/choice.rs", "explorer/src/schedule/file.rs"],
+        &["engine/src/schedule/choice.rs", "engine/src/schedule/file.rs"],
     ),
     (
         "The report",
         &[
-            "explorer/src/coverage/measured.rs",
-            "explorer/src/described.rs",
-            "explorer/src/environment.rs",
-            "explorer/src/estimate.rs",
+            "search/src/classic/maple/measured.rs",
+            "engine/src/described.rs",
+            "engine/src/environment.rs",
+            "search/src/estimate.rs",
             "explorer/src/report.rs",
             "explorer/src/report/breakpoints.rs",
             "explorer/src/report/evidence.rs",
             "explorer/src/report/limits.rs",
-            "explorer/src/schedule/mod.rs",
-            "explorer/src/strategy/coverage.rs",
-            "explorer/src/strategy/rank_bound.rs",
+            "engine/src/schedule/mod.rs",
+            "engine/src/strategy/coverage.rs",
+            "engine/src/strategy/rank_bound.rs",
         ],
     ),
     ("The recording", &["explorer/src/report/recording.rs"]),
@@ -67,17 +67,22 @@ const SECTIONS: &[(&str, &[&str])] = &[
 /// What nobody but the same version reads: the insides of checkpoints and memos, and what a plugin's trial says to who began it.
 const OWN: &[&str] = &[
     "explorer/src/attempts.rs",
-    "explorer/src/coverage/iroot.rs",
-    "explorer/src/coverage/memo/",
+    "search/src/classic/maple/iroot.rs",
+    "search/src/classic/maple/memo/",
     "explorer/src/driver/",
     // The user's own maps and sets, in the user's own formats.
-    "explorer/src/lookalike/collections/",
+    "lookalikes/src/collections/",
     "explorer/src/plugin/",
-    "explorer/src/runtime/executed.rs",
-    "explorer/src/runtime/scope.rs",
-    "explorer/src/search/",
-    "explorer/src/strategy/rank.rs",
-    "explorer/src/trace/",
+    "engine/src/runtime/executed.rs",
+    "engine/src/runtime/scope.rs",
+    "search/src/auto.rs",
+    "search/src/caching.rs",
+    "search/src/dpor/",
+    "search/src/preemption.rs",
+    "search/src/sampling/",
+    "search/src/tree.rs",
+    "engine/src/strategy/rank.rs",
+    "engine/src/trace/",
 ];
 
 /// What commands print with `--json`: their help says what is in it. Those of `tune` above are in a file, too.
@@ -244,7 +249,14 @@ fn every_field_is_on_the_page() {
 #[test]
 fn every_format_and_every_type_is_known() {
     let page = fs::read_to_string(root().join("docs/guide/src/formats.md")).unwrap();
-    for folder in ["explorer/src", "refinement/src", "cli/src"] {
+    for folder in [
+        "engine/src",
+        "lookalikes/src",
+        "search/src",
+        "explorer/src",
+        "refinement/src",
+        "cli/src",
+    ] {
         for file in sources(folder) {
             let of_section = SECTIONS.iter().any(|(_, files)| files.contains(&file.as_str()));
             let own = OWN.iter().any(|own| file.starts_with(own));
@@ -269,7 +281,7 @@ fn every_format_and_every_type_is_known() {
 
 /// Files with names that reports have as values: of findings, of settings, and of who found something.
 const NAMES: &[&str] = &[
-    "explorer/src/runtime/listen/mod.rs",
+    "engine/src/runtime/listen/mod.rs",
     "explorer/src/settings/table.rs",
     "sdk/src/finding.rs",
 ];

@@ -304,19 +304,19 @@ const ASSERTED: &[(&str, &str, &str, &str)] = &[
     (
         "docs/IROOTS.md",
         "of the predictions 4 in 2,966 are in vain (by idiom: 0 of 2,229, 0 of 507, 1 of 153, 3 of 229, 0 of 48)",
-        "explorer/src/coverage/tests/against_all.rs",
+        "search/src/classic/maple/tests/against_all.rs",
         "assert_eq!(predictions, [2229, 507, 153, 229, 48]);\n    assert_eq!(empty, [0, 0, 1, 3, 0]);",
     ),
     (
         "docs/IROOTS.md",
         "96 % of idiom 1 (all but 37 of 922; 17 of 183, 1 of 41, 2 of 116, 0 of 25 of the others)",
-        "explorer/src/coverage/tests/against_all.rs",
+        "search/src/classic/maple/tests/against_all.rs",
         "assert_eq!(there, [922, 183, 41, 116, 25]);\n    assert_eq!(missed, [37, 17, 1, 2, 0]);",
     ),
     (
         "docs/REFINEMENT.md",
         "| `solo_steps` | 1,000 |",
-        "refinement/src/progress/mod.rs",
+        "refinement/src/settings.rs",
         "SOLO_STEPS: u64 = 1_000;",
     ),
     (

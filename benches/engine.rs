@@ -4,7 +4,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use intermezzo::sdk::{Interests, Monitor};
-use intermezzo::search::{self, ChoicePoint, Plan};
+use intermezzo::search::{self, ChoicePoint, Plan, SoFar, Status};
 use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo::trace::Trace;
@@ -55,8 +55,8 @@ impl search::Strategy for Repeat {
     fn coverage(&self, _: bool) -> Coverage {
         Coverage::Sampled { executions: 0 }
     }
-    fn name(&self) -> String {
-        "repeat".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("repeat")
     }
 }
 

@@ -7,8 +7,8 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use intermezzo::schedule::{Choice, ChoiceKind};
 use intermezzo::sdk::{Context, Execution, Interests, Monitor, SyncVarOp};
-use intermezzo::search::{self, ChoicePoint, Plan};
-use intermezzo::trace::Trace;
+use intermezzo::search::{self, ChoicePoint, Needs, Plan, SoFar, Status};
+use intermezzo::trace::{Analysis, Trace};
 use intermezzo::{Coverage, Environment, Explorer, Reduction, Report, Settings, Strategy};
 use intermezzo_corpus::find;
 use rustix::time::{ClockId, clock_gettime};
@@ -83,14 +83,18 @@ impl search::Strategy for Follow {
         self.done += 1;
         (0..point.alternatives).find(|&one| point.task(one).is_some_and(|other| other.0 == task))
     }
-    fn asks_always(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs {
+            every_step: true,
+            analysis: Analysis::Races,
+            ..Needs::default()
+        }
     }
     fn coverage(&self, _: bool) -> Coverage {
         Coverage::Sampled { executions: 0 }
     }
-    fn name(&self) -> String {
-        "follow".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("follow")
     }
 }
 
@@ -112,14 +116,17 @@ impl search::Strategy for Again {
     fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
         None
     }
-    fn heeds_scope(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs {
+            scope: false,
+            ..Needs::default()
+        }
     }
     fn coverage(&self, _: bool) -> Coverage {
         Coverage::Sampled { executions: 0 }
     }
-    fn name(&self) -> String {
-        "again".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("again")
     }
 }
 

@@ -1,7 +1,7 @@
 //! An operation has one name in all executions, whatever numbers its variables have.
 
-use intermezzo_engine::strategy::{ChoicePoint, Plan, Strategy};
-use intermezzo_engine::trace::{Key, Name, Trace};
+use intermezzo_engine::strategy::{ChoicePoint, Needs, Plan, SoFar, Status, Strategy};
+use intermezzo_engine::trace::{Analysis, Key, Name, Trace};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Coverage, Environment, Explorer, thread};
 use intermezzo_search::kinds::StrategyKind;
@@ -48,11 +48,15 @@ impl Strategy for Naming {
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
         self.walk.choose(point)
     }
-    fn asks_always(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs {
+            every_step: true,
+            analysis: Analysis::Races,
+            ..Needs::default()
+        }
     }
-    fn name(&self) -> String {
-        "naming".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("naming")
     }
     fn coverage(&self, finished: bool) -> Coverage {
         self.walk.coverage(finished)

@@ -6,8 +6,8 @@
 
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::runtime::{Limits, Listeners, Worker};
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
-use intermezzo_engine::trace::{Trace, class_of};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
+use intermezzo_engine::trace::{Analysis, Trace, class_of};
 use intermezzo_explorer::sync::atomic::AtomicUsize;
 use intermezzo_explorer::sync::{Barrier, Condvar, Mutex, Once, RwLock, mpsc};
 use intermezzo_explorer::thread;
@@ -109,11 +109,15 @@ impl Strategy for InDetail {
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
         self.0.choose(point)
     }
-    fn asks_always(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs {
+            every_step: true,
+            analysis: Analysis::Races,
+            ..Needs::default()
+        }
     }
-    fn name(&self) -> String {
-        self.0.name()
+    fn status(&self, so_far: &SoFar<'_>) -> Status {
+        self.0.status(so_far)
     }
     fn coverage(&self, finished: bool) -> Coverage {
         self.0.coverage(finished)

@@ -29,15 +29,16 @@ pub mod schedule {
 /// Strategies: which schedule comes next.
 pub mod search {
     pub use intermezzo_search::{
-        BestFirst, BuiltIn, ChoicePoint, DepthBounded, DepthFirst, Hand, Idle, Interesting,
-        IterativeDelayBounding, IterativePreemptionBounding, Left, Operation, Past, Plan, Prefix, Priorities,
-        Priority, PriorityKind, PrioritySpec, Rank, Ranked, Replay, SearchState, Strategy, ThreadBound,
+        BestFirst, BuiltIn, ChoicePoint, CompletedExecution, DepthBounded, DepthFirst, Hand, Idle,
+        Interesting, IterativeDelayBounding, IterativePreemptionBounding, Left, Needs, Operation, Parallel,
+        Plan, Prefix, Priorities, Priority, PriorityKind, PrioritySpec, Rank, Ranked, Replay, Resumable,
+        SearchState, SoFar, Status, Strategy, ThreadBound,
     };
 }
 
 /// The happens-before relation of an execution.
 pub mod trace {
-    pub use intermezzo_engine::trace::Trace;
+    pub use intermezzo_engine::trace::{Analysis, Trace};
 }
 
 /// Concurrent breakpoints: places in the code at which two tasks meet, and which of them goes first. Inside an exploration

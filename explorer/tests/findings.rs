@@ -471,8 +471,8 @@ impl intermezzo_explorer::search::Strategy for Faulty {
     fn coverage(&self, _: bool) -> intermezzo_explorer::Coverage {
         intermezzo_explorer::Coverage::Exhaustive
     }
-    fn name(&self) -> String {
-        "faulty".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("faulty")
     }
 }
 

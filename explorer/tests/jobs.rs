@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Collect, counted, counter, told};
-use intermezzo_explorer::search::{ChoicePoint, Plan};
+use intermezzo_explorer::search::{ChoicePoint, Plan, SoFar, Status};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex, RwLock};
 use intermezzo_explorer::{
@@ -174,8 +174,8 @@ impl search::Strategy for Plain {
     fn coverage(&self, _: bool) -> Coverage {
         Coverage::Sampled { executions: 1 }
     }
-    fn name(&self) -> String {
-        "plain".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("plain")
     }
 }
 

@@ -15,7 +15,10 @@
 use crate::sampling::{Policy, Sampling};
 use Part::{Bounds, Drawn, Whole};
 use intermezzo_engine::schedule::Choice;
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Idle, Past, Plan, Rank, SearchState, Strategy};
+use intermezzo_engine::strategy::{
+    ChoicePoint, CompletedExecution, Coverage, Idle, Needs, Parallel, Plan, Rank, Resumable, SearchState,
+    SoFar, Status, Strategy,
+};
 use intermezzo_engine::trace::Trace;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -55,6 +58,16 @@ struct Exhaustive {
 }
 
 impl Exhaustive {
+    fn parallel(&mut self) -> &mut dyn Parallel {
+        self.search.parallel().expect("`Auto::parallel` has asked for it")
+    }
+
+    fn resumable(&mut self) -> &mut dyn Resumable {
+        self.search
+            .resumable()
+            .expect("`Auto::resumable` has asked for it")
+    }
+
     fn new(search: Box<dyn Strategy>) -> Exhaustive {
         Exhaustive {
             search,
@@ -241,7 +254,10 @@ impl Auto {
     /// A hand without work of a part looks if there is some; notes if the part is exhausted.
     fn look_for_work(&mut self, part: Part) {
         if let Some(exhaustive) = self.exhaustive(part) {
-            let idle = exhaustive.search.idle();
+            let idle = exhaustive
+                .search
+                .parallel()
+                .map_or(Idle::Over, |search| search.idle());
             exhaustive.idle = idle == Idle::Nothing;
             if idle == Idle::Over && !self.shared.stopped.load(SeqCst) {
                 self.shared.exhausted.store(part as usize + 1, SeqCst);
@@ -275,6 +291,21 @@ impl Auto {
         exhaustive.at = None;
         self.look_for_work(part);
         false
+    }
+
+    /// How many executions each of the searches ran.
+    fn draws(&self, whole: Option<&Status>, bounds: &Status, drawn: &Status) -> Vec<(String, u64)> {
+        let mut draws = Vec::new();
+        if let Some(whole) = whole {
+            draws.push((whole.reduction.into(), self.shared.ran(Whole)));
+        }
+        draws.push((bounds.name.clone(), self.shared.ran(Bounds)));
+        match &drawn.draws[..] {
+            [] => draws.push((drawn.name.clone(), self.shared.ran(Drawn))),
+            members => draws.extend_from_slice(members),
+        }
+        draws.retain(|(_, executions)| *executions > 0);
+        draws
     }
 }
 
@@ -311,94 +342,18 @@ impl Strategy for Auto {
         self.active_mut().choose(point)
     }
 
-    fn asks_always(&self) -> bool {
-        self.whole
-            .as_ref()
-            .is_some_and(|whole| whole.search.asks_always())
-    }
-
-    fn again(&mut self) {
+    fn retry(&mut self) {
         if let (Some(part), false) = (self.running, std::mem::replace(&mut self.prepared, true)) {
             self.shared.prepared[part as usize].fetch_add(1, SeqCst);
         }
-        self.active_mut().again();
+        self.active_mut().retry();
     }
 
-    fn goes_past_departures(&self) -> bool {
-        self.active().goes_past_departures()
-    }
-
-    fn is_unsure(&self) -> bool {
-        self.whole.as_ref().is_some_and(|whole| whole.search.is_unsure())
-    }
-
-    fn over(&mut self, past: &Past<'_>) {
+    fn finished(&mut self, past: &CompletedExecution<'_>) {
         if self.prepared {
             self.prepared_begins();
         }
-        self.active_mut().over(past);
-    }
-
-    fn share(&self, choices: &[Choice]) -> Option<f64> {
-        match (self.running, &self.whole) {
-            (Some(Whole), Some(whole)) => whole.search.share(choices),
-            _ => None,
-        }
-    }
-
-    fn redundant(&self) -> u64 {
-        let whole = self.whole.as_ref().map_or(0, |whole| whole.search.redundant());
-        whole + self.bounds.search.redundant()
-    }
-
-    fn blocked(&self) -> u64 {
-        self.whole.as_ref().map_or(0, |whole| whole.search.blocked())
-    }
-
-    fn reduction(&self) -> &'static str {
-        match &self.whole {
-            Some(whole) => whole.search.reduction(),
-            None => self.bounds.search.reduction(),
-        }
-    }
-
-    fn heeds_scope(&self) -> bool {
-        self.whole.is_none() && self.bounds.search.heeds_scope()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if self.shared.of(Drawn) > 0 && self.shared.exhausted().is_none() {
-            notes.extend(self.drawn.notes());
-        }
-        notes
-    }
-
-    fn member(&self) -> Option<String> {
-        match (self.running?, &self.whole) {
-            (Whole, Some(whole)) => Some(whole.search.reduction().into()),
-            (Bounds, _) => Some(self.bounds.search.name()),
-            _ => self.drawn.member().or_else(|| Some(self.drawn.name())),
-        }
-    }
-
-    fn shares(&self, _: u64) -> Vec<(String, u64)> {
-        if self.shared.exhausted().is_some() {
-            // It is covered whatever ran what.
-            return Vec::new();
-        }
-        let mut shares = Vec::new();
-        if let Some(whole) = &self.whole {
-            shares.push((whole.search.reduction().into(), self.shared.ran(Whole)));
-        }
-        shares.push((self.bounds.search.name(), self.shared.ran(Bounds)));
-        let drawn = self.shared.ran(Drawn);
-        match self.drawn.shares(drawn) {
-            members if members.is_empty() => shares.push((self.drawn.name(), drawn)),
-            members => shares.extend(members),
-        }
-        shares.retain(|(_, executions)| *executions > 0);
-        shares
+        self.active_mut().finished(past);
     }
 
     fn coverage(&self, _: bool) -> Coverage {
@@ -418,22 +373,90 @@ impl Strategy for Auto {
         }
     }
 
-    fn name(&self) -> String {
-        "auto".into()
+    fn status(&self, so_far: &SoFar<'_>) -> Status {
+        let whole = self.whole.as_ref().map(|whole| whole.search.status(so_far));
+        let bounds = self.bounds.search.status(so_far);
+        let drawn = self.shared.ran(Drawn);
+        let drawn = self.drawn.status(&SoFar {
+            executions: drawn,
+            ..*so_far
+        });
+        let covered = self.shared.exhausted().is_some();
+        Status {
+            reduction: whole.as_ref().unwrap_or(&bounds).reduction,
+            redundant: bounds.redundant + whole.as_ref().map_or(0, |whole| whole.redundant),
+            blocked: whole.as_ref().map_or(0, |whole| whole.blocked),
+            progress: match self.running {
+                Some(Whole) => whole.as_ref().and_then(|whole| whole.progress),
+                _ => None,
+            },
+            notes: match self.shared.of(Drawn) > 0 && !covered {
+                true => drawn.notes.clone(),
+                false => Vec::new(),
+            },
+            drawn_by: self.running.map(|part| match (part, &whole) {
+                (Whole, Some(whole)) => whole.reduction.into(),
+                (Bounds, _) => bounds.name.clone(),
+                _ => drawn.drawn_by.clone().unwrap_or_else(|| drawn.name.clone()),
+            }),
+            // If the test is covered, it does not matter by which search.
+            draws: match covered {
+                true => Vec::new(),
+                false => self.draws(whole.as_ref(), &bounds, &drawn),
+            },
+            drawn: self.shared.before + self.shared.ran(Drawn),
+            ..Status::named("auto")
+        }
     }
 
-    fn drawn(&self) -> u64 {
-        self.shared.before + self.shared.ran(Drawn)
+    fn needs(&self) -> Needs {
+        let active = self.active().needs();
+        match &self.whole {
+            Some(whole) => Needs {
+                in_order: false,
+                replays_exactly: active.replays_exactly,
+                ..whole.search.needs()
+            },
+            None => Needs {
+                scope: self.bounds.search.needs().scope,
+                replays_exactly: active.replays_exactly,
+                ..Needs::default()
+            },
+        }
     }
 
-    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
+    fn parallel(&mut self) -> Option<&mut dyn Parallel> {
         let whole = match &mut self.whole {
-            Some(whole) => Some(Exhaustive::new(whole.search.fork()?)),
-            None => None,
+            Some(whole) => whole.search.parallel().is_some(),
+            None => true,
         };
-        let bounds = Exhaustive::new(self.bounds.search.fork()?);
+        match whole && self.bounds.search.parallel().is_some() {
+            true => Some(self),
+            false => None,
+        }
+    }
+
+    fn resumable(&mut self) -> Option<&mut dyn Resumable> {
+        let whole = match &mut self.whole {
+            Some(whole) => whole.search.resumable().is_some(),
+            None => true,
+        };
+        match whole && self.bounds.search.resumable().is_some() {
+            true => Some(self),
+            false => None,
+        }
+    }
+}
+
+impl Parallel for Auto {
+    fn split(&mut self) -> Box<dyn Strategy> {
+        let whole = self
+            .whole
+            .as_mut()
+            .map(|whole| Exhaustive::new(whole.parallel().split()));
+        let bounds = Exhaustive::new(self.bounds.parallel().split());
         self.several = true;
-        Some(Box::new(Auto {
+        Box::new(Auto {
             whole,
             bounds,
             drawn: self.drawn.another(),
@@ -443,7 +466,7 @@ impl Strategy for Auto {
             turns: 1,
             shared: self.shared.clone(),
             several: true,
-        }))
+        })
     }
 
     fn wait(&mut self) -> bool {
@@ -454,59 +477,73 @@ impl Strategy for Auto {
         self.drawn.wait()
     }
 
-    fn skip(&mut self) {
+    fn discard(&mut self) {
         self.prepared_begins();
         self.shared.stopped.store(true, SeqCst);
         if let Some(whole) = &mut self.whole {
-            whole.search.skip();
+            whole.parallel().discard();
         }
-        self.bounds.search.skip();
-        self.drawn.skip();
+        self.bounds.parallel().discard();
+        self.drawn.discard();
     }
 
     fn stop(&mut self) {
         self.shared.stopped.store(true, SeqCst);
         if let Some(whole) = &mut self.whole {
-            whole.search.stop();
+            whole.parallel().stop();
         }
-        self.bounds.search.stop();
+        self.bounds.parallel().stop();
         self.drawn.stop();
     }
 
     /// Executions are ordered as they are begun.
-    fn rank(&self, _: &[Choice]) -> Rank {
+    fn position(&mut self, _: &[Choice]) -> Rank {
         Rank::of_number(self.shared.all())
     }
+}
 
-    fn saves_ahead(&self) -> bool {
+impl Resumable for Auto {
+    fn prepares_before_save(&self) -> bool {
         true
     }
 
-    fn save(&self, plan: &Plan) -> Option<String> {
-        let prepared = |part| self.prepared && self.running == Some(part);
-        let whole = self.whole.as_ref().and_then(|whole| match prepared(Whole) {
-            true => whole.search.save(plan),
-            false => whole.search.save(&whole.plan()),
+    fn save(&mut self, plan: &Plan) -> Option<String> {
+        let running = self.running.filter(|_| self.prepared);
+        let whole = self.whole.as_mut().and_then(|whole| match running {
+            Some(Whole) => whole.resumable().save(plan),
+            _ => {
+                let own = whole.plan();
+                whole.resumable().save(&own)
+            }
         });
-        let bounds = match prepared(Bounds) {
-            true => self.bounds.search.save_prepared(plan),
-            false => self.bounds.search.save(&self.bounds.plan()),
+        let bounds = match running {
+            Some(Bounds) => self.bounds.resumable().save_prepared(plan),
+            _ => {
+                let own = self.bounds.plan();
+                self.bounds.resumable().save(&own)
+            }
         };
-        let drawn = match prepared(Drawn) {
+        let drawn = match running == Some(Drawn) {
             true => self.drawn.save_prepared(plan),
             false => self.drawn.save(plan),
         };
         serde_json::to_string(&SavedHand { whole, bounds, drawn }).ok()
     }
 
-    fn save_shared(&self) -> Option<String> {
+    /// There is nothing to prepare before `save`, which has prepared it.
+    fn save_prepared(&mut self, plan: &Plan) -> Option<String> {
+        self.save(plan)
+    }
+
+    fn save_shared(&mut self) -> Option<String> {
+        let whole = match &mut self.whole {
+            Some(whole) => Some(whole.resumable().save_shared()?),
+            None => None,
+        };
         let shared = &self.shared;
         let saved = Saved {
-            whole: match &self.whole {
-                Some(whole) => Some(whole.search.save_shared()?),
-                None => None,
-            },
-            bounds: self.bounds.search.save_shared()?,
+            whole,
+            bounds: self.bounds.resumable().save_shared()?,
             drawn: self.drawn.save_shared()?,
             begun: [Whole, Bounds, Drawn].map(|part| shared.ran(part)),
             exhausted: shared.exhausted.load(SeqCst),
@@ -534,12 +571,12 @@ impl Strategy for Auto {
         let bounds = of(saved.bounds, |hand| &hand.bounds);
         let drawn = of(saved.drawn, |hand| &hand.drawn);
         let whole = match (&mut self.whole, saved.whole) {
-            (Some(whole), Some(shared)) => whole.search.restore(&of(shared, |hand| &hand.whole)),
+            (Some(whole), Some(shared)) => whole.resumable().restore(&of(shared, |hand| &hand.whole)),
             (None, None) => true,
             _ => false,
         };
         // With it restored, `settle` is not to take the first execution for that of both.
         self.bounds.begun = true;
-        whole && self.bounds.search.restore(&bounds) && self.drawn.restore(&drawn)
+        whole && self.bounds.resumable().restore(&bounds) && self.drawn.restore(&drawn)
     }
 }

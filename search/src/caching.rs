@@ -9,7 +9,9 @@
 //! more than its fingerprint, and nothing is left out.
 
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
+use intermezzo_engine::strategy::{
+    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Rank, Resumable, SearchState, SoFar, Status, Strategy,
+};
 use intermezzo_engine::trace::{Fingerprints, Saved, Trace};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -72,6 +74,14 @@ impl Caching {
         }
     }
 
+    fn inner_parallel(&mut self) -> &mut dyn Parallel {
+        self.inner.parallel().expect("`parallel` has asked for it")
+    }
+
+    fn inner_resumable(&mut self) -> &mut dyn Resumable {
+        self.inner.resumable().expect("`resumable` has asked for it")
+    }
+
     /// Whether going on from here shows nothing that an earlier visit does not.
     fn is_known(&self, point: &ChoicePoint<'_>) -> bool {
         if point.fair {
@@ -131,92 +141,111 @@ impl Strategy for Caching {
         Some(taken)
     }
 
-    fn again(&mut self) {
+    fn retry(&mut self) {
         if self.known_after.take().is_some() {
             self.redundant -= 1;
         }
         self.preemptions = self.planned;
-        self.inner.again();
-    }
-
-    fn is_in_order(&self) -> bool {
-        self.inner.is_in_order()
-    }
-
-    fn share(&self, choices: &[Choice]) -> Option<f64> {
-        let own = self
-            .known_after
-            .map_or(choices, |known| &choices[..known.min(choices.len())]);
-        self.inner.share(own)
-    }
-
-    fn redundant(&self) -> u64 {
-        self.redundant
-    }
-
-    fn reduction(&self) -> &'static str {
-        "caching"
+        self.inner.retry();
     }
 
     fn coverage(&self, finished: bool) -> Coverage {
         self.inner.coverage(finished)
     }
 
-    fn name(&self) -> String {
-        self.inner.name()
+    fn status(&self, so_far: &SoFar<'_>) -> Status {
+        let choices = so_far.choices;
+        let own = self
+            .known_after
+            .map_or(choices, |known| &choices[..known.min(choices.len())]);
+        let inner = self.inner.status(&SoFar {
+            choices: own,
+            ..*so_far
+        });
+        Status {
+            reduction: "caching",
+            redundant: self.redundant,
+            ..inner
+        }
     }
 
+    fn needs(&self) -> Needs {
+        Needs {
+            scope: false,
+            in_order: self.inner.needs().in_order,
+            ..Needs::default()
+        }
+    }
+
+    fn parallel(&mut self) -> Option<&mut dyn Parallel> {
+        match self.inner.parallel() {
+            Some(_) => Some(self),
+            None => None,
+        }
+    }
+
+    fn resumable(&mut self) -> Option<&mut dyn Resumable> {
+        match self.inner.resumable() {
+            Some(_) => Some(self),
+            None => None,
+        }
+    }
+}
+
+impl Parallel for Caching {
     /// A state that another hand has visited is gone on from by that one, or by who takes over what it gives away: within
     /// a round in whatever order, and a later round begins when this one is complete. No two hands leave what lies
     /// beyond to each other, for each state that a hand goes on to has more steps.
-    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
-        let inner = self.inner.fork()?;
-        Some(Box::new(Caching::new(inner, self.visits.clone(), self.bounded)))
+    fn split(&mut self) -> Box<dyn Strategy> {
+        let inner = self.inner_parallel().split();
+        Box::new(Caching::new(inner, self.visits.clone(), self.bounded))
     }
 
     fn wait(&mut self) -> bool {
-        self.inner.wait()
+        self.inner_parallel().wait()
     }
 
     fn idle(&mut self) -> Idle {
-        self.inner.idle()
+        self.inner_parallel().idle()
     }
 
-    fn skip(&mut self) {
-        self.inner.skip();
+    fn discard(&mut self) {
+        self.inner_parallel().discard();
     }
 
     fn stop(&mut self) {
-        self.inner.stop();
+        self.inner_parallel().stop();
     }
 
-    fn span(&mut self) -> Option<Rank> {
-        self.inner.span()
+    fn segment(&mut self) -> Option<Rank> {
+        self.inner_parallel().segment()
     }
 
-    fn rank(&self, choices: &[Choice]) -> Rank {
-        self.inner.rank(choices)
+    fn position(&mut self, choices: &[Choice]) -> Rank {
+        self.inner_parallel().position(choices)
     }
+}
 
-    fn save(&self, plan: &Plan) -> Option<String> {
+impl Resumable for Caching {
+    fn save(&mut self, plan: &Plan) -> Option<String> {
         match self.known_after {
-            None => self.inner.save(plan),
+            None => self.inner_resumable().save(plan),
             Some(choices) => {
                 let mut own = plan.clone();
                 own.truncate(choices);
-                self.inner.save(&own)
+                self.inner_resumable().save(&own)
             }
         }
     }
 
-    fn save_prepared(&self, plan: &Plan) -> Option<String> {
-        self.inner.save_prepared(plan)
+    fn save_prepared(&mut self, plan: &Plan) -> Option<String> {
+        self.inner_resumable().save_prepared(plan)
     }
 
-    fn save_shared(&self) -> Option<String> {
+    fn save_shared(&mut self) -> Option<String> {
         let shared = Shared {
             visits: self.visits.saved(),
-            inner: self.inner.save_shared()?,
+            inner: self.inner_resumable().save_shared()?,
         };
         serde_json::to_string(&shared).ok()
     }
@@ -229,6 +258,6 @@ impl Strategy for Caching {
             shared: shared.inner,
             hands: state.hands.clone(),
         };
-        self.visits.restore(&shared.visits) && self.inner.restore(&inner)
+        self.visits.restore(&shared.visits) && self.inner_resumable().restore(&inner)
     }
 }

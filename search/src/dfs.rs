@@ -5,7 +5,9 @@
 use super::tree::{Branching, Tree};
 use crate::estimate;
 use intermezzo_engine::schedule::Choice;
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
+use intermezzo_engine::strategy::{
+    ChoicePoint, Coverage, Idle, Parallel, Plan, Rank, Resumable, SearchState, SoFar, Status, Strategy,
+};
 use intermezzo_engine::trace::Trace;
 use std::ops::Range;
 
@@ -51,10 +53,6 @@ impl Strategy for DepthFirst {
         Some(0)
     }
 
-    fn share(&self, choices: &[Choice]) -> Option<f64> {
-        Some(estimate::share_until(choices))
-    }
-
     fn coverage(&self, finished: bool) -> Coverage {
         if finished {
             Coverage::Exhaustive
@@ -63,14 +61,27 @@ impl Strategy for DepthFirst {
         }
     }
 
-    fn name(&self) -> String {
-        "dfs".into()
+    fn status(&self, so_far: &SoFar<'_>) -> Status {
+        Status {
+            progress: Some(estimate::share_until(so_far.choices)),
+            ..Status::named("dfs")
+        }
     }
 
-    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
-        Some(Box::new(DepthFirst {
+    fn parallel(&mut self) -> Option<&mut dyn Parallel> {
+        Some(self)
+    }
+
+    fn resumable(&mut self) -> Option<&mut dyn Resumable> {
+        Some(self)
+    }
+}
+
+impl Parallel for DepthFirst {
+    fn split(&mut self) -> Box<dyn Strategy> {
+        Box::new(DepthFirst {
             tree: self.tree.fork(),
-        }))
+        })
     }
 
     fn wait(&mut self) -> bool {
@@ -81,7 +92,7 @@ impl Strategy for DepthFirst {
         self.tree.idle()
     }
 
-    fn skip(&mut self) {
+    fn discard(&mut self) {
         self.tree.skip();
     }
 
@@ -89,19 +100,21 @@ impl Strategy for DepthFirst {
         self.tree.stop();
     }
 
-    fn span(&mut self) -> Option<Rank> {
+    fn segment(&mut self) -> Option<Rank> {
         self.tree.span()
     }
+}
 
-    fn save(&self, plan: &Plan) -> Option<String> {
+impl Resumable for DepthFirst {
+    fn save(&mut self, plan: &Plan) -> Option<String> {
         Some(self.tree.save(plan))
     }
 
-    fn save_prepared(&self, plan: &Plan) -> Option<String> {
+    fn save_prepared(&mut self, plan: &Plan) -> Option<String> {
         Some(self.tree.save_prepared(plan))
     }
 
-    fn save_shared(&self) -> Option<String> {
+    fn save_shared(&mut self) -> Option<String> {
         serde_json::to_string(&self.tree.save_shared()).ok()
     }
 

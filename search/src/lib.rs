@@ -33,5 +33,6 @@ pub use replay::Replay;
 pub use sampling::Interesting;
 
 pub use intermezzo_engine::strategy::{
-    ChoicePoint, Idle, Operation, Past, Plan, Rank, SearchState, Strategy,
+    ChoicePoint, CompletedExecution, Idle, Needs, Operation, Parallel, Plan, Rank, Resumable, SearchState,
+    SoFar, Status, Strategy,
 };

@@ -9,7 +9,9 @@
 use super::tree::{Branching, SavedTree, Tree};
 use crate::estimate::{self, Pace};
 use intermezzo_engine::schedule::Choice;
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
+use intermezzo_engine::strategy::{
+    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Rank, Resumable, SearchState, SoFar, Status, Strategy,
+};
 use intermezzo_engine::trace::Trace;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -86,16 +88,6 @@ impl Strategy for IterativePreemptionBounding {
         Some(0)
     }
 
-    fn is_in_order(&self) -> bool {
-        true
-    }
-
-    fn share(&self, choices: &[Choice]) -> Option<f64> {
-        let item = estimate::share_until_free(&choices[self.tree.floor().min(choices.len())..]);
-        let rounds_left = self.bound.most - self.tree.round();
-        Some(self.pace.share(item, self.tree.items_later(), rounds_left))
-    }
-
     fn coverage(&self, finished: bool) -> Coverage {
         let round = self.tree.search_round();
         // Rounds follow each other: the ones before this are complete.
@@ -118,16 +110,39 @@ impl Strategy for IterativePreemptionBounding {
         }
     }
 
-    fn name(&self) -> String {
-        "dfs".into()
+    fn status(&self, so_far: &SoFar<'_>) -> Status {
+        let choices = so_far.choices;
+        let item = estimate::share_until_free(&choices[self.tree.floor().min(choices.len())..]);
+        let rounds_left = self.bound.most - self.tree.round();
+        Status {
+            progress: Some(self.pace.share(item, self.tree.items_later(), rounds_left)),
+            ..Status::named("dfs")
+        }
     }
 
-    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
-        Some(Box::new(IterativePreemptionBounding {
+    fn needs(&self) -> Needs {
+        Needs {
+            in_order: true,
+            ..Needs::default()
+        }
+    }
+
+    fn parallel(&mut self) -> Option<&mut dyn Parallel> {
+        Some(self)
+    }
+
+    fn resumable(&mut self) -> Option<&mut dyn Resumable> {
+        Some(self)
+    }
+}
+
+impl Parallel for IterativePreemptionBounding {
+    fn split(&mut self) -> Box<dyn Strategy> {
+        Box::new(IterativePreemptionBounding {
             tree: self.tree.fork(),
             bound: self.bound.clone(),
             pace: Pace::default(),
-        }))
+        })
     }
 
     fn wait(&mut self) -> bool {
@@ -138,7 +153,7 @@ impl Strategy for IterativePreemptionBounding {
         self.tree.idle()
     }
 
-    fn skip(&mut self) {
+    fn discard(&mut self) {
         self.tree.skip();
     }
 
@@ -146,23 +161,25 @@ impl Strategy for IterativePreemptionBounding {
         self.tree.stop();
     }
 
-    fn span(&mut self) -> Option<Rank> {
+    fn segment(&mut self) -> Option<Rank> {
         self.tree.span()
     }
 
-    fn rank(&self, choices: &[Choice]) -> Rank {
+    fn position(&mut self, choices: &[Choice]) -> Rank {
         Rank::of_choices(self.tree.round(), choices)
     }
+}
 
-    fn save(&self, plan: &Plan) -> Option<String> {
+impl Resumable for IterativePreemptionBounding {
+    fn save(&mut self, plan: &Plan) -> Option<String> {
         Some(self.tree.save(plan))
     }
 
-    fn save_prepared(&self, plan: &Plan) -> Option<String> {
+    fn save_prepared(&mut self, plan: &Plan) -> Option<String> {
         Some(self.tree.save_prepared(plan))
     }
 
-    fn save_shared(&self) -> Option<String> {
+    fn save_shared(&mut self) -> Option<String> {
         let saved = Saved {
             tree: self.tree.save_shared(),
             left_out: self.bound.left_out.load(Relaxed),

@@ -1,7 +1,7 @@
 //! Replay: one schedule, once.
 
 use intermezzo_engine::schedule::Choice;
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 
 /// One schedule, once.
@@ -33,10 +33,6 @@ impl Strategy for Replay {
         None
     }
 
-    fn heeds_scope(&self) -> bool {
-        false
-    }
-
     fn coverage(&self, _: bool) -> Coverage {
         match self.schedule {
             None => Coverage::Replayed { as_recorded: true },
@@ -44,7 +40,14 @@ impl Strategy for Replay {
         }
     }
 
-    fn name(&self) -> String {
-        "replay".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("replay")
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            scope: false,
+            ..Needs::default()
+        }
     }
 }

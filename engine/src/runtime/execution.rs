@@ -5,8 +5,8 @@ use super::fiber::Fiber;
 use super::scope::Scoping;
 use super::{CURRENT, Capped, Engine, Executed, PanicNote, Runtime, Stop, Trouble};
 use crate::record::{Access, Site, Task, VarKind};
-use crate::strategy::Past;
-use crate::trace::{Detail, Ending, Suits};
+use crate::strategy::CompletedExecution;
+use crate::trace::{Analysis, Ending, Suits};
 use intermezzo_sdk::{Interests, SyncVarOp};
 use std::panic::Location;
 use std::sync::Arc;
@@ -127,7 +127,7 @@ impl Runtime {
     /// counts as not having happened does not tell.
     fn suits_parked(&self) -> Suits {
         match self.trace.detail() {
-            Detail::Waits => Suits::Caching,
+            Analysis::Waits => Suits::Caching,
             _ => Suits::SourceSets,
         }
     }
@@ -182,7 +182,7 @@ impl Runtime {
         }
         let known = self.trace.steps();
         self.events.clear(known.last().map_or(0, |step| step.events_end));
-        let nothing = self.trace.detail() == Detail::Nothing;
+        let nothing = self.trace.detail() == Analysis::Nothing;
         self.observe_from = if nothing { u64::MAX } else { known.len() as u64 };
         self.ask_from = if self.asks_always {
             self.observe_from.saturating_sub(1)
@@ -220,7 +220,7 @@ impl Runtime {
     /// The execution is over, and with it what the strategy may learn from.
     pub(super) fn tell_over(&mut self) {
         if self.departed.is_none() {
-            self.strategy.over(&Past {
+            self.strategy.finished(&CompletedExecution {
                 events: self.events.as_slice(),
                 trace: &self.trace,
                 tasks: &self.tasks[..self.created as usize],
@@ -231,7 +231,7 @@ impl Runtime {
 
     /// The execution is over: so is the trace.
     fn end_trace(&mut self, stop: Stop) -> Stop {
-        if self.trace.detail() == Detail::Nothing || self.departed.is_some() {
+        if self.trace.detail() == Analysis::Nothing || self.departed.is_some() {
             return stop;
         }
         let known = self.trace.steps().len() as u64;

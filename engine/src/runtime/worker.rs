@@ -20,8 +20,8 @@ use crate::record::{Events, Task, TaskSet, Vars};
 use crate::schedule::{ChoiceKind, Premises};
 use crate::scope::Scope;
 use crate::sites::Sites;
-use crate::strategy::{Coverage, Plan, Rank, Strategy};
-use crate::trace::{Detail, Suits, Trace};
+use crate::strategy::{Coverage, Plan, Rank, SoFar, Status, Strategy};
+use crate::trace::{Suits, Trace};
 use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
@@ -73,8 +73,7 @@ impl Worker {
         listeners: Listeners,
     ) -> Worker {
         let listening = listeners.interests();
-        let asks_always = strategy.asks_always();
-        let detail = detail(&*strategy);
+        let needs = strategy.needs();
         Worker {
             remake: None,
             ahead: None,
@@ -109,7 +108,7 @@ impl Worker {
                 spins: Spins::new(limits.awaits, known_loops.clone()),
                 candidates: Vec::new(),
                 scoped: false,
-                heeds_scope: strategy.heeds_scope(),
+                heeds_scope: needs.scope,
                 preemptible: None,
                 quiet: None,
                 closed: Vec::new(),
@@ -123,13 +122,13 @@ impl Worker {
                 prescribed: 0,
                 decided: 0,
                 departed: None,
-                asks_always,
+                asks_always: needs.every_step,
                 unsuited: None,
                 strategy,
                 trace: if known_loops.is_some() {
-                    Trace::with_voids(detail)
+                    Trace::with_voids(needs.analysis)
                 } else {
-                    Trace::new(detail)
+                    Trace::new(needs.analysis)
                 },
                 observe_from: 0,
                 ask_from: 0,
@@ -219,7 +218,7 @@ impl Worker {
     /// How many executions showed nothing that another did not show as well.
     pub fn redundant(&self) -> u64 {
         let given_up = self.runtime.quiet.as_ref().map_or(0, |quiet| quiet.given_up);
-        given_up + self.runtime.strategy.redundant()
+        given_up + self.status(0).redundant
     }
 
     /// Prepares the next execution that the strategy asks for; false when it asks for none.
@@ -272,7 +271,7 @@ impl Worker {
     pub fn prepare_again(&mut self) {
         self.give_up();
         self.runtime.alike.again();
-        self.runtime.strategy.again();
+        self.runtime.strategy.retry();
     }
 
     /// The last execution, which departed from what was prescribed, is let be: the search goes on as if it had come to
@@ -315,7 +314,7 @@ impl Worker {
         let quiet = self.runtime.quiet.take();
         let journal = std::mem::replace(&mut self.runtime.journal, Journal::none());
         // Where atomics are quiet, no region is heeded.
-        self.runtime.heeds_scope &= strategy.heeds_scope() && quiet.is_none();
+        self.runtime.heeds_scope &= strategy.needs().scope && quiet.is_none();
         let silent = (!heard).then(|| self.replace_listeners(Listeners::default()));
         let before = self.replace_strategy(strategy);
         let result = run(self);
@@ -338,15 +337,19 @@ impl Worker {
     fn replace_strategy(&mut self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
         self.ahead = None;
         let rt = &mut *self.runtime;
-        rt.asks_always = strategy.asks_always();
-        rt.trace = rt.trace.anew(detail(&*strategy));
+        let needs = strategy.needs();
+        rt.asks_always = needs.every_step;
+        rt.trace = rt.trace.anew(needs.analysis);
         rt.plan.truncate(0);
         std::mem::replace(&mut rt.strategy, strategy)
     }
 
-    /// How far the search is after the last execution, as far as that can be told.
-    pub fn share(&self) -> Option<f64> {
-        self.runtime.strategy.share(self.runtime.plan.choices())
+    /// How far the search is after the last execution, of `executions` by all workers.
+    pub fn status(&self, executions: u64) -> Status {
+        self.runtime.strategy.status(&SoFar {
+            executions,
+            choices: self.runtime.plan.choices(),
+        })
     }
 
     /// Whether a crash may have damaged the process.
@@ -388,10 +391,11 @@ impl Worker {
     pub fn restart(&mut self, strategy: Box<dyn Strategy>) {
         self.ahead = None;
         let rt = &mut *self.runtime;
-        rt.asks_always = strategy.asks_always();
+        let needs = strategy.needs();
+        rt.asks_always = needs.every_step;
         rt.trace = rt.trace.anew(rt.trace.detail());
         rt.plan = Plan::default();
-        rt.heeds_scope = strategy.heeds_scope();
+        rt.heeds_scope = needs.scope;
         rt.strategy = strategy;
     }
 
@@ -411,8 +415,12 @@ impl Worker {
     }
 
     /// The place in the order of the search of the last execution, or of the one that was prepared.
-    pub fn rank(&self) -> Rank {
-        self.runtime.strategy.rank(self.runtime.plan.choices())
+    pub fn rank(&mut self) -> Rank {
+        let choices = self.runtime.plan.choices();
+        match self.runtime.strategy.parallel() {
+            Some(search) => search.position(choices),
+            None => Rank::of_choices(0, choices),
+        }
     }
 
     /// The strategy.
@@ -441,7 +449,7 @@ impl Worker {
 
     /// What is left of the work of the strategy, in words of its own.
     pub fn save(&mut self) -> Option<String> {
-        if self.runtime.strategy.saves_ahead() && self.ahead.is_none() {
+        if self.runtime.strategy.resumable()?.prepares_before_save() && self.ahead.is_none() {
             self.ahead = Some(if self.runtime.departed.is_some() {
                 self.prepare_again();
                 true
@@ -449,7 +457,7 @@ impl Worker {
                 self.prepare()
             });
         }
-        self.runtime.strategy.save(&self.runtime.plan)
+        self.runtime.strategy.resumable()?.save(&self.runtime.plan)
     }
 
     /// What the executions so far cover; `finished` says whether the search is over.
@@ -472,14 +480,4 @@ fn in_words(op: SyncVarOp) -> String {
         words.push(letter.to_ascii_lowercase());
     }
     words
-}
-
-/// How much of executions is worked out for a strategy.
-fn detail(strategy: &dyn Strategy) -> Detail {
-    match strategy.reduction() {
-        // Within a bound it matters who has to wait.
-        "bpor" => Detail::Waits,
-        _ if strategy.asks_always() => Detail::Races,
-        _ => Detail::Fingerprints,
-    }
 }

@@ -57,7 +57,7 @@ pub const NONE: u32 = u32::MAX;
 
 /// How much of an execution is worked out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Detail {
+pub enum Analysis {
     /// Nothing.
     #[default]
     Nothing,
@@ -127,7 +127,7 @@ struct Touched {
 /// The happens-before relation of an execution.
 #[derive(Default)]
 pub struct Trace {
-    detail: Detail,
+    detail: Analysis,
     steps: Vec<Step>,
     entries: Vec<Entry>,
     touches: Vec<Touch>,
@@ -159,7 +159,7 @@ pub struct Trace {
 
 impl Trace {
     /// A trace that works out so much.
-    pub fn new(detail: Detail) -> Trace {
+    pub fn new(detail: Analysis) -> Trace {
         Trace {
             detail,
             ..Trace::default()
@@ -167,7 +167,7 @@ impl Trace {
     }
 
     /// As `new`, and steps can be made void.
-    pub(crate) fn with_voids(detail: Detail) -> Trace {
+    pub(crate) fn with_voids(detail: Analysis) -> Trace {
         Trace {
             voids: Some(Box::default()),
             ..Trace::new(detail)
@@ -175,7 +175,7 @@ impl Trace {
     }
 
     /// A trace that holds nothing and works out so much; steps can be made void if they can here.
-    pub fn anew(&self, detail: Detail) -> Trace {
+    pub fn anew(&self, detail: Analysis) -> Trace {
         Trace {
             voids: self.voids.is_some().then(Box::default),
             ..Trace::new(detail)
@@ -183,7 +183,7 @@ impl Trace {
     }
 
     /// How much is worked out.
-    pub fn detail(&self) -> Detail {
+    pub fn detail(&self) -> Analysis {
         self.detail
     }
 
@@ -301,7 +301,7 @@ impl Trace {
     #[inline(always)]
     fn tells_nothing(&self, event: &Event, is_last: bool) -> bool {
         Facts::of(event.op).any(ENDS)
-            && self.detail < Detail::Waits
+            && self.detail < Analysis::Waits
             && (is_last || event.op == SyncVarOp::TaskEnd)
     }
 
@@ -434,7 +434,7 @@ impl Trace {
         let mut facts = Facts::of(op);
         if PLAIN {
             facts = facts.plain();
-        } else if void || op == SyncVarOp::TaskEnd && self.detail < Detail::Waits && also.is_empty() {
+        } else if void || op == SyncVarOp::TaskEnd && self.detail < Analysis::Waits && also.is_empty() {
             return;
         }
         let shown = if facts.any(SHOWS) { event.read } else { 0 };
@@ -485,7 +485,7 @@ impl Trace {
             (step.stands, step.local) = (entry, local);
         }
         let waited_for_all = !PLAIN && end.after_all && first;
-        if self.detail >= Detail::Races {
+        if self.detail >= Analysis::Races {
             self.clocks.add_after(entry, before, task, local);
             if waited_for_all {
                 let heads = self.tasks.iter().map(|task| task.head);
@@ -498,7 +498,7 @@ impl Trace {
             Some(class) => self.touch(step, &by, Touch { key, class }, end),
             None => 0,
         };
-        if !PLAIN && op == SyncVarOp::TaskJoin && self.detail == Detail::Races {
+        if !PLAIN && op == SyncVarOp::TaskJoin && self.detail == Analysis::Races {
             self.clocks.join(entry, self.head(event.read as u32));
         }
         // A task ends, and is joined, with whichever step was the last that this waited for: neither tells anything new.
@@ -541,7 +541,7 @@ impl Trace {
         let mut seen = 0;
         if let Some(last) = list[..group as usize].last() {
             seen = last.sum;
-            if self.detail >= Detail::Races {
+            if self.detail >= Analysis::Races {
                 // From the last on: what is not known is mostly there; and mostly it is all there is.
                 let is_known = |touched: &Touched| self.clocks.of(by.entry, touched.task) >= touched.local;
                 let others = &list[last.group as usize..group as usize - 1];

@@ -10,7 +10,7 @@ use super::{OnProgress, Progress};
 use crate::report::Finding;
 use crate::settings::{Settings, StrategyKind};
 use intermezzo_engine::runtime::interrupt::interrupted;
-use intermezzo_engine::strategy::{Rank, SearchState, Strategy};
+use intermezzo_engine::strategy::{Rank, SearchState, SoFar, Strategy};
 use intermezzo_engine::trace::{Fingerprints, Suits};
 use intermezzo_search::classic::maple::Session;
 use intermezzo_search::estimate::Estimate;
@@ -339,7 +339,7 @@ impl<'a> Common<'a> {
         }
         weaker.suits = suits;
         let search = configured::weaker(self.settings, suits, drawn);
-        let note = match search.reduction() {
+        let note = match search.status(&SoFar::default()).reduction {
             "none" => format!("reduction: none from here on, for {reason}"),
             weaker => format!("reduction: `{weaker}` took over, for {reason}"),
         };
@@ -369,12 +369,13 @@ impl<'a> Common<'a> {
     }
 
     /// What hands share of the search at work, which a worker has this hand on, unless it has not taken that one yet.
-    pub(super) fn shared(&self, worker: usize, hand: &dyn Strategy) -> Option<String> {
-        let weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
-        match weaker.hands.get(worker) {
-            Some(Some(newer)) => newer.save_shared(),
-            _ => hand.save_shared(),
-        }
+    pub(super) fn shared(&self, worker: usize, hand: &mut dyn Strategy) -> Option<String> {
+        let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
+        let hand = match weaker.hands.get_mut(worker) {
+            Some(Some(newer)) => &mut **newer,
+            _ => hand,
+        };
+        hand.resumable()?.save_shared()
     }
 
     /// Ends the exploration, if it has not ended; for all workers, each after the execution that it runs.

@@ -30,7 +30,7 @@ use intermezzo_engine::runtime::{
     take_charge,
 };
 use intermezzo_engine::schedule::{Schedule, TestBinary};
-use intermezzo_engine::strategy::{Coverage, Strategy};
+use intermezzo_engine::strategy::{Coverage, SoFar, Strategy};
 use intermezzo_engine::trace::{Fingerprints, Suits};
 use intermezzo_sdk::{Interests, Monitor};
 use intermezzo_search::Replay;
@@ -176,7 +176,7 @@ impl Exploration {
             checkpoint_problem: None,
         };
         let traces = Fingerprints::new(configured::table_bytes(&settings));
-        let (keeping, restored) = open_checkpoint(&settings, &program, body, &sets[0], &*strategy)?;
+        let (keeping, restored) = open_checkpoint(&settings, &program, body, &sets[0], &mut *strategy)?;
         let mut ending = None;
         let mut before = Duration::ZERO;
         let by_turns = own && settings.strategy == StrategyKind::Auto;
@@ -191,7 +191,7 @@ impl Exploration {
             if books.planned > asked {
                 strategy = configured::weaker(&settings, books.planned, 0);
             }
-            if !strategy.restore(&state) {
+            if !strategy.resumable().is_some_and(|search| search.restore(&state)) {
                 return Err(refused(Problem::Unintelligible {
                     reason: "what is left of the search cannot be understood".into(),
                 }));
@@ -200,7 +200,7 @@ impl Exploration {
         let mut report = Report::new(
             (program.clone(), binary.clone()),
             settings.environment,
-            strategy.name(),
+            strategy.status(&SoFar::default()).name,
             settings.seed,
         );
         report.plain_accesses.watched = watches_plain_memory(&names, listens_to_memory);
@@ -344,13 +344,13 @@ fn open_checkpoint(
     program: &str,
     body: usize,
     monitors: &[Box<dyn Monitor>],
-    strategy: &dyn Strategy,
+    strategy: &mut dyn Strategy,
 ) -> Result<(Option<Keeping>, Option<Restored>), ExploreError> {
     let Some(path) = &settings.checkpoint else {
         return Ok((None, None));
     };
     assert!(
-        strategy.save_shared().is_some(),
+        strategy.resumable().is_some(),
         "searches that cannot be kept are refused"
     );
     let names: Vec<String> = monitors.iter().map(|monitor| monitor.name().to_owned()).collect();
@@ -377,12 +377,11 @@ fn watches_plain_memory(names: &[String], any_hears: bool) -> bool {
 
 /// As many hands on the search as there are workers.
 fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>> {
-    let fork = |_| {
-        strategy
-            .fork()
-            .expect("searches that cannot be split are refused")
+    let split = |_| {
+        let search = strategy.parallel();
+        search.expect("searches that cannot be split are refused").split()
     };
-    let mut others: Vec<_> = (1..jobs).map(fork).collect();
+    let mut others: Vec<_> = (1..jobs).map(split).collect();
     let mut hands = vec![strategy];
     hands.append(&mut others);
     hands
@@ -415,7 +414,7 @@ fn work(
     let glancing = Mutex::new(glancing);
     let shift = |number: usize, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
         let compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
-        let heeds_scope = strategy.heeds_scope();
+        let heeds_scope = strategy.needs().scope;
         let mut listeners = Listeners::new(monitors);
         let mut glancing = glancing.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(first) = glancing.take_if(|_| number == 0) {

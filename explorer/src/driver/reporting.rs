@@ -132,8 +132,9 @@ impl Outcome<'_> {
         report.first_failure = tally.first_failure;
         report.redundant = books.redundant();
         report.breakpoints = tally.breakpoints.clone();
-        report.blocked = worker.strategy().blocked();
-        report.reduction = worker.strategy().reduction();
+        let status = worker.status(tally.executions);
+        report.blocked = status.blocked;
+        report.reduction = status.reduction;
         report.estimate = match (ended, done[0].share) {
             (Some(_), Some(share)) => Some(Estimate::new(share, report.executions, elapsed)),
             _ => None,
@@ -149,9 +150,9 @@ impl Outcome<'_> {
             report.note(&races_note(worker.learned_points(), given_up));
         }
         let mut later_notes: Vec<String> = notes::of_scoping(tally.scoping, settings);
-        report.strategy = worker.strategy().name();
-        later_notes.extend(shares_note(&worker.strategy().shares(tally.executions)));
-        later_notes.extend(worker.strategy().notes());
+        report.strategy = status.name;
+        later_notes.extend(shares_note(&status.draws));
+        later_notes.extend(status.notes);
         later_notes.extend(books.unfitted());
         later_notes.extend(books.places);
         later_notes.extend(worker.quiet_note());
@@ -213,7 +214,7 @@ impl Outcome<'_> {
             && !crashed
             && !worker.is_damaged()
         {
-            let in_order = worker.strategy().is_in_order() && tally.departures.none();
+            let in_order = worker.strategy().needs().in_order && tally.departures.none();
             let deadline = Deadline::new(settings, elapsed);
             let told = Told::new(report, elapsed, progress);
             let minimiser = Minimiser::new(worker, settings, deadline, in_order);

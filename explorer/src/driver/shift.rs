@@ -11,7 +11,7 @@ use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::journal::Journal;
 use intermezzo_engine::runtime::{Executed, Stop, Trouble, Worker};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
-use intermezzo_engine::strategy::Rank;
+use intermezzo_engine::strategy::{Parallel, Rank};
 use intermezzo_engine::trace::{Suits, Uncounted};
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::classic::maple::Session;
@@ -160,7 +160,7 @@ impl<'a> Shift<'a> {
                 self.start_anew();
             }
             let more = self.attempts.prepare(&mut self.worker);
-            if self.worker.strategy().is_unsure() {
+            if self.worker.strategy().needs().fallback {
                 self.common.allowed_begins(false);
                 self.weaken(Suits::SourceSets, Some(UNSURE));
                 continue;
@@ -173,7 +173,8 @@ impl<'a> Shift<'a> {
                 break;
             }
             if !self.common.in_sequence
-                && let Some(begin) = self.worker.strategy().span()
+                && let Some(search) = self.worker.strategy().parallel()
+                && let Some(begin) = search.segment()
             {
                 self.write_down();
                 self.span = begin;
@@ -283,7 +284,7 @@ impl<'a> Shift<'a> {
     /// A weaker reduction takes over, for all workers.
     #[cold]
     fn weaken(&mut self, suits: Suits, reason: Option<&str>) {
-        let drawn = self.worker.strategy().drawn();
+        let drawn = self.worker.status(0).drawn;
         let reason = match reason {
             Some(reason) => reason.to_owned(),
             None => match self.worker.unsuited(suits) {
@@ -301,7 +302,7 @@ impl<'a> Shift<'a> {
         if let Some((suits, hand)) = self.common.hand_on_weaker(self.number) {
             self.planned = suits;
             self.attempts.forget();
-            self.worker.strategy().stop();
+            self.stop();
             self.worker.restart(hand);
         }
     }
@@ -324,7 +325,7 @@ impl<'a> Shift<'a> {
         self.traces.clear();
         self.common.traces.clear();
         let settings = self.common.settings;
-        let own = self.worker.strategy().anew();
+        let own = self.worker.strategy().restart();
         self.worker.restart(if let Some(own) = own {
             own
         } else if self.planned == self.asked {
@@ -335,7 +336,7 @@ impl<'a> Shift<'a> {
     }
 
     /// The place in the order of the search of the last execution, or of the one that was prepared.
-    fn rank(&self) -> Rank {
+    fn rank(&mut self) -> Rank {
         if self.common.in_sequence {
             Rank::of_number(self.executions)
         } else {
@@ -375,7 +376,7 @@ impl<'a> Shift<'a> {
     /// How far the search is, as far as that can be told.
     fn share(&mut self) -> Option<f64> {
         if self.common.in_sequence {
-            self.worker.share()
+            self.worker.status(0).progress
         } else {
             None
         }
@@ -384,7 +385,16 @@ impl<'a> Shift<'a> {
     /// Leaves the rest of the work at hand out.
     fn skip(&mut self) {
         self.attempts.forget();
-        self.worker.strategy().skip();
+        if let Some(search) = self.worker.strategy().parallel() {
+            search.discard();
+        }
+    }
+
+    /// Ends the search for all workers.
+    fn stop(&mut self) {
+        if let Some(search) = self.worker.strategy().parallel() {
+            search.stop();
+        }
     }
 
     /// An execution did not just end well; `after` says what becomes of it if it departed. Whether it showed an error.
@@ -401,7 +411,8 @@ impl<'a> Shift<'a> {
             // The next attempt may be what it should be.
             found.retain(|finding| finding.kind != FindingKind::Divergence);
         }
-        if let Some(member) = self.worker.strategy().member() {
+        let status = self.worker.status(0);
+        if let Some(member) = status.drawn_by {
             let credit = |finding: &mut Finding| finding.found_by = Some(member.clone());
             found.iter_mut().for_each(credit);
         }
@@ -410,8 +421,7 @@ impl<'a> Shift<'a> {
             self.common.iroots.iter().for_each(Session::failed);
             self.tally.first_failure.get_or_insert(self.tally.executions);
         }
-        let place = self.worker.strategy().place();
-        self.common.books().add(&rank, found, place);
+        self.common.books().add(&rank, found, status.part);
         if damaged {
             let ending = if hung { Ending::Hang } else { Ending::Crash };
             self.common.end(End::ForGood(ending));
@@ -422,7 +432,7 @@ impl<'a> Shift<'a> {
             return failed;
         }
         if after == After::Lost && !self.common.replaying {
-            if !(self.common.settings.keep_going && self.worker.strategy().goes_past_departures()) {
+            if !(self.common.settings.keep_going && !self.worker.strategy().needs().replays_exactly) {
                 self.common.end(End::ForGood(Ending::Divergence));
                 return failed;
             }
@@ -452,7 +462,7 @@ impl<'a> Shift<'a> {
     fn waits(&mut self) -> bool {
         self.write_down();
         self.leave(None);
-        let more = self.worker.strategy().wait();
+        let more = self.worker.strategy().parallel().is_some_and(Parallel::wait);
         self.presence.enter();
         more
     }
@@ -508,7 +518,7 @@ impl<'a> Shift<'a> {
     /// The end: tells the other hands, and leaves.
     fn rest_at_last(mut self) -> (Worker, Done) {
         if self.common.ended().is_some() {
-            self.worker.strategy().stop();
+            self.stop();
         }
         let done = Done {
             weakened: self.planned != self.asked,
@@ -517,7 +527,9 @@ impl<'a> Shift<'a> {
             given_up: self.given_up,
         };
         let keeps = self.common.keeping.is_some();
-        if keeps && self.attempts.is_due() && !self.worker.strategy().saves_ahead() {
+        let prepares = self.worker.strategy().resumable();
+        let prepares = prepares.is_some_and(|search| search.prepares_before_save());
+        if keeps && self.attempts.is_due() && !prepares {
             // Who goes on from the checkpoint does not know that it was to be tried again.
             self.tally.departures.lost += 1;
             self.worker.give_up();

@@ -6,7 +6,7 @@
 
 use intermezzo_engine::record::Task;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 use std::collections::VecDeque;
 
@@ -185,7 +185,7 @@ impl Strategy for Follow {
         Coverage::Sampled { executions: 1 }
     }
 
-    fn name(&self) -> String {
-        "script".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("script")
     }
 }

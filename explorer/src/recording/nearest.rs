@@ -6,7 +6,7 @@
 //! executions that need more than one other choice.
 
 use intermezzo_engine::schedule::Choice;
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -76,16 +76,19 @@ impl Strategy for Continued {
         Some(0)
     }
 
-    fn heeds_scope(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs {
+            scope: false,
+            ..Needs::default()
+        }
     }
 
     fn coverage(&self, _: bool) -> Coverage {
         Coverage::Sampled { executions: 1 }
     }
 
-    fn name(&self) -> String {
-        "continued".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("continued")
     }
 }
 

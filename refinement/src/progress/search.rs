@@ -14,8 +14,10 @@ use crate::scenario::Place;
 use crate::settings::Progress;
 use intermezzo_explorer::Coverage;
 use intermezzo_explorer::schedule::{Choice, ChoiceKind};
-use intermezzo_explorer::search::{ChoicePoint, IterativePreemptionBounding, Plan, Strategy};
-use intermezzo_explorer::trace::Trace;
+use intermezzo_explorer::search::{
+    ChoicePoint, IterativePreemptionBounding, Needs, Plan, SoFar, Status, Strategy,
+};
+use intermezzo_explorer::trace::{Analysis, Trace};
 use intermezzo_sdk::{SyncVarOp, TaskId};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -385,11 +387,15 @@ impl Strategy for SoloRuns {
         }
     }
 
-    fn asks_always(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs {
+            every_step: true,
+            analysis: Analysis::Races,
+            ..Needs::default()
+        }
     }
 
-    fn again(&mut self) {
+    fn retry(&mut self) {
         self.moments.clear();
         let Run { at, who } = self.run;
         self.begin(Run { at, who });
@@ -399,7 +405,7 @@ impl Strategy for SoloRuns {
         self.executions.coverage(finished)
     }
 
-    fn name(&self) -> String {
-        "solo runs".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("solo runs")
     }
 }

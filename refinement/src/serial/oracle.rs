@@ -14,7 +14,7 @@ use crate::observations::{Outcome, Undetermined};
 use crate::run::record::{Mark, Record, TextId};
 use crate::scenario::{Place, Scenario};
 use hashbrown::HashMap;
-use intermezzo_explorer::search::{ChoicePoint, Plan, Strategy};
+use intermezzo_explorer::search::{ChoicePoint, Plan, SoFar, Status, Strategy};
 use intermezzo_explorer::trace::Trace;
 use intermezzo_explorer::{Coverage, Environment, Explorer, Report, Strategy as Chosen};
 use intermezzo_sdk::{Context, Execution, Interests, Monitor};
@@ -274,7 +274,7 @@ impl Strategy for Orders {
         Some(taken)
     }
 
-    fn again(&mut self) {
+    fn retry(&mut self) {
         self.log.truncate(self.prescribed);
     }
 
@@ -282,8 +282,8 @@ impl Strategy for Orders {
         Coverage::Exhaustive
     }
 
-    fn name(&self) -> String {
-        "orders".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("orders")
     }
 }
 

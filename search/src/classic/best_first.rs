@@ -10,7 +10,7 @@
 
 use super::{Prefix, Priorities};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Operation, Plan, Strategy};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Operation, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 use intermezzo_sdk::TaskId;
 use std::cmp::Reverse;
@@ -214,19 +214,9 @@ impl Strategy for BestFirst {
         Some(0)
     }
 
-    fn again(&mut self) {
+    fn retry(&mut self) {
         self.points.clear();
         self.operations.clear();
-    }
-
-    fn notes(&self) -> Vec<String> {
-        if self.dropped == 0 {
-            return Vec::new();
-        }
-        vec![format!(
-            "{} of {} unexplored prefixes were dropped, for there was room for {}: the setting `prefixes` gives more",
-            self.dropped, self.found, self.prefixes_max
-        )]
     }
 
     fn coverage(&self, finished: bool) -> Coverage {
@@ -238,7 +228,16 @@ impl Strategy for BestFirst {
         }
     }
 
-    fn name(&self) -> String {
-        format!("best-first({})", self.priorities.name())
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        let dropped = (self.dropped > 0).then(|| {
+            format!(
+                "{} of {} unexplored prefixes were dropped, for there was room for {}: the setting `prefixes` gives more",
+                self.dropped, self.found, self.prefixes_max
+            )
+        });
+        Status {
+            notes: dropped.into_iter().collect(),
+            ..Status::named(format!("best-first({})", self.priorities.name()))
+        }
     }
 }

@@ -12,7 +12,7 @@
 
 use crate::branch::Branch;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -138,7 +138,7 @@ impl Strategy for IterativeDelayBounding {
         }
     }
 
-    fn name(&self) -> String {
-        "delays".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("delays")
     }
 }

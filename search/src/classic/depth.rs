@@ -5,7 +5,7 @@
 //! 1985), until no execution was cut or the greatest depth is complete. What it runs again of the round before, the
 //! executions that vary nothing beyond that round's depth, is counted as redundant; in return it needs no memory.
 
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 
 /// Makes the search that is bounded, once for each depth.
@@ -88,7 +88,7 @@ impl DepthBounded {
         if !self.cut || deeper == self.depth {
             return false;
         }
-        self.redundant += self.inner.redundant();
+        self.redundant += self.inner.status(&SoFar::default()).redundant;
         (self.depth_before, self.depth) = (self.depth, deeper);
         self.cut = false;
         self.inner = (self.make)();
@@ -121,36 +121,15 @@ impl Strategy for DepthBounded {
         }
     }
 
-    fn again(&mut self) {
-        self.inner.again();
+    fn retry(&mut self) {
+        self.inner.retry();
     }
 
-    fn goes_past_departures(&self) -> bool {
-        self.inner.goes_past_departures()
-    }
-
-    fn asks_always(&self) -> bool {
-        self.inner.asks_always()
-    }
-
-    fn is_unsure(&self) -> bool {
-        self.inner.is_unsure()
-    }
-
-    fn redundant(&self) -> u64 {
-        self.redundant + self.inner.redundant()
-    }
-
-    fn reduction(&self) -> &'static str {
-        self.inner.reduction()
-    }
-
-    fn heeds_scope(&self) -> bool {
-        self.inner.heeds_scope()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.inner.notes()
+    fn needs(&self) -> Needs {
+        Needs {
+            in_order: false,
+            ..self.inner.needs()
+        }
     }
 
     fn coverage(&self, finished: bool) -> Coverage {
@@ -169,13 +148,20 @@ impl Strategy for DepthBounded {
         }
     }
 
-    fn name(&self) -> String {
-        let inner = self.inner.name();
-        match (self.step, self.depth_max) {
-            (None, Some(depth)) => format!("{inner}, depth {depth}"),
-            (Some(step), Some(depth)) => format!("{inner}, depth {step} by {step} up to {depth}"),
-            (Some(step), None) => format!("{inner}, depth {step} by {step}"),
+    fn status(&self, so_far: &SoFar<'_>) -> Status {
+        let inner = self.inner.status(so_far);
+        let name = &inner.name;
+        let name = match (self.step, self.depth_max) {
+            (None, Some(depth)) => format!("{name}, depth {depth}"),
+            (Some(step), Some(depth)) => format!("{name}, depth {step} by {step} up to {depth}"),
+            (Some(step), None) => format!("{name}, depth {step} by {step}"),
             (None, None) => unreachable!("a search that is not deepened has its depth"),
+        };
+        Status {
+            name,
+            redundant: self.redundant + inner.redundant,
+            progress: None,
+            ..inner
         }
     }
 }

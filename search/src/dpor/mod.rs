@@ -48,8 +48,10 @@ mod tree;
 
 use bound::Bound;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Idle, Plan, Rank, SearchState, Strategy};
-use intermezzo_engine::trace::{Ending, Trace, conflict};
+use intermezzo_engine::strategy::{
+    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Rank, Resumable, SearchState, SoFar, Status, Strategy,
+};
+use intermezzo_engine::trace::{Analysis, Ending, Trace, conflict};
 use intermezzo_sdk::TaskId;
 use node::{Candidate, Node, Path};
 use races::Examined;
@@ -397,6 +399,32 @@ impl Dpor {
     fn cost(&self, node: &Node, task: u32) -> u32 {
         u32::from(node.preempts && self.candidates[node.candidates.start].task != task)
     }
+
+    /// The part of the search that is done, from where its last execution is in the tree of alternatives.
+    fn progress(&self, choices: &[Choice]) -> f64 {
+        let own = self
+            .cut
+            .as_ref()
+            .map_or(choices, |cut| &choices[..cut.choices.min(choices.len())]);
+        let mut nodes = self.nodes.iter().rev().peekable();
+        let mut share = 1.0;
+        for (at, choice) in own.iter().enumerate().rev() {
+            while nodes
+                .next_if(|node| node.choice.is_none_or(|choice| choice > at))
+                .is_some()
+            {}
+            let (tried, all) = match nodes.peek() {
+                Some(node) if choice.kind == ChoiceKind::Task && node.choice == Some(at) => (
+                    node.tried,
+                    node.tried + 1 + node.pending.first_tasks().count() as u32,
+                ),
+                _ if choice.kind == ChoiceKind::Task => (0, 1),
+                _ => (choice.taken, choice.alternatives),
+            };
+            share = (f64::from(tried) + share) / f64::from(all);
+        }
+        share
+    }
 }
 
 impl Strategy for Dpor {
@@ -451,7 +479,7 @@ impl Strategy for Dpor {
         more
     }
 
-    fn again(&mut self) {
+    fn retry(&mut self) {
         while self.nodes.len() > self.planned.nodes {
             self.leave();
         }
@@ -467,36 +495,6 @@ impl Strategy for Dpor {
         self.redundant = self.planned.redundant;
         self.blocked = self.planned.blocked;
         self.cut = None;
-    }
-
-    /// Where it went cannot be told, and so not what that makes needless.
-    fn goes_past_departures(&self) -> bool {
-        false
-    }
-
-    fn share(&self, choices: &[Choice]) -> Option<f64> {
-        let own = self
-            .cut
-            .as_ref()
-            .map_or(choices, |cut| &choices[..cut.choices.min(choices.len())]);
-        let mut nodes = self.nodes.iter().rev().peekable();
-        let mut share = 1.0;
-        for (at, choice) in own.iter().enumerate().rev() {
-            while nodes
-                .next_if(|node| node.choice.is_none_or(|choice| choice > at))
-                .is_some()
-            {}
-            let (tried, all) = match nodes.peek() {
-                Some(node) if choice.kind == ChoiceKind::Task && node.choice == Some(at) => (
-                    node.tried,
-                    node.tried + 1 + node.pending.first_tasks().count() as u32,
-                ),
-                _ if choice.kind == ChoiceKind::Task => (0, 1),
-                _ => (choice.taken, choice.alternatives),
-            };
-            share = (f64::from(tried) + share) / f64::from(all);
-        }
-        Some(share)
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
@@ -527,31 +525,6 @@ impl Strategy for Dpor {
         Some(0)
     }
 
-    fn asks_always(&self) -> bool {
-        true
-    }
-
-    fn redundant(&self) -> u64 {
-        self.redundant
-    }
-
-    fn blocked(&self) -> u64 {
-        self.blocked
-    }
-
-    fn is_unsure(&self) -> bool {
-        // Others hold no sequences.
-        self.insertion == Insertion::Whole && self.bound.doubted()
-    }
-
-    fn reduction(&self) -> &'static str {
-        match self.insertion {
-            Insertion::First => "source-dpor",
-            Insertion::Whole => "dpor",
-            Insertion::Bounded(_) => "bpor",
-        }
-    }
-
     fn coverage(&self, finished: bool) -> Coverage {
         match (finished, self.insertion) {
             _ if self.bound.has_lost() => Coverage::unbounded(bound::LOST),
@@ -561,22 +534,53 @@ impl Strategy for Dpor {
         }
     }
 
-    fn name(&self) -> String {
-        "dfs".into()
+    fn status(&self, so_far: &SoFar<'_>) -> Status {
+        Status {
+            reduction: match self.insertion {
+                Insertion::First => "source-dpor",
+                Insertion::Whole => "dpor",
+                Insertion::Bounded(_) => "bpor",
+            },
+            redundant: self.redundant,
+            blocked: self.blocked,
+            progress: Some(self.progress(so_far.choices)),
+            ..Status::named("dfs")
+        }
     }
 
-    fn skip(&mut self) {
-        self.is_over = true;
-        self.part.busy = false;
-        self.part.stop();
+    fn needs(&self) -> Needs {
+        Needs {
+            every_step: true,
+            analysis: match self.insertion {
+                // Within a bound it matters who has to wait.
+                Insertion::Bounded(_) => Analysis::Waits,
+                _ => Analysis::Races,
+            },
+            scope: false,
+            in_order: false,
+            // Where a departed execution went is unknown, and so is what it makes needless.
+            replays_exactly: true,
+            // The others hold no sequences.
+            fallback: self.insertion == Insertion::Whole && self.bound.doubted(),
+        }
     }
 
-    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
-        Some(Box::new(Dpor {
+    fn parallel(&mut self) -> Option<&mut dyn Parallel> {
+        Some(self)
+    }
+
+    fn resumable(&mut self) -> Option<&mut dyn Resumable> {
+        Some(self)
+    }
+}
+
+impl Parallel for Dpor {
+    fn split(&mut self) -> Box<dyn Strategy> {
+        Box::new(Dpor {
             begun: true,
             part: self.fork_part(),
             ..Dpor::within(self.insertion, self.bound.clone())
-        }))
+        })
     }
 
     fn wait(&mut self) -> bool {
@@ -587,33 +591,41 @@ impl Strategy for Dpor {
         self.part.idle()
     }
 
+    fn discard(&mut self) {
+        self.is_over = true;
+        self.part.busy = false;
+        self.part.stop();
+    }
+
     fn stop(&mut self) {
         self.part.stop();
     }
 
     /// A single hand's executions are ordered as they are run. Of several, which runs what when is nothing to go by: they are
     /// ordered by the alternatives taken.
-    fn rank(&self, choices: &[Choice]) -> Rank {
+    fn position(&mut self, choices: &[Choice]) -> Rank {
         if self.part.is_shared() {
             Rank::of_choices(0, choices)
         } else {
             Rank::of_number(self.executions)
         }
     }
+}
 
-    fn saves_ahead(&self) -> bool {
+impl Resumable for Dpor {
+    fn prepares_before_save(&self) -> bool {
         true
     }
 
-    fn save(&self, plan: &Plan) -> Option<String> {
+    fn save(&mut self, plan: &Plan) -> Option<String> {
         self.save_hand(plan.choices())
     }
 
-    fn save_prepared(&self, plan: &Plan) -> Option<String> {
+    fn save_prepared(&mut self, plan: &Plan) -> Option<String> {
         self.save(plan)
     }
 
-    fn save_shared(&self) -> Option<String> {
+    fn save_shared(&mut self) -> Option<String> {
         self.save_all()
     }
 

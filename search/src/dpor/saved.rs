@@ -12,7 +12,7 @@ use super::sleep::{SavedTouches, Sleeper, restored_touches, saved_touches};
 use super::tree::{SavedBranch, Tree};
 use super::{Dpor, Insertion, Planned};
 use intermezzo_engine::schedule::{Choice, ChoiceKind, pack, unpack};
-use intermezzo_engine::strategy::{ChoicePoint, Strategy};
+use intermezzo_engine::strategy::{ChoicePoint, Parallel};
 use intermezzo_engine::trace::{Key, Step, Trace};
 use serde::{Deserialize, Serialize};
 
@@ -127,7 +127,7 @@ impl Dpor {
             && self.nodes.iter().zip(steps).zip(begins).all(is_there);
         if !proved {
             self.bound.lose();
-            self.skip();
+            self.discard();
         }
         proved
     }

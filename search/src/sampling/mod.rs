@@ -23,7 +23,10 @@ pub use surw::Interesting;
 pub(crate) use surw::Surw;
 
 use intermezzo_engine::schedule::Choice;
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Past, Plan, Rank, SearchState, Strategy};
+use intermezzo_engine::strategy::{
+    ChoicePoint, CompletedExecution, Coverage, Parallel, Plan, Rank, Resumable, SearchState, SoFar, Status,
+    Strategy,
+};
 use intermezzo_engine::trace::Trace;
 use numbers::Shared;
 pub(crate) use pct::Pct;
@@ -63,7 +66,7 @@ pub trait Policy: Send {
         None
     }
 
-    /// See [`Strategy::share`].
+    /// The part of the executions that are to be drawn, from 0 to 1; `None` if there is no end.
     fn share(&self, executions: u64) -> Option<f64> {
         let _ = executions;
         None
@@ -174,7 +177,7 @@ impl Sampling {
     }
 
     /// Begins the execution of this number.
-    fn restart(&mut self) {
+    fn draw_anew(&mut self) {
         // An odd multiplier keeps the seeds of different executions different.
         let seed = self
             .seed
@@ -200,6 +203,41 @@ impl Sampling {
         self.block.is_empty()
             && all.is_some_and(|all| self.shared.ends_at(self.profiled().saturating_add(all)))
     }
+
+    /// What a reader of the report should know of the policy.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        // Others may have run all that came after what is learned from.
+        let known = match self.learned {
+            true => Some(self.known.clone()),
+            false => self.shared.learned(),
+        };
+        let Some(known) = known else {
+            return Vec::new();
+        };
+        self.policy.notes(&Drawn {
+            known: &known,
+            complete: self.is_complete(&known),
+            beyond: self.shared.beyond(),
+        })
+    }
+
+    /// The policy of a portfolio that drew the last execution.
+    pub(crate) fn drawn_by(&self) -> Option<String> {
+        if self.number < self.profiled() {
+            return Some("profile".into()).filter(|_| self.policy.member().is_some());
+        }
+        self.policy.member()
+    }
+
+    /// How many of the first `executions` each policy of a portfolio drew.
+    pub(crate) fn draws(&self, executions: u64) -> Vec<(String, u64)> {
+        let profiled = self.profiled().min(executions);
+        let mut shares = self.policy.shares(executions - profiled);
+        if profiled > 0 && !shares.is_empty() {
+            shares.insert(0, ("profile".into(), profiled));
+        }
+        shares
+    }
 }
 
 impl Strategy for Sampling {
@@ -222,12 +260,12 @@ impl Strategy for Sampling {
         {
             self.take_up(known);
         }
-        self.restart();
+        self.draw_anew();
         true
     }
 
-    fn again(&mut self) {
-        self.restart();
+    fn retry(&mut self) {
+        self.draw_anew();
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
@@ -240,7 +278,7 @@ impl Strategy for Sampling {
         })
     }
 
-    fn over(&mut self, past: &Past<'_>) {
+    fn finished(&mut self, past: &CompletedExecution<'_>) {
         if !std::mem::take(&mut self.running) {
             return;
         }
@@ -254,61 +292,41 @@ impl Strategy for Sampling {
         }
     }
 
-    fn share(&self, _: &[Choice]) -> Option<f64> {
-        self.policy.share(self.executions)
-    }
-
-    fn notes(&self) -> Vec<String> {
-        // Others may have run all that came after what is learned from.
-        let known = match self.learned {
-            true => Some(self.known.clone()),
-            false => self.shared.learned(),
-        };
-        let Some(known) = known else {
-            return Vec::new();
-        };
-        self.policy.notes(&Drawn {
-            known: &known,
-            complete: self.is_complete(&known),
-            beyond: self.shared.beyond(),
-        })
-    }
-
-    fn member(&self) -> Option<String> {
-        if self.number < self.profiled() {
-            return Some("profile".into()).filter(|_| self.policy.member().is_some());
-        }
-        self.policy.member()
-    }
-
-    fn shares(&self, executions: u64) -> Vec<(String, u64)> {
-        let profiled = self.profiled().min(executions);
-        let mut shares = self.policy.shares(executions - profiled);
-        if profiled > 0 && !shares.is_empty() {
-            shares.insert(0, ("profile".into(), profiled));
-        }
-        shares
-    }
-
     fn coverage(&self, _: bool) -> Coverage {
         Coverage::Sampled {
             executions: self.executions,
         }
     }
 
-    fn name(&self) -> String {
-        self.policy.name()
+    fn status(&self, so_far: &SoFar<'_>) -> Status {
+        Status {
+            progress: self.policy.share(self.executions),
+            notes: self.notes(),
+            drawn_by: self.drawn_by(),
+            draws: self.draws(so_far.executions),
+            ..Status::named(self.policy.name())
+        }
     }
 
-    fn fork(&mut self) -> Option<Box<dyn Strategy>> {
-        Some(Box::new(self.another()))
+    fn parallel(&mut self) -> Option<&mut dyn Parallel> {
+        Some(self)
+    }
+
+    fn resumable(&mut self) -> Option<&mut dyn Resumable> {
+        Some(self)
+    }
+}
+
+impl Parallel for Sampling {
+    fn split(&mut self) -> Box<dyn Strategy> {
+        Box::new(self.another())
     }
 
     fn wait(&mut self) -> bool {
         self.shared.wait()
     }
 
-    fn skip(&mut self) {
+    fn discard(&mut self) {
         self.block = 0..0;
         self.running = false;
         self.shared.cut();
@@ -318,23 +336,25 @@ impl Strategy for Sampling {
         self.shared.stop();
     }
 
-    fn span(&mut self) -> Option<Rank> {
+    fn segment(&mut self) -> Option<Rank> {
         self.span.take()
     }
 
-    fn rank(&self, _: &[Choice]) -> Rank {
+    fn position(&mut self, _: &[Choice]) -> Rank {
         Rank::of_number(self.number)
     }
+}
 
-    fn save(&self, _: &Plan) -> Option<String> {
+impl Resumable for Sampling {
+    fn save(&mut self, _: &Plan) -> Option<String> {
         serde_json::to_string(&self.block).ok()
     }
 
-    fn save_prepared(&self, _: &Plan) -> Option<String> {
+    fn save_prepared(&mut self, _: &Plan) -> Option<String> {
         serde_json::to_string(&(self.number..self.block.end)).ok()
     }
 
-    fn save_shared(&self) -> Option<String> {
+    fn save_shared(&mut self) -> Option<String> {
         self.shared.save()
     }
 

@@ -7,7 +7,7 @@
 
 use super::sections::{Sections, sections};
 use intermezzo_engine::record::Site;
-use intermezzo_engine::strategy::{Past, operations};
+use intermezzo_engine::strategy::{CompletedExecution, operations};
 use intermezzo_engine::trace::mix;
 use intermezzo_sdk::{Class, SyncVar, SyncVarOp};
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ pub(crate) fn place(site: Site) -> String {
 
 impl Profile {
     /// What one execution showed.
-    pub(crate) fn of(past: &Past<'_>) -> Profile {
+    pub(crate) fn of(past: &CompletedExecution<'_>) -> Profile {
         let mut profile = Profile {
             executions: 1,
             tasks: past.tasks() as u64,
@@ -178,7 +178,7 @@ impl Profile {
     }
 
     /// Whether an execution had more tasks, or more choices about tasks than steps were seen.
-    pub(crate) fn is_exceeded_by(&self, past: &Past<'_>) -> bool {
+    pub(crate) fn is_exceeded_by(&self, past: &CompletedExecution<'_>) -> bool {
         past.tasks() as u64 > self.tasks || past.task_choices() as u64 > self.steps
     }
 

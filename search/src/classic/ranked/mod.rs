@@ -34,7 +34,7 @@ pub use threads::ThreadBound;
 use crate::branch::Branch;
 use agenda::{Agenda, Item, Level, Set};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 use orders::{Orders, Way};
 use pruning::Pruning;
@@ -307,7 +307,7 @@ impl Strategy for Ranked {
         Some(taken)
     }
 
-    fn again(&mut self) {
+    fn retry(&mut self) {
         if let Some(pruning) = &mut self.pruning {
             pruning.again();
         }
@@ -316,35 +316,26 @@ impl Strategy for Ranked {
         self.variables.begin();
     }
 
-    /// Without other bounds executions come in order of their preemptions.
-    fn is_in_order(&self) -> bool {
-        self.threads.is_none() && self.variables_max.is_none()
-    }
-
-    fn redundant(&self) -> u64 {
-        self.pruning.as_ref().map_or(0, |pruning| pruning.redundant)
-    }
-
-    fn reduction(&self) -> &'static str {
-        match self.pruning {
-            Some(_) => "caching",
-            None => "none",
-        }
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.notes_on_orders()
-    }
-
     fn coverage(&self, finished: bool) -> Coverage {
         self.claim(finished)
     }
 
-    fn name(&self) -> String {
-        "ranked".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status {
+            reduction: if self.pruning.is_some() { "caching" } else { "none" },
+            redundant: self.pruning.as_ref().map_or(0, |pruning| pruning.redundant),
+            notes: self.notes_on_orders(),
+            part: Some(self.place_in_words()),
+            ..Status::named("ranked")
+        }
     }
 
-    fn place(&self) -> Option<String> {
-        Some(self.place_in_words())
+    fn needs(&self) -> Needs {
+        Needs {
+            scope: self.pruning.is_none(),
+            // Without other bounds.
+            in_order: self.threads.is_none() && self.variables_max.is_none(),
+            ..Needs::default()
+        }
     }
 }

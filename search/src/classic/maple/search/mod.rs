@@ -15,7 +15,7 @@ mod script;
 use crate::classic::maple::{IRoot, Place, Session};
 use active::Active;
 use intermezzo_engine::schedule::ChoiceKind;
-use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, Strategy};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -149,7 +149,7 @@ impl Strategy for CoverageDriven {
         Some(self.random.random_range(0..point.alternatives))
     }
 
-    fn anew(&mut self) -> Option<Box<dyn Strategy>> {
+    fn restart(&mut self) -> Option<Box<dyn Strategy>> {
         self.session.get().begin_anew();
         let session = self.session.clone();
         Some(Box::new(CoverageDriven::new(
@@ -159,23 +159,20 @@ impl Strategy for CoverageDriven {
         )))
     }
 
-    fn notes(&self) -> Vec<String> {
-        let left = self.queue.len();
-        if left == 0 {
-            return Vec::new();
-        }
-        vec![format!(
-            "coverage: the search ended before {left} predicted iRoots were tried as often as they should be"
-        )]
-    }
-
     fn coverage(&self, _: bool) -> Coverage {
         Coverage::Sampled {
             executions: self.executions,
         }
     }
 
-    fn name(&self) -> String {
-        "coverage".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        let left = self.queue.len();
+        let untried = (left > 0).then(|| {
+            format!("coverage: the search ended before {left} predicted iRoots were tried as often as they should be")
+        });
+        Status {
+            notes: untried.into_iter().collect(),
+            ..Status::named("coverage")
+        }
     }
 }

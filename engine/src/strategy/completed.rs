@@ -5,7 +5,7 @@ use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::Trace;
 
 /// The execution that is over.
-pub struct Past<'a> {
+pub struct CompletedExecution<'a> {
     /// Its events, in order.
     pub events: &'a [Event],
     /// Its steps, and which happened before which.
@@ -16,7 +16,7 @@ pub struct Past<'a> {
     pub choices: &'a [Choice],
 }
 
-impl Past<'_> {
+impl CompletedExecution<'_> {
     /// How many tasks there were.
     pub fn tasks(&self) -> usize {
         self.tasks.len()

@@ -1,0 +1,62 @@
+//! How far a search is, for reports.
+
+use crate::schedule::Choice;
+
+/// The executions so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SoFar<'a> {
+    /// The number of executions, of all workers.
+    pub executions: u64,
+    /// The choices of this worker's last execution.
+    pub choices: &'a [Choice],
+}
+
+/// The name of a strategy, and how far it is.
+///
+/// ```
+/// use intermezzo_engine::strategy::Status;
+///
+/// let status = Status::named("bisect");
+/// assert_eq!((status.reduction, status.progress), ("none", None));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Status {
+    /// The strategy and its parameters: `"dfs"`, `"pct(3)"`.
+    pub name: String,
+    /// The reduction: `"none"`, `"dpor"`.
+    pub reduction: &'static str,
+    /// The number of executions that showed nothing new.
+    pub redundant: u64,
+    /// The number of executions that showed nothing because a loop waited for what could not come.
+    pub blocked: u64,
+    /// The part of the search that is done, from 0 to 1; `None` if it cannot be estimated.
+    pub progress: Option<f64>,
+    /// What else a reader of the report should know.
+    pub notes: Vec<String>,
+    /// In a search made up of several: the one that drew the last execution.
+    pub drawn_by: Option<String>,
+    /// In a search made up of several: how many executions each drew.
+    pub draws: Vec<(String, u64)>,
+    /// The number of executions drawn beside an exhaustive search. A search that takes over begins after these.
+    pub drawn: u64,
+    /// The part of the search that the last execution belongs to, in words, for notes on its findings.
+    pub part: Option<String>,
+}
+
+impl Status {
+    /// Makes the status of a search of which only the name is known.
+    pub fn named(name: impl Into<String>) -> Status {
+        Status {
+            name: name.into(),
+            reduction: "none",
+            redundant: 0,
+            blocked: 0,
+            progress: None,
+            notes: Vec::new(),
+            drawn_by: None,
+            draws: Vec::new(),
+            drawn: 0,
+            part: None,
+        }
+    }
+}

@@ -104,7 +104,7 @@ mod tests {
         for (text, holds) in [
             (format!("sites.rs:{line}"), true),
             (format!("./src/sites.rs:{line}:{column}"), true),
-            (format!("a.rs:1, explorer/src/sites.rs:{line},"), true),
+            (format!("a.rs:1, engine/src/sites.rs:{line},"), true),
             (format!("sites.rs:{}", line + 1), false),
             (format!("sites.rs:{line}:{}", column + 1), false),
             (format!("ites.rs:{line}"), false),

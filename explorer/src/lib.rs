@@ -1,4 +1,4 @@
-//! The controlled runtime, the `std` look-alikes, the search and the replay of intermezzo.
+//! Explorations of intermezzo, from settings to a report: the builder, the driver, findings, replay and monitors from plugins.
 //!
 //! A test written against the look-alikes ([`sync`], [`thread`], ..) is run by an [`Explorer`], once per
 //! schedule. Data flows one way:

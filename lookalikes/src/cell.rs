@@ -5,7 +5,7 @@
 //!
 //! An access to a cell is no schedule point: if two tasks may make conflicting accesses there is a data race,
 //! whatever the order, and that is for a monitor to tell. It becomes one where a race was found
-//! (`runtime/data_points.rs`).
+//! (`engine/src/runtime/data_points.rs`).
 //!
 //! A cell becomes a variable at its first use, like any look-alike: that costs a word in the cell and one
 //! comparison per use, and finds a cell that is carried from one execution into the next.

@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Coverage {
-    /// Every schedule of the stated environment. What that leaves out is in [`Report::limits`](crate::Report::limits).
+    /// Every schedule of the stated environment. What that leaves out is in `Report::limits`.
     Exhaustive,
     /// Every execution within all the bounds that are given; or, if none is, only what the reason leaves.
     Bounded {

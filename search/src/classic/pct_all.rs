@@ -5,7 +5,7 @@
 //! creation here. So n k (k-1) .. executions, with `depth - 1` factors after n, provoke every bug of depth d. That is a
 //! claim about tests that have no more tasks and steps than the executions that were learned from; the report says if
 //! one had. Choices that are not about tasks take their default: a bug that needs another is missed. What else differs is
-//! said in `pct.rs`.
+//! said in `sampling/pct.rs`.
 
 use crate::sampling::pct::places;
 use crate::sampling::priorities::{Changes, Priorities};

@@ -5,9 +5,9 @@
 //! execution. A bug of depth d whose changes lie at v of Q variables is found in an execution with probability at least
 //! 1/(C(Q,v) n k^(d-1)), where k is how often these v are accessed.
 //!
-//! Differs: what one line of the source creates or accesses many times is one variable here (`profile.rs`); of the Q there
-//! are only those that were seen shared, for to all others the order makes no difference. What else differs is said in
-//! `pct.rs`.
+//! Differs: what one line of the source creates or accesses many times is one variable here (`sampling/profile.rs`); of
+//! the Q there are only those that were seen shared, for to all others the order makes no difference. What else differs is
+//! said in `sampling/pct.rs`.
 //! Misses: changes at variables, or at places, that the first executions did not come to.
 
 use crate::sampling::pct::so_far;

@@ -71,7 +71,12 @@ const BLOCKS: &[(&str, &str, Source)] = &[
     (
         "docs/ARCHITECTURE.md",
         "program under test ->",
-        Drawn("the flow of control"),
+        Drawn("the flow of data"),
+    ),
+    (
+        "docs/ARCHITECTURE.md",
+        "                   cargo-intermezzo",
+        Drawn("the crates and their imports, which tests/tidy.rs has in full"),
     ),
     (
         "docs/VIEW.md",

@@ -40,7 +40,7 @@ pub(super) fn root() -> &'static Path {
 /// All documents that a user reads.
 pub(super) fn documents() -> Vec<Document> {
     let mut files: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md"].map(PathBuf::from).into();
-    for folder in ["docs", "docs/guide/src"] {
+    for folder in ["docs", "docs/decisions", "docs/guide/src"] {
         let entries = fs::read_dir(root().join(folder)).unwrap();
         let names = entries.map(|entry| Path::new(folder).join(entry.unwrap().file_name()));
         files.extend(names.filter(|name| name.extension().is_some_and(|extension| extension == "md")));

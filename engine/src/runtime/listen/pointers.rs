@@ -1,7 +1,7 @@
 //! Pointers that cells give out, watched for what is written by them.
 //!
 //! What a task does with a raw pointer cannot be seen, but what becomes of the memory can: the value is copied when
-//! [`UnsafeCell::get`](crate::cell::UnsafeCell::get) gives out the pointer, and compared before the task's next event.
+//! `UnsafeCell::get` gives out the pointer, and compared before the task's next event.
 //! Between two visible operations a task runs alone, so a difference was made by this task, after its last event: a
 //! write, published as such. Without a difference the pointer counts as a read.
 //!

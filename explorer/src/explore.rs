@@ -503,9 +503,9 @@ impl Explorer {
                 .map_err(ExploreError::Schedule)?;
         }
         self.settle_settings(&program);
-        match &self.custom {
+        match &mut self.custom {
             None => self.settings.check(),
-            Some(_) => self.settings.check_custom(),
+            Some(search) => self.settings.check_custom(&mut **search),
         }
         .map_err(ExploreError::Setting)?;
         let named = plugin::attach(

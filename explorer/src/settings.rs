@@ -7,6 +7,7 @@ mod journal;
 mod layers;
 mod ranks;
 mod refusal;
+pub(crate) mod search;
 mod strategy;
 mod table;
 mod together;
@@ -28,6 +29,7 @@ use intermezzo_engine::environment::Environment;
 use intermezzo_engine::schedule::{Choice, Premises, Schedule, TestBinary};
 use intermezzo_engine::scope::Scope;
 use intermezzo_engine::sites::Sites;
+use intermezzo_engine::strategy::{SoFar, Strategy};
 use intermezzo_search::PrioritySpec;
 use std::fmt;
 use std::num::NonZero;
@@ -316,7 +318,39 @@ impl Settings {
         match self.reduction {
             Reduction::Auto => self.with_reduction(self.reduction_at_work()).check_given(),
             _ => self.check_given(),
+        }?;
+        // A search by iRoots is made by the session that knows them, and is refused above.
+        if self.strategy == StrategyKind::Coverage {
+            return Ok(());
         }
+        self.check_search(&mut *search::strategy(self))
+    }
+
+    /// Checks that the search can be split, or kept in a checkpoint, if these settings ask for that.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub(crate) fn check_search(&self, search: &mut dyn Strategy) -> Result<(), SettingError> {
+        let name = search.status(&SoFar::default()).name;
+        let refuse = |setting: &str, problem| {
+            Err(SettingError {
+                name: setting.into(),
+                problem,
+            })
+        };
+        if self.jobs > 1 && search.parallel().is_none() {
+            return refuse(
+                "jobs",
+                format!("the search `{name}` is not split among workers: give 1, or another search"),
+            );
+        }
+        if self.checkpoint.is_some() && search.resumable().is_none() {
+            return refuse(
+                "checkpoint",
+                format!("the search `{name}` is not kept in a checkpoint: give `none`, or another search"),
+            );
+        }
+        Ok(())
     }
 
     fn with_reduction(&self, reduction: Reduction) -> Settings {
@@ -392,10 +426,13 @@ impl Settings {
         }
     }
 
-    /// Whether these settings go together with a search of the user's own.
-    pub(crate) fn check_custom(&self) -> Result<(), SettingError> {
+    /// Checks that these settings go together with a search of the user's own.
+    ///
+    /// # Errors
+    /// One of them does not.
+    pub(crate) fn check_custom(&self, search: &mut dyn Strategy) -> Result<(), SettingError> {
         match together::refused_to_custom(self) {
-            None => Ok(()),
+            None => self.check_search(search),
             Some((name, problem)) => Err(SettingError {
                 name: name.into(),
                 problem: problem.into(),

@@ -471,8 +471,8 @@ impl intermezzo_explorer::search::Strategy for Faulty {
     fn coverage(&self, _: bool) -> intermezzo_explorer::Coverage {
         intermezzo_explorer::Coverage::Exhaustive
     }
-    fn status(&self, _: &SoFar<'_>) -> Status {
-        Status::named("faulty")
+    fn status(&self, _: &intermezzo_explorer::search::SoFar<'_>) -> intermezzo_explorer::search::Status {
+        intermezzo_explorer::search::Status::named("faulty")
     }
 }
 

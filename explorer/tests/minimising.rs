@@ -1,7 +1,7 @@
 //! Findings made small: how small, by what right, and that their schedules still show them.
 
 use intermezzo_explorer::schedule::Choice;
-use intermezzo_explorer::search::{ChoicePoint, Plan, Strategy as Search};
+use intermezzo_explorer::search::{ChoicePoint, Plan, SoFar, Status, Strategy as Search};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Mutex};
 use intermezzo_explorer::trace::Trace;
@@ -364,8 +364,8 @@ impl Search for LastAlternative {
     fn coverage(&self, _: bool) -> Coverage {
         Coverage::Sampled { executions: 1 }
     }
-    fn name(&self) -> String {
-        "last".into()
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("last")
     }
 }
 

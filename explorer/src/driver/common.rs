@@ -2,13 +2,12 @@
 
 use super::catalogue::Catalogue;
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
-use super::configured;
 use super::gate::Gate;
 use super::hands;
 use super::ledger::Ledger;
 use super::{OnProgress, Progress};
 use crate::report::Finding;
-use crate::settings::{Settings, StrategyKind};
+use crate::settings::{Settings, StrategyKind, search};
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::strategy::{Rank, SearchState, SoFar, Strategy};
 use intermezzo_engine::trace::{Fingerprints, Suits};
@@ -338,7 +337,7 @@ impl<'a> Common<'a> {
             return;
         }
         weaker.suits = suits;
-        let search = configured::weaker(self.settings, suits, drawn);
+        let search = search::weaker(self.settings, suits, drawn);
         let note = match search.status(&SoFar::default()).reduction {
             "none" => format!("reduction: none from here on, for {reason}"),
             weaker => format!("reduction: `{weaker}` took over, for {reason}"),
@@ -371,11 +370,10 @@ impl<'a> Common<'a> {
     /// What hands share of the search at work, which a worker has this hand on, unless it has not taken that one yet.
     pub(super) fn shared(&self, worker: usize, hand: &mut dyn Strategy) -> Option<String> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
-        let hand = match weaker.hands.get_mut(worker) {
-            Some(Some(newer)) => &mut **newer,
-            _ => hand,
-        };
-        hand.resumable()?.save_shared()
+        match weaker.hands.get_mut(worker) {
+            Some(Some(newer)) => newer.resumable()?.save_shared(),
+            _ => hand.resumable()?.save_shared(),
+        }
     }
 
     /// Ends the exploration, if it has not ended; for all workers, each after the execution that it runs.

@@ -3,7 +3,6 @@
 mod catalogue;
 mod checkpoint;
 mod common;
-mod configured;
 mod error;
 mod gate;
 mod ledger;
@@ -20,7 +19,7 @@ pub use progress::Progress;
 use crate::judge;
 use crate::listening::{self, Listening};
 use crate::report::Report;
-use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
+use crate::settings::{Reduction, SettingError, Settings, StrategyKind, search};
 use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
 use common::{AtHand, Books, Common, End, Keeping};
@@ -134,7 +133,7 @@ impl Exploration {
             ));
             settings.reduction = Reduction::None;
         }
-        let iroots = match configured::iroots(&settings).filter(|_| !replaying) {
+        let iroots = match search::iroots(&settings).filter(|_| !replaying) {
             None => None,
             Some(options) => Some(Session::open(&options, &program).map_err(ExploreError::Memo)?),
         };
@@ -159,7 +158,7 @@ impl Exploration {
             (None, None, Some(session)) if settings.strategy == StrategyKind::Coverage => {
                 session.strategy(settings.seed, settings.iroot_attempts)
             }
-            (None, None, _) => configured::strategy(&settings),
+            (None, None, _) => search::strategy(&settings),
         };
 
         let asked = suits_asked(&settings, own);
@@ -175,7 +174,7 @@ impl Exploration {
             at_hand: vec![AtHand::default(); jobs],
             checkpoint_problem: None,
         };
-        let traces = Fingerprints::new(configured::table_bytes(&settings));
+        let traces = Fingerprints::new(search::table_bytes(&settings));
         let (keeping, restored) = open_checkpoint(&settings, &program, body, &sets[0], &mut *strategy)?;
         let mut ending = None;
         let mut before = Duration::ZERO;
@@ -189,7 +188,7 @@ impl Exploration {
             alone &= contents.alone;
             several |= contents.several;
             if books.planned > asked {
-                strategy = configured::weaker(&settings, books.planned, 0);
+                strategy = search::weaker(&settings, books.planned, 0);
             }
             if !strategy.resumable().is_some_and(|search| search.restore(&state)) {
                 return Err(refused(Problem::Unintelligible {
@@ -312,7 +311,7 @@ fn last_words(
 ) -> String {
     let schedule = |choices, premises| settings.schedule((program, binary), choices, premises);
     let findings = judge::findings(trouble, schedule);
-    let strategy = configured::strategy(settings).name();
+    let strategy = search::strategy(settings).status(&SoFar::default()).name;
     let mut report = Report::new(
         (program.to_owned(), binary.clone()),
         settings.environment,
@@ -425,7 +424,7 @@ fn work(
         // Executions are worked out as the search needs it that was asked for, also where a weaker one goes on: else they
         // would not be told apart as they were before.
         let (first, weaker) = match common.books().planned > asked {
-            true => (configured::strategy(settings), Some(strategy)),
+            true => (search::strategy(settings), Some(strategy)),
             false => (strategy, None),
         };
         let mut worker = Worker::new(
@@ -449,7 +448,7 @@ fn work(
         }
         if settings.quiet_atomics && common.own && compatible {
             let settings = settings.clone();
-            worker.quiet_atomics(move || configured::strategy(&settings));
+            worker.quiet_atomics(move || search::strategy(&settings));
         }
         Shift::new(common, (program, binary), number, worker, asked).run(&|| test())
     };

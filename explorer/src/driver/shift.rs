@@ -2,11 +2,11 @@
 
 use super::checkpoint::Ending;
 use super::common::{AtHand, Common, End};
-use super::configured;
 use super::ledger::Tally;
 use crate::attempts::{self, After, Attempts};
 use crate::judge;
 use crate::report::Finding;
+use crate::settings::search;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::journal::Journal;
 use intermezzo_engine::runtime::{Executed, Stop, Trouble, Worker};
@@ -329,9 +329,9 @@ impl<'a> Shift<'a> {
         self.worker.restart(if let Some(own) = own {
             own
         } else if self.planned == self.asked {
-            configured::strategy(settings)
+            search::strategy(settings)
         } else {
-            configured::weaker(settings, self.planned, 0)
+            search::weaker(settings, self.planned, 0)
         });
     }
 

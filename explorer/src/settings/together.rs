@@ -85,17 +85,6 @@ const REFUSED: &[Refused] = &[
          give `false`",
     ),
     (
-        "jobs",
-        |s| s.jobs > 1 && ranked(s),
-        "a ranked search decides by all executions so far which variables come next, and is not split among workers: give \
-         1, or bound preemptions with `dfs`",
-    ),
-    (
-        "checkpoint",
-        |s| s.checkpoint.is_some() && ranked(s),
-        "what a ranked search knows of variables is not in a checkpoint: give `none`, or bound preemptions with `dfs`",
-    ),
-    (
         "depth",
         |s| depth_bounded(s) && s.strategy.is_sampler(),
         "executions drawn at random, as in a random walk, have no depth to complete: leave the bound out, or give `dfs`",
@@ -205,36 +194,6 @@ const REFUSED: &[Refused] = &[
     ),
     (
         "jobs",
-        |s| s.jobs > 1 && delay_bounded(s),
-        "a search in order of delays is not split among workers: give 1, or bound preemptions",
-    ),
-    (
-        "checkpoint",
-        |s| s.checkpoint.is_some() && delay_bounded(s),
-        "a search in order of delays is not kept in a checkpoint: give `none`, or bound preemptions",
-    ),
-    (
-        "jobs",
-        |s| s.jobs > 1 && s.strategy == StrategyKind::BestFirst,
-        "a best-first search runs what ranks first of all, and is not split among workers: give 1, or `dfs` or `random`",
-    ),
-    (
-        "checkpoint",
-        |s| s.checkpoint.is_some() && s.strategy == StrategyKind::BestFirst,
-        "what ranks a prefix in a best-first search is not in a checkpoint: give `none`, or `dfs` or `random`",
-    ),
-    (
-        "jobs",
-        |s| s.jobs > 1 && depth_bounded(s),
-        "a search with a bound on depth is not split among workers: give 1, or bound preemptions",
-    ),
-    (
-        "checkpoint",
-        |s| s.checkpoint.is_some() && depth_bounded(s),
-        "a search with a bound on depth is not kept in a checkpoint: give `none`, or bound preemptions",
-    ),
-    (
-        "jobs",
         |s| s.jobs > 1 && s.quiet_atomics,
         "when an atomic proves to need schedule points the search starts anew, which several workers do not do together: \
          give 1, or `quiet_atomics` `false`",
@@ -284,16 +243,6 @@ const REFUSED_TO_CUSTOM: &[Refused] = &[
         "assume_awaits",
         |s| s.assume_awaits,
         "when a loop proves to only wait the search starts anew, which one of your own cannot: give `false`",
-    ),
-    (
-        "jobs",
-        |s| s.jobs > 1,
-        "a search of your own is run by one worker: give 1, or a search that comes with intermezzo",
-    ),
-    (
-        "checkpoint",
-        |s| s.checkpoint.is_some(),
-        "a search of your own is not kept in a checkpoint: give `none`, or a search that comes with intermezzo",
     ),
 ];
 

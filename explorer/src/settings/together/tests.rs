@@ -177,20 +177,23 @@ fn combinations() {
         ("jobs=2 reduction=bpor preemptions=2 checkpoint=a", None),
         ("checkpoint=a reduction=dpor", None),
         ("checkpoint=a reduction=bpor preemptions=1", None),
-        ("jobs=2 delays=1", Some(("jobs", "in order of delays"))),
+        ("jobs=2 delays=1", Some(("jobs", "`delays` is not split"))),
         (
             "checkpoint=a strategy=delays",
-            Some(("checkpoint", "in order of delays")),
+            Some(("checkpoint", "`delays` is not kept")),
         ),
-        ("jobs=2 strategy=best-first", Some(("jobs", "best-first search"))),
+        (
+            "jobs=2 strategy=best-first",
+            Some(("jobs", "`best-first(preemptions)` is not split")),
+        ),
         (
             "checkpoint=a strategy=best-first",
-            Some(("checkpoint", "best-first search")),
+            Some(("checkpoint", "`best-first(preemptions)` is not kept")),
         ),
-        ("jobs=2 depth=7", Some(("jobs", "bound on depth"))),
+        ("jobs=2 depth=7", Some(("jobs", "`dfs, depth 7` is not split"))),
         (
             "checkpoint=a depth_step=7",
-            Some(("checkpoint", "bound on depth")),
+            Some(("checkpoint", "`dfs, depth 7 by 7` is not kept")),
         ),
         ("jobs=2 quiet_atomics=true", Some(("jobs", "starts anew"))),
         (
@@ -283,13 +286,10 @@ fn combinations() {
             "strategy=ranked assume_awaits=true",
             Some(("assume_awaits", "takes its accesses")),
         ),
-        (
-            "strategy=ranked jobs=2",
-            Some(("jobs", "which variables come next")),
-        ),
+        ("strategy=ranked jobs=2", Some(("jobs", "`ranked` is not split"))),
         (
             "strategy=ranked checkpoint=a",
-            Some(("checkpoint", "knows of variables")),
+            Some(("checkpoint", "`ranked` is not kept")),
         ),
         (
             "strategy=ranked delays=1",

@@ -1,6 +1,6 @@
 //! The search that the settings ask for.
 
-use crate::settings::Settings;
+use super::Settings;
 use intermezzo_engine::strategy::{Arrays, Strategy};
 use intermezzo_engine::trace::{Fingerprints, Suits};
 use intermezzo_search::classic::maple::Options;
@@ -14,12 +14,12 @@ use intermezzo_search::{
 use std::sync::Arc;
 
 /// Bytes for each of the two tables of fingerprints: of states reached, and of traces.
-pub(super) fn table_bytes(settings: &Settings) -> usize {
+pub(crate) fn table_bytes(settings: &Settings) -> usize {
     settings.cache_bytes / 2
 }
 
 /// Returns the search that these settings, which go together, ask for.
-pub(super) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
+pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     if settings.strategy == StrategyKind::Auto {
         return auto(settings, Suits::WakeupTrees, 0);
     }
@@ -46,7 +46,7 @@ pub(super) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
 }
 
 /// Returns what is to be done about iRoots; `None` if nothing is.
-pub(super) fn iroots(settings: &Settings) -> Option<Options> {
+pub(crate) fn iroots(settings: &Settings) -> Option<Options> {
     let searches = settings.strategy == StrategyKind::Coverage;
     let asked = searches || settings.iroots || settings.memo.is_some();
     asked.then(|| Options {
@@ -59,7 +59,7 @@ pub(super) fn iroots(settings: &Settings) -> Option<Options> {
 
 /// Returns the search that takes over where a program does what the reduction at work does not suit. The first `drawn`
 /// samples were drawn.
-pub(super) fn weaker(settings: &Settings, suits: Suits, drawn: u64) -> Box<dyn Strategy> {
+pub(crate) fn weaker(settings: &Settings, suits: Suits, drawn: u64) -> Box<dyn Strategy> {
     if settings.chooses_reduction() {
         return auto(settings, suits, drawn);
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Collect, counted, counter, told};
-use intermezzo_explorer::search::{ChoicePoint, Plan, SoFar, Status};
+use intermezzo_explorer::search::{ChoicePoint, Parallel, Plan, SoFar, Status};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex, RwLock};
 use intermezzo_explorer::{
@@ -185,7 +185,7 @@ fn what_cannot_be_shared_is_refused() {
     let two = || Explorer::new().jobs(2);
     for (explorer, says) in [
         (two().monitor(monitor), "attach it with `monitor_with`"),
-        (two().strategy(Strategy::custom(Plain)), "a search of your own"),
+        (two().strategy(Strategy::custom(Plain)), "the search `plain` is not split"),
     ] {
         let error = explorer.try_explore(counter).unwrap_err();
         assert!(matches!(&error, ExploreError::Setting(error) if error.name == "jobs"));
@@ -193,6 +193,41 @@ fn what_cannot_be_shared_is_refused() {
     }
     let single = Explorer::new().strategy(Strategy::custom(Plain)).executions(3);
     assert_eq!(single.explore(counter).executions(), 3);
+}
+
+/// A search of a user's own that several workers share, by way of one that they can.
+struct Shared(Box<dyn search::Strategy>);
+
+impl search::Strategy for Shared {
+    fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        self.0.next(plan, trace)
+    }
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        self.0.choose(point)
+    }
+    fn coverage(&self, finished: bool) -> Coverage {
+        self.0.coverage(finished)
+    }
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("shared")
+    }
+    fn parallel(&mut self) -> Option<&mut dyn Parallel> {
+        self.0.parallel()
+    }
+}
+
+#[test]
+fn a_search_of_ones_own_may_be_shared() {
+    let run = |jobs| {
+        let search = Shared(Box::new(search::DepthFirst::new()));
+        let explorer = Explorer::new().keep_going(true).jobs(jobs);
+        explorer.strategy(Strategy::custom(search)).explore(lost_updates)
+    };
+    let (one, two) = (run(1), run(2));
+    assert_eq!(one.executions(), two.executions());
+    assert_eq!(one.findings(), two.findings());
+    assert_eq!(one.traces(), two.traces());
+    assert_eq!(two.coverage(), &Coverage::Exhaustive);
 }
 
 /// A monitor that cannot go on.

@@ -81,7 +81,7 @@ const OWN: &[&str] = &[
     "search/src/preemption.rs",
     "search/src/sampling/",
     "search/src/tree.rs",
-    "engine/src/strategy/rank.rs",
+    "engine/src/strategy/position.rs",
     "engine/src/trace/",
 ];
 

@@ -5,7 +5,7 @@
 //! without ends that come with another step: there the search orders whole steps.
 
 use intermezzo_engine::environment::Environment;
-use intermezzo_engine::runtime::{Limits, Listeners, Worker};
+use intermezzo_engine::runtime::{Executor, Limits, Listeners};
 use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::{Analysis, Trace, class_of};
 use intermezzo_explorer::sync::atomic::AtomicUsize;
@@ -146,7 +146,7 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
             every_operation: false,
             hang: None,
         };
-        let mut worker = Worker::new(
+        let mut worker = Executor::new(
             Box::new(InDetail(Sampling::new(seed, policy(&StrategyKind::Random, None)))),
             Environment::calm(),
             limits,

@@ -1,7 +1,7 @@
 //! Tests that do not always do the same: executions before the search that are not judged, executions tried again, and
 //! what the search loses where that does not help (CHESS, OSDI 2008, section 4.2).
 
-use intermezzo_engine::runtime::{Executed, Worker};
+use intermezzo_engine::runtime::{Executed, Executor};
 use intermezzo_search::DepthFirst;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ impl Attempts {
 
     /// Prepares the next execution: the last one again, if that is due. False if there is none.
     #[inline]
-    pub(crate) fn prepare(&mut self, worker: &mut Worker) -> bool {
+    pub(crate) fn prepare(&mut self, worker: &mut Executor) -> bool {
         if self.again {
             self.again = false;
             worker.prepare_again();
@@ -127,7 +127,7 @@ impl Departures {
 /// Runs the test before the search, so often and as the default schedule has it, for what it sets up once and keeps; less
 /// often if time `is_over`. These executions are not judged, unless one crashes: that one is returned.
 pub(crate) fn warm_up(
-    worker: &mut Worker,
+    worker: &mut Executor,
     executions: u32,
     is_over: &dyn Fn() -> bool,
     test: &dyn Fn(),

@@ -29,10 +29,10 @@ pub mod schedule {
 /// Strategies: which schedule comes next.
 pub mod search {
     pub use intermezzo_search::{
-        BestFirst, BuiltIn, ChoicePoint, CompletedExecution, DepthBounded, DepthFirst, Hand, Idle,
-        Interesting, IterativeDelayBounding, IterativePreemptionBounding, Left, Needs, Operation, Parallel,
-        Plan, Prefix, Priorities, Priority, PriorityKind, PrioritySpec, Rank, Ranked, Replay, Resumable,
-        SearchState, SoFar, Status, Strategy, ThreadBound,
+        BestFirst, BuiltIn, ChoicePoint, CompletedExecution, DepthBounded, DepthFirst, Idle, Interesting,
+        IterativeDelayBounding, IterativePreemptionBounding, Needs, Operation, Parallel, Plan, Prefix,
+        Priorities, Priority, PriorityKind, PrioritySpec, Ranked, Remaining, Replay, Resumable,
+        SearchPosition, SearchState, SoFar, Status, Strategy, ThreadBound, WorkHandle,
     };
 }
 

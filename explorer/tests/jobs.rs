@@ -185,7 +185,10 @@ fn what_cannot_be_shared_is_refused() {
     let two = || Explorer::new().jobs(2);
     for (explorer, says) in [
         (two().monitor(monitor), "attach it with `monitor_with`"),
-        (two().strategy(Strategy::custom(Plain)), "the search `plain` is not split"),
+        (
+            two().strategy(Strategy::custom(Plain)),
+            "the search `plain` is not split",
+        ),
     ] {
         let error = explorer.try_explore(counter).unwrap_err();
         assert!(matches!(&error, ExploreError::Setting(error) if error.name == "jobs"));

@@ -16,8 +16,8 @@ use crate::sampling::{Policy, Sampling};
 use Part::{Bounds, Drawn, Whole};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{
-    ChoicePoint, CompletedExecution, Coverage, Idle, Needs, Parallel, Plan, Rank, Resumable, SearchState,
-    SoFar, Status, Strategy,
+    ChoicePoint, CompletedExecution, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition,
+    SearchState, SoFar, Status, Strategy,
 };
 use intermezzo_engine::trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -497,8 +497,8 @@ impl Parallel for Auto {
     }
 
     /// Executions are ordered as they are begun.
-    fn position(&mut self, _: &[Choice]) -> Rank {
-        Rank::of_number(self.shared.all())
+    fn position(&mut self, _: &[Choice]) -> SearchPosition {
+        SearchPosition::of_number(self.shared.all())
     }
 }
 

@@ -10,7 +10,8 @@
 
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
-    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Rank, Resumable, SearchState, SoFar, Status, Strategy,
+    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SearchState, SoFar,
+    Status, Strategy,
 };
 use intermezzo_engine::trace::{Fingerprints, Saved, Trace};
 use serde::{Deserialize, Serialize};
@@ -217,11 +218,11 @@ impl Parallel for Caching {
         self.inner_parallel().stop();
     }
 
-    fn segment(&mut self) -> Option<Rank> {
+    fn segment(&mut self) -> Option<SearchPosition> {
         self.inner_parallel().segment()
     }
 
-    fn position(&mut self, choices: &[Choice]) -> Rank {
+    fn position(&mut self, choices: &[Choice]) -> SearchPosition {
         self.inner_parallel().position(choices)
     }
 }

@@ -6,7 +6,8 @@ use super::tree::{Branching, Tree};
 use crate::estimate;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{
-    ChoicePoint, Coverage, Idle, Parallel, Plan, Rank, Resumable, SearchState, SoFar, Status, Strategy,
+    ChoicePoint, Coverage, Idle, Parallel, Plan, Resumable, SearchPosition, SearchState, SoFar, Status,
+    Strategy,
 };
 use intermezzo_engine::trace::Trace;
 use std::ops::Range;
@@ -100,7 +101,7 @@ impl Parallel for DepthFirst {
         self.tree.stop();
     }
 
-    fn segment(&mut self) -> Option<Rank> {
+    fn segment(&mut self) -> Option<SearchPosition> {
         self.tree.span()
     }
 }

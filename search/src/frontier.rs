@@ -18,7 +18,7 @@ struct Frontier<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
     /// Whether a hand waits and nothing is there for it: a copy for those who look at it often.
-    hungry: AtomicBool,
+    has_idle_workers: AtomicBool,
     /// The order of items within a round.
     order: fn(&T, &T) -> Ordering,
 }
@@ -38,7 +38,7 @@ struct State<T> {
 }
 
 /// What is left of a search beside what hands have taken.
-pub struct Left<T> {
+pub struct Remaining<T> {
     /// The round under way.
     pub round: u32,
     /// Its runs of items.
@@ -52,21 +52,21 @@ pub struct Left<T> {
 /// One worker's hand on a search that is shared with others.
 ///
 /// Dropped while it has work that it took, it stops the search: what it had would be missing.
-pub struct Hand<T> {
+pub struct WorkHandle<T> {
     frontier: Arc<Frontier<T>>,
     /// Whether it took something since it last found nothing.
     busy: bool,
-    /// `true` if it counts as waiting, though it does other work or has not begun: see [`Hand::idle`].
+    /// `true` if it counts as waiting, though it does other work or has not begun: see [`WorkHandle::idle`].
     idle: bool,
     /// The round of what it took.
     round: u32,
 }
 
-impl<T> Hand<T> {
+impl<T> WorkHandle<T> {
     /// The first hand on a search that begins, or goes on, with this. Items of a round are put in this order when it
     /// begins.
-    pub fn new(left: Left<T>, order: fn(&T, &T) -> Ordering) -> Hand<T> {
-        let Left {
+    pub fn new(left: Remaining<T>, order: fn(&T, &T) -> Ordering) -> WorkHandle<T> {
+        let Remaining {
             round,
             runs,
             later,
@@ -86,11 +86,11 @@ impl<T> Hand<T> {
             cut,
             over: false,
         };
-        Hand {
+        WorkHandle {
             frontier: Arc::new(Frontier {
                 state: Mutex::new(state),
                 changed: Condvar::new(),
-                hungry: AtomicBool::new(false),
+                has_idle_workers: AtomicBool::new(false),
                 order,
             }),
             busy: false,
@@ -100,11 +100,11 @@ impl<T> Hand<T> {
     }
 
     /// Another hand on the same search. It counts as waiting until it is first used: its worker may take long to begin.
-    pub fn fork(&self) -> Hand<T> {
+    pub fn fork(&self) -> WorkHandle<T> {
         let mut state = self.lock();
         state.hands += 1;
         state.waiting += 1;
-        Hand {
+        WorkHandle {
             frontier: self.frontier.clone(),
             busy: false,
             idle: true,
@@ -129,12 +129,12 @@ impl<T> Hand<T> {
 
     /// Whether another hand waits and there is nothing for it.
     #[inline]
-    pub fn hungry(&self) -> bool {
-        self.frontier.hungry.load(Relaxed)
+    pub fn has_idle_workers(&self) -> bool {
+        self.frontier.has_idle_workers.load(Relaxed)
     }
 
     /// Takes a share of the work there is: items in order, with nothing between them. `None` if there is none at
-    /// the moment; see [`Hand::wait`].
+    /// the moment; see [`WorkHandle::wait`].
     pub fn take(&mut self) -> Option<VecDeque<T>> {
         let frontier = self.frontier.clone();
         let mut state = frontier.lock();
@@ -192,7 +192,7 @@ impl<T> Hand<T> {
         !state.over
     }
 
-    /// Says if there is work, as [`Hand::wait`] does, without waiting for it: until the next call that finds some the hand
+    /// Says if there is work, as [`WorkHandle::wait`] does, without waiting for it: until the next call that finds some the hand
     /// counts as waiting.
     pub fn idle(&mut self) -> Idle {
         let frontier = self.frontier.clone();
@@ -231,12 +231,12 @@ impl<T> Hand<T> {
     }
 
     /// Looks at what is left beside what hands have taken.
-    pub fn left(&self) -> Left<T>
+    pub fn left(&self) -> Remaining<T>
     where
         T: Clone,
     {
         let state = self.lock();
-        Left {
+        Remaining {
             round: state.round,
             runs: state
                 .runs
@@ -253,7 +253,7 @@ impl<T> Hand<T> {
     }
 }
 
-impl<T> Drop for Hand<T> {
+impl<T> Drop for WorkHandle<T> {
     fn drop(&mut self) {
         let mut state = self.lock();
         state.hands -= 1;
@@ -307,8 +307,8 @@ impl<T> Frontier<T> {
     }
 
     fn look(&self, state: &State<T>) {
-        let hungry = state.waiting > 0 && state.runs.is_empty() && !state.over;
-        self.hungry.store(hungry, Relaxed);
+        let has_idle_workers = state.waiting > 0 && state.runs.is_empty() && !state.over;
+        self.has_idle_workers.store(has_idle_workers, Relaxed);
     }
 }
 
@@ -317,14 +317,14 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicU64;
 
-    fn hand(runs: Vec<Vec<u32>>) -> Hand<u32> {
-        let left = Left {
+    fn hand(runs: Vec<Vec<u32>>) -> WorkHandle<u32> {
+        let left = Remaining {
             round: 0,
             runs,
             later: Vec::new(),
             cut: false,
         };
-        Hand::new(left, u32::cmp)
+        WorkHandle::new(left, u32::cmp)
     }
 
     #[test]
@@ -390,7 +390,7 @@ mod tests {
                         } else {
                             own.extend([item / 2, item / 2]);
                         }
-                        if hand.hungry() {
+                        if hand.has_idle_workers() {
                             let tail = own.split_off(own.len() / 2);
                             hand.publish(tail);
                         }

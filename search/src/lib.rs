@@ -27,12 +27,12 @@ pub use classic::{
 };
 pub use dfs::DepthFirst;
 pub use dpor::{Dpor, Insertion};
-pub use frontier::{Hand, Left};
+pub use frontier::{Remaining, WorkHandle};
 pub use preemption::IterativePreemptionBounding;
 pub use replay::Replay;
 pub use sampling::Interesting;
 
 pub use intermezzo_engine::strategy::{
-    ChoicePoint, CompletedExecution, Idle, Needs, Operation, Parallel, Plan, Rank, Resumable, SearchState,
-    SoFar, Status, Strategy,
+    ChoicePoint, CompletedExecution, Idle, Needs, Operation, Parallel, Plan, Resumable, SearchPosition,
+    SearchState, SoFar, Status, Strategy,
 };

@@ -10,7 +10,8 @@ use super::tree::{Branching, SavedTree, Tree};
 use crate::estimate::{self, Pace};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{
-    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Rank, Resumable, SearchState, SoFar, Status, Strategy,
+    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SearchState, SoFar,
+    Status, Strategy,
 };
 use intermezzo_engine::trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -161,12 +162,12 @@ impl Parallel for IterativePreemptionBounding {
         self.tree.stop();
     }
 
-    fn segment(&mut self) -> Option<Rank> {
+    fn segment(&mut self) -> Option<SearchPosition> {
         self.tree.span()
     }
 
-    fn position(&mut self, choices: &[Choice]) -> Rank {
-        Rank::of_choices(self.tree.round(), choices)
+    fn position(&mut self, choices: &[Choice]) -> SearchPosition {
+        SearchPosition::of_choices(self.tree.round(), choices)
     }
 }
 

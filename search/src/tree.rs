@@ -5,9 +5,9 @@
 //! are given away: the largest part of the tree that the hand has not begun, and the last in its order.
 
 use super::branch::Branch;
-use super::frontier::{Hand, Left};
+use super::frontier::{Remaining, WorkHandle};
 use intermezzo_engine::schedule::{Choice, pack, unpack};
-use intermezzo_engine::strategy::{Idle, Plan, Rank, SearchState};
+use intermezzo_engine::strategy::{Idle, Plan, SearchPosition, SearchState};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -64,7 +64,7 @@ pub(super) trait Branching {
 
 /// A hand on a tree of choices.
 pub(super) struct Tree {
-    hand: Hand<Item>,
+    hand: WorkHandle<Item>,
     /// Taken, and not begun.
     run: VecDeque<Item>,
     /// How many of the running item's choices are fixed; `None` if there is no item.
@@ -73,13 +73,13 @@ pub(super) struct Tree {
     /// The choices that the items put aside by the running call share.
     path: Option<Arc<[Choice]>>,
     /// Where the share begins that was taken last, until somebody asks.
-    span: Option<Rank>,
+    span: Option<SearchPosition>,
 }
 
 impl Tree {
     /// A hand on the whole tree.
     pub(crate) fn new() -> Tree {
-        Tree::going_on(Left {
+        Tree::going_on(Remaining {
             round: 0,
             runs: vec![vec![Item::after(&[], 0)]],
             later: Vec::new(),
@@ -87,9 +87,9 @@ impl Tree {
         })
     }
 
-    fn going_on(left: Left<Item>) -> Tree {
+    fn going_on(left: Remaining<Item>) -> Tree {
         Tree {
-            hand: Hand::new(left, Item::order),
+            hand: WorkHandle::new(left, Item::order),
             run: VecDeque::new(),
             floor: None,
             later: Vec::new(),
@@ -113,7 +113,7 @@ impl Tree {
     /// Prepares the next execution; false if there is nothing to do at the moment.
     pub(crate) fn next(&mut self, plan: &mut Plan, branching: &impl Branching) -> bool {
         self.path = None;
-        if self.hand.hungry() {
+        if self.hand.has_idle_workers() {
             self.give(plan, branching);
         }
         loop {
@@ -147,7 +147,7 @@ impl Tree {
         self.hand.publish_later(&mut self.later);
         self.run = self.hand.take()?;
         let first = self.run.pop_front()?;
-        self.span = Some(Rank::of_choices(self.hand.round(), &first.choices()));
+        self.span = Some(SearchPosition::of_choices(self.hand.round(), &first.choices()));
         Some(first)
     }
 
@@ -215,7 +215,7 @@ impl Tree {
     }
 
     /// Where the share begins that was taken since this was last asked.
-    pub(crate) fn span(&mut self) -> Option<Rank> {
+    pub(crate) fn span(&mut self) -> Option<SearchPosition> {
         self.span.take()
     }
 
@@ -298,7 +298,7 @@ impl Tree {
         for run in &shared.runs {
             runs.push(unpacked(run)?);
         }
-        Some(Tree::going_on(Left {
+        Some(Tree::going_on(Remaining {
             round: shared.round,
             runs,
             later,

@@ -4,7 +4,7 @@ use super::Engine;
 use super::executed::Capped;
 use crate::environment::Environment;
 use crate::schedule::ChoiceKind;
-use crate::trace::{Class, Key, Suits};
+use crate::trace::{Class, Key, SoundReduction};
 
 impl Engine {
     /// Decides whether a weak compare-exchange fails that could succeed: `true` if it does.
@@ -46,7 +46,7 @@ impl Engine {
         // Whether it may happen depends on how often it has happened.
         let rt = self.rt();
         let access = rt.tasks[rt.current as usize].pending.access;
-        rt.suits_only(Suits::Caching, access.op, access.site);
+        rt.suits_only(SoundReduction::Caching, access.op, access.site);
         if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
             self.also_touches(budget, Class::Read);
             return false;

@@ -7,7 +7,7 @@ use super::{PanicNote, Stop};
 use crate::described::BreakpointFigures;
 use crate::schedule::{Choice, Premises};
 use crate::strategy::Operation;
-use crate::trace::Suits;
+use crate::trace::SoundReduction;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Executed {
     /// Accesses to plain memory that look-alikes told of.
     pub plain_accesses: u64,
     /// The strongest reduction that suits what was seen so far.
-    pub suits: Suits,
+    pub sound: SoundReduction,
     /// What tells its trace from others.
     pub fingerprint: u128,
     /// Whether fairness kept a schedule out.

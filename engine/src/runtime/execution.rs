@@ -6,7 +6,7 @@ use super::scope::Scoping;
 use super::{CURRENT, Capped, Engine, Executed, PanicNote, Runtime, Stop, Trouble};
 use crate::record::{Access, Site, Task, VarKind};
 use crate::strategy::CompletedExecution;
-use crate::trace::{Analysis, Ending, Suits};
+use crate::trace::{Analysis, Ending, SoundReduction};
 use intermezzo_sdk::{Interests, SyncVarOp};
 use std::panic::Location;
 use std::sync::Arc;
@@ -99,10 +99,10 @@ impl Engine {
             switches: rt.switches,
             tasks: rt.created,
             plain_accesses: rt.plain_accesses,
-            suits: if rt.spins.parks() > 0 {
-                rt.trace.suits().max(rt.suits_parked())
+            sound: if rt.spins.parks() > 0 {
+                rt.trace.sound().max(rt.suits_parked())
             } else {
-                rt.trace.suits()
+                rt.trace.sound()
             },
             fingerprint: rt.trace.fingerprint(),
             unfair_left_out: rt.unfair_left_out,
@@ -125,10 +125,10 @@ impl Runtime {
     /// The strongest reduction that suits an execution in which tasks were parked. Within a bound on preemptions only
     /// caching does: a parked task is left for free, and whether it is parked depends on when it looked, which a round that
     /// counts as not having happened does not tell.
-    fn suits_parked(&self) -> Suits {
+    fn suits_parked(&self) -> SoundReduction {
         match self.trace.detail() {
-            Analysis::Waits => Suits::Caching,
-            _ => Suits::SourceSets,
+            Analysis::Waits => SoundReduction::Caching,
+            _ => SoundReduction::SourceSets,
         }
     }
 
@@ -205,15 +205,15 @@ impl Runtime {
     }
 
     /// An operation at this place allows no stronger reduction.
-    pub(super) fn suits_only(&mut self, suits: Suits, op: SyncVarOp, site: Site) {
-        self.trace.only(suits);
-        self.note_unsuited(suits, op, site);
+    pub(super) fn suits_only(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
+        self.trace.only(sound);
+        self.note_unsuited(sound, op, site);
     }
 
     /// Notes which operation, at which place, is the first that allows no stronger reduction.
-    pub(super) fn note_unsuited(&mut self, suits: Suits, op: SyncVarOp, site: Site) {
-        if self.unsuited.is_none_or(|(known, ..)| known < suits) {
-            self.unsuited = Some((suits, op, site));
+    pub(super) fn note_unsuited(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
+        if self.unsound.is_none_or(|(known, ..)| known < sound) {
+            self.unsound = Some((sound, op, site));
         }
     }
 

@@ -31,6 +31,7 @@ mod emergency;
 mod endless;
 mod executed;
 mod execution;
+mod executor;
 mod fair;
 mod fiber;
 mod glance;
@@ -51,13 +52,13 @@ mod spin;
 mod stop;
 mod switch;
 mod watchdog;
-mod worker;
 
 pub use controller::take_charge;
 pub use crash::Crash;
 pub use emergency::Emergency;
 pub use endless::{Endless, EndlessLoop, Verdict};
 pub use executed::{AwaitedVar, Capped, EventLine, Executed, Scene, Trouble, Unlike, Waiting};
+pub use executor::{Executor, Limits};
 pub use glance::Glance;
 pub use glance::Glancing;
 pub use life::LATE;
@@ -67,7 +68,6 @@ pub use object::{Body, Identity, Object};
 pub use scope::Scoping;
 pub use stop::{PanicNote, Stop};
 pub use watchdog::{Doing, Hang};
-pub use worker::{Limits, Worker};
 
 pub use crate::record::{Access, Gates, Local, Patience, Site, VarKind, Wake, gate};
 
@@ -75,7 +75,7 @@ use crate::environment::Environment;
 use crate::record::{Events, NOBODY, Pending, Task, TaskSet, Vars};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::strategy::{Candidates, Plan, Strategy};
-use crate::trace::{Aside, Class, Key, Suits, Trace};
+use crate::trace::{Aside, Class, Key, SoundReduction, Trace};
 use alike::Alike;
 use blocks::Blocks;
 use breakpoints::Breakpoints;
@@ -198,7 +198,7 @@ pub(crate) struct Runtime {
     /// Whether the strategy is asked where there is but one alternative.
     asks_always: bool,
     /// The weakest reduction that suits for another reason than an operation's kind, and the first operation that gave it.
-    unsuited: Option<(Suits, SyncVarOp, Site)>,
+    unsound: Option<(SoundReduction, SyncVarOp, Site)>,
 
     events: Events,
     /// Who happened before whom in this execution.
@@ -378,7 +378,7 @@ impl Engine {
         at.watchers.insert(current);
         if unasked {
             // Whether it may depends on how often that has happened.
-            rt.suits_only(Suits::Caching, op, site);
+            rt.suits_only(SoundReduction::Caching, op, site);
             rt.also_touches(Key::SPURIOUS, Class::Read);
             rt.also_touches(Key::TIMEOUTS, Class::Read);
         }

@@ -31,7 +31,7 @@ use super::naming::{site_name, var_name};
 use super::{Engine, LATE, Runtime, Stop};
 use crate::environment::Environment;
 use crate::record::{Access, Event, Pending, Site, TaskSet, VarKind};
-use crate::trace::Suits;
+use crate::trace::SoundReduction;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 
 /// Rounds in vain after which a task that was let go again is given up: more than any loop that is bounded by
@@ -376,7 +376,7 @@ impl Runtime {
             self.spins.looked = self.events.as_slice().len();
         }
         self.spins.parks += 1;
-        self.note_unsuited(Suits::SourceSets, access.op, access.site);
+        self.note_unsuited(SoundReduction::SourceSets, access.op, access.site);
         self.spins.parked.insert(task);
         self.tasks[task as usize].pending = Pending {
             access,

@@ -1,6 +1,6 @@
 //! A search that several workers share.
 
-use super::{Rank, Strategy};
+use super::{SearchPosition, Strategy};
 use crate::schedule::Choice;
 
 /// Whether there is work for a worker.
@@ -40,12 +40,12 @@ pub trait Parallel {
 
     /// Returns the position at which the work begins that `next` has taken up since the last call; `None` if it went on with
     /// its own work. All executions of such a segment are consecutive in the order of the search.
-    fn segment(&mut self) -> Option<Rank> {
+    fn segment(&mut self) -> Option<SearchPosition> {
         None
     }
 
     /// Returns the position in the order of the search of the execution that begins with these choices.
-    fn position(&mut self, choices: &[Choice]) -> Rank {
-        Rank::of_choices(0, choices)
+    fn position(&mut self, choices: &[Choice]) -> SearchPosition {
+        SearchPosition::of_choices(0, choices)
     }
 }

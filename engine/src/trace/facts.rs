@@ -1,6 +1,6 @@
 //! What the trace has to know of each kind of operation, in one table: it is asked for every event.
 
-use super::{Class, Suits};
+use super::{Class, SoundReduction};
 use intermezzo_sdk::SyncVarOp;
 
 /// What there is to know of an operation.
@@ -9,7 +9,7 @@ pub(super) struct Facts {
     /// How it touches its variable, if somebody caused it that can be told; `None` if it leaves no trace of itself.
     pub(super) class: Option<Class>,
     /// The strongest reduction that it allows.
-    pub(super) suits: Suits,
+    pub(super) sound: SoundReduction,
     /// Those that hold, as bits.
     traits: u8,
 }
@@ -69,7 +69,7 @@ impl Facts {
         let follows = matches!(op, TaskBegin | TaskJoin | BarrierPass | CondvarWake);
         Facts {
             class: Class::of(op, false),
-            suits: Suits::of(op),
+            sound: SoundReduction::of(op),
             traits: bit(FOLLOWS, follows)
                 | bit(APART, follows || matches!(op, TaskFork))
                 | bit(SHOWS, matches!(op, Choice | CondvarWake | Park | TaskCheck))

@@ -24,8 +24,8 @@ mod name;
 mod order;
 mod race;
 mod set;
+mod soundness;
 mod step;
-mod suits;
 mod touching;
 mod uncounted;
 mod voids;
@@ -38,10 +38,10 @@ pub use lock::{Lock, lock};
 pub use name::Name;
 pub use race::Race;
 pub use set::{Fingerprints, Saved};
+pub use soundness::SoundReduction;
 pub use step::Aside;
 pub use step::StepEnd;
 pub use step::{NOTHING, Step};
-pub use suits::Suits;
 pub use uncounted::Uncounted;
 use voids::Voids;
 
@@ -147,7 +147,7 @@ pub struct Trace {
     /// Whether the step that is being added came after more than its first entry did.
     joined_late: bool,
     /// The strongest reduction that suits what was seen in any execution so far.
-    suits: Suits,
+    sound: SoundReduction,
     /// How the last execution ended, and who could not go on then.
     ending: Ending,
     blocked: Vec<Blocked>,
@@ -199,13 +199,13 @@ impl Trace {
     }
 
     /// The strongest reduction that suits what was seen in any execution so far.
-    pub fn suits(&self) -> Suits {
-        self.suits
+    pub fn sound(&self) -> SoundReduction {
+        self.sound
     }
 
     /// Something was seen that only this reduction, and weaker ones, suit.
-    pub fn only(&mut self, suits: Suits) {
-        self.suits = self.suits.max(suits);
+    pub fn only(&mut self, sound: SoundReduction) {
+        self.sound = self.sound.max(sound);
     }
 
     /// The fingerprint of what the execution was up to the last decision about tasks. Executions of one trace have
@@ -412,7 +412,7 @@ impl Trace {
         let shared = |aside: &Aside| aside.task != end.task && aside.touch.key.var().is_none();
         if end.also.iter().any(shared) {
             // What a task does once it has joined another comes with whichever step was the last.
-            self.only(Suits::Caching);
+            self.only(SoundReduction::Caching);
         }
         for (at, event) in end.events.iter().enumerate() {
             let own = owners.iter().zip(end.also).filter(|(owner, _)| **owner == at);
@@ -478,7 +478,7 @@ impl Trace {
             op,
             key,
         });
-        self.suits = self.suits.max(facts.suits);
+        self.sound = self.sound.max(facts.sound);
         let first = PLAIN || step.entries == entry;
         let so_far = step.fingerprint;
         if PLAIN || first && task == step.task {

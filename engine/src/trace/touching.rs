@@ -1,6 +1,6 @@
 //! What a step touched, and what it may touch at another time.
 
-use super::{Class, Key, NONE, NOTHING, Step, Suits, Touch, Trace};
+use super::{Class, Key, NONE, NOTHING, SoundReduction, Step, Touch, Trace};
 use intermezzo_sdk::SyncVarOp;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -59,7 +59,7 @@ impl Trace {
     /// Tells what a step touched, or would have had it not failed: at another time it may not.
     #[inline(always)]
     pub fn with_might_touch<R>(&self, step: usize, tell: impl FnOnce(&[Touch]) -> R) -> R {
-        if self.suits < Suits::Caching && self.voids.is_none() && !self.fails(step) {
+        if self.sound < SoundReduction::Caching && self.voids.is_none() && !self.fails(step) {
             return tell(self.touches(step));
         }
         tell(&self.might_touch(step))
@@ -101,7 +101,7 @@ impl Trace {
     #[inline(never)]
     pub fn might_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let mut touches = SmallVec::from_slice(self.touches(step));
-        if self.suits >= Suits::Caching {
+        if self.sound >= SoundReduction::Caching {
             self.add_ends(step, &mut touches);
         }
         if self.fails(step) {

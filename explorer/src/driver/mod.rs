@@ -1,15 +1,15 @@
 //! The exploration: set up, run by one worker or several, and reported.
 
-mod catalogue;
 mod checkpoint;
-mod common;
 mod error;
-mod gate;
-mod ledger;
+mod finding_set;
 mod notes;
+mod pause_barrier;
 mod progress;
 mod reporting;
-mod shift;
+mod shared;
+mod span_totals;
+mod worker_loop;
 
 pub use checkpoint::{CheckpointError, CheckpointProblem};
 pub use error::ExploreError;
@@ -20,26 +20,26 @@ use crate::judge;
 use crate::listening::{self, Listening};
 use crate::report::Report;
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind, search};
-use catalogue::Catalogue;
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
-use common::{AtHand, Books, Common, End, Keeping};
+use finding_set::FindingSet;
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::runtime::{
-    Emergency, Glancing, Limits, Listeners, Reported, Trouble, Worker, crash, interrupt, journal, panics,
+    Emergency, Executor, Glancing, Limits, Listeners, Reported, Trouble, crash, interrupt, journal, panics,
     take_charge,
 };
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_engine::strategy::{Coverage, SoFar, Strategy};
-use intermezzo_engine::trace::{Fingerprints, Suits};
+use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_sdk::{Interests, Monitor};
 use intermezzo_search::Replay;
 use intermezzo_search::classic::maple::Session;
-use ledger::Ledger;
 use reporting::Outcome;
-use shift::{Done, Shift};
+use shared::{CheckpointWriter, End, Results, Shared, WorkerState};
+use span_totals::SpanTotals;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use worker_loop::{Done, WorkerLoop};
 
 /// An exploration, set up.
 pub(crate) struct Exploration {
@@ -80,8 +80,9 @@ impl Exploration {
                 self.run(test, &emergency)
             });
             let run = run.expect("a thread for the exploration");
-            emergency
-                .wait(|trouble, executions| last_words(&settings, (&program, &binary), trouble, executions));
+            emergency.wait(|trouble, executions| {
+                shutdown_reports(&settings, (&program, &binary), trouble, executions)
+            });
             match run.join() {
                 Ok(report) => report,
                 // What the engine, a strategy or a monitor panicked with was not printed on its thread.
@@ -162,16 +163,16 @@ impl Exploration {
         };
 
         let asked = suits_asked(&settings, own);
-        let mut books = Books {
+        let mut books = Results {
             planned: asked,
-            ledger: Ledger::default(),
-            catalogue: Catalogue::new(!settings.keep_going),
+            ledger: SpanTotals::default(),
+            catalogue: FindingSet::new(!settings.keep_going),
             places: Vec::new(),
             touchers: BTreeSet::new(),
             gave_way: None,
             redundant: 0,
             unfitted: None,
-            at_hand: vec![AtHand::default(); jobs],
+            at_hand: vec![WorkerState::default(); jobs],
             checkpoint_problem: None,
         };
         let traces = Fingerprints::new(search::table_bytes(&settings));
@@ -179,7 +180,7 @@ impl Exploration {
         let mut ending = None;
         let mut before = Duration::ZERO;
         let by_turns = own && settings.strategy == StrategyKind::Auto;
-        let mut alone = jobs == 1 || asked < Suits::Caching || by_turns;
+        let mut alone = jobs == 1 || asked < SoundReduction::Caching || by_turns;
         let mut several = jobs > 1;
         if let (Some(keeping), Some(Restored { mut contents, state })) = (&keeping, restored) {
             let refused = |problem| ExploreError::Checkpoint(keeping.refused(problem));
@@ -227,7 +228,7 @@ impl Exploration {
             ));
         }
         let hands = hands(strategy, jobs);
-        let mut common = Common::new(
+        let mut common = Shared::new(
             &settings,
             [alone, several, own, replaying],
             books,
@@ -243,7 +244,7 @@ impl Exploration {
         let _panics = panics::Guard::install();
         let _signals = crash::Guard::install();
         let _interrupts = interrupt::Guard::install();
-        let (mut worker, done, last_words) = work(
+        let (mut worker, done, shutdown_reports) = work(
             &common,
             (&program, &binary),
             (known_loops, data_points, armings, learns),
@@ -280,7 +281,7 @@ impl Exploration {
         outcome.settle(
             &mut report,
             &mut worker,
-            last_words,
+            shutdown_reports,
             (!replaying).then_some(&|| test()),
         );
         if let Some((iroots, problem)) = measured {
@@ -303,7 +304,7 @@ impl Drop for Over<'_> {
 }
 
 /// The report of an exploration whose worker can do nothing any more: just its last execution is known.
-fn last_words(
+fn shutdown_reports(
     settings: &Settings,
     (program, binary): (&str, &TestBinary),
     trouble: Trouble,
@@ -329,11 +330,11 @@ fn last_words(
 }
 
 /// What a program may do for the reduction to suit it that the settings ask for, if the search is `own`.
-fn suits_asked(settings: &Settings, own: bool) -> Suits {
+fn suits_asked(settings: &Settings, own: bool) -> SoundReduction {
     match settings.reduction_at_work() {
-        Reduction::Dpor if own => Suits::WakeupTrees,
-        Reduction::SourceDpor | Reduction::Bpor if own => Suits::SourceSets,
-        _ => Suits::Caching,
+        Reduction::Dpor if own => SoundReduction::WakeupTrees,
+        Reduction::SourceDpor | Reduction::Bpor if own => SoundReduction::SourceSets,
+        _ => SoundReduction::Caching,
     }
 }
 
@@ -344,7 +345,7 @@ fn open_checkpoint(
     body: usize,
     monitors: &[Box<dyn Monitor>],
     strategy: &mut dyn Strategy,
-) -> Result<(Option<Keeping>, Option<Restored>), ExploreError> {
+) -> Result<(Option<CheckpointWriter>, Option<Restored>), ExploreError> {
     let Some(path) = &settings.checkpoint else {
         return Ok((None, None));
     };
@@ -362,7 +363,7 @@ fn open_checkpoint(
     })?;
     let (checkpoint, restored) =
         Checkpoint::open(path, settings.checkpoint_every, &identity).map_err(ExploreError::Checkpoint)?;
-    let keeping = Keeping::new(identity, checkpoint);
+    let keeping = CheckpointWriter::new(identity, checkpoint);
     Ok((Some(keeping), restored))
 }
 
@@ -391,13 +392,13 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
 /// are assumed to; at these places a replay has schedule points; these breakpoints are armed. The first worker's
 /// executions are glanced at, if any are. Where it `learns`, the places of races become schedule points.
 fn work(
-    common: &Common<'_>,
+    common: &Shared<'_>,
     (program, binary): (&str, &TestBinary),
     (known_loops, data_points, armings, learns): (Option<Vec<u64>>, Vec<u64>, Armings, bool),
     hands: Vec<Box<dyn Strategy>>,
     (sets, glancing): (Vec<Vec<Box<dyn Monitor>>>, Option<Glancing>),
     (test, emergency): (&(dyn Fn() + Sync), &Arc<Emergency>),
-) -> (Worker, Vec<Done>, Vec<Reported>) {
+) -> (Executor, Vec<Done>, Vec<Reported>) {
     let settings = common.settings;
     let limits = Limits {
         steps: settings.steps,
@@ -427,7 +428,7 @@ fn work(
             true => (search::strategy(settings), Some(strategy)),
             false => (strategy, None),
         };
-        let mut worker = Worker::new(
+        let mut worker = Executor::new(
             first,
             settings.environment,
             limits,
@@ -450,7 +451,7 @@ fn work(
             let settings = settings.clone();
             worker.quiet_atomics(move || search::strategy(&settings));
         }
-        Shift::new(common, (program, binary), number, worker, asked).run(&|| test())
+        WorkerLoop::new(common, (program, binary), number, worker, asked).run(&|| test())
     };
     let mut shifts = hands.into_iter().zip(sets).enumerate();
     let (_, (first, monitors)) = shifts.next().expect("there is a worker");
@@ -465,13 +466,13 @@ fn work(
         };
         let threads: Vec<_> = shifts.map(spawn).collect();
         let (worker, first) = shift(0, first, monitors);
-        let (mut done, mut last_words) = (vec![first], Vec::new());
+        let (mut done, mut shutdown_reports) = (vec![first], Vec::new());
         let mut panic = None;
         for thread in threads {
             match thread.join() {
                 Ok((one, said)) => {
                     done.push(one);
-                    last_words.extend(said);
+                    shutdown_reports.extend(said);
                 }
                 Err(payload) => panic = panic.or(Some(payload)),
             }
@@ -479,6 +480,6 @@ fn work(
         if let Some(payload) = panic {
             std::panic::resume_unwind(payload);
         }
-        (worker, done, last_words)
+        (worker, done, shutdown_reports)
     })
 }

@@ -1,17 +1,17 @@
 //! What came of an exploration, put into its report.
 
-use super::catalogue::{Catalogue, FINDINGS_MAX};
 use super::checkpoint::Ending;
-use super::common::{Books, End};
-use super::ledger::Tally;
+use super::finding_set::{FINDINGS_MAX, FindingSet};
 use super::notes;
-use super::shift::{Done, GivenUp};
+use super::shared::{End, Results};
+use super::span_totals::Counts;
+use super::worker_loop::{Done, GivenUp};
 use super::{OnProgress, Progress};
 use crate::judge;
 use crate::minimise::{Deadline, Minimiser};
 use crate::report::{Finding, Limit, PlainAccesses, Report, count, narrowed};
 use crate::settings::Settings;
-use intermezzo_engine::runtime::{Reported, Worker};
+use intermezzo_engine::runtime::{Executor, Reported};
 use intermezzo_engine::schedule::Premises;
 use intermezzo_engine::strategy::Coverage;
 use intermezzo_engine::trace::Fingerprints;
@@ -49,7 +49,7 @@ pub(super) struct Outcome<'a> {
     pub(super) ended: Option<End>,
     /// How long the search took.
     pub(super) elapsed: Duration,
-    pub(super) books: Books,
+    pub(super) books: Results,
     /// What there is to say of each worker.
     pub(super) done: Vec<Done>,
     /// The traces there were, if they are those of what the report is about.
@@ -99,12 +99,12 @@ impl Told {
 
 impl Outcome<'_> {
     /// Puts it into the report. `worker` is the first of those who searched, whose monitors have not been told yet;
-    /// others said `last_words`. Findings are made small by executions of `test`, if it is given.
+    /// others said `shutdown_reports`. Findings are made small by executions of `test`, if it is given.
     pub(super) fn settle(
         self,
         report: &mut Report,
-        worker: &mut Worker,
-        mut last_words: Vec<Reported>,
+        worker: &mut Executor,
+        mut shutdown_reports: Vec<Reported>,
         test: Option<&dyn Fn()>,
     ) {
         let Outcome {
@@ -220,9 +220,9 @@ impl Outcome<'_> {
             let minimiser = Minimiser::new(worker, settings, deadline, in_order);
             minimiser.settle(report, test, &schedule, &|| told.ran());
         }
-        last_words.splice(0..0, worker.shut_down());
+        shutdown_reports.splice(0..0, worker.shut_down());
         report.take_findings(judge::reported(
-            last_words,
+            shutdown_reports,
             &[],
             &schedule(Vec::new(), Premises::default()),
         ));
@@ -252,7 +252,7 @@ impl Outcome<'_> {
 }
 
 /// Why what follows from the order of accesses that race was not explored, if there are such and the search went on.
-fn unexplored_races(settings: &Settings, own: bool, catalogue: &Catalogue) -> Option<String> {
+fn unexplored_races(settings: &Settings, own: bool, catalogue: &FindingSet) -> Option<String> {
     if !settings.keep_going || !catalogue.has(&FindingKind::DataRace) {
         return None;
     }
@@ -267,7 +267,7 @@ fn unexplored_races(settings: &Settings, own: bool, catalogue: &Catalogue) -> Op
 }
 
 /// What was covered: what the search says, and why there is not more.
-fn covered(coverage: Coverage, tally: &Tally, ended: Option<String>, own: bool) -> Coverage {
+fn covered(coverage: Coverage, tally: &Counts, ended: Option<String>, own: bool) -> Coverage {
     let mut coverage = notes::limit(tally.scoping, coverage);
     match &mut coverage {
         // Each hand knows of its own.
@@ -279,7 +279,7 @@ fn covered(coverage: Coverage, tally: &Tally, ended: Option<String>, own: bool) 
 }
 
 /// What the search did not explore.
-fn limits(tally: &Tally, settings: &Settings, memory_model: &str) -> Vec<Limit> {
+fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit> {
     let environment = &settings.environment;
     let capped = tally.capped;
     let memory = Limit::Memory {
@@ -371,7 +371,7 @@ fn races_note(places: usize, given_up: GivenUp) -> String {
 }
 
 /// What a reader should know of the executions.
-fn note_tally(report: &mut Report, tally: &Tally, settings: &Settings, weakened: Option<&str>) {
+fn note_tally(report: &mut Report, tally: &Counts, settings: &Settings, weakened: Option<&str>) {
     let notes = [
         (tally.parked, PARKED),
         (weakened.is_some(), weakened.unwrap_or_default()),

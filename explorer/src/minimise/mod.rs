@@ -20,7 +20,7 @@ mod trial;
 use crate::report::{Finding, Replays, Report, Reproduction};
 use crate::settings::Settings;
 pub(crate) use deadline::Deadline;
-use intermezzo_engine::runtime::Worker;
+use intermezzo_engine::runtime::Executor;
 use intermezzo_engine::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::Replay;
@@ -37,7 +37,7 @@ pub(crate) struct Crashed(Vec<Finding>);
 
 /// Makes the findings of an exploration small and sure.
 pub(crate) struct Minimiser<'a> {
-    worker: &'a mut Worker,
+    worker: &'a mut Executor,
     /// What is left for all findings together; each may take an even share of it.
     executions: u64,
     retries: u32,
@@ -49,7 +49,7 @@ pub(crate) struct Minimiser<'a> {
 impl<'a> Minimiser<'a> {
     /// A minimiser that runs executions on this worker, whose search is over.
     pub(crate) fn new(
-        worker: &'a mut Worker,
+        worker: &'a mut Executor,
         settings: &Settings,
         deadline: Deadline,
         in_order: bool,
@@ -237,7 +237,7 @@ struct Settled {
 
 /// The search for a smaller execution that shows a failure.
 struct Search<'a> {
-    worker: &'a mut Worker,
+    worker: &'a mut Executor,
     subject: Subject<'a>,
     failure: Failure,
     /// Whether monitors are to hear it.

@@ -6,7 +6,7 @@ use super::script::Script;
 use crate::judge;
 use crate::report::Finding;
 use intermezzo_engine::described::BreakpointFigures;
-use intermezzo_engine::runtime::Worker;
+use intermezzo_engine::runtime::Executor;
 use intermezzo_engine::schedule::{Choice, ChoiceKind, Premises, Schedule};
 
 /// How large an execution is: what counts most comes first.
@@ -106,7 +106,7 @@ pub(super) struct Subject<'a> {
 
 impl Subject<'_> {
     /// Runs the next execution of the worker's strategy, at the expense of the budget.
-    pub(super) fn run(&self, worker: &mut Worker, failure: &Failure, budget: &mut Budget) -> Trial {
+    pub(super) fn run(&self, worker: &mut Executor, failure: &Failure, budget: &mut Budget) -> Trial {
         if !worker.prepare() {
             return Trial::None;
         }

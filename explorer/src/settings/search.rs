@@ -2,7 +2,7 @@
 
 use super::Settings;
 use intermezzo_engine::strategy::{Arrays, Strategy};
-use intermezzo_engine::trace::{Fingerprints, Suits};
+use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_search::classic::maple::Options;
 use intermezzo_search::kinds::{Reduction, StrategyKind, VariableSets};
 use intermezzo_search::policies;
@@ -21,7 +21,7 @@ pub(crate) fn table_bytes(settings: &Settings) -> usize {
 /// Returns the search that these settings, which go together, ask for.
 pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     if settings.strategy == StrategyKind::Auto {
-        return auto(settings, Suits::WakeupTrees, 0);
+        return auto(settings, SoundReduction::WakeupTrees, 0);
     }
     match settings.reduction_at_work() {
         Reduction::None | Reduction::Auto => unreduced(settings),
@@ -36,8 +36,8 @@ pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
                 settings.preemptions.is_some(),
             ))
         }
-        Reduction::SourceDpor => Box::new(Dpor::new(Insertion::First)),
-        Reduction::Dpor => Box::new(Dpor::new(Insertion::Whole)),
+        Reduction::SourceDpor => Box::new(Dpor::new(Insertion::SourceSets)),
+        Reduction::Dpor => Box::new(Dpor::new(Insertion::WakeupTrees)),
         Reduction::Bpor => {
             let most = settings.preemptions.unwrap_or(u32::MAX);
             Box::new(Dpor::new(Insertion::Bounded(most)))
@@ -59,15 +59,15 @@ pub(crate) fn iroots(settings: &Settings) -> Option<Options> {
 
 /// Returns the search that takes over where a program does what the reduction at work does not suit. The first `drawn`
 /// samples were drawn.
-pub(crate) fn weaker(settings: &Settings, suits: Suits, drawn: u64) -> Box<dyn Strategy> {
+pub(crate) fn weaker(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strategy> {
     if settings.chooses_reduction() {
-        return auto(settings, suits, drawn);
+        return auto(settings, sound, drawn);
     }
-    let reduction = match suits {
-        Suits::WakeupTrees => Reduction::Dpor,
-        Suits::SourceSets => Reduction::SourceDpor,
-        Suits::Caching => Reduction::Caching,
-        Suits::Nothing => Reduction::None,
+    let reduction = match sound {
+        SoundReduction::WakeupTrees => Reduction::Dpor,
+        SoundReduction::SourceSets => Reduction::SourceDpor,
+        SoundReduction::Caching => Reduction::Caching,
+        SoundReduction::Nothing => Reduction::None,
     };
     strategy(&Settings {
         reduction,
@@ -76,7 +76,7 @@ pub(crate) fn weaker(settings: &Settings, suits: Suits, drawn: u64) -> Box<dyn S
 }
 
 /// Returns the search of the strategy `auto`, of a program that suits these reductions.
-fn auto(settings: &Settings, suits: Suits, drawn: u64) -> Box<dyn Strategy> {
+fn auto(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strategy> {
     let first = |reduction| Settings {
         strategy: StrategyKind::DepthFirst,
         reduction,
@@ -85,16 +85,16 @@ fn auto(settings: &Settings, suits: Suits, drawn: u64) -> Box<dyn Strategy> {
     let whole = match (settings.chooses_reduction(), settings.reduction_at_work()) {
         // An exhaustive search was asked for: it alone is run.
         (false, reduction) if reduction != Reduction::None => return strategy(&first(reduction)),
-        (true, Reduction::Dpor) => match suits {
-            Suits::WakeupTrees => Some(Reduction::Dpor),
-            Suits::SourceSets => Some(Reduction::SourceDpor),
-            Suits::Caching | Suits::Nothing => None,
+        (true, Reduction::Dpor) => match sound {
+            SoundReduction::WakeupTrees => Some(Reduction::Dpor),
+            SoundReduction::SourceSets => Some(Reduction::SourceDpor),
+            SoundReduction::Caching | SoundReduction::Nothing => None,
         },
         _ => None,
     };
     let reduced = settings.chooses_reduction()
         && settings.reduction_at_work() != Reduction::None
-        && suits != Suits::Nothing;
+        && sound != SoundReduction::Nothing;
     let bounds = Settings {
         // Fewest preemptions first finds most soonest, and covers something if it does not end.
         preemptions: match settings.delays {

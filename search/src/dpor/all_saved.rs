@@ -6,10 +6,10 @@
 
 use super::Dpor;
 use super::bound::{Bound, SavedBound};
-use super::crew::{AllLeft, Crew, Left, Open};
-use super::place::{At, Line, Place, Places, SavedPlace, Way};
+use super::crew::{AllRemaining, Crew, Open, Remaining};
 use super::saved::{SavedHand, SavedPath};
-use super::split::Part;
+use super::shared_node::{Edge, PlannedNodes, Prefix, SavedPlace, SharedNode, SharedPath};
+use super::sharing::Sharing;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Dpor {
     /// Goes on where several hands were, as the first of them, in a search that has not begun. `None` if the text is not from
     /// there.
     pub(super) fn restored_all(&mut self, text: &str) -> Option<()> {
-        self.part = Part::going_on(crew(text, &self.bound)?);
+        self.part = Sharing::going_on(crew(text, &self.bound)?);
         self.begun = true;
         Some(())
     }
@@ -69,7 +69,7 @@ fn text(crew: &Crew, bound: &Bound) -> String {
     serde_json::to_string(&saved).expect("numbers and texts can be written")
 }
 
-fn saved(left: &AllLeft<'_>, bound: &Bound) -> SavedCrew {
+fn saved(left: &AllRemaining<'_>, bound: &Bound) -> SavedCrew {
     let mut places = Numbered::default();
     let mut open = Vec::new();
     for Open { place, above } in left.open {
@@ -96,7 +96,7 @@ fn saved(left: &AllLeft<'_>, bound: &Bound) -> SavedCrew {
     while let Some(place) = places.all.get(saved.len()).cloned() {
         saved.push(place.saved(|way| ways.number(way), |below| places.number(below)));
     }
-    let way = |way: &Arc<Way>| SavedPath::of(&way.choices, &way.nodes, &way.candidates, &way.sleepers);
+    let way = |way: &Arc<Prefix>| SavedPath::of(&way.choices, &way.nodes, &way.candidates, &way.sleepers);
     SavedCrew {
         bound: bound.saved(),
         ways: ways.all.iter().map(way).collect(),
@@ -106,9 +106,9 @@ fn saved(left: &AllLeft<'_>, bound: &Bound) -> SavedCrew {
     }
 }
 
-fn saved_path(path: &[Option<At>], places: &mut Numbered<Place>) -> Vec<SavedAt> {
-    let at = |(step, at): (usize, &Option<At>)| {
-        let At { place, branch } = at.as_ref()?;
+fn saved_path(path: &[Option<Edge>], places: &mut Numbered<SharedNode>) -> Vec<SavedAt> {
+    let at = |(step, at): (usize, &Option<Edge>)| {
+        let Edge { place, branch } = at.as_ref()?;
         Some(SavedAt {
             step,
             place: places.number(place),
@@ -147,10 +147,10 @@ impl<T> Numbered<T> {
 fn crew(text: &str, bound: &Bound) -> Option<Crew> {
     let saved: SavedCrew = serde_json::from_str(text).ok()?;
     let ways = saved.ways.iter().map(|way| way.way().map(Arc::new));
-    let ways: Vec<Arc<Way>> = ways.collect::<Option<_>>()?;
+    let ways: Vec<Arc<Prefix>> = ways.collect::<Option<_>>()?;
     let mut loaded = Loaded::new(&saved.places, &ways)?;
     let left = saved.hands.into_iter().map(|left| loaded.left(left));
-    let left: Vec<Left> = left.collect::<Option<_>>()?;
+    let left: Vec<Remaining> = left.collect::<Option<_>>()?;
     let open = saved.open.iter().map(|open| loaded.open(open));
     let open: Vec<Open> = open.collect::<Option<_>>()?;
     bound.go_on_from(&saved.bound);
@@ -159,18 +159,18 @@ fn crew(text: &str, bound: &Bound) -> Option<Crew> {
 
 /// Places that are loaded.
 struct Loaded {
-    places: Vec<Arc<Place>>,
+    places: Vec<Arc<SharedNode>>,
     /// Whether some hand is about to come there for the first time.
     in_line: Vec<bool>,
 }
 
 impl Loaded {
-    fn new(saved: &[SavedPlace], ways: &[Arc<Way>]) -> Option<Loaded> {
-        let mut places: Vec<Option<Arc<Place>>> = vec![None; saved.len()];
+    fn new(saved: &[SavedPlace], ways: &[Arc<Prefix>]) -> Option<Loaded> {
+        let mut places: Vec<Option<Arc<SharedNode>>> = vec![None; saved.len()];
         // From below, so that what is below a place is there.
         for (number, saved) in saved.iter().enumerate().rev() {
             let below = |at: usize| (at > number).then(|| places.get(at)?.clone()).flatten();
-            let place = Place::restored(saved, ways, below)?;
+            let place = SharedNode::restored(saved, ways, below)?;
             places[number] = Some(Arc::new(place));
         }
         Some(Loaded {
@@ -179,11 +179,11 @@ impl Loaded {
         })
     }
 
-    fn left(&mut self, saved: SavedLeft) -> Option<Left> {
+    fn left(&mut self, saved: SavedLeft) -> Option<Remaining> {
         let way = saved.hand.check().filter(|way| !way.nodes.is_empty())?;
         let last = saved.places.last();
         let length = last.map_or(Some(0), |last| last.step.checked_add(1))?;
-        let mut line = Line::new();
+        let mut line = PlannedNodes::new();
         for (task, number) in saved.line {
             let place = self.places.get(number)?;
             if place.way().is_some() || std::mem::replace(&mut self.in_line[number], true) {
@@ -191,7 +191,7 @@ impl Loaded {
             }
             line.push((task, place.clone()));
         }
-        Some(Left {
+        Some(Remaining {
             places: self.path(&saved.places, length, &way)?,
             line,
             told: saved.told,
@@ -209,18 +209,18 @@ impl Loaded {
     }
 
     /// The places along a way of so many steps.
-    fn path(&self, saved: &[SavedAt], steps: usize, way: &Way) -> Option<Places> {
+    fn path(&self, saved: &[SavedAt], steps: usize, way: &Prefix) -> Option<SharedPath> {
         if steps > way.nodes.len() {
             return None;
         }
-        let mut path: Places = vec![None; steps];
+        let mut path: SharedPath = vec![None; steps];
         for at in saved {
             let place = self.places.get(at.place)?.clone();
             if !place.is_on(way, at.step) || !place.has_branch(at.branch) {
                 return None;
             }
             let branch = at.branch;
-            *path.get_mut(at.step)? = Some(At { place, branch });
+            *path.get_mut(at.step)? = Some(Edge { place, branch });
         }
         Some(path)
     }

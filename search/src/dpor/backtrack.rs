@@ -62,7 +62,7 @@ impl Dpor {
             self.sleepers.push(Sleeper {
                 task: node.task,
                 touches: std::mem::take(&mut node.touches),
-                over_void: trace.is_void(depth),
+                across_elided: trace.is_void(depth),
                 overslept: false,
             });
             node.went_on = None;
@@ -124,9 +124,9 @@ impl Dpor {
         let made = tree::counts(trace.touches(depth));
         let mut listed = self.candidates[candidates..].iter();
         if made > counts.len() {
-            self.guide.leave_out(task, made - counts.len());
+            self.wakeup_sequence.leave_out(task, made - counts.len());
         } else if made < counts.len() && listed.any(|candidate| candidate.task == task) {
-            self.guide.put_first(task, &counts[made..]);
+            self.wakeup_sequence.put_first(task, &counts[made..]);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The bound on preemptions of a search, which all its hands share, and what else all have in common.
 
 use super::Insertion;
-use super::names::Apart;
+use super::names::AssumedDistinct;
 use super::node::Node;
 use intermezzo_engine::trace::Name;
 use serde::{Deserialize, Serialize};
@@ -20,9 +20,9 @@ pub(super) struct Bound {
     /// Whether some of the search is missing: it was loaded, and is of something else.
     lost: Arc<AtomicBool>,
     /// Whether what some tree holds cannot be relied on: see [`Tree::insert`](super::tree::Tree::insert).
-    doubted: Arc<AtomicBool>,
+    needs_fallback: Arc<AtomicBool>,
     /// What is taken for granted of variables that came into use late.
-    pub(super) apart: Arc<Apart>,
+    pub(super) apart: Arc<AssumedDistinct>,
     /// Which task each number stands for, as far as they were seen; and what this hand has made sure of.
     lineages: Arc<Mutex<Vec<Option<u64>>>>,
     sure_of: Vec<Option<u64>>,
@@ -32,7 +32,7 @@ pub(super) struct Bound {
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct SavedBound {
     left_out: bool,
-    doubted: bool,
+    needs_fallback: bool,
     lineages: Vec<Option<u64>>,
     apart: Vec<(Name, Vec<Name>)>,
 }
@@ -41,13 +41,13 @@ impl Bound {
     pub(super) fn new(insertion: Insertion) -> Bound {
         let most = match insertion {
             Insertion::Bounded(most) => most,
-            Insertion::First | Insertion::Whole => u32::MAX,
+            Insertion::SourceSets | Insertion::WakeupTrees => u32::MAX,
         };
         Bound {
             most,
             left_out: Arc::default(),
             lost: Arc::default(),
-            doubted: Arc::default(),
+            needs_fallback: Arc::default(),
             apart: Arc::default(),
             lineages: Arc::default(),
             sure_of: Vec::new(),
@@ -94,7 +94,7 @@ impl Bound {
         let known = all.len().max(number + 1);
         all.resize(known, None);
         if *all[number].get_or_insert(lineage) != lineage {
-            self.doubted.store(true, Relaxed);
+            self.needs_fallback.store(true, Relaxed);
         }
         self.sure_of.clone_from(&all);
     }
@@ -104,7 +104,7 @@ impl Bound {
         let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         SavedBound {
             left_out: self.left_out(),
-            doubted: self.doubted(),
+            needs_fallback: self.needs_fallback(),
             lineages: lineages.clone(),
             apart: self.apart.pairs(),
         }
@@ -115,8 +115,8 @@ impl Bound {
         if saved.left_out {
             self.leave_out();
         }
-        if saved.doubted {
-            self.doubt();
+        if saved.needs_fallback {
+            self.invalidate();
         }
         for (one, others) in &saved.apart {
             self.apart.assume(*one, others.iter().copied());
@@ -128,14 +128,14 @@ impl Bound {
     }
 
     /// What some tree holds cannot be relied on.
-    pub(super) fn doubt(&self) {
-        self.doubted.store(true, Relaxed);
+    pub(super) fn invalidate(&self) {
+        self.needs_fallback.store(true, Relaxed);
     }
 
     /// Whether what some tree holds cannot be relied on.
     #[inline]
-    pub(super) fn doubted(&self) -> bool {
-        self.doubted.load(Relaxed)
+    pub(super) fn needs_fallback(&self) -> bool {
+        self.needs_fallback.load(Relaxed)
     }
 
     /// Whether anything was left out.

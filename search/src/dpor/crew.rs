@@ -1,8 +1,8 @@
 //! The hands of one search: where there is work for those who have none, and when the search is over.
 
 use super::bound::Bound;
-use super::place::{Branch, Line, Place, Places};
 use super::saved::SavedHand;
+use super::shared_node::{Branch, PlannedNodes, SharedNode, SharedPath};
 use intermezzo_engine::strategy::Idle;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,16 +12,16 @@ pub(super) struct Crew {
     state: Mutex<State>,
     changed: Condvar,
     /// Whether a hand waits that found nothing: a copy for those who look at it often.
-    hungry: AtomicBool,
+    has_idle_workers: AtomicBool,
 }
 
 struct State {
     /// Places with something to try, the shallowest first. No place's lock is held when this one is taken.
     open: Vec<Open>,
     /// What hands had at hand when the search was saved that goes on here, until it is taken up.
-    left: Vec<Left>,
+    left: Vec<Remaining>,
     /// What each hand had at hand when it last rested, by number; before, what it began with.
-    rested: Vec<Option<Left>>,
+    rested: Vec<Option<Remaining>>,
     /// Hands there are, and those of them that wait.
     hands: usize,
     waiting: usize,
@@ -32,17 +32,17 @@ struct State {
 /// A place with something to try, and those above it.
 #[derive(Clone)]
 pub(super) struct Open {
-    pub(super) place: Arc<Place>,
-    pub(super) above: Places,
+    pub(super) place: Arc<SharedNode>,
+    pub(super) above: SharedPath,
 }
 
 /// What a hand has at hand between two executions.
 #[derive(Clone)]
-pub(super) struct Left {
+pub(super) struct Remaining {
     pub(super) hand: SavedHand,
     /// The places along its path, and those of the sequence that the next execution follows from the last of them.
-    pub(super) places: Places,
-    pub(super) line: Line,
+    pub(super) places: SharedPath,
+    pub(super) line: PlannedNodes,
     /// Whether others know what the step from the last place touches.
     pub(super) told: bool,
 }
@@ -50,31 +50,31 @@ pub(super) struct Left {
 /// What a hand without work takes.
 pub(super) enum Work {
     /// What another had at hand when the search was saved.
-    Left(Box<Left>),
+    Remaining(Box<Remaining>),
     /// A branch of a place.
     Branch(Open, Branch),
 }
 
 /// What is left to do, for those who write it down: all hands rest meanwhile.
-pub(super) struct AllLeft<'a> {
+pub(super) struct AllRemaining<'a> {
     pub(super) open: &'a [Open],
-    pub(super) hands: Vec<&'a Left>,
+    pub(super) hands: Vec<&'a Remaining>,
 }
 
 impl Crew {
     /// One hand, which begins with this.
-    pub(super) fn new(first: Option<Left>) -> Crew {
+    pub(super) fn new(first: Option<Remaining>) -> Crew {
         Crew::of(first, Vec::new())
     }
 
     /// One hand with nothing at hand, where all this is left.
-    pub(super) fn going_on(left: Vec<Left>, open: Vec<Open>) -> Crew {
+    pub(super) fn going_on(left: Vec<Remaining>, open: Vec<Open>) -> Crew {
         let crew = Crew::of(None, left);
         crew.list(open);
         crew
     }
 
-    fn of(first: Option<Left>, left: Vec<Left>) -> Crew {
+    fn of(first: Option<Remaining>, left: Vec<Remaining>) -> Crew {
         Crew {
             state: Mutex::new(State {
                 open: Vec::new(),
@@ -85,7 +85,7 @@ impl Crew {
                 over: false,
             }),
             changed: Condvar::new(),
-            hungry: AtomicBool::new(false),
+            has_idle_workers: AtomicBool::new(false),
         }
     }
 
@@ -104,14 +104,14 @@ impl Crew {
     }
 
     /// A hand rests, with this at hand.
-    pub(super) fn rest(&self, hand: usize, left: Option<Left>) {
+    pub(super) fn rest(&self, hand: usize, left: Option<Remaining>) {
         self.lock().rested[hand] = left;
     }
 
     /// Looks at all that is left to do.
-    pub(super) fn look<R>(&self, look: impl FnOnce(AllLeft<'_>) -> R) -> R {
+    pub(super) fn look<R>(&self, look: impl FnOnce(AllRemaining<'_>) -> R) -> R {
         let state = self.lock();
-        look(AllLeft {
+        look(AllRemaining {
             open: &state.open,
             hands: state.left.iter().chain(state.rested.iter().flatten()).collect(),
         })
@@ -128,8 +128,8 @@ impl Crew {
 
     /// Whether another hand waits and nothing is there for it.
     #[inline]
-    pub(super) fn hungry(&self) -> bool {
-        self.hungry.load(Relaxed)
+    pub(super) fn has_idle_workers(&self) -> bool {
+        self.has_idle_workers.load(Relaxed)
     }
 
     /// There is something to try at these places, that may not have been listed so far.
@@ -152,7 +152,7 @@ impl Crew {
 
     fn tell(&self, state: &State) {
         if state.waiting > 0 {
-            self.hungry.store(false, Relaxed);
+            self.has_idle_workers.store(false, Relaxed);
             self.changed.notify_all();
         }
     }
@@ -166,7 +166,7 @@ impl Crew {
             return None;
         }
         if let Some(left) = state.left.pop() {
-            return Some(Work::Left(Box::new(left)));
+            return Some(Work::Remaining(Box::new(left)));
         }
         let take = |open: &Open| Some(Work::Branch(open.clone(), open.place.take(bound)?));
         let taken = state.open.iter().find_map(take);
@@ -187,7 +187,7 @@ impl Crew {
                 self.changed.notify_all();
                 break;
             }
-            self.hungry.store(true, Relaxed);
+            self.has_idle_workers.store(true, Relaxed);
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.waiting -= 1;
@@ -210,7 +210,7 @@ impl Crew {
             (false, false) => Idle::Nothing,
         };
         if found == Idle::Nothing {
-            self.hungry.store(true, Relaxed);
+            self.has_idle_workers.store(true, Relaxed);
         } else {
             *idle = false;
             state.waiting -= 1;
@@ -258,8 +258,8 @@ mod tests {
     /// What is left of a search is taken up before that is over, and is what its hand has at hand until it rests.
     #[test]
     fn what_is_left_is_taken_up() {
-        let first = Dpor::new(Insertion::Whole).saved(&[]);
-        let left = Left {
+        let first = Dpor::new(Insertion::WakeupTrees).saved(&[]);
+        let left = Remaining {
             hand: first,
             places: Vec::new(),
             line: Vec::new(),
@@ -268,8 +268,8 @@ mod tests {
         let crew = Crew::going_on(vec![left.clone()], Vec::new());
         let hands = |crew: &Crew| crew.look(|all| all.hands.len());
         assert_eq!((crew.wait(), hands(&crew)), (true, 1));
-        let bound = Bound::new(Insertion::Whole);
-        assert!(matches!(crew.take(0, &bound), Some(Work::Left(_))));
+        let bound = Bound::new(Insertion::WakeupTrees);
+        assert!(matches!(crew.take(0, &bound), Some(Work::Remaining(_))));
         assert_eq!(hands(&crew), 0);
         crew.rest(0, Some(left));
         assert_eq!(hands(&crew), 1);
@@ -280,11 +280,11 @@ mod tests {
     #[test]
     fn who_waits_is_seen_to() {
         assert!(!waits(|crew| {
-            while !crew.hungry() {
+            while !crew.has_idle_workers() {
                 std::thread::yield_now();
             }
             crew.list([]);
-            assert!(crew.take(0, &Bound::new(Insertion::Whole)).is_none());
+            assert!(crew.take(0, &Bound::new(Insertion::WakeupTrees)).is_none());
             crew.stop();
         }));
     }

@@ -35,44 +35,45 @@ mod backtrack;
 mod bound;
 mod bounded;
 mod crew;
-mod in_vain;
+mod elided_rounds;
 mod names;
 mod node;
-mod place;
 mod races;
 mod saved;
 mod sequence;
+mod shared_node;
+mod sharing;
 mod sleep;
-mod split;
 mod tree;
 
 use bound::Bound;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
-    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Rank, Resumable, SearchState, SoFar, Status, Strategy,
+    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SearchState, SoFar,
+    Status, Strategy,
 };
 use intermezzo_engine::trace::{Analysis, Ending, Trace, conflict};
 use intermezzo_sdk::TaskId;
 use node::{Candidate, Node, Path};
 use races::Examined;
 use sequence::{Sequence, Sequences, Values};
+use sharing::Sharing;
 use sleep::{Sleeper, Touches};
-use split::Part;
 use tree::Tree;
 
 /// Which of the reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Insertion {
     /// Source sets: of a sequence that reverses a race, its first step is kept.
-    First,
+    SourceSets,
     /// Wakeup trees: all of it is kept.
-    Whole,
+    WakeupTrees,
     /// So many preemptions at most: see `bounded`.
     Bounded(u32),
 }
 
 /// Why an execution is not gone on with.
-struct Cut {
+struct Abort {
     /// How many steps, and choices, belong to the search; what came after does not.
     steps: usize,
     choices: usize,
@@ -106,7 +107,7 @@ pub struct Dpor {
     candidates: Vec<Candidate>,
     sleepers: Vec<Sleeper>,
     /// What to do next, if the step just decided belongs to a sequence.
-    guide: Tree,
+    wakeup_sequence: Tree,
     /// The values that the step under way has chosen.
     values: Values,
     /// The first step of the last execution that was not in the one before.
@@ -115,14 +116,14 @@ pub struct Dpor {
     examined: Vec<Examined>,
     /// How much all steps know that were not in the execution before: see [`Trace::known_to_all`].
     known_to_all: Vec<[u32; 4]>,
-    cut: Option<Cut>,
+    cut: Option<Abort>,
     planned: Planned,
     redundant: u64,
     blocked: u64,
     bound: Bound,
     sequences: Sequences,
     /// What it has to do with other hands on the search.
-    part: Part,
+    part: Sharing,
 }
 
 impl Dpor {
@@ -141,7 +142,7 @@ impl Dpor {
             nodes: Path::default(),
             candidates: Vec::new(),
             sleepers: Vec::new(),
-            guide: Tree::default(),
+            wakeup_sequence: Tree::default(),
             values: Values::new(),
             fresh: 0,
             examined: Vec::new(),
@@ -152,7 +153,7 @@ impl Dpor {
             blocked: 0,
             sequences: Sequences::new(bound.apart.clone()),
             bound,
-            part: Part::default(),
+            part: Sharing::default(),
         }
     }
 
@@ -163,7 +164,7 @@ impl Dpor {
         } else {
             &mut self.redundant
         } += 1;
-        self.cut = Some(Cut {
+        self.cut = Some(Abort {
             steps: self.nodes.len(),
             choices: point.choices,
         });
@@ -183,7 +184,7 @@ impl Dpor {
     /// Begins the node of a step that only this task can take.
     #[inline(always)]
     fn enter_only(&mut self, task: u32, fair: bool) {
-        self.guide.clear();
+        self.wakeup_sequence.clear();
         let (candidates, sleepers) = (self.candidates.len(), self.sleepers.len());
         self.candidates.push(Candidate {
             task,
@@ -231,13 +232,13 @@ impl Dpor {
         (node.choice, node.fair, node.unasked) = (choice, point.fair, unasked);
         (node.preempts, node.preemptions) = (point.preempts, preemptions);
         let (mut guided, mut planned) = (None, 0);
-        if !self.guide.is_empty() {
-            std::mem::swap(&mut node.pending, &mut self.guide);
+        if !self.wakeup_sequence.is_empty() {
+            std::mem::swap(&mut node.pending, &mut self.wakeup_sequence);
             guided = std::iter::from_fn(|| node.next_pending())
                 .inspect(|_| planned += 1)
                 .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
         }
-        if guided.is_none() && self.insertion == Insertion::Whole {
+        if guided.is_none() && self.insertion == Insertion::WakeupTrees {
             // Whoever still sleeps was not woken by what was planned.
             let asleep = self.sleepers[sleeping..].iter_mut();
             asleep.for_each(|sleeper| sleeper.overslept = true);
@@ -257,7 +258,9 @@ impl Dpor {
         };
         let alternative = guided.or_else(|| awake(false)).or_else(|| awake(true));
         let Some(alternative) = alternative else {
-            let blocked = self.sleepers[sleeping..].iter().any(|sleeper| sleeper.over_void);
+            let blocked = self.sleepers[sleeping..]
+                .iter()
+                .any(|sleeper| sleeper.across_elided);
             self.leave();
             self.cut(point, blocked);
             return 0;
@@ -274,13 +277,13 @@ impl Dpor {
     fn follow_values(&mut self) -> Option<Touches> {
         let mut counts = None;
         if let Some(node) = self.nodes.last_mut() {
-            if self.insertion == Insertion::Whole && node.sequences.goes_on() {
+            if self.insertion == Insertion::WakeupTrees && node.sequences.goes_on() {
                 counts = node.sequences.counts_after(&self.values);
             }
-            node.sequences.take_after(&self.values, &mut self.guide);
+            node.sequences.take_after(&self.values, &mut self.wakeup_sequence);
         }
         self.values.clear();
-        counts.filter(|_| !self.guide.is_empty())
+        counts.filter(|_| !self.wakeup_sequence.is_empty())
     }
 
     /// Those who sleep before a step, and touch nothing that it does, sleep after it.
@@ -292,7 +295,7 @@ impl Dpor {
             if trace.void_rounds().last().is_some_and(|round| round.at == depth) {
                 return self.inherit_over_void(depth, trace);
             }
-            if self.could_wait(depth, trace) {
+            if self.starts_too_early(depth, trace) {
                 return false;
             }
         }
@@ -440,7 +443,7 @@ impl Strategy for Dpor {
             return true;
         }
         if self.part.is_idle() {
-            let more = self.take_up(plan);
+            let more = self.acquire(plan);
             self.note_planned();
             return more;
         }
@@ -453,12 +456,12 @@ impl Strategy for Dpor {
                 self.wake_unasked(self.nodes.len() - 1, trace);
             }
             if trace.ending() == Ending::GivenUp {
-                self.bound.doubt();
+                self.bound.invalidate();
                 (1..self.nodes.len()).for_each(|depth| self.try_all(depth));
             }
         }
         if !self.sequences.look_at(trace) {
-            self.bound.doubt();
+            self.bound.invalidate();
         }
         self.follow_void_rounds(trace, plan.choices());
         match self.insertion {
@@ -537,8 +540,8 @@ impl Strategy for Dpor {
     fn status(&self, so_far: &SoFar<'_>) -> Status {
         Status {
             reduction: match self.insertion {
-                Insertion::First => "source-dpor",
-                Insertion::Whole => "dpor",
+                Insertion::SourceSets => "source-dpor",
+                Insertion::WakeupTrees => "dpor",
                 Insertion::Bounded(_) => "bpor",
             },
             redundant: self.redundant,
@@ -561,7 +564,7 @@ impl Strategy for Dpor {
             // Where a departed execution went is unknown, and so is what it makes needless.
             replays_exactly: true,
             // The others hold no sequences.
-            fallback: self.insertion == Insertion::Whole && self.bound.doubted(),
+            fallback: self.insertion == Insertion::WakeupTrees && self.bound.needs_fallback(),
         }
     }
 
@@ -603,11 +606,11 @@ impl Parallel for Dpor {
 
     /// A single hand's executions are ordered as they are run. Of several, which runs what when is nothing to go by: they are
     /// ordered by the alternatives taken.
-    fn position(&mut self, choices: &[Choice]) -> Rank {
+    fn position(&mut self, choices: &[Choice]) -> SearchPosition {
         if self.part.is_shared() {
-            Rank::of_choices(0, choices)
+            SearchPosition::of_choices(0, choices)
         } else {
-            Rank::of_number(self.executions)
+            SearchPosition::of_number(self.executions)
         }
     }
 }

@@ -51,7 +51,7 @@ impl Named {
 /// of one that is not tried for its own sake, because it would come to be tried after the first: up to the second operation nothing in
 /// it depends on the first, so an execution has both, each after what it came after when it was named.
 #[derive(Default)]
-pub(super) struct Apart {
+pub(super) struct AssumedDistinct {
     any: AtomicBool,
     pairs: Mutex<Pairs>,
 }
@@ -59,7 +59,7 @@ pub(super) struct Apart {
 /// Each operation that others are taken not to touch the variable of, and those.
 type Pairs = BTreeMap<Name, BTreeSet<Name>>;
 
-impl Apart {
+impl AssumedDistinct {
     fn lock(&self) -> MutexGuard<'_, Pairs> {
         self.pairs.lock().unwrap_or_else(PoisonError::into_inner)
     }

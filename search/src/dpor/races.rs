@@ -45,7 +45,7 @@ impl Dpor {
         let choices = with_values(choices);
         let mut sequences = std::mem::take(&mut self.sequences);
         let races = trace.races_from(0);
-        let whole = self.insertion == Insertion::Whole;
+        let whole = self.insertion == Insertion::WakeupTrees;
         if whole && trace.has_tasks_from(self.fresh) {
             for (number, lineage) in trace.lineages() {
                 self.bound.number_is_of(number, lineage);
@@ -154,13 +154,13 @@ impl Dpor {
         if !sequence.begins(trace).any(can_begin) {
             if node.fair {
                 // Fairness may hold back who should go first. Then trees cannot be relied on, as after a failure.
-                self.bound.doubt();
+                self.bound.invalidate();
                 self.try_all(depth);
             }
             // Else who should go first cannot: the order was not to be reversed.
             return Seen::Maybe;
         }
-        if self.insertion == Insertion::Whole {
+        if self.insertion == Insertion::WakeupTrees {
             return self.insert_whole(trace, choices, depth, sequence);
         }
         self.insert_first(trace, depth, sequence);
@@ -193,7 +193,7 @@ impl Dpor {
             Some(_) => self.part.insert(depth, trace, choices, sequence),
         };
         if unsure {
-            self.bound.doubt();
+            self.bound.invalidate();
         }
         Seen::Maybe
     }

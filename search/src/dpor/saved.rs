@@ -6,8 +6,8 @@
 
 use super::bound::SavedBound;
 use super::node::{Candidate, Node};
-use super::place::Way;
 use super::sequence::Values;
+use super::shared_node::Prefix;
 use super::sleep::{SavedTouches, Sleeper, restored_touches, saved_touches};
 use super::tree::{SavedBranch, Tree};
 use super::{Dpor, Insertion, Planned};
@@ -139,7 +139,7 @@ impl Dpor {
         self.bound.go_on_from(&hand.bound);
         self.examined.clear();
         // Several hands take each step of a sequence to be one, not one for each value.
-        self.part.keeps = self.insertion == Insertion::Whole && hand.path.has_values(&way.choices);
+        self.part.keeps = self.insertion == Insertion::WakeupTrees && hand.path.has_values(&way.choices);
         for node in way.nodes {
             *self.nodes.push() = node;
         }
@@ -152,7 +152,7 @@ impl Dpor {
 
 impl SavedHand {
     /// Checks what can be without the test: `None` if no search comes to it.
-    pub(super) fn check(&self) -> Option<Way> {
+    pub(super) fn check(&self) -> Option<Prefix> {
         let way = self.path.way()?;
         (self.fresh <= way.nodes.len() && self.executions < EXECUTIONS_MAX).then_some(way)
     }
@@ -200,8 +200,8 @@ impl SavedPath {
     }
 
     /// The path again, with all that there is at its nodes; `None` if that cannot be.
-    pub(super) fn way(&self) -> Option<Way> {
-        let mut way = Way {
+    pub(super) fn way(&self) -> Option<Prefix> {
+        let mut way = Prefix {
             choices: unpack(&self.choices)?,
             nodes: Vec::with_capacity(self.nodes.len()),
             candidates: Vec::new(),
@@ -227,7 +227,7 @@ impl SavedPath {
 
 impl SavedNode {
     /// Adds the node to a path.
-    fn add_to(&self, way: &mut Way) -> Option<()> {
+    fn add_to(&self, way: &mut Prefix) -> Option<()> {
         let (candidates, sleepers) = (way.candidates.len(), way.sleepers.len());
         for &(task, waits_for) in &self.candidates {
             way.candidates.push(Candidate { task, waits_for });
@@ -236,7 +236,7 @@ impl SavedNode {
             way.sleepers.push(Sleeper {
                 task: *task,
                 touches: restored_touches(touches)?,
-                over_void: false,
+                across_elided: false,
                 overslept: self.overslept.contains(task),
             });
         }

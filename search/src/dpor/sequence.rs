@@ -1,6 +1,6 @@
 //! Sequences of steps that reverse a race, and who can begin them.
 
-use super::names::{Apart, Named, Names};
+use super::names::{AssumedDistinct, Named, Names};
 use super::sleep::Touches;
 use super::tree::{counts, only_key};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
@@ -73,7 +73,7 @@ pub(super) struct Done {
     pub(super) task: u32,
     /// Whether it is a step of the sequence, and does what it did in the last execution. Else it merely commutes with the
     /// sequence, and may be another than that execution's; or it comes before the race now, and may do something else.
-    pub(super) along: bool,
+    pub(super) matches_trace: bool,
     /// The step of the last execution that it is; else `NOTHING`, and what it would touch there, if that is known and one key.
     step: u32,
     key: Option<Key>,
@@ -82,10 +82,10 @@ pub(super) struct Done {
 impl Done {
     /// A step that touches this in the last execution, if that is known and one key.
     #[inline(always)]
-    pub(super) fn touching(task: u32, along: bool, key: Option<Key>) -> Done {
+    pub(super) fn touching(task: u32, matches_trace: bool, key: Option<Key>) -> Done {
         Done {
             task,
-            along,
+            matches_trace,
             step: NOTHING,
             key,
         }
@@ -123,7 +123,7 @@ pub(super) struct Sequence {
     /// The names of the last execution's steps.
     named: Named,
     /// What is taken for granted, by all hands.
-    apart: Option<Arc<Apart>>,
+    apart: Option<Arc<AssumedDistinct>>,
 }
 
 /// Makes sequences, in one place that is used again.
@@ -134,7 +134,7 @@ pub(super) struct Sequences {
 
 impl Sequences {
     /// For a search that takes this for granted, and more.
-    pub(super) fn new(apart: Arc<Apart>) -> Sequences {
+    pub(super) fn new(apart: Arc<AssumedDistinct>) -> Sequences {
         let sequence = Sequence {
             apart: Some(apart),
             ..Sequence::default()
@@ -434,7 +434,7 @@ impl Sequence {
         let Planned { task, step, .. } = self.remove(place);
         self.done.push(Done {
             task,
-            along: self.is_along(step),
+            matches_trace: self.is_along(step),
             step,
             key: None,
         });
@@ -475,11 +475,11 @@ impl Sequence {
         // Where it is no step of the sequence, it may be more or less than one of the last execution.
         self.counts_otherwise |= place.is_none() && counts(touches) > 0;
         let key = only_key(touches);
-        let along = place.is_some_and(|place| {
+        let matches_trace = place.is_some_and(|place| {
             let step = self.remove(place).step;
             self.is_along(step)
         });
-        self.done.push(Done::touching(task, along, key));
+        self.done.push(Done::touching(task, matches_trace, key));
     }
 
     /// Whether a step does what it did in the last execution.

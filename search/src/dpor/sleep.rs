@@ -21,7 +21,7 @@ pub(super) struct Sleeper {
     pub(super) task: u32,
     pub(super) touches: Touches,
     /// Whether a round of a loop in vain has to do with it: the step tried belonged to one, or would have been woken by one.
-    pub(super) over_void: bool,
+    pub(super) across_elided: bool,
     /// Whether it still slept where nothing particular was to be tried any more, or where some of that was lost: what it leads
     /// to is not all planned.
     pub(super) overslept: bool,

@@ -585,7 +585,7 @@ impl Branch {
         // be others, if they told it nothing.
         let mut own = done.iter().filter(|step| step.task == self.task).enumerate();
         let as_there =
-            own.all(|(number, step)| step.along || sequence.told_nothing(trace, self.task, number));
+            own.all(|(number, step)| step.matches_trace || sequence.told_nothing(trace, self.task, number));
         let count = done.iter().filter(|step| step.task == self.task).count();
         if let ([touch], true) = (&mut touches[..], as_there)
             && let Some(here) = sequence.next_touches(trace, self.task, count)

@@ -24,8 +24,8 @@ pub(crate) use surw::Surw;
 
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{
-    ChoicePoint, CompletedExecution, Coverage, Parallel, Plan, Rank, Resumable, SearchState, SoFar, Status,
-    Strategy,
+    ChoicePoint, CompletedExecution, Coverage, Parallel, Plan, Resumable, SearchPosition, SearchState, SoFar,
+    Status, Strategy,
 };
 use intermezzo_engine::trace::Trace;
 use numbers::Shared;
@@ -120,7 +120,7 @@ pub struct Sampling {
     /// Whether the execution that runs was prepared by `next`, and is not over.
     running: bool,
     /// Where the block begins that was taken last, until somebody asks.
-    span: Option<Rank>,
+    span: Option<SearchPosition>,
     /// Executions that this hand began.
     executions: u64,
     random: Generator,
@@ -247,7 +247,7 @@ impl Strategy for Sampling {
             let Some(block) = self.shared.take() else {
                 return false;
             };
-            self.span = Some(Rank::of_number(block.start));
+            self.span = Some(SearchPosition::of_number(block.start));
             self.block = block;
         }
         self.number = self.block.start;
@@ -336,12 +336,12 @@ impl Parallel for Sampling {
         self.shared.stop();
     }
 
-    fn segment(&mut self) -> Option<Rank> {
+    fn segment(&mut self) -> Option<SearchPosition> {
         self.span.take()
     }
 
-    fn position(&mut self, _: &[Choice]) -> Rank {
-        Rank::of_number(self.number)
+    fn position(&mut self, _: &[Choice]) -> SearchPosition {
+        SearchPosition::of_number(self.number)
     }
 }
 

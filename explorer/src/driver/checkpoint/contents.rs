@@ -1,16 +1,16 @@
 //! What is in a checkpoint: which search it is, what came of it so far, and what is left of it.
 
-use super::super::catalogue::Listed;
-use super::super::common::Books;
-use super::super::ledger::Tally;
+use super::super::finding_set::Listed;
+use super::super::shared::Results;
+use super::super::span_totals::Counts;
 use super::Restored;
 use super::error::CheckpointProblem;
 use crate::report::{Evidence, Finding, FindingEvent, severity_from_name, severity_name};
 use crate::settings::Settings;
 use intermezzo_engine::described::{FindingDeed, NamedPlace};
 use intermezzo_engine::schedule::Schedule;
-use intermezzo_engine::strategy::{Rank, SearchState};
-use intermezzo_engine::trace::{Fingerprints, Suits};
+use intermezzo_engine::strategy::{SearchPosition, SearchState};
+use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_sdk::FindingKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -242,20 +242,20 @@ pub(in super::super) struct Contents {
     /// If it is over: nothing is left to do.
     pub(in super::super) ending: Option<Ending>,
     /// What a program may do for the reduction at work to suit it: a weaker one than was asked for may be.
-    pub(in super::super) planned: Suits,
+    pub(in super::super) planned: SoundReduction,
     /// Why a weaker one is at work, if one is: a note for the report.
     gave_way: Option<String>,
     redundant: u64,
     unfitted: Vec<String>,
     traces: String,
-    spans: Vec<(Rank, Tally)>,
+    spans: Vec<(SearchPosition, Counts)>,
     findings: Vec<SavedFinding>,
     others: BTreeMap<u64, u64>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct SavedFinding {
-    rank: Rank,
+    rank: SearchPosition,
     at: usize,
     kind: String,
     severity: String,
@@ -328,10 +328,10 @@ impl Contents {
         elapsed: Duration,
         [alone, several]: [bool; 2],
         ending: Option<Ending>,
-        books: &Books,
+        books: &Results,
         traces: &Fingerprints<()>,
     ) -> Contents {
-        let Books {
+        let Results {
             ledger, catalogue, ..
         } = books;
         Contents {
@@ -367,10 +367,10 @@ impl Contents {
     /// Takes over what was run and found.
     pub(in super::super) fn take(
         &mut self,
-        books: &mut Books,
+        books: &mut Results,
         traces: &Fingerprints<()>,
     ) -> Result<(), CheckpointProblem> {
-        let Books {
+        let Results {
             ledger, catalogue, ..
         } = books;
         if !self.can_go_on() {

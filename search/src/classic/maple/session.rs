@@ -52,7 +52,7 @@ pub(crate) struct Inner {
     failed: bool,
     /// What was exposed and tried before.
     known: Memo,
-    memo: Option<Keeping>,
+    memo: Option<MemoWriter>,
     over: bool,
 }
 
@@ -76,7 +76,7 @@ struct Found {
 }
 
 /// The file of a memo, and when it was last written.
-struct Keeping {
+struct MemoWriter {
     file: MemoFile,
     every: Duration,
     written: Instant,
@@ -97,7 +97,7 @@ impl Session {
             None => (Memo::default(), None),
             Some(path) => {
                 let (file, known) = MemoFile::open(path, &mut places)?;
-                let keeping = Keeping {
+                let keeping = MemoWriter {
                     file,
                     every: options.write_every,
                     written: Instant::now(),
@@ -257,7 +257,7 @@ impl Inner {
     fn settle(&mut self) {
         self.failed |= std::mem::take(&mut self.last_failed);
         self.found.settled.extend(self.last.drain(..));
-        let due = |keeping: &Keeping| keeping.written.elapsed() >= keeping.every;
+        let due = |keeping: &MemoWriter| keeping.written.elapsed() >= keeping.every;
         if !self.over && self.memo.as_ref().is_some_and(due) {
             // What it fails with, the last time will tell.
             let _ = self.keep();

@@ -13,7 +13,7 @@ impl Dpor {
     /// Whether the step belongs to a round that would have been in vain at once, and in which others have then done what
     /// lets it go on, but nothing that has to come after its beginning: it may as well have begun after that, which is seen
     /// from where the search went on without it.
-    pub(super) fn could_wait(&self, depth: usize, trace: &Trace) -> bool {
+    pub(super) fn starts_too_early(&self, depth: usize, trace: &Trace) -> bool {
         let task = self.nodes[depth].task;
         let own = |step: &usize| self.nodes[*step].task == task;
         let began = |step: &usize| self.nodes[*step].went_on.is_some() && !trace.is_void(*step);
@@ -83,7 +83,7 @@ impl Dpor {
             if void {
                 let woken = trace.could_touch(step);
                 for sleeper in &mut asleep {
-                    sleeper.over_void |= conflict(&sleeper.touches, &woken);
+                    sleeper.across_elided |= conflict(&sleeper.touches, &woken);
                 }
             }
         }

@@ -20,8 +20,8 @@ use crate::record::{Events, Task, TaskSet, Vars};
 use crate::schedule::{ChoiceKind, Premises};
 use crate::scope::Scope;
 use crate::sites::Sites;
-use crate::strategy::{Coverage, Plan, Rank, SoFar, Status, Strategy};
-use crate::trace::{Suits, Trace};
+use crate::strategy::{Coverage, Plan, SearchPosition, SoFar, Status, Strategy};
+use crate::trace::{SoundReduction, Trace};
 use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub struct Limits {
 }
 
 /// One runtime, in one place for as long as it lives.
-pub struct Worker {
+pub struct Executor {
     runtime: Box<Runtime>,
     /// Makes the search that starts anew when an atomic proves not to be quiet.
     remake: Option<Remake>,
@@ -62,7 +62,7 @@ pub struct Worker {
 /// Makes a search.
 type Remake = Box<dyn Fn() -> Box<dyn Strategy>>;
 
-impl Worker {
+impl Executor {
     /// With `known_loops`, loops that were seen to only wait are assumed to from their first round on: those of these
     /// hashes, and those that executions show.
     pub fn new(
@@ -71,10 +71,10 @@ impl Worker {
         limits: Limits,
         known_loops: Option<Vec<u64>>,
         listeners: Listeners,
-    ) -> Worker {
+    ) -> Executor {
         let listening = listeners.interests();
         let needs = strategy.needs();
-        Worker {
+        Executor {
             remake: None,
             ahead: None,
             runtime: Box::new(Runtime {
@@ -123,7 +123,7 @@ impl Worker {
                 decided: 0,
                 departed: None,
                 asks_always: needs.every_step,
-                unsuited: None,
+                unsound: None,
                 strategy,
                 trace: if known_loops.is_some() {
                     Trace::with_voids(needs.analysis)
@@ -307,7 +307,7 @@ impl Worker {
         &mut self,
         strategy: Box<dyn Strategy>,
         heard: bool,
-        run: impl FnOnce(&mut Worker) -> R,
+        run: impl FnOnce(&mut Executor) -> R,
     ) -> R {
         let number = self.runtime.number;
         let heeds_scope = self.runtime.heeds_scope;
@@ -415,11 +415,11 @@ impl Worker {
     }
 
     /// The place in the order of the search of the last execution, or of the one that was prepared.
-    pub fn rank(&mut self) -> Rank {
+    pub fn rank(&mut self) -> SearchPosition {
         let choices = self.runtime.plan.choices();
         match self.runtime.strategy.parallel() {
             Some(search) => search.position(choices),
-            None => Rank::of_choices(0, choices),
+            None => SearchPosition::of_choices(0, choices),
         }
     }
 
@@ -430,17 +430,17 @@ impl Worker {
 
     /// Says which operation at which place of the last execution is the reason that nothing stronger suits the program;
     /// `None` if it is none.
-    pub fn unsuited(&self, suits: Suits) -> Option<String> {
+    pub fn unsound(&self, sound: SoundReduction) -> Option<String> {
         let rt = &self.runtime;
         let of_kind = rt
             .events
             .as_slice()
             .iter()
-            .find(|event| Suits::of(event.op) == suits);
+            .find(|event| SoundReduction::of(event.op) == sound);
         let (op, site) = match of_kind {
             Some(event) => (event.op, event.site),
-            None => match rt.unsuited {
-                Some((own, op, site)) if own == suits => (op, site),
+            None => match rt.unsound {
+                Some((own, op, site)) if own == sound => (op, site),
                 _ => return None,
             },
         };

@@ -1,16 +1,16 @@
 //! What the workers of one exploration share: limits, what came of it, why it ends, and its checkpoint.
 
-use super::catalogue::Catalogue;
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
-use super::gate::Gate;
+use super::finding_set::FindingSet;
 use super::hands;
-use super::ledger::Ledger;
+use super::pause_barrier::PauseBarrier;
+use super::span_totals::SpanTotals;
 use super::{OnProgress, Progress};
 use crate::report::Finding;
 use crate::settings::{Settings, StrategyKind, search};
 use intermezzo_engine::runtime::interrupt::interrupted;
-use intermezzo_engine::strategy::{Rank, SearchState, SoFar, Strategy};
-use intermezzo_engine::trace::{Fingerprints, Suits};
+use intermezzo_engine::strategy::{SearchPosition, SearchState, SoFar, Strategy};
+use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_search::classic::maple::Session;
 use intermezzo_search::estimate::Estimate;
 use std::collections::BTreeSet;
@@ -104,13 +104,13 @@ impl Limits {
 }
 
 /// What came of the exploration so far.
-pub(super) struct Books {
-    pub(super) ledger: Ledger,
-    pub(super) catalogue: Catalogue,
+pub(super) struct Results {
+    pub(super) ledger: SpanTotals,
+    pub(super) catalogue: FindingSet,
     /// In which part of the search things were found, if it has parts: notes for the report.
     pub(super) places: Vec<String>,
     /// What a program may do for the reduction at work to suit it.
-    pub(super) planned: Suits,
+    pub(super) planned: SoundReduction,
     /// Threads that are not controlled and used objects of executions.
     pub(super) touchers: BTreeSet<String>,
     /// Why a weaker reduction took over, if one did: a note for the report.
@@ -120,14 +120,14 @@ pub(super) struct Books {
     /// Which entries of scopes fitted nothing before that; `None` if there was nothing before.
     pub(super) unfitted: Option<Vec<String>>,
     /// What each worker has at hand, while it rests or has left.
-    pub(super) at_hand: Vec<AtHand>,
+    pub(super) at_hand: Vec<WorkerState>,
     /// Why the last checkpoint could not be written.
     pub(super) checkpoint_problem: Option<String>,
 }
 
-impl Books {
+impl Results {
     /// Enters what the execution at `rank` showed, which belongs to that part of the search, if it has parts.
-    pub(super) fn add(&mut self, rank: &Rank, found: Vec<Finding>, place: Option<String>) {
+    pub(super) fn add(&mut self, rank: &SearchPosition, found: Vec<Finding>, place: Option<String>) {
         let told: Vec<String> = found
             .iter()
             .filter(|found| found.is_error())
@@ -163,7 +163,7 @@ impl Books {
 
 /// What a worker has at hand.
 #[derive(Clone, Default)]
-pub(super) struct AtHand {
+pub(super) struct WorkerState {
     /// Its search, if it has work that it is not through with.
     pub(super) search: Option<String>,
     /// Redundant executions of its own.
@@ -173,14 +173,14 @@ pub(super) struct AtHand {
 }
 
 /// A checkpoint, and which search it is of.
-pub(super) struct Keeping {
+pub(super) struct CheckpointWriter {
     identity: Identity,
     checkpoint: Mutex<Checkpoint>,
 }
 
-impl Keeping {
-    pub(super) fn new(identity: Identity, checkpoint: Checkpoint) -> Keeping {
-        Keeping {
+impl CheckpointWriter {
+    pub(super) fn new(identity: Identity, checkpoint: Checkpoint) -> CheckpointWriter {
+        CheckpointWriter {
             identity,
             checkpoint: Mutex::new(checkpoint),
         }
@@ -198,15 +198,15 @@ impl Keeping {
 }
 
 /// The weaker search that took over, if one did.
-struct Weaker {
+struct Fallback {
     /// What a program may do for its reduction to suit it.
-    suits: Suits,
+    sound: SoundReduction,
     /// The hands on it, by worker, of those who have not taken theirs.
     hands: Vec<Option<Box<dyn Strategy>>>,
 }
 
 /// What the workers of one exploration share.
-pub(super) struct Common<'a> {
+pub(super) struct Shared<'a> {
     pub(super) settings: &'a Settings,
     limits: Limits,
     /// Whether a finding ends it at once: because nothing that comes before it is under way elsewhere, or because what comes
@@ -221,14 +221,14 @@ pub(super) struct Common<'a> {
     pub(super) in_sequence: bool,
     /// The traces there were, of executions that ended well.
     pub(super) traces: Fingerprints<()>,
-    pub(super) gate: Gate,
+    pub(super) gate: PauseBarrier,
     /// Held by who runs executions before the search, which may set up what all share.
     pub(super) warming: Mutex<()>,
-    pub(super) keeping: Option<Keeping>,
+    pub(super) keeping: Option<CheckpointWriter>,
     /// Where iRoots are measured.
     pub(super) iroots: Option<Session>,
-    books: Mutex<Books>,
-    weaker: Mutex<Weaker>,
+    books: Mutex<Results>,
+    weaker: Mutex<Fallback>,
     /// How often a weaker search took over: looked at before every execution.
     weakened: AtomicU32,
     progress: Option<Mutex<OnProgress>>,
@@ -253,23 +253,23 @@ fn millis(duration: Duration) -> u64 {
     duration.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-impl<'a> Common<'a> {
+impl<'a> Shared<'a> {
     /// What `jobs` workers share, after what is in the books.
     pub(super) fn new(
         settings: &'a Settings,
         [alone, several, own, replaying]: [bool; 4],
-        books: Books,
+        books: Results,
         traces: Fingerprints<()>,
         before: Duration,
-        keeping: Option<Keeping>,
+        keeping: Option<CheckpointWriter>,
         progress: Option<OnProgress>,
-    ) -> Common<'a> {
+    ) -> Shared<'a> {
         let executions = books.ledger.total(None).executions;
         let narrowed = !settings.keep_going && books.catalogue.len() > 0;
         let first = keeping
             .as_ref()
             .map_or(Duration::MAX, |keeping| keeping.checkpoint().every());
-        Common {
+        Shared {
             settings,
             limits: if replaying {
                 Limits::NONE
@@ -282,12 +282,12 @@ impl<'a> Common<'a> {
             replaying,
             in_sequence: settings.jobs == 1 && keeping.is_none(),
             traces,
-            gate: Gate::default(),
+            gate: PauseBarrier::default(),
             warming: Mutex::default(),
             keeping,
             iroots: None,
-            weaker: Mutex::new(Weaker {
-                suits: books.planned,
+            weaker: Mutex::new(Fallback {
+                sound: books.planned,
                 hands: Vec::new(),
             }),
             weakened: AtomicU32::new(0),
@@ -310,12 +310,12 @@ impl<'a> Common<'a> {
         self.before + self.began.elapsed()
     }
 
-    pub(super) fn books(&self) -> MutexGuard<'_, Books> {
+    pub(super) fn books(&self) -> MutexGuard<'_, Results> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the books, the traces there were, and what is called about progress, when the search is over.
-    pub(super) fn into_books(self) -> (Books, Fingerprints<()>, Option<OnProgress>) {
+    pub(super) fn into_books(self) -> (Results, Fingerprints<()>, Option<OnProgress>) {
         let books = self.books.into_inner().unwrap_or_else(PoisonError::into_inner);
         let progress = self
             .progress
@@ -331,13 +331,13 @@ impl<'a> Common<'a> {
 
     /// A program does what does not suit the reduction at work: all workers are to go on with a weaker one.
     #[cold]
-    pub(super) fn weaken(&self, suits: Suits, drawn: u64, reason: String) {
+    pub(super) fn fall_back(&self, sound: SoundReduction, drawn: u64, reason: String) {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
-        if suits <= weaker.suits {
+        if sound <= weaker.sound {
             return;
         }
-        weaker.suits = suits;
-        let search = search::weaker(self.settings, suits, drawn);
+        weaker.sound = sound;
+        let search = search::weaker(self.settings, sound, drawn);
         let note = match search.status(&SoFar::default()).reduction {
             "none" => format!("reduction: none from here on, for {reason}"),
             weaker => format!("reduction: `{weaker}` took over, for {reason}"),
@@ -345,7 +345,7 @@ impl<'a> Common<'a> {
         weaker.hands = hands(search, self.settings.jobs).into_iter().map(Some).collect();
         let mut books = self.books();
         // What a checkpoint tells of is the search at work.
-        (books.planned, books.redundant) = (suits, 0);
+        (books.planned, books.redundant) = (sound, 0);
         books.gave_way = Some(note);
         for hand in &mut books.at_hand {
             (hand.search, hand.redundant) = (None, 0);
@@ -361,10 +361,10 @@ impl<'a> Common<'a> {
     }
 
     /// A worker's hand on the weaker search that took over last, and what that suits; `None` if it has taken that one.
-    pub(super) fn hand_on_weaker(&self, worker: usize) -> Option<(Suits, Box<dyn Strategy>)> {
+    pub(super) fn hand_on_weaker(&self, worker: usize) -> Option<(SoundReduction, Box<dyn Strategy>)> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
         let hand = weaker.hands.get_mut(worker)?.take()?;
-        Some((weaker.suits, hand))
+        Some((weaker.sound, hand))
     }
 
     /// What hands share of the search at work, which a worker has this hand on, unless it has not taken that one yet.
@@ -392,7 +392,7 @@ impl<'a> Common<'a> {
     }
 
     /// From now on only what comes before a finding is wanted.
-    pub(super) fn narrow(&self) {
+    pub(super) fn stop_at_first_finding(&self) {
         self.narrowed.store(true, SeqCst);
     }
 

@@ -8,10 +8,10 @@
 //! nothing is given away that lies below a choice of a value with one still to be tried. And with wakeup trees nobody chooses
 //! values at all: the exploration goes on with source sets instead.
 
-use super::crew::{Crew, Left, Open, Work};
+use super::crew::{Crew, Open, Remaining, Work};
 use super::node::Node;
-use super::place::{At, Branch, Line, Place, Places, Way};
 use super::saved::SavedHand;
+use super::shared_node::{Branch, Edge, PlannedNodes, Prefix, SharedNode, SharedPath};
 use super::sleep::Touches;
 use super::{Dpor, Sequence, Tree};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
@@ -21,15 +21,15 @@ use std::sync::Arc;
 
 /// A hand's part in a search that several share.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct Sharing {
     /// The others; `None` if there are none, and never were.
     crew: Option<Arc<Crew>>,
     /// Which of them it is.
     number: usize,
     /// The places along the path, by step; `None` where nobody but one could go on. The last step is one.
-    places: Places,
+    places: SharedPath,
     /// The next steps of the sequence that the running execution follows from the last place: their tasks and places.
-    line: Line,
+    line: PlannedNodes,
     /// How many choices lead to and from the last of them: those are not the hand's own to change.
     pub(super) fixed: usize,
     /// Whether it is known what the step from there touches.
@@ -44,10 +44,10 @@ pub(super) struct Part {
     pub(super) unproved: bool,
 }
 
-impl Part {
+impl Sharing {
     /// A hand of these, with nothing at hand.
-    fn of(crew: Arc<Crew>, number: usize) -> Part {
-        Part {
+    fn of(crew: Arc<Crew>, number: usize) -> Sharing {
+        Sharing {
             crew: Some(crew),
             number,
             places: Vec::new(),
@@ -62,15 +62,15 @@ impl Part {
     }
 
     /// The only hand of a search that several shared, and that goes on.
-    pub(super) fn going_on(crew: Crew) -> Part {
-        Part::of(Arc::new(crew), 0)
+    pub(super) fn going_on(crew: Crew) -> Sharing {
+        Sharing::of(Arc::new(crew), 0)
     }
 
     /// Another part in the same search, of a hand that begins with nothing; this one begins with what `first` says, unless
     /// others are there already.
-    pub(super) fn fork(&mut self, first: impl FnOnce() -> Option<SavedHand>) -> Part {
+    pub(super) fn fork(&mut self, first: impl FnOnce() -> Option<SavedHand>) -> Sharing {
         let crew = self.crew.get_or_insert_with(|| {
-            let first = first().map(|hand| Left {
+            let first = first().map(|hand| Remaining {
                 hand,
                 places: Vec::new(),
                 line: Vec::new(),
@@ -79,7 +79,7 @@ impl Part {
             self.busy = first.is_some();
             Arc::new(Crew::new(first))
         });
-        let mut part = Part::of(crew.clone(), crew.add_hand());
+        let mut part = Sharing::of(crew.clone(), crew.add_hand());
         part.idle = true;
         part
     }
@@ -89,7 +89,7 @@ impl Part {
         let Some(crew) = &self.crew else {
             return;
         };
-        let left = self.busy.then(|| Left {
+        let left = self.busy.then(|| Remaining {
             hand: hand(),
             places: self.places.clone(),
             line: self.line.clone(),
@@ -110,7 +110,7 @@ impl Part {
 
     /// Where the path goes through a step, if others go on from there.
     #[inline]
-    pub(super) fn at(&self, depth: usize) -> Option<&At> {
+    pub(super) fn at(&self, depth: usize) -> Option<&Edge> {
         self.places.get(depth)?.as_ref()
     }
 
@@ -144,7 +144,7 @@ impl Part {
     }
 
     /// There is something to try at a place, below these and those of the path.
-    fn list(&self, depth: usize, above: &[At], place: &Arc<Place>) {
+    fn list(&self, depth: usize, above: &[Edge], place: &Arc<SharedNode>) {
         if place.is_unlisted()
             && let Some(crew) = &self.crew
         {
@@ -179,8 +179,8 @@ impl Part {
 
     /// Whether another hand waits and nothing is there for it.
     #[inline]
-    pub(super) fn hungry(&self) -> bool {
-        self.crew.as_ref().is_some_and(|crew| crew.hungry())
+    pub(super) fn has_idle_workers(&self) -> bool {
+        self.crew.as_ref().is_some_and(|crew| crew.has_idle_workers())
     }
 
     /// Waits for work; false if there will be none.
@@ -219,7 +219,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for Sharing {
     fn drop(&mut self) {
         if let Some(crew) = &self.crew {
             crew.remove_hand(self.busy, self.idle);
@@ -235,7 +235,7 @@ fn settled(choices: &[Choice]) -> usize {
 
 impl Dpor {
     /// The part of another hand on the search, which begins with nothing.
-    pub(super) fn fork_part(&mut self) -> Part {
+    pub(super) fn fork_part(&mut self) -> Sharing {
         if !self.begun && !self.is_over {
             self.begin();
         }
@@ -258,8 +258,8 @@ impl Dpor {
                 self.tell(trace);
             }
         }
-        if self.part.hungry() && !self.part.keeps {
-            self.give(plan, trace);
+        if self.part.has_idle_workers() && !self.part.keeps {
+            self.donate(plan, trace);
         }
     }
 
@@ -289,7 +289,7 @@ impl Dpor {
 
     /// Makes places of the path, down to the first step with something to try.
     #[cold]
-    fn give(&mut self, plan: &Plan, trace: &Trace) {
+    fn donate(&mut self, plan: &Plan, trace: &Trace) {
         let settled = settled(plan.choices());
         let from = self.part.places.len();
         let steps = self.nodes.len().min(trace.steps().len());
@@ -308,19 +308,19 @@ impl Dpor {
             }
             let touches = self.touches(depth, trace);
             let pending = std::mem::take(&mut self.nodes[depth].pending);
-            let place = Arc::new(Place::new(way.clone(), depth, touches, pending));
-            self.part.places.push(Some(At { place, branch: 0 }));
+            let place = Arc::new(SharedNode::new(way.clone(), depth, touches, pending));
+            self.part.places.push(Some(Edge { place, branch: 0 }));
         }
         (self.part.fixed, self.part.told) = (way.choices.len(), true);
         self.part.list_from(from);
     }
 
     /// The path down to a step, for others.
-    fn way_to(&self, last: usize, plan: &Plan) -> Arc<Way> {
+    fn way_to(&self, last: usize, plan: &Plan) -> Arc<Prefix> {
         let decided = self.nodes[..=last].iter().rev().find_map(|node| node.choice);
         let choices = decided.map_or(0, |choice| choice + 1);
         let candidates = self.nodes[last].candidates.end;
-        Arc::new(Way {
+        Arc::new(Prefix {
             choices: plan.choices()[..choices].to_vec(),
             nodes: self.nodes[..=last].iter().map(Node::passed).collect(),
             candidates: self.candidates[..candidates].to_vec(),
@@ -348,7 +348,7 @@ impl Dpor {
         let way = self.way_to(last, plan);
         for (depth, (task, place)) in (from..end).zip(line) {
             place.come_to(way.clone(), depth, self.touches(depth, trace));
-            self.part.places.push(Some(At { place, branch: 0 }));
+            self.part.places.push(Some(Edge { place, branch: 0 }));
             if task != self.nodes[depth].task {
                 break;
             }
@@ -379,7 +379,7 @@ impl Dpor {
         self.leave_to(0);
         self.examined.clear();
         (self.part.fixed, self.part.busy) = (0, false);
-        self.take_up(plan)
+        self.acquire(plan)
     }
 
     /// Leaves all of the path but so many steps.
@@ -391,18 +391,18 @@ impl Dpor {
     }
 
     /// Takes up work that another hand has given away, or left; false if there is none at the moment.
-    pub(super) fn take_up(&mut self, plan: &mut Plan) -> bool {
+    pub(super) fn acquire(&mut self, plan: &mut Plan) -> bool {
         self.part.begin();
         let crew = self.part.crew.as_ref();
         match crew.and_then(|crew| crew.take(self.part.number, &self.bound)) {
             None => false,
-            Some(Work::Left(left)) => self.take_over(*left, plan),
+            Some(Work::Remaining(left)) => self.take_over(*left, plan),
             Some(Work::Branch(open, branch)) => self.take_branch(open, branch, plan),
         }
     }
 
     /// Goes on with what another hand left.
-    fn take_over(&mut self, left: Left, plan: &mut Plan) -> bool {
+    fn take_over(&mut self, left: Remaining, plan: &mut Plan) -> bool {
         let path = self
             .resume(&left.hand)
             .expect("what is left was looked at when it was loaded");
@@ -430,7 +430,7 @@ impl Dpor {
             .extend_from_slice(&way.sleepers[..way.nodes[depth].sleepers]);
         let choices = way.nodes[depth].choice.map_or(0, |choice| choice + 1);
         plan.replace(&way.choices[..choices]);
-        self.part.places.push(Some(At {
+        self.part.places.push(Some(Edge {
             place,
             branch: branch.number,
         }));

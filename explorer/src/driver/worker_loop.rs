@@ -1,18 +1,18 @@
 //! One worker's part of an exploration: execution after execution, to the end.
 
 use super::checkpoint::Ending;
-use super::common::{AtHand, Common, End};
-use super::ledger::Tally;
+use super::shared::{End, Shared, WorkerState};
+use super::span_totals::Counts;
 use crate::attempts::{self, After, Attempts};
 use crate::judge;
 use crate::report::Finding;
 use crate::settings::search;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::journal::Journal;
-use intermezzo_engine::runtime::{Executed, Stop, Trouble, Worker};
+use intermezzo_engine::runtime::{Executed, Executor, Stop, Trouble};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
-use intermezzo_engine::strategy::{Parallel, Rank};
-use intermezzo_engine::trace::{Suits, Uncounted};
+use intermezzo_engine::strategy::{Parallel, SearchPosition};
+use intermezzo_engine::trace::{SoundReduction, Uncounted};
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::classic::maple::Session;
 
@@ -30,30 +30,30 @@ const UNSURE: &str = "an execution failed or was cut short, or it cannot be said
                       are the same";
 
 /// A worker at work.
-pub(super) struct Shift<'a> {
-    common: &'a Common<'a>,
+pub(super) struct WorkerLoop<'a> {
+    common: &'a Shared<'a>,
     program: (&'a str, &'a TestBinary),
     /// Which of the workers it is.
     number: usize,
-    worker: Worker,
+    worker: Executor,
     /// Where the span begins that it runs, and what that came to since it was last written down.
-    span: Rank,
-    tally: Tally,
+    span: SearchPosition,
+    tally: Counts,
     attempts: Attempts,
     /// Its traces that are in none of the counts yet.
     traces: Uncounted,
     /// Executions that it ran.
     executions: u64,
     /// What a program may do for the reduction that was asked for to suit it, and for the one at work.
-    asked: Suits,
-    planned: Suits,
+    asked: SoundReduction,
+    planned: SoundReduction,
     /// How often a weaker reduction had taken over when this one was at work.
     weakened: u32,
     /// How many more traces it may gather, beside the table of those that count.
     room_for_traces: usize,
     /// Executions and steps since the last look at the clock.
     since_look: (u64, u64),
-    presence: Presence<'a>,
+    presence: RunningGuard<'a>,
     /// Whether the last execution showed that a loop only waits, so that the search has to start anew; and how often it has.
     learned: bool,
     given_up: GivenUp,
@@ -67,12 +67,12 @@ pub(super) struct GivenUp {
 }
 
 /// Whether a worker is one of those who run; told to the others also if it panics.
-struct Presence<'a> {
-    common: &'a Common<'a>,
+struct RunningGuard<'a> {
+    common: &'a Shared<'a>,
     inside: bool,
 }
 
-impl Presence<'_> {
+impl RunningGuard<'_> {
     fn enter(&mut self) {
         self.common.gate.enter();
         self.inside = true;
@@ -84,7 +84,7 @@ impl Presence<'_> {
     }
 }
 
-impl Drop for Presence<'_> {
+impl Drop for RunningGuard<'_> {
     fn drop(&mut self) {
         if self.inside {
             // What it had at hand is lost.
@@ -105,22 +105,22 @@ pub(super) struct Done {
     pub(super) given_up: GivenUp,
 }
 
-impl<'a> Shift<'a> {
+impl<'a> WorkerLoop<'a> {
     /// A weaker reduction takes over where a program does what does not suit the one that is `asked` for.
     pub(super) fn new(
-        common: &'a Common<'a>,
+        common: &'a Shared<'a>,
         program: (&'a str, &'a TestBinary),
         number: usize,
-        worker: Worker,
-        asked: Suits,
-    ) -> Shift<'a> {
-        Shift {
+        worker: Executor,
+        asked: SoundReduction,
+    ) -> WorkerLoop<'a> {
+        WorkerLoop {
             common,
             program,
             number,
             worker,
-            span: Rank::default(),
-            tally: Tally::default(),
+            span: SearchPosition::default(),
+            tally: Counts::default(),
             attempts: Attempts::new(common.settings.retries),
             traces: Uncounted::default(),
             executions: 0,
@@ -129,7 +129,7 @@ impl<'a> Shift<'a> {
             weakened: 0,
             room_for_traces: common.settings.cache_bytes / TRACE_BYTES / common.settings.jobs,
             since_look: (0, 0),
-            presence: Presence {
+            presence: RunningGuard {
                 common,
                 inside: false,
             },
@@ -139,7 +139,7 @@ impl<'a> Shift<'a> {
     }
 
     /// Works until the search is over, or the exploration ends. Its monitors have not been told of that.
-    pub(super) fn run(mut self, test: &dyn Fn()) -> (Worker, Done) {
+    pub(super) fn run(mut self, test: &dyn Fn()) -> (Executor, Done) {
         self.presence.enter();
         if let Some(directory) = self.common.settings.journal.directory() {
             let journal = Journal::open(&directory, &self.schedule_so_far());
@@ -162,7 +162,7 @@ impl<'a> Shift<'a> {
             let more = self.attempts.prepare(&mut self.worker);
             if self.worker.strategy().needs().fallback {
                 self.common.allowed_begins(false);
-                self.weaken(Suits::SourceSets, Some(UNSURE));
+                self.fall_back(SoundReduction::SourceSets, Some(UNSURE));
                 continue;
             }
             if !more {
@@ -263,44 +263,47 @@ impl<'a> Shift<'a> {
         self.since_look.0 += 1;
         self.since_look.1 += executed.steps;
         self.learned = executed.learned;
-        let (mut suits, mut reason) = (executed.suits, None);
-        if self.common.several && suits < Suits::SourceSets && self.worker.chose_values() {
+        let (mut sound, mut reason) = (executed.sound, None);
+        if self.common.several && sound < SoundReduction::SourceSets && self.worker.chose_values() {
             // Workers that have wakeup trees in common take each step to be one, not one for each value.
-            (suits, reason) = (
-                Suits::SourceSets,
+            (sound, reason) = (
+                SoundReduction::SourceSets,
                 Some("the test chooses values, and several workers explore it"),
             );
         }
         if executed.scoping.region_unheeded && self.common.own && self.common.settings.chooses_reduction() {
-            (suits, reason) = (Suits::Nothing, Some("the test turns preemptions off in a region"));
+            (sound, reason) = (
+                SoundReduction::Nothing,
+                Some("the test turns preemptions off in a region"),
+            );
             // From here on it is heeded.
             self.tally.scoping.region_unheeded = false;
         }
-        if suits > self.planned && !executed.departed {
-            self.weaken(suits, reason);
+        if sound > self.planned && !executed.departed {
+            self.fall_back(sound, reason);
         }
     }
 
     /// A weaker reduction takes over, for all workers.
     #[cold]
-    fn weaken(&mut self, suits: Suits, reason: Option<&str>) {
+    fn fall_back(&mut self, sound: SoundReduction, reason: Option<&str>) {
         let drawn = self.worker.status(0).drawn;
         let reason = match reason {
             Some(reason) => reason.to_owned(),
-            None => match self.worker.unsuited(suits) {
+            None => match self.worker.unsound(sound) {
                 Some(operation) => format!("the test does what it does not suit: {operation}"),
                 None => "the test does what it does not suit".to_owned(),
             },
         };
-        self.common.weaken(suits, drawn, reason);
+        self.common.fall_back(sound, drawn, reason);
     }
 
     /// Goes on with the weaker reduction that took over; those who wait for work of the search before are told.
     #[cold]
     fn go_on_weaker(&mut self) {
         self.weakened = self.common.weakened();
-        if let Some((suits, hand)) = self.common.hand_on_weaker(self.number) {
-            self.planned = suits;
+        if let Some((sound, hand)) = self.common.hand_on_weaker(self.number) {
+            self.planned = sound;
             self.attempts.forget();
             self.stop();
             self.worker.restart(hand);
@@ -317,10 +320,10 @@ impl<'a> Shift<'a> {
         self.attempts.forget();
         self.given_up.times += 1;
         self.given_up.executions += self.tally.executions;
-        self.tally = Tally {
+        self.tally = Counts {
             departures: self.tally.departures,
             first_failure: self.tally.first_failure,
-            ..Tally::default()
+            ..Counts::default()
         };
         self.traces.clear();
         self.common.traces.clear();
@@ -336,9 +339,9 @@ impl<'a> Shift<'a> {
     }
 
     /// The place in the order of the search of the last execution, or of the one that was prepared.
-    fn rank(&mut self) -> Rank {
+    fn rank(&mut self) -> SearchPosition {
         if self.common.in_sequence {
-            Rank::of_number(self.executions)
+            SearchPosition::of_number(self.executions)
         } else {
             self.worker.rank()
         }
@@ -368,7 +371,10 @@ impl<'a> Shift<'a> {
             });
             self.tally.executions += 1;
             self.tally.first_failure = Some(1);
-            self.common.books().catalogue.add(&Rank::default(), found);
+            self.common
+                .books()
+                .catalogue
+                .add(&SearchPosition::default(), found);
             self.common.end(End::ForGood(ending));
         }
     }
@@ -443,7 +449,7 @@ impl<'a> Shift<'a> {
                 self.common.end(End::ForGood(Ending::Finding));
             } else {
                 // All that is left of the work at hand comes after it.
-                self.common.narrow();
+                self.common.stop_at_first_finding();
                 self.skip();
             }
         }
@@ -470,13 +476,13 @@ impl<'a> Shift<'a> {
     /// Writes down what the span came to.
     fn write_down(&mut self) {
         let tally = std::mem::take(&mut self.tally);
-        if tally != Tally::default() {
+        if tally != Counts::default() {
             self.common.books().ledger.add(&self.span, &tally);
         }
     }
 
     /// Leaves its state where another worker finds it.
-    fn lay_down(&mut self, search: Option<String>) {
+    fn publish(&mut self, search: Option<String>) {
         self.write_down();
         self.traces.count(&self.common.traces);
         let redundant = self.worker.redundant();
@@ -484,7 +490,7 @@ impl<'a> Shift<'a> {
         let mut books = self.common.books();
         // What it has of a search that a weaker one took over from counts no more.
         let counts = self.common.weakened() == self.weakened;
-        books.at_hand[self.number] = AtHand {
+        books.at_hand[self.number] = WorkerState {
             search: search.filter(|_| counts),
             redundant: if counts { redundant } else { 0 },
             unfitted,
@@ -503,7 +509,7 @@ impl<'a> Shift<'a> {
     #[cold]
     fn keep(&mut self) {
         let search = self.worker.save();
-        self.lay_down(search);
+        self.publish(search);
         let (common, hand) = (self.common, self.worker.strategy());
         if !common.keep(|| common.shared(self.number, hand)) {
             self.rest();
@@ -511,12 +517,12 @@ impl<'a> Shift<'a> {
     }
 
     fn leave(&mut self, search: Option<String>) {
-        self.lay_down(search);
+        self.publish(search);
         self.presence.leave();
     }
 
     /// The end: tells the other hands, and leaves.
-    fn rest_at_last(mut self) -> (Worker, Done) {
+    fn rest_at_last(mut self) -> (Executor, Done) {
         if self.common.ended().is_some() {
             self.stop();
         }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The path of the hand that came to places first, down to the deepest of them.
-pub(super) struct Way {
+pub(super) struct Prefix {
     pub(super) choices: Vec<Choice>,
     /// Its steps, without what is to be tried.
     pub(super) nodes: Vec<Node>,
@@ -30,7 +30,7 @@ pub(super) struct Way {
     pub(super) sleepers: Vec<Sleeper>,
 }
 
-impl Way {
+impl Prefix {
     /// Those who slept before a step when the way was made.
     pub(super) fn asleep(&self, depth: usize) -> &[Sleeper] {
         let next = self.nodes.get(depth + 1);
@@ -47,7 +47,7 @@ struct Taken {
     /// Its step as it was to be tried.
     tried: Tree,
     /// The next step of the sequence that it began; `None` if it was the last.
-    below: Option<Arc<Place>>,
+    below: Option<Arc<SharedNode>>,
 }
 
 /// What is known of the branches of a place.
@@ -90,24 +90,24 @@ impl Branches {
 }
 
 /// A step that several hands explore the alternatives of.
-pub(super) struct Place {
+pub(super) struct SharedNode {
     /// How one comes there, and which step of that way it is; nothing, until somebody did.
-    found: OnceLock<(Arc<Way>, usize)>,
+    found: OnceLock<(Arc<Prefix>, usize)>,
     branches: Mutex<Branches>,
 }
 
 /// A place, and which of its branches a path goes through.
 #[derive(Clone)]
-pub(super) struct At {
-    pub(super) place: Arc<Place>,
+pub(super) struct Edge {
+    pub(super) place: Arc<SharedNode>,
     pub(super) branch: usize,
 }
 
 /// The places along a path, by step; `None` where nobody but one can go on.
-pub(super) type Places = Vec<Option<At>>;
+pub(super) type SharedPath = Vec<Option<Edge>>;
 
 /// The tasks of the further steps of a sequence, and their places.
-pub(super) type Line = Vec<(u32, Arc<Place>)>;
+pub(super) type PlannedNodes = Vec<(u32, Arc<SharedNode>)>;
 
 /// A branch that a hand has taken.
 pub(super) struct Branch {
@@ -115,7 +115,7 @@ pub(super) struct Branch {
     pub(super) task: u32,
     pub(super) alternative: u32,
     /// The sequence that it begins.
-    pub(super) line: Line,
+    pub(super) line: PlannedNodes,
     /// The branches that were taken before.
     pub(super) sleepers: Vec<Sleeper>,
     /// Whether all who sleep at the place overslept.
@@ -123,7 +123,7 @@ pub(super) struct Branch {
 }
 
 /// Places for the first sequence of a tree; what else is in the tree is to be tried at them.
-fn line(mut tree: Tree) -> Line {
+fn line(mut tree: Tree) -> PlannedNodes {
     let mut steps = Vec::new();
     let mut own = Tree::default();
     while let Some(task) = tree.take_first(&mut own) {
@@ -139,7 +139,7 @@ fn line(mut tree: Tree) -> Line {
             tried,
             below: below.take(),
         };
-        let place = Arc::new(Place {
+        let place = Arc::new(SharedNode {
             found: OnceLock::new(),
             branches: Branches::new(first, pending),
         });
@@ -150,23 +150,23 @@ fn line(mut tree: Tree) -> Line {
     line
 }
 
-impl Place {
+impl SharedNode {
     /// A step of a way, of which a hand explores the branch of the task that takes it there.
-    pub(super) fn new(way: Arc<Way>, depth: usize, touches: Touches, pending: Tree) -> Place {
+    pub(super) fn new(way: Arc<Prefix>, depth: usize, touches: Touches, pending: Tree) -> SharedNode {
         let first = Taken {
             task: way.nodes[depth].task,
             touches: Some(touches),
             tried: Tree::default(),
             below: None,
         };
-        Place {
+        SharedNode {
             found: OnceLock::from((way, depth)),
             branches: Branches::new(first, pending),
         }
     }
 
     /// The hand that took the sequence that the place is a step of has come to it, and then taken a step that touches this.
-    pub(super) fn come_to(&self, way: Arc<Way>, depth: usize, touches: Touches) {
+    pub(super) fn come_to(&self, way: Arc<Prefix>, depth: usize, touches: Touches) {
         let first = &mut self.lock().taken[0];
         if first.task != way.nodes[depth].task {
             // What was wanted next was done on the way: from here on anything went.
@@ -183,7 +183,7 @@ impl Place {
     }
 
     /// How one comes there, and which step of that way it is.
-    pub(super) fn way(&self) -> Option<&(Arc<Way>, usize)> {
+    pub(super) fn way(&self) -> Option<&(Arc<Prefix>, usize)> {
         self.found.get()
     }
 
@@ -224,7 +224,7 @@ impl Place {
                 Some(Sleeper {
                     task: taken.task,
                     touches: taken.touches.clone()?,
-                    over_void: false,
+                    across_elided: false,
                     overslept: false,
                 })
             };
@@ -283,7 +283,7 @@ impl Place {
     }
 
     /// The places below that it alone knows of, maybe.
-    fn take_below(&mut self) -> Vec<Arc<Place>> {
+    fn take_below(&mut self) -> Vec<Arc<SharedNode>> {
         let branches = self.branches.get_mut().unwrap_or_else(PoisonError::into_inner);
         let below = branches.taken.iter_mut().filter_map(|taken| taken.below.take());
         below.collect()
@@ -313,12 +313,12 @@ struct SavedTaken {
     below: Option<usize>,
 }
 
-impl Place {
+impl SharedNode {
     /// The place, to be saved, where ways and places have these numbers.
     pub(super) fn saved(
         &self,
-        mut number_of_way: impl FnMut(&Arc<Way>) -> usize,
-        mut number_of_place: impl FnMut(&Arc<Place>) -> usize,
+        mut number_of_way: impl FnMut(&Arc<Prefix>) -> usize,
+        mut number_of_place: impl FnMut(&Arc<SharedNode>) -> usize,
     ) -> SavedPlace {
         let branches = self.lock();
         let taken = branches.taken.iter().map(|taken| SavedTaken {
@@ -338,9 +338,9 @@ impl Place {
     /// The place that was saved, by these ways and places of numbers; `None` if that cannot be.
     pub(super) fn restored(
         saved: &SavedPlace,
-        ways: &[Arc<Way>],
-        place: impl Fn(usize) -> Option<Arc<Place>>,
-    ) -> Option<Place> {
+        ways: &[Arc<Prefix>],
+        place: impl Fn(usize) -> Option<Arc<SharedNode>>,
+    ) -> Option<SharedNode> {
         let taken = |saved: &SavedTaken| {
             let touches = saved.touches.as_ref().map(restored_touches);
             Some(Taken {
@@ -373,7 +373,7 @@ impl Place {
             listed: false,
         };
         // Somebody took the first branch of each.
-        (!branches.taken.is_empty()).then(|| Place {
+        (!branches.taken.is_empty()).then(|| SharedNode {
             found,
             branches: Mutex::new(branches),
         })
@@ -381,11 +381,11 @@ impl Place {
 
     /// Whether the place is this step of the way, as far as it matters to who goes on from it: the same candidates, at the
     /// same choice.
-    pub(super) fn is_on(&self, way: &Way, step: usize) -> bool {
+    pub(super) fn is_on(&self, way: &Prefix, step: usize) -> bool {
         let (Some((own, depth)), Some(there)) = (self.way(), way.nodes.get(step)) else {
             return false;
         };
-        let tasks = |way: &Way, node: &Node| -> Vec<u32> {
+        let tasks = |way: &Prefix, node: &Node| -> Vec<u32> {
             let candidates = &way.candidates[node.candidates.clone()];
             candidates.iter().map(|candidate| candidate.task).collect()
         };
@@ -399,7 +399,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for SharedNode {
     /// One by one, for there may be many below each other.
     fn drop(&mut self) {
         let mut left = self.take_below();
@@ -412,9 +412,9 @@ impl Drop for Place {
 }
 
 /// Where a sequence was added: the places that it was added below, and the one that it was added to.
-type Added = (Vec<At>, Arc<Place>);
+type Added = (Vec<Edge>, Arc<SharedNode>);
 
-impl At {
+impl Edge {
     /// Adds a sequence found below this branch: to the place, or below a branch taken later with which it may as well begin.
     /// Where; `None` if it is come to anyway. And whether that cannot be relied on, as with [`Tree::insert`].
     pub(super) fn insert(
@@ -443,7 +443,7 @@ impl At {
                 return (None, unsure);
             };
             drop(branches);
-            above.push(At { place, branch });
+            above.push(Edge { place, branch });
             (place, from) = (below, 0);
         }
     }

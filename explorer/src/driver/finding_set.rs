@@ -2,7 +2,7 @@
 //! often. Warnings are listed beside errors, and take no place from them.
 
 use crate::report::Finding;
-use intermezzo_engine::strategy::Rank;
+use intermezzo_engine::strategy::SearchPosition;
 use intermezzo_sdk::FindingKind;
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) const FINDINGS_MAX: usize = 100;
 
 /// The findings of an exploration.
-pub(super) struct Catalogue {
+pub(super) struct FindingSet {
     /// Whether nothing counts beyond the first execution that shows an error.
     first_only: bool,
     /// At most [`FINDINGS_MAX`], in no order.
@@ -21,20 +21,20 @@ pub(super) struct Catalogue {
 
 /// A finding and its place: its execution's, and its own among those of the same execution.
 pub(super) struct Listed {
-    pub(super) place: (Rank, usize),
+    pub(super) place: (SearchPosition, usize),
     pub(super) finding: Finding,
 }
 
 impl Listed {
     /// The order in which findings are listed.
-    fn order(&self) -> (bool, &(Rank, usize)) {
+    fn order(&self) -> (bool, &(SearchPosition, usize)) {
         (!self.finding.is_error(), &self.place)
     }
 }
 
-impl Catalogue {
-    pub(super) fn new(first_only: bool) -> Catalogue {
-        Catalogue {
+impl FindingSet {
+    pub(super) fn new(first_only: bool) -> FindingSet {
+        FindingSet {
             first_only,
             listed: Vec::new(),
             others: BTreeMap::new(),
@@ -42,7 +42,7 @@ impl Catalogue {
     }
 
     /// The place of the first execution that showed an error.
-    pub(super) fn first(&self) -> Option<&Rank> {
+    pub(super) fn first(&self) -> Option<&SearchPosition> {
         self.errors().map(|listed| &listed.place.0).min()
     }
 
@@ -61,7 +61,7 @@ impl Catalogue {
     }
 
     /// Adds what the execution at `rank` showed.
-    pub(super) fn add(&mut self, rank: &Rank, found: Vec<Finding>) {
+    pub(super) fn add(&mut self, rank: &SearchPosition, found: Vec<Finding>) {
         if self.first_only && !found.is_empty() {
             let first = self.first();
             if first.is_some_and(|first| first < rank) {
@@ -76,7 +76,7 @@ impl Catalogue {
         }
     }
 
-    fn add_one(&mut self, place: (Rank, usize), mut finding: Finding) {
+    fn add_one(&mut self, place: (SearchPosition, usize), mut finding: Finding) {
         let same = |listed: &&mut Listed| listed.finding.says(&finding);
         if let Some(known) = self.listed.iter_mut().find(same) {
             finding.count += known.finding.count;
@@ -134,7 +134,7 @@ mod tests {
         Finding::bare(FindingKind::Panic, &message.to_string())
     }
 
-    fn listed(catalogue: Catalogue) -> Vec<(String, u64)> {
+    fn listed(catalogue: FindingSet) -> Vec<(String, u64)> {
         let (findings, _) = catalogue.into_findings();
         findings
             .into_iter()
@@ -145,9 +145,14 @@ mod tests {
     /// In whatever order executions come, the list is that of a single worker.
     #[test]
     fn the_order_in_which_findings_come_does_not_matter() {
-        let execution = |number: u64| (Rank::of_number(number), vec![finding(number * 37 % 150)]);
+        let execution = |number: u64| {
+            (
+                SearchPosition::of_number(number),
+                vec![finding(number * 37 % 150)],
+            )
+        };
         let taken = |numbers: &mut dyn Iterator<Item = u64>| {
-            let mut catalogue = Catalogue::new(false);
+            let mut catalogue = FindingSet::new(false);
             for number in numbers {
                 let (rank, found) = execution(number);
                 catalogue.add(&rank, found);
@@ -171,14 +176,14 @@ mod tests {
 
     #[test]
     fn warnings_take_no_place_from_errors() {
-        let mut catalogue = Catalogue::new(true);
+        let mut catalogue = FindingSet::new(true);
         for number in 0..150 {
-            catalogue.add(&Rank::of_number(number), vec![warning(number)]);
+            catalogue.add(&SearchPosition::of_number(number), vec![warning(number)]);
         }
         assert_eq!((catalogue.first(), catalogue.len()), (None, 0));
         let found = vec![warning(3), finding(3), finding(4)];
-        catalogue.add(&Rank::of_number(150), found);
-        catalogue.add(&Rank::of_number(151), vec![warning(3)]);
+        catalogue.add(&SearchPosition::of_number(150), found);
+        catalogue.add(&SearchPosition::of_number(151), vec![warning(3)]);
         let listed = listed(catalogue);
         assert_eq!(listed.len(), FINDINGS_MAX);
         let expected = [("3", 1), ("4", 1), ("0", 1), ("1", 1), ("2", 1), ("3", 2)];
@@ -191,10 +196,10 @@ mod tests {
     /// What lies beyond the first error was not to be run.
     #[test]
     fn warnings_beyond_the_first_error_do_not_count() {
-        let mut catalogue = Catalogue::new(true);
-        catalogue.add(&Rank::of_number(9), vec![warning(9)]);
-        catalogue.add(&Rank::of_number(2), vec![warning(2)]);
-        catalogue.add(&Rank::of_number(5), vec![finding(5), warning(5)]);
+        let mut catalogue = FindingSet::new(true);
+        catalogue.add(&SearchPosition::of_number(9), vec![warning(9)]);
+        catalogue.add(&SearchPosition::of_number(2), vec![warning(2)]);
+        catalogue.add(&SearchPosition::of_number(5), vec![finding(5), warning(5)]);
         let expected = [("5", 1), ("2", 1), ("5", 1)];
         assert_eq!(
             listed(catalogue),
@@ -204,14 +209,14 @@ mod tests {
 
     #[test]
     fn only_the_first_execution_may_count() {
-        let mut catalogue = Catalogue::new(true);
+        let mut catalogue = FindingSet::new(true);
         for number in [5, 3, 4, 3] {
             catalogue.add(
-                &Rank::of_number(number),
+                &SearchPosition::of_number(number),
                 vec![finding(number), finding(number + 10)],
             );
         }
-        assert_eq!(catalogue.first(), Some(&Rank::of_number(3)));
+        assert_eq!(catalogue.first(), Some(&SearchPosition::of_number(3)));
         assert_eq!(listed(catalogue), [("3".into(), 2), ("13".into(), 2)]);
     }
 }

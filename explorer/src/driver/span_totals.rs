@@ -6,7 +6,7 @@
 use crate::attempts::Departures;
 use intermezzo_engine::described::BreakpointFigures;
 use intermezzo_engine::runtime::{Capped, Executed, Scoping};
-use intermezzo_engine::strategy::Rank;
+use intermezzo_engine::strategy::SearchPosition;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 
@@ -60,7 +60,7 @@ impl PartialEq for TracesRun {
 
 /// What executions that follow each other came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Tally {
+pub(super) struct Counts {
     pub(super) executions: u64,
     /// Of those, the ones that came to an end of their own.
     pub(super) complete: u64,
@@ -97,7 +97,7 @@ pub(super) struct Tally {
     pub(super) traces: TracesRun,
 }
 
-impl Tally {
+impl Counts {
     /// Adds an execution, which is complete or not.
     #[inline]
     pub(super) fn count(&mut self, executed: &Executed, complete: bool) {
@@ -149,7 +149,7 @@ impl Tally {
     }
 
     /// Adds what followed.
-    pub(super) fn append(&mut self, later: &Tally) {
+    pub(super) fn append(&mut self, later: &Counts) {
         let failure = later.first_failure.map(|number| self.executions + number);
         self.first_failure = self.first_failure.or(failure);
         self.traces.append(&later.traces);
@@ -175,15 +175,15 @@ impl Tally {
 
 /// Spans, by where they begin.
 #[derive(Default)]
-pub(super) struct Ledger {
-    spans: BTreeMap<Rank, Tally>,
+pub(super) struct SpanTotals {
+    spans: BTreeMap<SearchPosition, Counts>,
     /// Rounds before this one are one span each, or fewer.
     folded: u32,
 }
 
-impl Ledger {
+impl SpanTotals {
     /// Adds to the span that begins there.
-    pub(super) fn add(&mut self, begin: &Rank, tally: &Tally) {
+    pub(super) fn add(&mut self, begin: &SearchPosition, tally: &Counts) {
         // A worker may come with a span of the last round when another has begun this one, but not later.
         if begin.round().saturating_sub(1) > self.folded {
             self.fold(begin.round() - 1);
@@ -197,7 +197,7 @@ impl Ledger {
     /// Makes one span of all that belong to rounds before `round`: these are complete.
     fn fold(&mut self, round: u32) {
         self.folded = round;
-        let later = self.spans.split_off(&Rank::of_choices(round, &[]));
+        let later = self.spans.split_off(&SearchPosition::of_choices(round, &[]));
         let earlier = std::mem::replace(&mut self.spans, later);
         let total = total(earlier.values());
         if let Some((begin, _)) = earlier.into_iter().next() {
@@ -206,7 +206,7 @@ impl Ledger {
     }
 
     /// What all came to; or, if a last execution is given, all up to that one, with which its span must end.
-    pub(super) fn total(&self, last: Option<&Rank>) -> Tally {
+    pub(super) fn total(&self, last: Option<&SearchPosition>) -> Counts {
         match last {
             Some(last) => total(self.spans.range(..=last).map(|(_, tally)| tally)),
             None => total(self.spans.values()),
@@ -214,13 +214,13 @@ impl Ledger {
     }
 
     /// The spans, to be saved.
-    pub(super) fn spans(&self) -> impl Iterator<Item = (&Rank, &Tally)> {
+    pub(super) fn spans(&self) -> impl Iterator<Item = (&SearchPosition, &Counts)> {
         self.spans.iter()
     }
 }
 
-fn total<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Tally {
-    tallies.fold(Tally::default(), |mut sum, tally| {
+fn total<'a>(tallies: impl Iterator<Item = &'a Counts>) -> Counts {
+    tallies.fold(Counts::default(), |mut sum, tally| {
         sum.append(tally);
         sum
     })
@@ -230,18 +230,18 @@ fn total<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Tally {
 mod tests {
     use super::*;
 
-    fn tally(executions: u64, first_failure: Option<u64>) -> Tally {
-        Tally {
+    fn tally(executions: u64, first_failure: Option<u64>) -> Counts {
+        Counts {
             executions,
             first_failure,
-            ..Tally::default()
+            ..Counts::default()
         }
     }
 
     #[test]
     fn spans_add_up_in_their_order() {
-        let mut ledger = Ledger::default();
-        let at = Rank::of_number;
+        let mut ledger = SpanTotals::default();
+        let at = SearchPosition::of_number;
         ledger.add(&at(20), &tally(5, Some(2)));
         ledger.add(&at(0), &tally(10, None));
         ledger.add(&at(30), &tally(1, Some(1)));
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn rounds_that_are_over_are_one_span() {
-        let mut ledger = Ledger::default();
+        let mut ledger = SpanTotals::default();
         for round in 0..5 {
             for taken in [2, 0, 1] {
                 let choice = intermezzo_engine::schedule::Choice {
@@ -263,7 +263,7 @@ mod tests {
                     taken,
                 };
                 let found = (round == 1 && taken == 1).then_some(1);
-                ledger.add(&Rank::of_choices(round, &[choice]), &tally(10, found));
+                ledger.add(&SearchPosition::of_choices(round, &[choice]), &tally(10, found));
             }
         }
         assert_eq!(ledger.total(None), tally(150, Some(41)));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// closed that is not the last, that is part of the step before; and when a task has ended depends on whichever
 /// step was the last that it waited for. Random programs that did so showed that something was missed, rarely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Suits {
+pub enum SoundReduction {
     /// Wakeup trees, which plan whole sequences of steps.
     #[default]
     WakeupTrees,
@@ -22,9 +22,9 @@ pub enum Suits {
     Nothing,
 }
 
-impl Suits {
+impl SoundReduction {
     /// What an operation needs.
-    pub const fn of(op: SyncVarOp) -> Suits {
+    pub const fn of(op: SyncVarOp) -> SoundReduction {
         match op {
             SyncVarOp::TaskCheck
             | SyncVarOp::SharedAcquire
@@ -32,8 +32,8 @@ impl Suits {
             | SyncVarOp::ChannelSend
             | SyncVarOp::ChannelReceive
             | SyncVarOp::ChannelTryFailed
-            | SyncVarOp::ChannelClose => Suits::Caching,
-            _ => Suits::WakeupTrees,
+            | SyncVarOp::ChannelClose => SoundReduction::Caching,
+            _ => SoundReduction::WakeupTrees,
         }
     }
 }

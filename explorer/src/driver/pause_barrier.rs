@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Counts the workers that run.
 #[derive(Default)]
-pub(super) struct Gate {
+pub(super) struct PauseBarrier {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -16,7 +16,7 @@ struct State {
     closed: bool,
 }
 
-impl Gate {
+impl PauseBarrier {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

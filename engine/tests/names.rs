@@ -1,7 +1,7 @@
 //! An operation has one name in all executions, whatever numbers its variables have.
 
 use intermezzo_engine::strategy::{ChoicePoint, Needs, Plan, SoFar, Status, Strategy};
-use intermezzo_engine::trace::{Analysis, Key, Name, Trace};
+use intermezzo_engine::trace::{Analysis, Key, StableOpId, Trace};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Coverage, Environment, Explorer, thread};
 use intermezzo_search::kinds::StrategyKind;
@@ -17,7 +17,7 @@ const SLOTS: usize = 7;
 /// The slots that the running execution has touched, in order.
 type Deeds = Arc<Mutex<Vec<usize>>>;
 /// What operations of each name touched: which slots, and by which keys.
-type Touched = Arc<Mutex<BTreeMap<Name, (BTreeSet<usize>, BTreeSet<Key>)>>>;
+type Touched = Arc<Mutex<BTreeMap<StableOpId, (BTreeSet<usize>, BTreeSet<Key>)>>>;
 
 /// A random walk that notes the names of what was done.
 struct Naming {
@@ -33,8 +33,8 @@ impl Strategy for Naming {
             .filter(|&step| trace.steps()[step].task != 0 && !trace.touches(step).is_empty());
         let mut named = 0;
         for (step, slot) in of_tasks.zip(&deeds) {
-            if let Some(name) = trace.name(step) {
-                assert_eq!(trace.step_of(name.task, name.local), Some(step));
+            if let Some(name) = trace.stable_id(step) {
+                assert_eq!(trace.step_of(name.task, name.index), Some(step));
                 let mut touched = self.touched.lock().unwrap();
                 let (slots, keys) = touched.entry(name).or_default();
                 slots.insert(*slot);

@@ -472,7 +472,7 @@ fn finding_event(event: &EventLine) -> FindingEvent {
             SyncVarOp::CondvarWake | SyncVarOp::Park if event.read == 1 => {
                 format!("{} for no reason", event.op)
             }
-            op if event.void => format!("{op}, in vain"),
+            op if event.elided => format!("{op}, in vain"),
             op => op.name().into(),
         },
         order: match event.order {

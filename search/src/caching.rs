@@ -107,7 +107,7 @@ impl Caching {
             return by_anyone.is_some();
         }
         let going_on = if point.preempts { point.task(0) } else { None };
-        let by_this_one = fewest_before(point.trace().standing(&[], going_on.map(|task| task.0)));
+        let by_this_one = fewest_before(point.trace().state_fingerprint(&[], going_on.map(|task| task.0)));
         by_anyone.is_some_and(|before| before < mine) || by_this_one.is_some_and(|before| before <= mine)
     }
 }

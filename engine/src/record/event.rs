@@ -24,7 +24,7 @@ pub struct Event {
     /// Its memory order.
     pub order: MemoryOrder,
     /// Whether it counts as not having happened: a loop waited in vain.
-    pub void: bool,
+    pub elided: bool,
 }
 
 impl Event {
@@ -97,7 +97,7 @@ impl Events {
         let entry = &mut self.entries[self.used];
         if self.used < self.known {
             // What else there is to it was compared.
-            (entry.read, entry.written, entry.void) = (event.read, event.written, event.void);
+            (entry.read, entry.written, entry.elided) = (event.read, event.written, event.elided);
         } else {
             *entry = event;
         }
@@ -130,18 +130,18 @@ impl Events {
             var: 0,
             op: SyncVarOp::TaskBegin,
             order: MemoryOrder::None,
-            void: false,
+            elided: false,
         };
         self.entries.resize((2 * self.entries.len()).max(64), blank);
     }
 
     /// Marks the events of a task from number `first` on as void.
-    pub(crate) fn void(&mut self, task: u32, first: usize) {
+    pub(crate) fn elided(&mut self, task: u32, first: usize) {
         let since = &mut self.entries[first..self.used];
         since
             .iter_mut()
             .filter(|event| event.task == task)
-            .for_each(|event| event.void = true);
+            .for_each(|event| event.elided = true);
     }
 
     /// How many there are so far.

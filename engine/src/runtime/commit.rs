@@ -56,7 +56,7 @@ impl Engine {
             var: access.var,
             op: access.op,
             order: access.order,
-            void: false,
+            elided: false,
         });
         if rt.listening.intersects(AFTER) {
             self.tell_access();

@@ -418,8 +418,8 @@ impl Runtime {
         self.also.clear();
         (self.waited, self.after_all) = (None, false);
         while let Some((task, first_event)) = self.spins.next_void_round() {
-            self.events.void(task, first_event);
-            self.trace.void(task, first_event, &self.vars, &self.tasks);
+            self.events.elided(task, first_event);
+            self.trace.elided(task, first_event, &self.vars, &self.tasks);
         }
         true
     }

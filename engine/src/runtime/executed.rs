@@ -171,7 +171,7 @@ pub struct EventLine {
     /// Where in the source it was called, as `file:line:column`.
     pub site: String,
     /// Whether it counts as not having happened.
-    pub void: bool,
+    pub elided: bool,
     /// Whether the task of the event before was preempted.
     pub preempts: bool,
 }

@@ -126,7 +126,7 @@ impl Executor {
                 unsound: None,
                 strategy,
                 trace: if known_loops.is_some() {
-                    Trace::with_voids(needs.analysis)
+                    Trace::with_elided(needs.analysis)
                 } else {
                     Trace::new(needs.analysis)
                 },

@@ -107,7 +107,7 @@ impl Runtime {
                     SyncVarOp::TaskBegin | SyncVarOp::TaskEnd if event.task == 0 => String::new(),
                     _ => site_name(event.site),
                 },
-                void: event.void,
+                elided: event.elided,
                 preempts: self.events.preempts(at),
             })
             .collect();

@@ -104,7 +104,7 @@ pub(super) struct Spins {
     /// Loops that are assumed to only wait; `None` if none are.
     known: Option<Box<KnownLoops>>,
     /// Rounds in the step under way that are to be void: whose, and from which event on.
-    void_rounds: Vec<(u32, usize)>,
+    elided_rounds: Vec<(u32, usize)>,
 }
 
 impl Spins {
@@ -113,7 +113,7 @@ impl Spins {
         Spins {
             on,
             known: known.map(|known| Box::new(KnownLoops::new(known))),
-            void_rounds: Vec::new(),
+            elided_rounds: Vec::new(),
             rounds: Vec::new(),
             parked: TaskSet::default(),
             looked: 0,
@@ -134,7 +134,7 @@ impl Spins {
             rounds.ends = false;
             rounds.first_event = 0;
         }
-        self.void_rounds.clear();
+        self.elided_rounds.clear();
         if let Some(known) = &mut self.known {
             known.forget();
         }
@@ -189,7 +189,7 @@ impl Spins {
 
     /// A round that the step under way made void, if there is one more: whose, and from which event on.
     pub(super) fn next_void_round(&mut self) -> Option<(u32, usize)> {
-        self.void_rounds.pop()
+        self.elided_rounds.pop()
     }
 
     /// Whether the yield of the last step is to count as none. Says so once.
@@ -364,9 +364,9 @@ impl Runtime {
     fn iteration_failed(&mut self, task: u32, first_event: usize) {
         if self.spins.known.is_some() && self.steps >= self.observe_from && !self.spins.last_rounds {
             // Steps before may belong to it: the trace takes up the round first, and then takes it out.
-            self.spins.void_rounds.push((task, first_event));
+            self.spins.elided_rounds.push((task, first_event));
         } else {
-            self.events.void(task, first_event);
+            self.events.elided(task, first_event);
         }
     }
 

@@ -14,42 +14,42 @@
 //! the touched key held before. The sum does not depend on the order of steps that commute, so equal traces have equal
 //! fingerprints; 128 bits keep different ones apart. No name and no address enters it.
 
-mod access;
-mod accesses;
 mod blocked;
-mod facts;
+mod dependence;
+mod elided;
+mod fingerprint_batch;
+mod fingerprints;
+mod footprint;
+mod hash;
+mod last_access;
 mod lock;
-mod mix;
-mod name;
+mod op_info;
 mod order;
 mod race;
-mod set;
 mod soundness;
+mod stable_id;
 mod step;
-mod touching;
-mod uncounted;
-mod voids;
 
-pub use access::class_of;
-pub use access::{Class, Key, Touch, conflict};
-pub use accesses::is_access;
 pub use blocked::{Blocked, Ending};
+pub use dependence::class_of;
+pub use dependence::{Class, Key, Touch, conflict};
+use elided::Elided;
+pub use fingerprint_batch::FingerprintBatch;
+pub use fingerprints::{Fingerprints, Saved};
+pub use last_access::is_access;
 pub use lock::{Lock, lock};
-pub use name::Name;
 pub use race::Race;
-pub use set::{Fingerprints, Saved};
 pub use soundness::SoundReduction;
+pub use stable_id::StableOpId;
 pub use step::Aside;
 pub use step::StepEnd;
 pub use step::{NOTHING, Step};
-pub use uncounted::Uncounted;
-use voids::Voids;
 
 use crate::record::{Event, Gates, Task, Vars};
-use facts::{APART, COUNTS, ENDS, Facts, SHOWS, TAKES_SHARE};
+pub use hash::hash64;
+use hash::hash128;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
-pub use mix::mix;
-use mix::mix_wide;
+use op_info::{APART, COUNTS, ENDS, OpInfo, SHOWS, TAKES_SHARE};
 use smallvec::SmallVec;
 
 /// No entry.
@@ -75,7 +75,7 @@ pub enum Analysis {
 struct Entry {
     task: u32,
     /// The how-manieth of its task, from 1.
-    local: u32,
+    index: u32,
     /// The step it belongs to.
     step: u32,
     /// The entry of the same task before it.
@@ -89,9 +89,9 @@ struct Entry {
 struct Toucher {
     entry: u32,
     task: u32,
-    local: u32,
+    index: u32,
     op: SyncVarOp,
-    facts: Facts,
+    facts: OpInfo,
     /// What tells the entry from all others of the execution.
     identity: u64,
 }
@@ -112,7 +112,7 @@ struct Touched {
     entry: u32,
     /// The entry's task, and the how-manieth of that it is.
     task: u32,
-    local: u32,
+    index: u32,
     class: Class,
     /// Which gates of the variable were open before; what a waiting operation needs to have been possible then.
     open: Gates,
@@ -152,7 +152,7 @@ pub struct Trace {
     ending: Ending,
     blocked: Vec<Blocked>,
     /// What is needed to take out rounds that count as not having happened, if any may.
-    voids: Option<Box<Voids>>,
+    elided: Option<Box<Elided>>,
     /// Steps that left one share of a value whose end runs code, and the key of its counts.
     last_shares: Vec<(u32, Key)>,
 }
@@ -167,9 +167,9 @@ impl Trace {
     }
 
     /// As `new`, and steps can be made void.
-    pub(crate) fn with_voids(detail: Analysis) -> Trace {
+    pub(crate) fn with_elided(detail: Analysis) -> Trace {
         Trace {
-            voids: Some(Box::default()),
+            elided: Some(Box::default()),
             ..Trace::new(detail)
         }
     }
@@ -177,7 +177,7 @@ impl Trace {
     /// A trace that holds nothing and works out so much; steps can be made void if they can here.
     pub fn anew(&self, detail: Analysis) -> Trace {
         Trace {
-            voids: self.voids.is_some().then(Box::default),
+            elided: self.elided.is_some().then(Box::default),
             ..Trace::new(detail)
         }
     }
@@ -224,7 +224,7 @@ impl Trace {
             .rev()
             .take_while(|step| step.choices_end > choices);
         self.take_back_to(self.steps.len() - beyond.count());
-        if self.voids.is_some() {
+        if self.elided.is_some() {
             self.put_back_rounds(vars, tasks);
         }
     }
@@ -232,15 +232,15 @@ impl Trace {
     /// Takes back all steps.
     pub fn clear(&mut self) {
         self.take_back_to(0);
-        if let Some(voids) = &mut self.voids {
-            **voids = Voids::default();
+        if let Some(elided) = &mut self.elided {
+            **elided = Elided::default();
         }
     }
 
     /// Takes back all steps but so many, for good.
     fn take_back_to(&mut self, steps: usize) {
-        if let Some(voids) = &mut self.voids {
-            (steps..self.steps.len()).for_each(|_| voids.take_back());
+        if let Some(elided) = &mut self.elided {
+            (steps..self.steps.len()).for_each(|_| elided.undo());
         }
         self.take_back_steps(steps);
         while self
@@ -255,30 +255,21 @@ impl Trace {
         let Some(&step) = self.steps.get(steps) else {
             return;
         };
-        let mut take_back = |touch| take_back_touch(&mut self.keys, &mut self.gates, touch);
+        let mut undo = |touch| take_back_touch(&mut self.keys, &mut self.gates, touch);
         // From the end, since a variable has several keys, and the first touch of any has its gates.
         for number in (steps..self.steps.len()).rev() {
             if self.followed.len() == step.followed as usize {
                 break;
             }
             let (followed, touches) = (self.steps[number].followed, self.steps[number].touches);
-            self.followed
-                .drain(followed as usize..)
-                .rev()
-                .for_each(&mut take_back);
-            self.touches
-                .drain(touches as usize..)
-                .rev()
-                .for_each(&mut take_back);
+            self.followed.drain(followed as usize..).rev().for_each(&mut undo);
+            self.touches.drain(touches as usize..).rev().for_each(&mut undo);
         }
-        self.touches
-            .drain(step.touches as usize..)
-            .rev()
-            .for_each(take_back);
+        self.touches.drain(step.touches as usize..).rev().for_each(undo);
         self.steps.truncate(steps);
         for entry in self.entries[step.entries as usize..].iter().rev() {
             let task = &mut self.tasks[entry.task as usize];
-            (task.head, task.entries) = (entry.before, entry.local - 1);
+            (task.head, task.entries) = (entry.before, entry.index - 1);
         }
         self.entries.truncate(step.entries as usize);
         self.races.truncate(step.races as usize);
@@ -291,7 +282,7 @@ impl Trace {
         for at in self.steps.last().map_or(0, |step| step.touches as usize)..self.touches.len() {
             self.take_over(at, end);
         }
-        if self.voids.is_some() {
+        if self.elided.is_some() {
             self.record(end);
         }
     }
@@ -300,7 +291,7 @@ impl Trace {
     /// step is the last, a join, since nothing comes after it.
     #[inline(always)]
     fn tells_nothing(&self, event: &Event, is_last: bool) -> bool {
-        Facts::of(event.op).any(ENDS)
+        OpInfo::of(event.op).any(ENDS)
             && self.detail < Analysis::Waits
             && (is_last || event.op == SyncVarOp::TaskEnd)
     }
@@ -310,11 +301,11 @@ impl Trace {
     #[inline(always)]
     pub fn is_plain(&self, task: u32, event: &Event, others: &[Event], is_last: bool) -> bool {
         others.iter().all(|event| self.tells_nothing(event, is_last))
-            && Facts::of(event.op).are_plain()
+            && OpInfo::of(event.op).are_plain()
             && event.var != SyncVar::NONE.0
             && event.task == task
-            && !event.void
-            && self.voids.is_none()
+            && !event.elided
+            && self.elided.is_none()
     }
 
     /// The same as `add` of a plain step that touched nothing else: most are. Inlined, so that the step's parts are not put
@@ -342,7 +333,7 @@ impl Trace {
             touches: self.touches.len() as u32,
             followed: self.followed.len() as u32,
             vars: end.vars.count() as u32,
-            local: NOTHING,
+            index: NOTHING,
             events_end: end.events_end,
             choices_end: end.choices,
             races: self.races.len() as u32,
@@ -430,11 +421,11 @@ impl Trace {
         also: &[Touch],
         end: &StepEnd<'_>,
     ) {
-        let Event { task, op, void, .. } = *event;
-        let mut facts = Facts::of(op);
+        let Event { task, op, elided, .. } = *event;
+        let mut facts = OpInfo::of(op);
         if PLAIN {
             facts = facts.plain();
-        } else if void || op == SyncVarOp::TaskEnd && self.detail < Analysis::Waits && also.is_empty() {
+        } else if elided || op == SyncVarOp::TaskEnd && self.detail < Analysis::Waits && also.is_empty() {
             return;
         }
         let shown = if facts.any(SHOWS) { event.read } else { 0 };
@@ -451,15 +442,15 @@ impl Trace {
         }
         let entry = self.entries.len() as u32;
         let tracked = self.track(task, end);
-        let (before, local) = (tracked.head, tracked.entries + 1);
-        (tracked.head, tracked.entries) = (entry, local);
+        let (before, index) = (tracked.head, tracked.entries + 1);
+        (tracked.head, tracked.entries) = (entry, index);
         let by = Toucher {
             entry,
             task,
-            local,
+            index,
             op,
             facts,
-            identity: mix(tracked.lineage, u64::from(local)),
+            identity: hash64(tracked.lineage, u64::from(index)),
         };
         // Such a look is an access all the same, though it touches nothing.
         let key = Key::of(
@@ -472,7 +463,7 @@ impl Trace {
         );
         self.entries.push(Entry {
             task,
-            local,
+            index,
             step: self.steps.len() as u32,
             before,
             op,
@@ -482,11 +473,11 @@ impl Trace {
         let first = PLAIN || step.entries == entry;
         let so_far = step.fingerprint;
         if PLAIN || first && task == step.task {
-            (step.stands, step.local) = (entry, local);
+            (step.stands, step.index) = (entry, index);
         }
         let waited_for_all = !PLAIN && end.after_all && first;
         if self.detail >= Analysis::Races {
-            self.clocks.add_after(entry, before, task, local);
+            self.clocks.add_after(entry, before, task, index);
             if waited_for_all {
                 let heads = self.tasks.iter().map(|task| task.head);
                 for head in heads.filter(|&head| head != NONE && head != entry) {
@@ -503,13 +494,13 @@ impl Trace {
         }
         // A task ends, and is joined, with whichever step was the last that this waited for: neither tells anything new.
         if !facts.any(ENDS) {
-            step.count(mix_wide(by.identity, seen, shown << 8 | op as u64));
+            step.count(hash128(by.identity, seen, shown << 8 | op as u64));
         }
         if !PLAIN && !also.is_empty() {
             self.touch_also(step, &by, also, end);
         }
         if waited_for_all {
-            step.count(mix_wide(by.identity, so_far as u64, (so_far >> 64) as u64));
+            step.count(hash128(by.identity, so_far as u64, (so_far >> 64) as u64));
         }
     }
 
@@ -518,7 +509,7 @@ impl Trace {
     fn touch_also(&mut self, step: &mut Step, by: &Toucher, also: &[Touch], end: &StepEnd<'_>) {
         for (place, &touch) in also.iter().enumerate() {
             let seen = self.touch(step, by, touch, end);
-            step.count(mix_wide(by.identity, seen, !(place as u64)));
+            step.count(hash128(by.identity, seen, !(place as u64)));
         }
     }
 
@@ -543,7 +534,7 @@ impl Trace {
             seen = last.sum;
             if self.detail >= Analysis::Races {
                 // From the last on: what is not known is mostly there; and mostly it is all there is.
-                let is_known = |touched: &Touched| self.clocks.of(by.entry, touched.task) >= touched.local;
+                let is_known = |touched: &Touched| self.clocks.of(by.entry, touched.task) >= touched.index;
                 let others = &list[last.group as usize..group as usize - 1];
                 if !is_known(last) || !others.is_empty() && !others.iter().rev().all(is_known) {
                     self.order_anew(step.begun(), by, touch, group, end.waited);
@@ -553,7 +544,7 @@ impl Trace {
         self.keys[key].push(Touched {
             entry: by.entry,
             task: by.task,
-            local: by.local,
+            index: by.index,
             class: touch.class,
             open: if by.facts.any(TAKES_SHARE) {
                 Gates::MAX
@@ -604,7 +595,7 @@ impl Trace {
             let (parent, ordinal) = end.creator(task);
             self.tasks[task as usize].lineage = match task {
                 0 => 0,
-                _ => mix(self.tasks[parent as usize].lineage, u64::from(ordinal)),
+                _ => hash64(self.tasks[parent as usize].lineage, u64::from(ordinal)),
             };
         }
         &mut self.tasks[task as usize]

@@ -14,9 +14,9 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    /// Adds the row of an entry, the `local`-th of its task, which comes after the entry `before` (or none).
+    /// Adds the row of an entry, the `index`-th of its task, which comes after the entry `before` (or none).
     #[inline(always)]
-    pub(super) fn add_after(&mut self, entry: u32, before: u32, task: u32, local: u32) {
+    pub(super) fn add_after(&mut self, entry: u32, before: u32, task: u32, index: u32) {
         let at = entry as usize * self.width;
         if self.rows.len() < at + self.width {
             self.grow();
@@ -32,7 +32,7 @@ impl Clocks {
                 *new = *old;
             }
         }
-        row.as_flattened_mut()[task as usize] = local;
+        row.as_flattened_mut()[task as usize] = index;
     }
 
     #[cold]
@@ -71,7 +71,7 @@ impl Clocks {
     /// Whether an entry is known to another, or is it; not if that is none.
     #[inline(always)]
     pub(super) fn knows(&self, entry: u32, earlier: &Touched) -> bool {
-        entry != NONE && self.of(entry, earlier.task) >= earlier.local
+        entry != NONE && self.of(entry, earlier.task) >= earlier.index
     }
 
     /// How many entries of each task are before an entry, or are it; nothing for no entry.
@@ -86,7 +86,7 @@ impl Clocks {
     /// Whether what a step begins with is before an entry, or is it; not if either is none.
     #[inline(always)]
     fn has(&self, entry: u32, step: &Step) -> bool {
-        entry != NONE && self.of(entry, step.task) >= step.local
+        entry != NONE && self.of(entry, step.task) >= step.index
     }
 
     /// Makes the rows of the first so many entries long enough for so many tasks.
@@ -118,7 +118,7 @@ impl Trace {
     pub(super) fn known(&self, earlier: u32, later: u32) -> bool {
         later != NONE && {
             let earlier = &self.entries[earlier as usize];
-            self.clocks.of(later, earlier.task) >= earlier.local
+            self.clocks.of(later, earlier.task) >= earlier.index
         }
     }
 
@@ -127,7 +127,7 @@ impl Trace {
     pub fn known_before(&self, step: usize) -> &[u32] {
         let step = &self.steps[step];
         let knew = match self.entries.get(step.stands as usize) {
-            Some(entry) if step.local != NOTHING => entry.before,
+            Some(entry) if step.index != NOTHING => entry.before,
             _ => step.stands,
         };
         self.clocks.row(knew).as_flattened()
@@ -136,7 +136,7 @@ impl Trace {
     /// Whether two steps touch the same, and their order makes a difference.
     #[inline(always)]
     pub fn could_conflict(&self, one: usize, other: usize) -> bool {
-        if self.voids.is_none() {
+        if self.elided.is_none() {
             return conflict(self.touches(one), self.touches(other));
         }
         conflict(&self.could_touch(one), &self.could_touch(other))
@@ -205,8 +205,8 @@ impl Trace {
     /// what they know.
     #[inline(always)]
     pub fn is_known_to_all(&self, step: usize, least: &[[u32; 4]]) -> Option<bool> {
-        let Step { task, local, .. } = self.steps[step];
-        (local != NOTHING).then(|| least.as_flattened()[task as usize] >= local)
+        let Step { task, index, .. } = self.steps[step];
+        (index != NOTHING).then(|| least.as_flattened()[task as usize] >= index)
     }
 
     /// Goes through the steps after `earlier`, from `from` on and of the first `steps` steps, that it need not come before,
@@ -237,7 +237,7 @@ impl Trace {
     ) {
         let a = &self.steps[earlier];
         for (number, b) in (from..).zip(&self.steps[from..steps.max(from)]) {
-            let is_unknown = b.stands == NONE || self.clocks.of(b.stands, a.task) < a.local;
+            let is_unknown = b.stands == NONE || self.clocks.of(b.stands, a.task) < a.index;
             each(number, b, (a.task != b.task) & is_unknown);
         }
     }

@@ -1,6 +1,6 @@
 //! Races: pairs of steps that could have come in the other order.
 
-use super::facts::FOLLOWS;
+use super::op_info::FOLLOWS;
 use super::step::Begun;
 use super::{Class, Key, NONE, Touch, Toucher, Trace};
 use crate::record::Gates;

@@ -58,7 +58,7 @@ pub struct Step {
     /// How many variables there were at its end.
     pub(super) vars: u32,
     /// The how-manieth entry of its task it begins with, if that is its own; else [`NOTHING`].
-    pub local: u32,
+    pub index: u32,
     /// How many events and choices there had been at its end.
     pub(crate) events_end: usize,
     /// The number of decisions up to the end of the step.

@@ -12,7 +12,7 @@ use intermezzo_engine::runtime::journal::Journal;
 use intermezzo_engine::runtime::{Executed, Executor, Stop, Trouble};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_engine::strategy::{Parallel, SearchPosition};
-use intermezzo_engine::trace::{SoundReduction, Uncounted};
+use intermezzo_engine::trace::{FingerprintBatch, SoundReduction};
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::classic::maple::Session;
 
@@ -41,7 +41,7 @@ pub(super) struct WorkerLoop<'a> {
     tally: Counts,
     attempts: Attempts,
     /// Its traces that are in none of the counts yet.
-    traces: Uncounted,
+    traces: FingerprintBatch,
     /// Executions that it ran.
     executions: u64,
     /// What a program may do for the reduction that was asked for to suit it, and for the one at work.
@@ -122,7 +122,7 @@ impl<'a> WorkerLoop<'a> {
             span: SearchPosition::default(),
             tally: Counts::default(),
             attempts: Attempts::new(common.settings.retries),
-            traces: Uncounted::default(),
+            traces: FingerprintBatch::default(),
             executions: 0,
             asked,
             planned: common.books().planned,

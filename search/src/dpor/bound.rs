@@ -3,7 +3,7 @@
 use super::Insertion;
 use super::names::AssumedDistinct;
 use super::node::Node;
-use intermezzo_engine::trace::Name;
+use intermezzo_engine::trace::StableOpId;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ pub(super) struct SavedBound {
     left_out: bool,
     needs_fallback: bool,
     lineages: Vec<Option<u64>>,
-    apart: Vec<(Name, Vec<Name>)>,
+    apart: Vec<(StableOpId, Vec<StableOpId>)>,
 }
 
 impl Bound {

@@ -14,7 +14,7 @@ impl Dpor {
     pub(super) fn try_conflicting(&mut self, trace: &Trace) {
         let steps = self.nodes.len().min(trace.steps().len());
         for later in self.fresh.max(1)..steps {
-            let touches = trace.might_touch(later);
+            let touches = trace.possible_footprint(later);
             self.try_before(trace, trace.steps()[later].task, &touches, later);
             for earlier in trace.waited_for(later) {
                 self.try_all_around(trace, earlier);
@@ -49,7 +49,7 @@ impl Dpor {
     fn try_before(&mut self, trace: &Trace, task: u32, touches: &[Touch], end: usize) {
         for earlier in (1..end).rev() {
             let other = trace.steps()[earlier].task;
-            let theirs = trace.might_touch(earlier);
+            let theirs = trace.possible_footprint(earlier);
             let conflicts = || {
                 touches
                     .iter()

@@ -42,7 +42,7 @@ impl Dpor {
     /// else was tried there before, or if the search went on from there after such a round already.
     pub(super) fn inherit_over_void(&mut self, depth: usize, trace: &Trace) -> bool {
         let mut from = depth;
-        if let Some(round) = trace.void_rounds().last() {
+        if let Some(round) = trace.elided_rounds().last() {
             let began = &mut self.nodes[round.from];
             if began.tried > 0 || began.went_on.is_some() {
                 return false;
@@ -53,7 +53,7 @@ impl Dpor {
             self.planned.gone_on.push(round.from);
         }
         // A round that is void may have begun within another.
-        for round in trace.void_rounds().iter().rev() {
+        for round in trace.elided_rounds().iter().rev() {
             if round.at >= from {
                 from = from.min(round.from);
             }
@@ -71,8 +71,8 @@ impl Dpor {
                     asleep.push(sleeper.clone());
                 }
             }
-            let void = trace.is_void(step);
-            if !void && asleep.iter().any(|sleeper| sleeper.task == node.task) {
+            let elided = trace.is_void(step);
+            if !elided && asleep.iter().any(|sleeper| sleeper.task == node.task) {
                 return false;
             }
             let touched = trace.touches(step);
@@ -80,7 +80,7 @@ impl Dpor {
                 conflict(&sleeper.touches, touched) || trace.makes_last(step, &sleeper.touches)
             };
             asleep.retain(|sleeper| sleeper.task != node.task && !wakes(sleeper));
-            if void {
+            if elided {
                 let woken = trace.could_touch(step);
                 for sleeper in &mut asleep {
                     sleeper.across_elided |= conflict(&sleeper.touches, &woken);
@@ -93,7 +93,7 @@ impl Dpor {
 
     /// A round that is made void, or put back, takes part in the order of all steps since: they are to be looked at anew.
     pub(super) fn refresh(&mut self, trace: &Trace) {
-        for round in trace.void_rounds().iter().rev() {
+        for round in trace.elided_rounds().iter().rev() {
             if round.at >= self.fresh {
                 self.fresh = self.fresh.min(round.from);
             }
@@ -104,7 +104,7 @@ impl Dpor {
     /// when the task goes round again; but with that where it is the others could have come later, and shown something else.
     #[inline(always)]
     pub(super) fn follow_void_rounds(&mut self, trace: &Trace, choices: &[Choice]) {
-        if !trace.void_rounds().is_empty() {
+        if !trace.elided_rounds().is_empty() {
             self.follow_each_void_round(trace, choices);
         }
     }
@@ -113,7 +113,7 @@ impl Dpor {
     fn follow_each_void_round(&mut self, trace: &Trace, choices: &[Choice]) {
         let steps = self.nodes.len().min(trace.steps().len());
         let mut sequences = std::mem::take(&mut self.sequences);
-        for round in trace.void_rounds() {
+        for round in trace.elided_rounds() {
             if round.at >= steps || self.is_bounded() {
                 continue;
             }

@@ -292,7 +292,11 @@ impl Dpor {
     /// shows is seen elsewhere.
     fn inherit_sleep(&mut self, depth: usize, trace: &Trace) -> bool {
         if trace.has_voids() {
-            if trace.void_rounds().last().is_some_and(|round| round.at == depth) {
+            if trace
+                .elided_rounds()
+                .last()
+                .is_some_and(|round| round.at == depth)
+            {
                 return self.inherit_over_void(depth, trace);
             }
             if self.starts_too_early(depth, trace) {

@@ -1,6 +1,6 @@
 //! Operations by names that hold in all executions, and what is taken for granted of them.
 
-use intermezzo_engine::trace::{Key, Name, Trace};
+use intermezzo_engine::trace::{Key, StableOpId, Trace};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Names of operations: mostly few.
-pub(super) type Names = SmallVec<[Name; 4]>;
+pub(super) type Names = SmallVec<[StableOpId; 4]>;
 
 /// The names of the last execution's operations, worked out as they are asked for.
 #[derive(Default)]
 pub(super) struct Named {
     /// By step; `None` of one that nobody asked for.
-    of_steps: RefCell<Vec<Option<Option<Name>>>>,
+    of_steps: RefCell<Vec<Option<Option<StableOpId>>>>,
 }
 
 impl Named {
@@ -25,17 +25,17 @@ impl Named {
     }
 
     /// The name of a step.
-    pub(super) fn of(&self, trace: &Trace, step: usize) -> Option<Name> {
+    pub(super) fn of(&self, trace: &Trace, step: usize) -> Option<StableOpId> {
         let mut of_steps = self.of_steps.borrow_mut();
         if of_steps.len() <= step {
             of_steps.resize(step + 1, None);
         }
-        *of_steps[step].get_or_insert_with(|| trace.name(step))
+        *of_steps[step].get_or_insert_with(|| trace.stable_id(step))
     }
 
     /// What the operation of this name touches, if there is one.
-    pub(super) fn key(&self, trace: &Trace, name: Name) -> Option<Key> {
-        let step = trace.step_of(name.task, name.local)?;
+    pub(super) fn key(&self, trace: &Trace, name: StableOpId) -> Option<Key> {
+        let step = trace.step_of(name.task, name.index)?;
         let is_it = self.of(trace, step) == Some(name);
         trace
             .touches(step)
@@ -57,7 +57,7 @@ pub(super) struct AssumedDistinct {
 }
 
 /// Each operation that others are taken not to touch the variable of, and those.
-type Pairs = BTreeMap<Name, BTreeSet<Name>>;
+type Pairs = BTreeMap<StableOpId, BTreeSet<StableOpId>>;
 
 impl AssumedDistinct {
     fn lock(&self) -> MutexGuard<'_, Pairs> {
@@ -65,7 +65,7 @@ impl AssumedDistinct {
     }
 
     /// Takes an operation and each of these others to touch different variables.
-    pub(super) fn assume(&self, one: Name, others: impl IntoIterator<Item = Name>) {
+    pub(super) fn assume(&self, one: StableOpId, others: impl IntoIterator<Item = StableOpId>) {
         let mut others = others.into_iter().peekable();
         if others.peek().is_some() {
             self.lock().entry(one).or_default().extend(others);
@@ -98,7 +98,7 @@ impl AssumedDistinct {
     }
 
     /// All pairs, in order.
-    pub(super) fn pairs(&self) -> Vec<(Name, Vec<Name>)> {
+    pub(super) fn pairs(&self) -> Vec<(StableOpId, Vec<StableOpId>)> {
         let pairs = self.lock();
         let pairs = pairs
             .iter()

@@ -4,7 +4,7 @@ use super::names::{AssumedDistinct, Named, Names};
 use super::sleep::Touches;
 use super::tree::{counts, only_key};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
-use intermezzo_engine::trace::{Blocked, Class, Key, NOTHING, Name, Step, Touch, Trace, conflict};
+use intermezzo_engine::trace::{Blocked, Class, Key, NOTHING, StableOpId, Step, Touch, Trace, conflict};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -37,8 +37,8 @@ pub(super) struct Planned {
     pub(super) task: u32,
     /// The step of the last execution that it is; `NOTHING` for the operation that could never happen there.
     step: u32,
-    /// What it begins with: see [`Step::local`](intermezzo_engine::trace::Step::local).
-    local: u32,
+    /// What it begins with: see [`Step::index`](intermezzo_engine::trace::Step::local).
+    index: u32,
 }
 
 impl Planned {
@@ -47,7 +47,7 @@ impl Planned {
         Planned {
             task,
             step: NOTHING,
-            local: NOTHING,
+            index: NOTHING,
         }
     }
 
@@ -56,7 +56,7 @@ impl Planned {
         Planned {
             task: step.task,
             step: number as u32,
-            local: step.local,
+            index: step.index,
         }
     }
 
@@ -98,7 +98,7 @@ impl Done {
             return self.key;
         }
         if sequence.reversed == Some(self.step as usize) {
-            return trace.with_might_touch(self.step as usize, only_key);
+            return trace.with_possible_footprint(self.step as usize, only_key);
         }
         only_key(&trace.could_touch(self.step as usize))
     }
@@ -358,7 +358,7 @@ impl Sequence {
     fn with_touches<R>(&self, trace: &Trace, planned: &Planned, tell: impl FnOnce(&[Touch]) -> R) -> R {
         match (planned.step(), self.blocked) {
             // What failed in it may succeed before the race.
-            (Some(step), _) if self.reversed == Some(step) => trace.with_might_touch(step, tell),
+            (Some(step), _) if self.reversed == Some(step) => trace.with_possible_footprint(step, tell),
             (Some(step), _) if !trace.has_voids() => tell(trace.touches(step)),
             (Some(step), _) => tell(&trace.could_touch(step)),
             (None, Some(blocked)) => tell(&[blocked.touch]),
@@ -394,7 +394,7 @@ impl Sequence {
             earlier.task == step.task
                 || known
                     .get(earlier.task as usize)
-                    .is_some_and(|&entries| entries >= earlier.local)
+                    .is_some_and(|&entries| entries >= earlier.index)
                 || anew && trace.could_conflict(earlier.step as usize, number)
         };
         !before.iter().any(precedes)
@@ -527,20 +527,20 @@ impl Sequence {
     }
 
     /// What an operation of one of these names touches in the last execution, if it has one.
-    pub(super) fn key_named(&self, trace: &Trace, names: &[Name]) -> Option<Key> {
+    pub(super) fn key_named(&self, trace: &Trace, names: &[StableOpId]) -> Option<Key> {
         names.iter().find_map(|name| self.named.key(trace, *name))
     }
 
     /// Takes for granted that an operation, whose variable has this number or a higher one, touches none that any of the steps
     /// does. False if that would not be noticed if it were wrong.
-    pub(super) fn take_apart(&self, trace: &Trace, first: u32, name: Name, class: Class) -> bool {
+    pub(super) fn take_apart(&self, trace: &Trace, first: u32, name: StableOpId, class: Class) -> bool {
         let could_be_it =
             |touch: &Touch| touch.key.var().is_some_and(|var| var >= first) && !touch.class.commutes(class);
         let touching =
             |planned: &&Planned| self.with_touches(trace, planned, |touches| touches.iter().any(could_be_it));
         let others = self.left().iter().filter(touching);
         let named = others.map(|planned| planned.step().and_then(|step| self.named.of(trace, step)));
-        let Some(others) = named.collect::<Option<SmallVec<[Name; 16]>>>() else {
+        let Some(others) = named.collect::<Option<SmallVec<[StableOpId; 16]>>>() else {
             return false;
         };
         let Some(apart) = &self.apart else {

@@ -4,7 +4,7 @@ use super::names::Names;
 use super::sequence::{Done, Sequence, Values, values};
 use super::sleep::{SavedTouches, Touches, as_touches, restored_touches, saved_touches};
 use intermezzo_engine::schedule::Choice;
-use intermezzo_engine::trace::{Class, Key, Name, Touch, Trace};
+use intermezzo_engine::trace::{Class, Key, StableOpId, Touch, Trace};
 use serde::{Deserialize, Serialize};
 
 /// A step to be taken, and what is to be tried after it, in order. With nothing to be tried, anything is.
@@ -125,7 +125,7 @@ impl Branch {
     }
 
     /// Names of operations on the variable that it touches, if it is known by them.
-    fn names(&self) -> &[Name] {
+    fn names(&self) -> &[StableOpId] {
         self.more.as_ref().map_or(&[], |more| &more.names)
     }
 
@@ -466,7 +466,7 @@ pub(super) struct SavedBranch {
     values: Vec<u32>,
     touches: SavedTouches,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    names: Vec<Name>,
+    names: Vec<StableOpId>,
 }
 
 impl SavedBranch {

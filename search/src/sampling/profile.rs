@@ -8,7 +8,7 @@
 use super::sections::{Sections, sections};
 use intermezzo_engine::record::Site;
 use intermezzo_engine::strategy::{CompletedExecution, operations};
-use intermezzo_engine::trace::mix;
+use intermezzo_engine::trace::hash64;
 use intermezzo_sdk::{Class, SyncVar, SyncVarOp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -74,7 +74,7 @@ pub(crate) const FIRST_LINEAGE: u64 = 0;
 
 /// See [`FIRST_LINEAGE`].
 pub(crate) fn lineage(parent: u64, ordinal: u32) -> u64 {
-    mix(parent, u64::from(ordinal))
+    hash64(parent, u64::from(ordinal))
 }
 
 /// A place as text.

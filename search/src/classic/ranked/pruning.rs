@@ -68,9 +68,9 @@ impl Pruning {
         let whole = (1 << looked_at) - 1;
         let by_fewer = (0..whole).any(|chosen| {
             self.states
-                .contains(point.trace().standing(&some_of(chosen), going_on))
+                .contains(point.trace().state_fingerprint(&some_of(chosen), going_on))
         });
-        let here = point.trace().standing(&numbers, going_on);
+        let here = point.trace().state_fingerprint(&numbers, going_on);
         let known = by_fewer || self.states.visit(here, || (), |()| ()).is_some();
         if known {
             self.known_after = Some(point.choices);

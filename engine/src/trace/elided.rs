@@ -33,7 +33,7 @@ struct Record {
 
 /// A round that counts as not having happened.
 #[derive(Clone, Copy, Debug)]
-pub struct VoidRound {
+pub struct ElidedRound {
     task: u32,
     first_event: usize,
     /// Its first step, and the one at whose end it had failed.
@@ -43,14 +43,14 @@ pub struct VoidRound {
 
 /// What is kept to take rounds out and to put them back.
 #[derive(Default)]
-pub(super) struct Voids {
+pub(super) struct Elided {
     records: Vec<Record>,
-    rounds: Vec<VoidRound>,
+    rounds: Vec<ElidedRound>,
 }
 
-impl Voids {
+impl Elided {
     /// The last step is taken back.
-    pub(super) fn take_back(&mut self) {
+    pub(super) fn undo(&mut self) {
         self.records.pop();
     }
 }
@@ -74,21 +74,21 @@ impl Trace {
             gates: vars.map(|var| (var, end.vars[var].gates)).collect(),
             races: Vec::new(),
         };
-        self.voids.get_or_insert_default().records.push(record);
+        self.elided.get_or_insert_default().records.push(record);
     }
 
     /// A round of the task, from this event on up to the end of the last step, counts as not having happened.
-    pub fn void(&mut self, task: u32, first_event: usize, vars: &Vars, tasks: &[Task]) {
+    pub fn elided(&mut self, task: u32, first_event: usize, vars: &Vars, tasks: &[Task]) {
         let from = self.steps.partition_point(|step| step.events_end <= first_event);
-        let round = VoidRound {
+        let round = ElidedRound {
             task,
             first_event,
             from,
             at: self.steps.len() - 1,
         };
         self.mark(round, true);
-        if let Some(voids) = &mut self.voids {
-            voids.rounds.push(round);
+        if let Some(elided) = &mut self.elided {
+            elided.rounds.push(round);
         }
         self.add_again(from, vars, tasks);
     }
@@ -96,8 +96,8 @@ impl Trace {
     /// Puts back the rounds that had not failed yet at the end of what is left of the trace.
     pub(super) fn put_back_rounds(&mut self, vars: &Vars, tasks: &[Task]) {
         let mut from = self.steps.len();
-        while let Some(voids) = &mut self.voids
-            && let Some(round) = voids.rounds.pop_if(|round| round.at >= self.steps.len())
+        while let Some(elided) = &mut self.elided
+            && let Some(round) = elided.rounds.pop_if(|round| round.at >= self.steps.len())
         {
             from = from.min(round.from);
             self.mark(round, false);
@@ -106,19 +106,19 @@ impl Trace {
     }
 
     /// Marks the events of a round as void, or not.
-    fn mark(&mut self, round: VoidRound, void: bool) {
-        let Some(voids) = &mut self.voids else {
+    fn mark(&mut self, round: ElidedRound, is_elided: bool) {
+        let Some(elided) = &mut self.elided else {
             return;
         };
-        for (step, record) in voids.records.iter_mut().enumerate().skip(round.from) {
+        for (step, record) in elided.records.iter_mut().enumerate().skip(round.from) {
             let begin = record.events_end - record.events.len();
             let mut any = false;
             for (number, event) in (begin..).zip(&mut record.events) {
                 if number >= round.first_event && event.task == round.task {
-                    (event.void, any) = (void, true);
+                    (event.elided, any) = (is_elided, true);
                 }
             }
-            if any && void {
+            if any && is_elided {
                 let next = self.steps.get(step + 1);
                 let end = next.map_or(self.races.len(), |next| next.races as usize);
                 record.races = self.races[self.steps[step].races as usize..end].to_vec();
@@ -130,10 +130,10 @@ impl Trace {
 
     /// Takes back the steps from this one on, and adds them again as they are marked now.
     fn add_again(&mut self, from: usize, vars: &Vars, tasks: &[Task]) {
-        let Some(voids) = &mut self.voids else {
+        let Some(elided) = &mut self.elided else {
             return;
         };
-        let again: Vec<Record> = voids.records.drain(from.min(voids.records.len())..).collect();
+        let again: Vec<Record> = elided.records.drain(from.min(elided.records.len())..).collect();
         self.take_back_steps(from);
         for record in again {
             self.add_step::<false>(&StepEnd {
@@ -161,8 +161,8 @@ impl Trace {
                     self.races.push(*race);
                 }
             }
-            if let Some(voids) = &mut self.voids {
-                voids.records.push(record);
+            if let Some(elided) = &mut self.elided {
+                elided.records.push(record);
             }
         }
     }
@@ -170,24 +170,24 @@ impl Trace {
     /// Whether rounds can come to count as not having happened at all.
     #[inline(always)]
     pub fn has_voids(&self) -> bool {
-        self.voids.is_some()
+        self.elided.is_some()
     }
 
     /// The rounds that count as not having happened, in the order in which they failed.
-    pub fn void_rounds(&self) -> &[VoidRound] {
-        self.voids.as_ref().map_or(&[], |voids| &voids.rounds)
+    pub fn elided_rounds(&self) -> &[ElidedRound] {
+        self.elided.as_ref().map_or(&[], |elided| &elided.rounds)
     }
 
     /// The operations of a step.
     fn events(&self, step: usize) -> impl Iterator<Item = &Event> {
-        let record = self.voids.as_ref().and_then(|voids| voids.records.get(step));
+        let record = self.elided.as_ref().and_then(|elided| elided.records.get(step));
         let events = record.map_or(&[][..], |record| &record.events);
         events.iter().filter(|event| event.var != SyncVar::NONE.0)
     }
 
     /// Its void operations.
     fn void_events(&self, step: usize) -> impl Iterator<Item = &Event> {
-        self.events(step).filter(|event| event.void)
+        self.events(step).filter(|event| event.elided)
     }
 
     /// What a step's task read in it, and which values: void or not, if steps can be made void at all.

@@ -1,6 +1,6 @@
 //! Names of operations that hold in all executions of a test, where numbers of variables do not.
 
-use super::{Key, NONE, NOTHING, Step, Trace, mix};
+use super::{Key, NONE, NOTHING, Step, Trace, hash64};
 use intermezzo_sdk::SyncVarOp;
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 /// what happened before its task came to it. What it touches depends on nothing else: two operations touch the same variable in
 /// every execution that has both, or in none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Name {
+pub struct StableOpId {
     /// The task, by number: executions are compared only as long as a number stands for the same task in all.
     pub task: u32,
     /// The how-manieth entry of its task it is.
-    pub local: u32,
+    pub index: u32,
     /// A fingerprint of what happened before.
     past: u64,
 }
@@ -21,56 +21,56 @@ impl Trace {
     /// The name of the operation that a step is.
     ///
     /// `None` of a step that is not just one operation on one variable, and where what happened before cannot be told.
-    pub fn name(&self, step: usize) -> Option<Name> {
+    pub fn stable_id(&self, step: usize) -> Option<StableOpId> {
         let (entry, before) = self.operation(step)?;
         let known = self.clocks.row(before).as_flattened();
         let (mut past, mut so_far) = (0_u128, 0);
         for Step {
             task,
-            local,
+            index,
             fingerprint,
             ..
         } in &self.steps[..step]
         {
             let own = fingerprint.wrapping_sub(std::mem::replace(&mut so_far, *fingerprint));
-            if *local == NOTHING && own != 0 {
+            if *index == NOTHING && own != 0 {
                 // Whether it is part of the past is not to be told by its task.
                 return None;
             }
             if known
                 .get(*task as usize)
-                .is_some_and(|&entries| entries >= *local)
+                .is_some_and(|&entries| entries >= *index)
             {
                 past = past.wrapping_add(own);
             }
         }
         let entry = &self.entries[entry as usize];
-        Some(Name {
+        Some(StableOpId {
             task: entry.task,
-            local: entry.local,
-            past: mix(past as u64, (past >> 64) as u64),
+            index: entry.index,
+            past: hash64(past as u64, (past >> 64) as u64),
         })
     }
 
     /// The step that is the operation of this task and number, whatever happened before.
-    pub fn step_of(&self, task: u32, local: u32) -> Option<usize> {
+    pub fn step_of(&self, task: u32, index: u32) -> Option<usize> {
         let mut steps = self.steps.iter().enumerate();
         steps.find_map(|(number, step)| {
             // Its task's beginning may come first in it.
-            let near = step.task == task && (step.local == local || step.local.wrapping_add(1) == local);
+            let near = step.task == task && (step.index == index || step.index.wrapping_add(1) == index);
             let (entry, _) = near.then(|| self.operation(number)).flatten()?;
-            (self.entries[entry as usize].local == local).then_some(number)
+            (self.entries[entry as usize].index == index).then_some(number)
         })
     }
 
     /// The only entry of a step, apart from its task's beginning, and the entry of the same task before it: of another step, or
     /// that beginning.
     fn operation(&self, step: usize) -> Option<(u32, u32)> {
-        let ([touch], None) = (self.touches(step), &self.voids) else {
+        let ([touch], None) = (self.touches(step), &self.elided) else {
             return None;
         };
-        let Step { stands, local, .. } = self.steps[step];
-        if local == NOTHING {
+        let Step { stands, index, .. } = self.steps[step];
+        if index == NOTHING {
             return None;
         }
         let first = &self.entries[stands as usize];

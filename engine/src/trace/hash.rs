@@ -16,13 +16,13 @@ fn fold(a: u64, b: u64) -> u64 {
 
 /// Two numbers as one.
 #[inline(always)]
-pub fn mix(a: u64, b: u64) -> u64 {
+pub fn hash64(a: u64, b: u64) -> u64 {
     fold(fold(a ^ SALTS[0], b ^ SALTS[1]) ^ SALTS[2], a ^ SALTS[3])
 }
 
 /// Three numbers as a wide one.
 #[inline(always)]
-pub(crate) fn mix_wide(a: u64, b: u64, c: u64) -> u128 {
+pub(crate) fn hash128(a: u64, b: u64, c: u64) -> u128 {
     let low = fold(fold(a ^ SALTS[0], b ^ SALTS[1]) ^ c, a ^ SALTS[2]);
     let high = fold(fold(b ^ SALTS[2], c ^ SALTS[3]) ^ a, b ^ SALTS[1]);
     u128::from(low) | u128::from(high) << 64
@@ -40,7 +40,7 @@ mod tests {
         for a in 0..40 {
             for b in 0..40 {
                 for c in 0..40 {
-                    let wide = mix_wide(a, b, c);
+                    let wide = hash128(a, b, c);
                     assert!(seen.insert(wide), "{a} {b} {c}");
                     assert!(halves[0].insert(wide as u64), "{a} {b} {c}");
                     assert!(halves[1].insert((wide >> 64) as u64), "{a} {b} {c}");

@@ -20,7 +20,7 @@ impl Trace {
     #[inline(always)]
     pub fn could_touch(&self, step: usize) -> Cow<'_, [Touch]> {
         let touches = Cow::Borrowed(self.touches(step));
-        if self.voids.is_some() {
+        if self.elided.is_some() {
             return self.with_void_touches(step, touches);
         }
         touches
@@ -28,9 +28,9 @@ impl Trace {
 
     #[inline(never)]
     fn with_void_touches<'a>(&'a self, step: usize, mut touches: Cow<'a, [Touch]>) -> Cow<'a, [Touch]> {
-        let mut void = self.void_touches(step, false).peekable();
-        if void.peek().is_some() {
-            touches.to_mut().extend(void);
+        let mut elided = self.void_touches(step, false).peekable();
+        if elided.peek().is_some() {
+            touches.to_mut().extend(elided);
         }
         touches
     }
@@ -58,18 +58,18 @@ impl Trace {
 
     /// Tells what a step touched, or would have had it not failed: at another time it may not.
     #[inline(always)]
-    pub fn with_might_touch<R>(&self, step: usize, tell: impl FnOnce(&[Touch]) -> R) -> R {
-        if self.sound < SoundReduction::Caching && self.voids.is_none() && !self.fails(step) {
+    pub fn with_possible_footprint<R>(&self, step: usize, tell: impl FnOnce(&[Touch]) -> R) -> R {
+        if self.sound < SoundReduction::Caching && self.elided.is_none() && !self.fails(step) {
             return tell(self.touches(step));
         }
-        tell(&self.might_touch(step))
+        tell(&self.possible_footprint(step))
     }
 
     /// Whether the step began with an operation that failed.
     #[inline(always)]
     fn fails(&self, step: usize) -> bool {
-        let Step { stands, local, .. } = self.steps[step];
-        local != NOTHING
+        let Step { stands, index, .. } = self.steps[step];
+        index != NOTHING
             && matches!(
                 self.entries[stands as usize].op,
                 SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
@@ -97,9 +97,9 @@ impl Trace {
         left.any(|&(at, key)| at as usize == step && gives_up(key))
     }
 
-    /// What [`with_might_touch`](Self::with_might_touch) tells.
+    /// What [`with_possible_footprint`](Self::with_might_touch) tells.
     #[inline(never)]
-    pub fn might_touch(&self, step: usize) -> SmallVec<[Touch; 2]> {
+    pub fn possible_footprint(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let mut touches = SmallVec::from_slice(self.touches(step));
         if self.sound >= SoundReduction::Caching {
             self.add_ends(step, &mut touches);
@@ -110,7 +110,7 @@ impl Trace {
                 .take(1)
                 .for_each(|touch: &mut Touch| touch.class = Class::Write);
         }
-        if self.voids.is_some() {
+        if self.elided.is_some() {
             touches.extend(self.void_touches(step, true));
         }
         touches

@@ -5,7 +5,7 @@ use intermezzo_sdk::SyncVarOp;
 
 /// What there is to know of an operation.
 #[derive(Clone, Copy)]
-pub(super) struct Facts {
+pub(super) struct OpInfo {
     /// How it touches its variable, if somebody caused it that can be told; `None` if it leaves no trace of itself.
     pub(super) class: Option<Class>,
     /// The strongest reduction that it allows.
@@ -29,10 +29,10 @@ pub(super) const ENDS: u8 = 16;
 /// from the gates.
 pub(super) const TAKES_SHARE: u8 = 32;
 
-impl Facts {
+impl OpInfo {
     /// What there is to know of this operation.
     #[inline(always)]
-    pub(super) fn of(op: SyncVarOp) -> Facts {
+    pub(super) fn of(op: SyncVarOp) -> OpInfo {
         TABLE[op as usize]
     }
 
@@ -50,24 +50,24 @@ impl Facts {
 
     /// The same where nothing of this is known to hold: so that the compiler knows it, too.
     #[inline(always)]
-    pub(super) fn plain(self) -> Facts {
-        Facts { traits: 0, ..self }
+    pub(super) fn plain(self) -> OpInfo {
+        OpInfo { traits: 0, ..self }
     }
 
     /// The same operation, where it happened although nobody had asked for it.
     #[cold]
-    pub(super) fn unasked(self, op: SyncVarOp) -> Facts {
-        Facts {
+    pub(super) fn unasked(self, op: SyncVarOp) -> OpInfo {
+        OpInfo {
             class: Class::of(op, true),
             traits: self.traits & !(FOLLOWS | APART),
             ..self
         }
     }
 
-    const fn new(op: SyncVarOp) -> Facts {
+    const fn new(op: SyncVarOp) -> OpInfo {
         use SyncVarOp::*;
         let follows = matches!(op, TaskBegin | TaskJoin | BarrierPass | CondvarWake);
-        Facts {
+        OpInfo {
             class: Class::of(op, false),
             sound: SoundReduction::of(op),
             traits: bit(FOLLOWS, follows)
@@ -84,11 +84,11 @@ const fn bit(bit: u8, is_set: bool) -> u8 {
     if is_set { bit } else { 0 }
 }
 
-static TABLE: [Facts; SyncVarOp::ALL.len()] = {
-    let mut table = [Facts::new(SyncVarOp::AtomicLoad); SyncVarOp::ALL.len()];
+static TABLE: [OpInfo; SyncVarOp::ALL.len()] = {
+    let mut table = [OpInfo::new(SyncVarOp::AtomicLoad); SyncVarOp::ALL.len()];
     let mut at = 0;
     while at < table.len() {
-        table[at] = Facts::new(SyncVarOp::ALL[at]);
+        table[at] = OpInfo::new(SyncVarOp::ALL[at]);
         at += 1;
     }
     table

@@ -1,6 +1,6 @@
 //! Traces that there were, until they are counted.
 
-use super::set::{Fingerprints, SHARDS, shard_of};
+use super::fingerprints::{Fingerprints, SHARDS, shard_of};
 
 /// What a worker has run and not counted yet: fingerprints, those of each part of the table apart.
 ///
@@ -8,14 +8,14 @@ use super::set::{Fingerprints, SHARDS, shard_of};
 /// would wait for memory. So many are put in together, when the processor can ask for all their places at once. And each
 /// worker has its own that wait, or workers would take the parts from each other with every execution.
 #[derive(Default)]
-pub struct Uncounted {
+pub struct FingerprintBatch {
     waiting: [Vec<u128>; SHARDS],
 }
 
 /// How many wait for one part of the table.
 const WAITING: usize = 32;
 
-impl Uncounted {
+impl FingerprintBatch {
     /// There was an execution of this trace, which is to be in the table.
     #[inline]
     pub fn add(&mut self, fingerprint: u128, traces: &Fingerprints<()>) {
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn each_trace_counts_once_whoever_ran_it() {
         let traces = Fingerprints::new(1 << 20);
-        let mut workers = [Uncounted::default(), Uncounted::default()];
+        let mut workers = [FingerprintBatch::default(), FingerprintBatch::default()];
         for (number, fingerprint) in fingerprints(3_000).enumerate() {
             workers
                 .iter_mut()
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn what_is_forgotten_is_not_counted() {
         let traces = Fingerprints::new(1 << 20);
-        let mut worker = Uncounted::default();
+        let mut worker = FingerprintBatch::default();
         fingerprints(5).for_each(|fingerprint| worker.add(fingerprint, &traces));
         worker.clear();
         worker.count(&traces);
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn more_than_there_is_room_for_is_told() {
         let traces = Fingerprints::new(1_000);
-        let mut worker = Uncounted::default();
+        let mut worker = FingerprintBatch::default();
         let mut all = |count| {
             fingerprints(count).for_each(|fingerprint| worker.add(fingerprint, &traces));
             worker.count(&traces);

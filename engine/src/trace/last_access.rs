@@ -1,7 +1,7 @@
 //! What searches that go by variables ask of a trace: which variable a task accessed last, who shares one, and what tells
 //! it from others in every execution of the trace.
 
-use super::mix::{mix, mix_wide};
+use super::hash::{hash64, hash128};
 use super::{Class, Key, NONE, Trace};
 use intermezzo_sdk::SyncVarOp;
 
@@ -32,12 +32,12 @@ impl Trace {
 
     /// A number for where the execution stands, if it was preempted after accesses to these variables and this task could
     /// go on: the same in each execution of the trace of which that is so.
-    pub fn standing(&self, vars: &[u32], going_on: Option<u32>) -> u128 {
+    pub fn state_fingerprint(&self, vars: &[u32], going_on: Option<u32>) -> u128 {
         let sum = |sum: u64, &var: &u32| sum.wrapping_add(self.signature(var));
         let going_on = going_on.map_or(u64::MAX, |task| {
             self.tasks.get(task as usize).map_or(0, |task| task.lineage)
         });
-        let beside = mix_wide(vars.iter().fold(0, sum), going_on, vars.len() as u64);
+        let beside = hash128(vars.iter().fold(0, sum), going_on, vars.len() as u64);
         self.fingerprint().wrapping_add(beside)
     }
 
@@ -50,7 +50,7 @@ impl Trace {
             group.last().map_or(0, |last| last.sum)
         };
         let [life, token] = aspects(var).map(first_group);
-        mix(life, token)
+        hash64(life, token)
     }
 
     /// Who touched a variable, and how.

@@ -73,7 +73,7 @@ const OWN: &[&str] = &[
     // The user's own maps and sets, in the user's own formats.
     "lookalikes/src/collections/",
     "explorer/src/plugin/",
-    "engine/src/runtime/executed.rs",
+    "engine/src/runtime/outcome.rs",
     "engine/src/runtime/scope.rs",
     "search/src/auto.rs",
     "search/src/caching.rs",

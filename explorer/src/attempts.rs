@@ -1,7 +1,7 @@
 //! Tests that do not always do the same: executions before the search that are not judged, executions tried again, and
 //! what the search loses where that does not help (CHESS, OSDI 2008, section 4.2).
 
-use intermezzo_engine::runtime::{Executed, Executor};
+use intermezzo_engine::runtime::{ExecutionOutcome, Executor};
 use intermezzo_search::DepthFirst;
 use serde::{Deserialize, Serialize};
 
@@ -131,7 +131,7 @@ pub(crate) fn warm_up(
     executions: u32,
     is_over: &dyn Fn() -> bool,
     test: &dyn Fn(),
-) -> Option<Executed> {
+) -> Option<ExecutionOutcome> {
     (0..executions).take_while(|_| !is_over()).find_map(|_| {
         let executed = worker.apart(Box::new(DepthFirst::new()), false, |worker| {
             worker.prepare().then(|| worker.execute(test))

@@ -3,8 +3,8 @@
 use crate::report::{Evidence, Finding, FindingEvent, WaitingTask};
 use intermezzo_engine::described::NamedPlace;
 use intermezzo_engine::runtime::{
-    AwaitedVar, Crash, Doing, Endless, EndlessLoop, EventLine, Hang, PanicNote, Reported, Scene, Stop,
-    Trouble, Unlike, Verdict, Waiting,
+    Abnormal, AwaitedVar, Crash, Doing, Endless, EndlessLoop, EventLine, FailureContext, Hang, PanicNote,
+    Reported, Stop, Unlike, Verdict, Waiting,
 };
 use intermezzo_engine::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
@@ -47,16 +47,16 @@ fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> St
 
 /// The findings of an execution.
 pub(crate) fn findings(
-    trouble: Trouble,
+    trouble: Abnormal,
     schedule: impl Fn(Vec<Choice>, Premises) -> Schedule,
 ) -> Vec<Finding> {
-    let Trouble {
+    let Abnormal {
         stop,
         scene,
         crash_cleared,
         ..
     } = trouble;
-    let Scene {
+    let FailureContext {
         panics,
         waiting,
         reported: reports,

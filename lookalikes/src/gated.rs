@@ -3,7 +3,7 @@
 //!
 //! Inside an execution the gates are the engine's; outside, a mutex and a condition variable of std.
 
-use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind, Wake};
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits, Wake};
 use intermezzo_sdk::SyncVarOp;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -123,13 +123,13 @@ impl<S: State> Gated<S> {
                 Wake::Ready
             }
             When::Commuting => Wake::Ready,
-            When::Open(gates) => engine.enter_gated(access, gates, Patience::default()),
+            When::Open(gates) => engine.enter_gated(access, gates, WaitLimits::default()),
             When::OpenWithin(gates, limit) => {
-                let patience = Patience {
+                let wait_limits = WaitLimits {
                     deadline: Some(engine.deadline(limit, site)),
                     spurious: false,
                 };
-                engine.enter_gated(access, gates, patience)
+                engine.enter_gated(access, gates, wait_limits)
             }
         };
         if wake == Wake::TimedOut {

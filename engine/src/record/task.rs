@@ -42,7 +42,7 @@ impl Access {
 
 /// How long, and how faithfully, an operation waits for its gate.
 #[derive(Clone, Copy, Default)]
-pub struct Patience {
+pub struct WaitLimits {
     /// The virtual time in nanoseconds at which it gives up.
     pub deadline: Option<u64>,
     /// Whether it may be woken for no reason.
@@ -73,7 +73,7 @@ pub struct Pending {
     /// none: once it can happen it does, at once.
     pub visible: bool,
     /// Whether it may go on although no gate opens: when its time is up, or for no reason.
-    pub unasked: bool,
+    pub environment_wake: bool,
 }
 
 /// Where a task stands.
@@ -138,7 +138,7 @@ pub struct Task {
     /// How often time has passed since because no task could go on, and no early time-out has accounted for it.
     pub(crate) passed_since_over: u32,
     /// Whether it waits for tasks that borrow from it, so that it must not unwind before their end.
-    pub(crate) firm: bool,
+    pub(crate) pinned_by_scope: bool,
     /// Operations it took while it was cleared away.
     pub(crate) operations_cleared: u32,
     /// Whether nobody has a handle on it any more.
@@ -156,7 +156,7 @@ impl Task {
             gate_var: 0,
             gates: 0,
             visible: false,
-            unasked: false,
+            environment_wake: false,
         };
         Task {
             status: Status::Fresh,
@@ -179,7 +179,7 @@ impl Task {
             over_at: usize::MAX,
             found_ended: false,
             passed_since_over: 0,
-            firm: false,
+            pinned_by_scope: false,
             operations_cleared: 0,
             detached: false,
             locals: Vec::new(),
@@ -195,7 +195,7 @@ impl Task {
             gate_var: 0,
             gates: 0,
             visible: false,
-            unasked: false,
+            environment_wake: false,
         };
         self.wake = Wake::Ready;
         self.events = 0;
@@ -213,7 +213,7 @@ impl Task {
         self.over_at = usize::MAX;
         self.found_ended = false;
         self.passed_since_over = 0;
-        self.firm = false;
+        self.pinned_by_scope = false;
         self.operations_cleared = 0;
         self.detached = false;
         debug_assert!(

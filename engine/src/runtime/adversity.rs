@@ -1,7 +1,7 @@
 //! What the environment does unasked within an operation: choices that are bounded in each execution.
 
 use super::Engine;
-use super::executed::Capped;
+use super::outcome::Capped;
 use crate::environment::Environment;
 use crate::schedule::ChoiceKind;
 use crate::trace::{Class, Key, SoundReduction};
@@ -48,10 +48,10 @@ impl Engine {
         let access = rt.tasks[rt.current as usize].pending.access;
         rt.suits_only(SoundReduction::Caching, access.op, access.site);
         if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
-            self.also_touches(budget, Class::Read);
+            self.add_to_footprint(budget, Class::Read);
             return false;
         }
-        self.also_touches(budget, Class::Write);
+        self.add_to_footprint(budget, Class::Write);
         *bound(&mut self.rt().left) -= 1;
         true
     }

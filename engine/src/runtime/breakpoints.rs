@@ -13,7 +13,7 @@
 
 use super::{Engine, Runtime};
 use crate::described::BreakpointFigures;
-use crate::record::{Access, NOBODY, Patience, Site, Status, gate};
+use crate::record::{Access, NOBODY, Site, Status, WaitLimits, gate};
 use intermezzo_breakpoint::{
     Armings, Arrived, Meeting, Objects, Passed, Refinements, Role, Table, Ticket, Visit, Where,
 };
@@ -248,11 +248,11 @@ impl Runtime {
                 self.arrive_at_source(&mut breakpoints, task);
             }
         }
-        while !breakpoints.parked.is_empty() && self.eager.is_empty() && !self.anybody_free(&breakpoints) {
-            let waits = |task| !self.overdue.contains(task) && !breakpoints.holds_back(task);
-            if self.timed.iter().any(waits) {
+        while !breakpoints.parked.is_empty() && self.must_run.is_empty() && !self.anybody_free(&breakpoints) {
+            let waits = |task| !self.expired.contains(task) && !breakpoints.holds_back(task);
+            if self.timed_waiters.iter().any(waits) {
                 self.pass_time();
-                self.after_all = true;
+                self.forced_by_idle = true;
             } else {
                 self.let_go_in_vain(&mut breakpoints);
             }
@@ -520,7 +520,7 @@ impl Engine {
             Goes::Later => {
                 let var = self.task_var(current);
                 let access = Access::nowhere(SyncVarOp::Yield, visit.site);
-                self.wait(access, var, gate::PASSED, Patience::default());
+                self.wait(access, var, gate::PASSED, WaitLimits::default());
                 let breakpoints = self.rt().breakpoints.as_mut();
                 breakpoints.map_or(Passed::default(), |breakpoints| {
                     breakpoints.visitor(current).passed

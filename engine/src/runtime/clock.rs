@@ -107,7 +107,7 @@ impl Engine {
 
     /// Moves virtual time on to `time`, if it is not past it.
     pub fn advance_clock(self, time: u64) {
-        self.also_touches(Key::CLOCK, Class::Write);
+        self.add_to_footprint(Key::CLOCK, Class::Write);
         self.rt().advance_time(time);
     }
 
@@ -116,7 +116,7 @@ impl Engine {
     /// breakpoint has then waited in vain.
     pub(super) fn time_passes_while_all_give_way(self) {
         let rt = self.rt();
-        if rt.timed.is_empty() && rt.breakpoints.is_none()
+        if rt.timed_waiters.is_empty() && rt.breakpoints.is_none()
             || !rt.enabled.iter().all(|task| rt.tasks[task as usize].yielded)
         {
             return;
@@ -127,11 +127,11 @@ impl Engine {
         let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
         // Nothing was written since this task gave way the last time.
         if since.any(|event| event.task == current && gives_way(event)) {
-            if rt.timed.is_empty() {
+            if rt.timed_waiters.is_empty() {
                 rt.let_go_while_all_give_way();
                 return;
             }
-            rt.also_touches(Key::CLOCK, Class::Write);
+            rt.add_to_footprint(Key::CLOCK, Class::Write);
             rt.pass_time();
         }
     }
@@ -145,7 +145,7 @@ impl Engine {
         let clock = *(rt.looks.var).get_or_insert_with(|| rt.vars.add(VarKind::Clock, 0, 0, 0));
         let access = Access::new(SyncVarOp::DataRead, clock, site);
         self.enter(access);
-        self.also_touches(Key::CLOCK, class);
+        self.add_to_footprint(Key::CLOCK, class);
         self.commit(access, 0, 0);
     }
 
@@ -160,7 +160,7 @@ impl Engine {
 
     /// As `deadline`, where the step under way is the one in which the wait begins.
     pub fn deadline_in_step(self, limit: Duration) -> u64 {
-        self.also_touches(Key::CLOCK, Class::Read);
+        self.add_to_footprint(Key::CLOCK, Class::Read);
         self.after(limit)
     }
 
@@ -182,7 +182,7 @@ impl Engine {
         );
         let rt = self.rt();
         if rt.last == rt.current {
-            (rt.yielded, rt.elaborate) = (true, true);
+            (rt.yielded, rt.slow_path) = (true, true);
         }
     }
 }
@@ -195,7 +195,10 @@ impl Runtime {
         for task in self.tasks_over() {
             task.passed_since_over += 1;
         }
-        let deadlines = self.timed.iter().map(|task| self.tasks[task as usize].deadline);
+        let deadlines = self
+            .timed_waiters
+            .iter()
+            .map(|task| self.tasks[task as usize].deadline);
         if let Some(first) = deadlines.min() {
             self.advance_time(first);
         }
@@ -207,13 +210,13 @@ impl Runtime {
             task.passed_since_over -= 1;
         }
         self.clock = then;
-        let mut next = self.overdue.first_from(0);
+        let mut next = self.expired.first_from(0);
         while let Some(task) = next {
             if self.tasks[task as usize].deadline > then {
-                self.overdue.remove(task);
+                self.expired.remove(task);
                 self.enabled.remove(task);
             }
-            next = self.overdue.first_from(task + 1);
+            next = self.expired.first_from(task + 1);
         }
     }
 
@@ -226,13 +229,13 @@ impl Runtime {
     /// Moves virtual time on to `time`, if it is not past it: waits whose deadline that reaches may time out.
     pub(super) fn advance_time(&mut self, time: u64) {
         self.clock = self.clock.max(time);
-        let mut next = self.timed.first_from(0);
+        let mut next = self.timed_waiters.first_from(0);
         while let Some(task) = next {
             if self.tasks[task as usize].deadline <= self.clock && !self.enabled.contains(task) {
                 self.enabled.insert(task);
-                self.overdue.insert(task);
+                self.expired.insert(task);
             }
-            next = self.timed.first_from(task + 1);
+            next = self.timed_waiters.first_from(task + 1);
         }
     }
 }

@@ -175,11 +175,11 @@ mod caught {
             let rt = self.rt();
             // A switch may have been under way.
             (rt.current, rt.running) = (task, task);
-            let home = &raw mut rt.home;
+            let worker_context = &raw mut rt.worker_context;
             // SAFETY: as the caller says; the worker waits at home while any task runs. What the task did to
             // memory so far was done by ordinary code of this thread, which the signal interrupted: it is
             // there to be read by what runs next.
-            unsafe { rt.fibers[task as usize].coroutine().divert(home, crash) }
+            unsafe { rt.fibers[task as usize].coroutine().divert(worker_context, crash) }
         }
     }
 

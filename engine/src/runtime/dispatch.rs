@@ -43,7 +43,7 @@ macro_rules! choice_point {
             tasks: &$runtime.tasks,
             vars: &$runtime.vars,
             enabled: &$runtime.enabled,
-            overdue: &$runtime.overdue,
+            expired: &$runtime.expired,
         }
     };
 }
@@ -52,18 +52,18 @@ impl Runtime {
     /// Decides who goes next and makes it current.
     #[inline(always)]
     pub(super) fn dispatch(&mut self) -> Next {
-        if let Some(task) = self.eager.pop_low() {
+        if let Some(task) = self.must_run.pop_low() {
             return self.hand_over(task);
         }
-        if self.elaborate
+        if self.slow_path
             && let Some(task) = self.next_eager()
         {
             return self.hand_over(task);
         }
-        let sleepers = self.timed.low() | self.drowsy.low();
+        let sleepers = self.timed_waiters.low() | self.spurious_waiters.low();
         let enabled = self.enabled.low();
         if sleepers == 0
-            && !self.elaborate
+            && !self.slow_path
             && let Some(task) = self.known_next(enabled)
         {
             return self.step_known(task);
@@ -71,10 +71,10 @@ impl Runtime {
         if self.steps >= self.observe_from && !self.observe() {
             return Next::Stop;
         }
-        if sleepers == 0 && !self.elaborate && enabled != 0 {
+        if sleepers == 0 && !self.slow_path && enabled != 0 {
             self.pick(enabled)
         } else {
-            self.dispatch_elaborately()
+            self.dispatch_slow()
         }
     }
 
@@ -106,23 +106,23 @@ impl Runtime {
         if self.spins.busy() {
             self.look_at_changes();
         }
-        if self.breakpoints.is_some() && self.eager.is_empty() {
+        if self.breakpoints.is_some() && self.must_run.is_empty() {
             self.look_at_breakpoints();
         }
-        self.eager.pop_first()
+        self.must_run.pop_first()
     }
 
     /// The decision where it is not just among the enabled tasks, or where there are many tasks.
     #[inline(never)]
-    fn dispatch_elaborately(&mut self) -> Next {
+    fn dispatch_slow(&mut self) -> Next {
         self.time_passes = None;
         if self.enabled.is_empty() {
-            if self.timed.is_empty() {
+            if self.timed_waiters.is_empty() {
                 return self.stuck();
             }
             self.pass_time();
             // Of a step that the trace has already, nobody would take it back.
-            self.after_all = self.steps + 1 >= self.observe_from;
+            self.forced_by_idle = self.steps + 1 >= self.observe_from;
         }
         if self.yielded || self.fair.active() {
             let counts = self.yielded && !self.spins.take_void_yield();
@@ -237,17 +237,18 @@ impl Runtime {
     /// within the environment's bounds, those that may be woken before their time, or for no reason.
     fn list(&self, listed: &mut Vec<u32>) -> bool {
         let last = self.last;
-        let timed = self.left.timeouts > 0 && !self.timed.is_empty();
-        let drowsy = self.left.spurious_wakeups > 0 && !self.drowsy.is_empty();
+        let timed_waiters = self.left.timeouts > 0 && !self.timed_waiters.is_empty();
+        let spurious_waiters = self.left.spurious_wakeups > 0 && !self.spurious_waiters.is_empty();
         let may_go = |&task: &u32| {
             if self.enabled.contains(task) {
                 !self.fair.active() || self.fair.may_go(task, &self.enabled)
             } else {
-                timed && self.timed.contains(task) || drowsy && self.drowsy.contains(task)
+                timed_waiters && self.timed_waiters.contains(task)
+                    || spurious_waiters && self.spurious_waiters.contains(task)
             }
         };
         // The cyclic order after `last`: those beyond it, then those up to it.
-        if timed || drowsy {
+        if timed_waiters || spurious_waiters {
             listed.extend((last + 1..self.created).chain(0..last + 1).filter(may_go));
         } else {
             let up_to_last = self.enabled.iter().take_while(|&task| task <= last);
@@ -267,20 +268,20 @@ impl Runtime {
     /// Notes waits that could have ended here, had the environment's bounds been larger.
     fn note_capped(&mut self) {
         let waits = |tasks: &TaskSet| tasks.iter().any(|task| !self.enabled.contains(task));
-        let timeouts = self.left.timeouts == 0 && waits(&self.timed);
-        let spurious_wakeups = self.left.spurious_wakeups == 0 && waits(&self.drowsy);
+        let timeouts = self.left.timeouts == 0 && waits(&self.timed_waiters);
+        let spurious_wakeups = self.left.spurious_wakeups == 0 && waits(&self.spurious_waiters);
         self.capped.timeouts |= timeouts;
         self.capped.spurious_wakeups |= spurious_wakeups;
     }
 
     /// Lets a task go that may have to be woken.
     fn wake(&mut self, task: u32) -> Next {
-        let overdue = self.overdue.contains(task);
-        if self.enabled.contains(task) && !overdue {
+        let expired = self.expired.contains(task);
+        if self.enabled.contains(task) && !expired {
             return self.step(task);
         }
-        let times_out = overdue || self.timed.contains(task) && self.left.timeouts > 0;
-        let spurious = self.drowsy.contains(task) && self.left.spurious_wakeups > 0;
+        let times_out = expired || self.timed_waiters.contains(task) && self.left.timeouts > 0;
+        let spurious = self.spurious_waiters.contains(task) && self.left.spurious_wakeups > 0;
         let wake = match (times_out, spurious) {
             (true, true) => match self.decide(ChoiceKind::Wake, false, 2, Candidates::None) {
                 Some(0) => Wake::TimedOut,
@@ -291,7 +292,7 @@ impl Runtime {
             _ => Wake::Spurious,
         };
         match wake {
-            Wake::TimedOut if overdue => self.time_passes = None,
+            Wake::TimedOut if expired => self.time_passes = None,
             Wake::TimedOut => {
                 self.left.timeouts -= 1;
                 self.advance_time(self.tasks[task as usize].deadline);
@@ -305,18 +306,20 @@ impl Runtime {
         let next = self.step(task);
         self.waited = None;
         match wake {
-            Wake::TimedOut if overdue && !self.after_all => self.also_touches(Key::CLOCK, Class::Read),
-            Wake::TimedOut if overdue => {
+            Wake::TimedOut if expired && !self.forced_by_idle => {
+                self.add_to_footprint(Key::CLOCK, Class::Read)
+            }
+            Wake::TimedOut if expired => {
                 // Time passed because nobody else could go on. Where the environment may let it pass at any time, that was
                 // no condition.
-                self.after_all = self.environment.timeouts == 0 && self.steps >= self.observe_from;
-                self.also_touches(Key::CLOCK, Class::Write);
+                self.forced_by_idle = self.environment.timeouts == 0 && self.steps >= self.observe_from;
+                self.add_to_footprint(Key::CLOCK, Class::Write);
             }
             Wake::TimedOut => {
-                self.also_touches(Key::TIMEOUTS, Class::Write);
-                self.also_touches(Key::CLOCK, Class::Write);
+                self.add_to_footprint(Key::TIMEOUTS, Class::Write);
+                self.add_to_footprint(Key::CLOCK, Class::Write);
             }
-            _ => self.also_touches(Key::SPURIOUS, Class::Write),
+            _ => self.add_to_footprint(Key::SPURIOUS, Class::Write),
         }
         self.tasks[task as usize].wake = wake;
         next
@@ -343,15 +346,15 @@ impl Runtime {
         if self.steps >= self.observe_from {
             let pending = &self.tasks[task as usize].pending;
             // One that may go on unasked needed no gate.
-            self.waited =
-                (pending.gates != 0 && !pending.unasked).then_some((pending.gate_var, pending.gates));
+            self.waited = (pending.gates != 0 && !pending.environment_wake)
+                .then_some((pending.gate_var, pending.gates));
         }
-        if self.elaborate {
+        if self.slow_path {
             self.yielded = false;
             if let Some(breakpoints) = &mut self.breakpoints {
                 breakpoints.step(task);
             }
-            self.elaborate = self.fair.active() || self.spins.busy() || self.created > 64 || self.scoped;
+            self.slow_path = self.fair.active() || self.spins.busy() || self.created > 64 || self.scoped;
         }
         self.hand_over(task)
     }
@@ -370,9 +373,9 @@ impl Runtime {
         if entry.pending.gates != 0 {
             entry.wake = Wake::Ready;
             self.vars[entry.pending.gate_var].watchers.remove(task);
-            self.timed.remove(task);
-            self.drowsy.remove(task);
-            self.overdue.remove(task);
+            self.timed_waiters.remove(task);
+            self.spurious_waiters.remove(task);
+            self.expired.remove(task);
         }
         if task == self.current {
             return Next::Stay;
@@ -401,22 +404,25 @@ impl Runtime {
             events: &events[begin..],
             events_end: events.len(),
             choices: self.decided,
-            also: &self.also,
+            extra_footprint: &self.extra_footprint,
             waited: self.waited,
-            after_all: self.after_all,
+            forced_by_idle: self.forced_by_idle,
             is_last: self.live == 0,
             counts: self.environment.arc_counts,
             vars: &self.vars,
             tasks: &self.tasks,
         };
         let is_plain = |(event, others)| self.trace.is_plain(self.last, event, others, self.live == 0);
-        if self.also.is_empty() && !self.after_all && events[begin..].split_first().is_some_and(is_plain) {
+        if self.extra_footprint.is_empty()
+            && !self.forced_by_idle
+            && events[begin..].split_first().is_some_and(is_plain)
+        {
             self.trace.add_plain(&end());
         } else {
             self.trace.add(&end());
         }
-        self.also.clear();
-        (self.waited, self.after_all) = (None, false);
+        self.extra_footprint.clear();
+        (self.waited, self.forced_by_idle) = (None, false);
         while let Some((task, first_event)) = self.spins.next_void_round() {
             self.events.elided(task, first_event);
             self.trace.elided(task, first_event, &self.vars, &self.tasks);
@@ -468,9 +474,9 @@ impl Runtime {
     }
 
     /// The step under way touches something beside the variables of its events.
-    pub(super) fn also_touches(&mut self, key: Key, class: Class) {
+    pub(super) fn add_to_footprint(&mut self, key: Key, class: Class) {
         if self.steps >= self.observe_from {
-            self.also.push(Aside {
+            self.extra_footprint.push(Aside {
                 touch: Touch { key, class },
                 task: self.current,
                 events_before: self.events.as_slice().len(),
@@ -491,7 +497,7 @@ impl Runtime {
             let first = self.release_parked();
             return self.hand_over(first);
         }
-        if !self.drowsy.is_empty() && self.left.spurious_wakeups > 0 {
+        if !self.spurious_waiters.is_empty() && self.left.spurious_wakeups > 0 {
             return self.wake_or_give_up();
         }
         self.note_capped();
@@ -501,16 +507,16 @@ impl Runtime {
     /// Nobody can go on, unless one of those who wait does so for no reason.
     #[cold]
     fn wake_or_give_up(&mut self) -> Next {
-        let drowsy: Vec<u32> = self.drowsy.iter().collect();
+        let spurious_waiters: Vec<u32> = self.spurious_waiters.iter().collect();
         match self.decide(
             ChoiceKind::Rescue,
             false,
-            drowsy.len() as u32 + 1,
+            spurious_waiters.len() as u32 + 1,
             Candidates::None,
         ) {
             Some(0) => self.give_up(),
             Some(which) => {
-                let task = drowsy[which as usize - 1];
+                let task = spurious_waiters[which as usize - 1];
                 if self.steps >= self.ask_from {
                     self.tell_only_alternative(false, Candidates::List(&[task]));
                 }
@@ -541,18 +547,18 @@ impl Runtime {
         while let Some(task) = next {
             let entry = &self.tasks[task as usize];
             let passes = entry.pending.gates & open != 0;
-            self.overdue.remove(task);
+            self.expired.remove(task);
             if passes && !entry.pending.visible {
                 // It goes at once, so it no longer waits: nothing may time it out, or enable it twice.
                 self.vars[var].watchers.remove(task);
-                self.eager.insert(task);
+                self.must_run.insert(task);
                 self.enabled.remove(task);
-                self.timed.remove(task);
-                self.drowsy.remove(task);
+                self.timed_waiters.remove(task);
+                self.spurious_waiters.remove(task);
             } else if passes {
                 self.enabled.insert(task);
-            } else if self.timed.contains(task) && entry.deadline <= self.clock {
-                self.overdue.insert(task);
+            } else if self.timed_waiters.contains(task) && entry.deadline <= self.clock {
+                self.expired.insert(task);
                 self.enabled.insert(task);
             } else {
                 self.enabled.remove(task);

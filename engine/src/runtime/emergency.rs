@@ -11,7 +11,7 @@
 //! (see `crash.rs`), or a process may still hang.
 
 use super::crash::Crash;
-use super::executed::Trouble;
+use super::outcome::Abnormal;
 use super::{Runtime, Stop};
 use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -86,7 +86,7 @@ impl Emergency {
 
     /// Waits until the exploration has ended. If a worker cannot go on, calls `last_words` with what its last execution was,
     /// and with the number of that execution.
-    pub fn wait(&self, last_words: impl FnOnce(Trouble, u64) -> String) {
+    pub fn wait(&self, last_words: impl FnOnce(Abnormal, u64) -> String) {
         let mut state = self.state();
         loop {
             state = match *state {
@@ -112,9 +112,9 @@ impl Emergency {
 }
 
 impl Runtime {
-    fn last_words(&mut self, crash: Crash, say: impl FnOnce(Trouble, u64) -> String) -> String {
+    fn last_words(&mut self, crash: Crash, say: impl FnOnce(Abnormal, u64) -> String) -> String {
         self.mark_unwinding();
-        let trouble = Trouble {
+        let trouble = Abnormal {
             stop: if self.teardown {
                 Stop::Complete
             } else {

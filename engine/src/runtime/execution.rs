@@ -1,9 +1,9 @@
 //! One execution: how it begins, runs and ends.
 
-use super::abandon::serve;
 use super::fiber::Fiber;
 use super::scope::Scoping;
-use super::{CURRENT, Capped, Engine, Executed, PanicNote, Runtime, Stop, Trouble};
+use super::teardown::serve;
+use super::{Abnormal, CURRENT, Capped, Engine, ExecutionOutcome, PanicNote, Runtime, Stop};
 use crate::record::{Access, Site, Task, VarKind};
 use crate::strategy::CompletedExecution;
 use crate::trace::{Analysis, Ending, SoundReduction};
@@ -22,7 +22,7 @@ impl Drop for ResetCurrent {
 
 impl Engine {
     /// Runs one execution of the test, which has been begun.
-    pub(super) fn run(self, test: &dyn Fn()) -> Executed {
+    pub(super) fn run(self, test: &dyn Fn()) -> ExecutionOutcome {
         if self.rt().listeners.any() {
             self.rt().tell_begin();
         }
@@ -43,7 +43,7 @@ impl Engine {
                 )))
             }
         }
-        self.rt().eager.clear();
+        self.rt().must_run.clear();
         let mut next = 0;
         while self.rt().stop.is_none() {
             self.resume(next);
@@ -86,7 +86,7 @@ impl Engine {
             // A crash in the clearing away of an execution that ended well: its events are still there.
             let mut scene = scene.unwrap_or_else(|| rt.scene());
             scene.toucher.clone_from(&toucher);
-            Some(Box::new(Trouble {
+            Some(Box::new(Abnormal {
                 stop,
                 wanted,
                 scene,
@@ -94,7 +94,7 @@ impl Engine {
                 crash_cleared: rt.crash_cleared,
             }))
         };
-        Executed {
+        ExecutionOutcome {
             steps: rt.steps,
             switches: rt.switches,
             tasks: rt.created,
@@ -151,22 +151,22 @@ impl Runtime {
         self.yielded = false;
         // Who hears of preemptions hears of them where decisions are made elaborately.
         let heard = self.listening.intersects(Interests::ATTRIBUTES);
-        self.scoped = self.preemptible.is_some() || self.quiet.is_some() || heard;
+        self.scoped = self.preemptible.is_some() || self.ordered_atomics.is_some() || heard;
         self.begin_breakpoints();
-        self.elaborate = self.scoped;
+        self.slow_path = self.scoped;
         self.closed.clear();
         self.scoping = Scoping::default();
         if let Some(preemptible) = &mut self.preemptible {
             preemptible.begin();
         }
-        if let Some(quiet) = &mut self.quiet {
-            quiet.begin();
+        if let Some(ordered_atomics) = &mut self.ordered_atomics {
+            ordered_atomics.begin();
         }
         self.enabled.clear();
-        self.eager.clear();
-        self.timed.clear();
-        self.drowsy.clear();
-        self.overdue.clear();
+        self.must_run.clear();
+        self.timed_waiters.clear();
+        self.spurious_waiters.clear();
+        self.expired.clear();
         self.fair.reset();
         self.spins.reset();
         self.left = self.environment;
@@ -189,8 +189,8 @@ impl Runtime {
         } else {
             u64::MAX
         };
-        self.also.clear();
-        (self.waited, self.after_all) = (None, false);
+        self.extra_footprint.clear();
+        (self.waited, self.forced_by_idle) = (None, false);
         self.steps = 0;
         self.switches = 0;
         self.plain_accesses = 0;
@@ -309,10 +309,10 @@ impl Runtime {
         if self.limits.every_operation && task > 0 {
             self.enabled.insert(task);
         } else {
-            self.eager.insert(task);
+            self.must_run.insert(task);
         }
         if self.created > 64 {
-            self.elaborate = true;
+            self.slow_path = true;
         }
         Ok(task)
     }

@@ -12,9 +12,9 @@ use super::naming::site_name;
 use super::object::{Epochs, Statics};
 use super::scope::{Preemptible, Scoping};
 use super::spin::Spins;
-use super::switch::Home;
+use super::switch::WorkerContext;
 use super::watchdog::Watched;
-use super::{CURRENT, Capped, Emergency, Engine, Executed, Runtime};
+use super::{CURRENT, Capped, Emergency, Engine, ExecutionOutcome, Runtime};
 use crate::environment::Environment;
 use crate::record::{Events, Task, TaskSet, Vars};
 use crate::schedule::{ChoiceKind, Premises};
@@ -94,23 +94,23 @@ impl Executor {
                 watches_memory: false,
                 current: 0,
                 running: 0,
-                home: Home::default(),
+                worker_context: WorkerContext::default(),
                 carried: None,
                 sweeping: false,
                 last: 0,
                 yielded: false,
-                elaborate: false,
+                slow_path: false,
                 enabled: TaskSet::default(),
-                eager: TaskSet::default(),
-                timed: TaskSet::default(),
-                drowsy: TaskSet::default(),
+                must_run: TaskSet::default(),
+                timed_waiters: TaskSet::default(),
+                spurious_waiters: TaskSet::default(),
                 fair: Fairness::new(limits.fair_yields),
                 spins: Spins::new(limits.awaits, known_loops.clone()),
                 candidates: Vec::new(),
                 scoped: false,
                 heeds_scope: needs.scope,
                 preemptible: None,
-                quiet: None,
+                ordered_atomics: None,
                 closed: Vec::new(),
                 scoping: Scoping::default(),
                 environment,
@@ -132,9 +132,9 @@ impl Executor {
                 },
                 observe_from: 0,
                 ask_from: 0,
-                also: Vec::new(),
+                extra_footprint: Vec::new(),
                 waited: None,
-                after_all: false,
+                forced_by_idle: false,
                 events: Events::default(),
                 steps: 0,
                 switches: 0,
@@ -143,7 +143,7 @@ impl Executor {
                 crash_cleared: None,
                 unfair_left_out: false,
                 capped: Capped::default(),
-                overdue: TaskSet::default(),
+                expired: TaskSet::default(),
                 stop: None,
                 emergency: None,
                 damaged: false,
@@ -176,7 +176,7 @@ impl Executor {
     /// Leaves out schedule points at atomics whose accesses other synchronisation orders. Where one proves to need
     /// them, the search that `remake` makes starts anew.
     pub fn quiet_atomics(&mut self, remake: impl Fn() -> Box<dyn Strategy> + 'static) {
-        self.runtime.quiet = Some(Box::default());
+        self.runtime.ordered_atomics = Some(Box::default());
         self.remake = Some(Box::new(remake));
     }
 
@@ -212,12 +212,19 @@ impl Executor {
 
     /// What a reader of the report should know of quiet atomics.
     pub fn quiet_note(&self) -> Option<String> {
-        self.runtime.quiet.as_ref().map(|quiet| quiet.note())
+        self.runtime
+            .ordered_atomics
+            .as_ref()
+            .map(|ordered_atomics| ordered_atomics.note())
     }
 
     /// How many executions showed nothing that another did not show as well.
     pub fn redundant(&self) -> u64 {
-        let given_up = self.runtime.quiet.as_ref().map_or(0, |quiet| quiet.given_up);
+        let given_up = self
+            .runtime
+            .ordered_atomics
+            .as_ref()
+            .map_or(0, |ordered_atomics| ordered_atomics.given_up);
         given_up + self.status(0).redundant
     }
 
@@ -228,10 +235,10 @@ impl Executor {
         }
         let rt = &mut *self.runtime;
         rt.alike.next();
-        if let (Some(quiet), Some(remake)) = (&mut rt.quiet, &self.remake)
-            && quiet.broken
+        if let (Some(ordered_atomics), Some(remake)) = (&mut rt.ordered_atomics, &self.remake)
+            && ordered_atomics.broken
         {
-            quiet.restart(rt.number);
+            ordered_atomics.restart(rt.number);
             // Nothing of the last execution stays: there are decisions now where it had none.
             rt.trace = rt.trace.anew(rt.trace.detail());
             rt.plan = Plan::default();
@@ -244,7 +251,7 @@ impl Executor {
     ///
     /// # Panics
     /// The calling thread is inside an execution already.
-    pub fn execute(&mut self, test: &dyn Fn()) -> Executed {
+    pub fn execute(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
         self.runtime.begin();
         assert!(
             CURRENT.get().is_null(),
@@ -311,16 +318,16 @@ impl Executor {
     ) -> R {
         let number = self.runtime.number;
         let heeds_scope = self.runtime.heeds_scope;
-        let quiet = self.runtime.quiet.take();
+        let ordered_atomics = self.runtime.ordered_atomics.take();
         let journal = std::mem::replace(&mut self.runtime.journal, Journal::none());
         // Where atomics are quiet, no region is heeded.
-        self.runtime.heeds_scope &= strategy.needs().scope && quiet.is_none();
+        self.runtime.heeds_scope &= strategy.needs().scope && ordered_atomics.is_none();
         let silent = (!heard).then(|| self.replace_listeners(Listeners::default()));
         let before = self.replace_strategy(strategy);
         let result = run(self);
         self.replace_strategy(before);
         self.runtime.heeds_scope = heeds_scope;
-        self.runtime.quiet = quiet;
+        self.runtime.ordered_atomics = ordered_atomics;
         self.runtime.journal = journal;
         if let Some(listeners) = silent {
             self.replace_listeners(listeners);
@@ -463,7 +470,12 @@ impl Executor {
     /// What the executions so far cover; `finished` says whether the search is over.
     pub fn coverage(&self, finished: bool) -> Coverage {
         // What the last execution showed takes back what the search relied on.
-        if self.runtime.quiet.as_ref().is_some_and(|quiet| quiet.broken) {
+        if self
+            .runtime
+            .ordered_atomics
+            .as_ref()
+            .is_some_and(|ordered_atomics| ordered_atomics.broken)
+        {
             return Coverage::stopped();
         }
         self.runtime.strategy.coverage(finished)

@@ -7,7 +7,7 @@
 //! The job is the task's closure, kept in the fiber's room, or in a box if it is large; its result
 //! takes the same place when it is done.
 
-use super::switch::{Back, Coroutine, Entry, Home};
+use super::switch::{Back, Coroutine, Entry, WorkerContext};
 use corosensei::stack::DefaultStack;
 use std::marker::PhantomData;
 use std::mem::{MaybeUninit, align_of, size_of};
@@ -221,9 +221,9 @@ impl Fiber {
     /// No fiber is running, and they stay in place. (No `&mut` is held over the run, because the task that
     /// runs uses the fiber too.)
     #[inline(always)]
-    pub(super) unsafe fn enter(home: *mut Home, to: *mut Fiber) -> Back {
+    pub(super) unsafe fn enter(worker_context: *mut WorkerContext, to: *mut Fiber) -> Back {
         // SAFETY: as the caller says.
-        unsafe { Coroutine::enter(home, &raw mut (*to).coroutine) }
+        unsafe { Coroutine::enter(worker_context, &raw mut (*to).coroutine) }
     }
 
     /// Goes on with another fiber, and returns when this one is gone on with.
@@ -241,9 +241,9 @@ impl Fiber {
     /// # Safety
     /// `from` is running, and was entered from this home, or switched to from one that was.
     #[inline(always)]
-    pub(super) unsafe fn leave(from: *mut Fiber, home: *const Home) {
+    pub(super) unsafe fn leave(from: *mut Fiber, worker_context: *const WorkerContext) {
         // SAFETY: as the caller says.
-        unsafe { Coroutine::leave(&raw mut (*from).coroutine, home) }
+        unsafe { Coroutine::leave(&raw mut (*from).coroutine, worker_context) }
     }
 
     /// Its coroutine, for the signal handler.

@@ -16,7 +16,6 @@
 //! **Aliasing.** The runtime lives in one place, reached by a raw pointer in a thread-local. A `&mut
 //! Runtime` is taken anew after every switch and never held across one.
 
-mod abandon;
 mod adversity;
 mod alike;
 mod blocks;
@@ -28,10 +27,9 @@ pub mod crash;
 mod data_points;
 mod dispatch;
 mod emergency;
-mod endless;
-mod executed;
 mod execution;
 mod executor;
+mod failure_context;
 mod fair;
 mod fiber;
 mod glance;
@@ -39,37 +37,41 @@ mod image;
 pub mod interrupt;
 pub mod journal;
 mod known_loops;
-mod life;
 mod listen;
+mod livelock;
 mod naming;
 mod object;
+mod ordered_atomics;
+mod outcome;
 mod panic_count;
 pub mod panics;
-mod quiet;
-mod scene;
 mod scope;
 mod spin;
 mod stop;
 mod switch;
+mod task_api;
+mod teardown;
 mod watchdog;
 
 pub use controller::take_charge;
 pub use crash::Crash;
 pub use emergency::Emergency;
-pub use endless::{Endless, EndlessLoop, Verdict};
-pub use executed::{AwaitedVar, Capped, EventLine, Executed, Scene, Trouble, Unlike, Waiting};
 pub use executor::{Executor, Limits};
 pub use glance::Glance;
 pub use glance::Glancing;
-pub use life::LATE;
 pub use listen::{DataAccess, Does, Listeners, Owner, Reported};
+pub use livelock::{Endless, EndlessLoop, Verdict};
 pub use naming::{site_name, var_identity};
 pub use object::{Body, Identity, Object};
+pub use outcome::{
+    Abnormal, AwaitedVar, Capped, EventLine, ExecutionOutcome, FailureContext, Unlike, Waiting,
+};
 pub use scope::Scoping;
 pub use stop::{PanicNote, Stop};
+pub use task_api::LATE;
 pub use watchdog::{Doing, Hang};
 
-pub use crate::record::{Access, Gates, Local, Patience, Site, VarKind, Wake, gate};
+pub use crate::record::{Access, Gates, Local, Site, VarKind, WaitLimits, Wake, gate};
 
 use crate::environment::Environment;
 use crate::record::{Events, NOBODY, Pending, Task, TaskSet, Vars};
@@ -88,13 +90,13 @@ use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
 use journal::Journal;
 use listen::Pointers;
 use object::{Epochs, Statics};
-use quiet::Quiet;
+use ordered_atomics::OrderedAtomics;
 use scope::{Closed, Preemptible};
 use spin::Spins;
 use std::any::Any;
 use std::cell::Cell;
 use std::sync::Arc;
-use switch::Home;
+use switch::WorkerContext;
 use watchdog::{Pulse, Watched};
 
 thread_local! {
@@ -135,7 +137,7 @@ pub(crate) struct Runtime {
     /// The task whose fiber runs, or ran last: `current`, but for a switch that is under way.
     running: u32,
     /// Where the worker waits while tasks run.
-    home: Home,
+    worker_context: WorkerContext,
     /// A panic of the engine, a strategy or a monitor on a fiber, on its way to the caller of the exploration.
     carried: Option<Box<dyn Any + Send>>,
     /// Set while leftovers of an execution are dropped on a fiber of their own.
@@ -146,16 +148,16 @@ pub(crate) struct Runtime {
     yielded: bool,
     /// Whether a decision has to look at more than one word of tasks: after a yield, under fairness, with more than 64
     /// tasks, or where points may be closed.
-    elaborate: bool,
+    slow_path: bool,
     /// Tasks whose next operation is possible.
     enabled: TaskSet,
     /// Tasks to run up to their next visible operation before anything is decided.
-    eager: TaskSet,
+    must_run: TaskSet,
     /// Waiting tasks that a time-out may wake, and those that may wake spuriously.
-    timed: TaskSet,
-    drowsy: TaskSet,
-    /// Those of `timed` whose deadline has passed: they are enabled, whatever their gates.
-    overdue: TaskSet,
+    timed_waiters: TaskSet,
+    spurious_waiters: TaskSet,
+    /// Those of `timed_waiters` whose deadline has passed: they are enabled, whatever their gates.
+    expired: TaskSet,
     fair: Fairness,
     /// Loops that wait, and who is parked in one.
     spins: Spins,
@@ -174,7 +176,7 @@ pub(crate) struct Runtime {
     /// Armed breakpoints; `None` if there are none.
     breakpoints: Option<Box<Breakpoints>>,
     /// Atomics without schedule points; `None` if all have them.
-    quiet: Option<Box<Quiet>>,
+    ordered_atomics: Option<Box<OrderedAtomics>>,
     /// The points closed in this execution, and why.
     closed: Vec<Closed>,
     scoping: Scoping,
@@ -207,11 +209,11 @@ pub(crate) struct Runtime {
     observe_from: u64,
     ask_from: u64,
     /// What the step under way touched beside the variables of its events.
-    also: Vec<Aside>,
+    extra_footprint: Vec<Aside>,
     /// The gates that let the step under way begin.
     waited: Option<(u32, Gates)>,
     /// Whether it was possible only because nobody else could go on.
-    after_all: bool,
+    forced_by_idle: bool,
     steps: u64,
     switches: u64,
     limits: Limits,
@@ -301,7 +303,7 @@ impl Engine {
             gate_var: 0,
             gates: 0,
             visible: true,
-            unasked: false,
+            environment_wake: false,
         };
         rt.enabled.insert(current);
         self.dispatch();
@@ -327,9 +329,9 @@ impl Engine {
     /// Announces a visible operation that passes when one of these gates of its variable is open, or
     /// its patience ends; returns when it is to happen, and says why.
     #[inline(always)]
-    pub fn enter_gated(self, access: Access, gates: Gates, patience: Patience) -> Wake {
+    pub fn enter_gated(self, access: Access, gates: Gates, wait_limits: WaitLimits) -> Wake {
         let Access { op, order, var, site } = access;
-        let wake = self.pass(op, order, var, site, var, gates, true, patience);
+        let wake = self.pass(op, order, var, site, var, gates, true, wait_limits);
         let rt = self.rt();
         if wake == Wake::Ready && !rt.teardown && rt.listening.intersects(BEFORE) {
             rt.tell_schedule_point();
@@ -340,9 +342,9 @@ impl Engine {
     /// Waits for one of these gates of `gate_var`, with no schedule point: passes at once if it is open.
     /// `access` says what a report shows the task doing.
     #[inline(always)]
-    pub fn wait(self, access: Access, gate_var: u32, gates: Gates, patience: Patience) -> Wake {
+    pub fn wait(self, access: Access, gate_var: u32, gates: Gates, wait_limits: WaitLimits) -> Wake {
         let Access { op, order, var, site } = access;
-        self.pass(op, order, var, site, gate_var, gates, false, patience)
+        self.pass(op, order, var, site, gate_var, gates, false, wait_limits)
     }
 
     /// Waits at gates; see `enter_apart`.
@@ -357,7 +359,7 @@ impl Engine {
         gate_var: u32,
         gates: Gates,
         visible: bool,
-        patience: Patience,
+        wait_limits: WaitLimits,
     ) -> Wake {
         let rt = self.rt();
         if rt.pointers_out && !rt.teardown {
@@ -374,13 +376,14 @@ impl Engine {
             return Wake::Ready;
         }
         let current = rt.current;
-        let unasked = patience.deadline.is_some() || patience.spurious && rt.environment.spurious_wakeups > 0;
+        let environment_wake =
+            wait_limits.deadline.is_some() || wait_limits.spurious && rt.environment.spurious_wakeups > 0;
         at.watchers.insert(current);
-        if unasked {
+        if environment_wake {
             // Whether it may depends on how often that has happened.
             rt.suits_only(SoundReduction::Caching, op, site);
-            rt.also_touches(Key::SPURIOUS, Class::Read);
-            rt.also_touches(Key::TIMEOUTS, Class::Read);
+            rt.add_to_footprint(Key::SPURIOUS, Class::Read);
+            rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
         }
         let task = &mut rt.tasks[current as usize];
         task.pending = Pending {
@@ -388,22 +391,22 @@ impl Engine {
             gate_var,
             gates,
             visible,
-            unasked,
+            environment_wake,
         };
         if open {
             rt.enabled.insert(current);
         } else {
             rt.enabled.remove(current);
-            if let Some(deadline) = patience.deadline {
+            if let Some(deadline) = wait_limits.deadline {
                 task.deadline = deadline;
-                rt.timed.insert(current);
+                rt.timed_waiters.insert(current);
                 if deadline <= rt.clock {
-                    rt.overdue.insert(current);
+                    rt.expired.insert(current);
                     rt.enabled.insert(current);
                 }
             }
-            if patience.spurious {
-                rt.drowsy.insert(current);
+            if wait_limits.spurious {
+                rt.spurious_waiters.insert(current);
             }
             if rt.listening.intersects(Interests::ATTRIBUTES) {
                 rt.tell_status(current, "blocked");
@@ -453,7 +456,7 @@ impl Engine {
 
     /// Gives control to the worker; returns, if ever, when this task is to be cleared away.
     #[inline(always)]
-    fn go_home(self) {
+    fn switch_to_worker(self) {
         let unwinding = std::thread::panicking();
         if unwinding {
             self.lay_down_panics();
@@ -461,7 +464,7 @@ impl Engine {
         let rt = self.rt();
         let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
         // SAFETY: `running` is the caller's, and the worker waits at home while any task runs.
-        unsafe { Fiber::leave(from, &raw const rt.home) };
+        unsafe { Fiber::leave(from, &raw const rt.worker_context) };
         if unwinding {
             self.take_up_panics();
         }
@@ -471,7 +474,7 @@ impl Engine {
     #[cold]
     #[inline(never)]
     fn leave(self) {
-        self.go_home();
+        self.switch_to_worker();
         // Resumed outside a teardown: impossible, a stopped execution resumes nobody else.
         assert!(
             self.rt().teardown,
@@ -578,20 +581,20 @@ impl Engine {
     /// The current task yields, in a loop of its own: if all that loop does is to wait, it is parked. Inlined, so
     /// that the state that is compared is that of the test's own code.
     #[inline(always)]
-    pub fn give_way(self, op: SyncVarOp, site: Site) {
+    pub fn yield_now_in_loop(self, op: SyncVarOp, site: Site) {
         // SAFETY: `Engine::current` gave this out, so a task runs, on a fiber.
-        unsafe { switch::give_way(self.0, op, site) }
+        unsafe { switch::yield_now_in_loop(self.0, op, site) }
     }
 
     /// The step under way touches something beside the variables of its events.
-    pub(crate) fn also_touches(self, key: Key, class: Class) {
-        self.rt().also_touches(key, class);
+    pub(crate) fn add_to_footprint(self, key: Key, class: Class) {
+        self.rt().add_to_footprint(key, class);
     }
 
     /// The step under way changes a variable, beside that of its event.
     pub fn also_writes(self, var: u32) {
         self.rt()
-            .also_touches(Key::of(SyncVarOp::LockRelease, var), Class::Write);
+            .add_to_footprint(Key::of(SyncVarOp::LockRelease, var), Class::Write);
     }
 
     /// The current task yields. It steps back behind the others at its next schedule point; a second
@@ -613,7 +616,7 @@ impl Engine {
         task.yielded = true;
         task.yields += 1;
         if rt.last == current {
-            (rt.yielded, rt.elaborate) = (true, true);
+            (rt.yielded, rt.slow_path) = (true, true);
         }
         self.time_passes_while_all_give_way();
         self.end_iteration(access);
@@ -637,7 +640,7 @@ impl Engine {
             self.leave();
         }
         loop {
-            self.go_home();
+            self.switch_to_worker();
         }
     }
 }

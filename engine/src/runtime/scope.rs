@@ -6,7 +6,7 @@
 //! A schedule must replay whatever the settings are then, so the closed points are in it, with the default taken:
 //! a replay closes none. Reductions see all points too: what they leave out rests on the orders of all operations.
 //!
-//! Points before operations on quiet atomics (`quiet.rs`) are closed in the same way.
+//! Points before operations on quiet atomics (`ordered_atomics.rs`) are closed in the same way.
 //!
 //! Nothing here is reached unless a scope, a region or quiet atomics are in use: decisions are then made elaborately.
 
@@ -167,7 +167,7 @@ impl Runtime {
             return false;
         }
         let closed = match self.tasks[self.last as usize].preemptible {
-            _ if self.quiet.is_some() => self.next_is_quiet(),
+            _ if self.ordered_atomics.is_some() => self.next_is_quiet(),
             Some(allowed) => {
                 self.scoping.by_region |= !allowed;
                 !allowed
@@ -226,8 +226,8 @@ impl Engine {
     pub fn enter_region(self, allowed: bool) -> Option<bool> {
         let rt = self.rt();
         // Without schedule points at quiet atomics, one that a region closes could not be made up for by another.
-        if rt.heeds_scope && rt.quiet.is_none() {
-            (rt.scoped, rt.elaborate) = (true, true);
+        if rt.heeds_scope && rt.ordered_atomics.is_none() {
+            (rt.scoped, rt.slow_path) = (true, true);
         } else {
             rt.scoping.region_unheeded |= !allowed;
         }

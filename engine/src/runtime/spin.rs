@@ -25,9 +25,9 @@
 //! such a loop still ends; what it would have done earlier is missed. Futures that yield keep their state
 //! in the heap and are never parked. A report says when tasks were parked.
 
-use super::executed::AwaitedVar;
 use super::known_loops::KnownLoops;
 use super::naming::{site_name, var_name};
+use super::outcome::AwaitedVar;
 use super::{Engine, LATE, Runtime, Stop};
 use crate::environment::Environment;
 use crate::record::{Access, Event, Pending, Site, TaskSet, VarKind};
@@ -40,7 +40,7 @@ const LAST_ROUNDS: u32 = 32;
 
 /// What else than a task's registers and stack decides what it does next, and is not a variable's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Surroundings {
+pub(super) struct LoopContext {
     pub(super) clock: u64,
     pub(super) left: Environment,
     pub(super) random_sources: u32,
@@ -71,7 +71,7 @@ impl Awaited {
 struct Rounds {
     /// Registers and stack at the last yield that began a round, if there was one.
     state: Vec<u64>,
-    surroundings: Option<Surroundings>,
+    surroundings: Option<LoopContext>,
     /// Whether the yield that is under way ends a round, and whether that came back to where it began.
     ends: bool,
     came_back: bool,
@@ -218,7 +218,7 @@ impl Spins {
         &mut self,
         task: u32,
         state: impl ExactSizeIterator<Item = u64>,
-        surroundings: Surroundings,
+        surroundings: LoopContext,
     ) {
         if !self.on {
             return;
@@ -383,14 +383,14 @@ impl Runtime {
             gate_var: 0,
             gates: 0,
             visible: false,
-            unasked: false,
+            environment_wake: false,
         };
         self.enabled.remove(task);
         if self.last == task {
             // The yield did not happen.
             self.yielded = false;
         }
-        self.elaborate = true;
+        self.slow_path = true;
     }
 
     /// Enables the parked tasks for which something has changed.
@@ -406,7 +406,7 @@ impl Runtime {
                     .any(|awaited| awaited.changed_by(event) == Some(true))
                 {
                     self.spins.parked.remove(task);
-                    self.eager.insert(task);
+                    self.must_run.insert(task);
                 }
                 next = self.spins.parked.first_from(task + 1);
             }
@@ -422,13 +422,13 @@ impl Runtime {
         self.spins.looked = self.events.as_slice().len();
         self.spins.events_before = self.spins.looked;
         self.spins.last_rounds = true;
-        self.elaborate = true;
+        self.slow_path = true;
         while let Some(task) = self.spins.parked.pop_first() {
             self.spins.rounds[task as usize].vain = 0;
             self.spins.released.insert(task);
-            self.eager.insert(task);
+            self.must_run.insert(task);
         }
-        self.eager.pop_first().expect("a task was parked")
+        self.must_run.pop_first().expect("a task was parked")
     }
 
     /// A task that was let go again had a round in vain. Whether that was the last one of the last task.

@@ -1,7 +1,7 @@
 //! Why an execution stopped.
 
 use super::crash::Crash;
-use super::endless::Endless;
+use super::livelock::Endless;
 use super::watchdog::Hang;
 use crate::schedule::Choice;
 

@@ -34,7 +34,7 @@ mod imp;
 mod imp;
 
 use super::crash::Crash;
-pub(super) use imp::{Coroutine, Home, give_way};
+pub(super) use imp::{Coroutine, WorkerContext, yield_now_in_loop};
 
 /// What a coroutine does: it never returns, and nothing may unwind out of it.
 pub(super) type Entry = extern "C" fn() -> !;
@@ -71,7 +71,7 @@ mod tests {
     use std::ptr::null_mut;
 
     thread_local! {
-        static HOME: Cell<*mut Home> = const { Cell::new(null_mut()) };
+        static HOME: Cell<*mut WorkerContext> = const { Cell::new(null_mut()) };
         static PAIR: Cell<[*mut Coroutine; 2]> = const { Cell::new([null_mut(); 2]) };
         /// Which of the pair is to run.
         static NEXT: Cell<usize> = const { Cell::new(0) };
@@ -123,10 +123,10 @@ mod tests {
     }
 
     /// Enters until one of the pair leaves.
-    fn run(home: *mut Home, pair: [*mut Coroutine; 2]) {
+    fn run(worker_context: *mut WorkerContext, pair: [*mut Coroutine; 2]) {
         while HEARD.with_borrow(|heard| !heard.ends_with('.')) {
             // SAFETY: both are suspended or fresh, and stay in place.
-            let back = unsafe { Coroutine::enter(home, pair[NEXT.get()]) };
+            let back = unsafe { Coroutine::enter(worker_context, pair[NEXT.get()]) };
             assert!(matches!(back, Back::Left));
         }
     }
@@ -134,15 +134,15 @@ mod tests {
     #[test]
     fn two_coroutines_take_turns_and_are_used_again() {
         let stack = || DefaultStack::new(256 << 10).unwrap();
-        let home = Box::into_raw(Box::<Home>::default());
+        let worker_context = Box::into_raw(Box::<WorkerContext>::default());
         let pair = [first as Entry, second]
             .map(|entry| Box::into_raw(Box::new(Coroutine::new(stack(), entry).unwrap())));
-        HOME.set(home);
+        HOME.set(worker_context);
         PAIR.set(pair);
         for _ in 0..2 {
             HEARD.take();
             NEXT.set(0);
-            run(home, pair);
+            run(worker_context, pair);
             assert_eq!(HEARD.take(), "ababab.");
             for (coroutine, entry) in pair.into_iter().zip([first as Entry, second]) {
                 // SAFETY: neither runs, and what is on their stacks needs no drop.
@@ -154,6 +154,6 @@ mod tests {
             drop(unsafe { Box::from_raw(coroutine).release() });
         }
         // SAFETY: made by `into_raw` above.
-        drop(unsafe { Box::from_raw(home) });
+        drop(unsafe { Box::from_raw(worker_context) });
     }
 }

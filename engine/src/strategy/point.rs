@@ -40,7 +40,7 @@ pub struct ChoicePoint<'a> {
     pub vars: &'a Vars,
     /// The tasks whose next operation is possible.
     pub enabled: &'a TaskSet,
-    pub(crate) overdue: &'a TaskSet,
+    pub(crate) expired: &'a TaskSet,
 }
 
 impl ChoicePoint<'_> {
@@ -67,7 +67,7 @@ impl ChoicePoint<'_> {
     /// If the task of this alternative would go on unasked, because its time is up or for no reason: what it waits
     /// for, which may yet wake it otherwise.
     pub fn waits_for(&self, task: u32) -> Option<Key> {
-        if self.enabled.contains(task) && !self.overdue.contains(task) {
+        if self.enabled.contains(task) && !self.expired.contains(task) {
             return None;
         }
         let access = self.tasks[task as usize].pending.access;

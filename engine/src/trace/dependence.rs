@@ -68,11 +68,11 @@ impl Key {
 
 /// How an operation touches its variable; `None` if it has none, or leaves no trace of itself.
 #[inline(always)]
-pub fn class_of(op: SyncVarOp, var: u32, unasked: bool) -> Option<Class> {
+pub fn class_of(op: SyncVarOp, var: u32, environment_wake: bool) -> Option<Class> {
     if var == SyncVar::NONE.0 {
         return None;
     }
-    Class::of(op, unasked)
+    Class::of(op, environment_wake)
 }
 
 /// One touch of a step.

@@ -342,7 +342,7 @@ impl Trace {
         };
         if PLAIN {
             self.add_event::<true>(&mut step, &end.events[0], &[], end);
-        } else if end.also.is_empty() {
+        } else if end.extra_footprint.is_empty() {
             let tells = |event: &Event| !self.tells_nothing(event, end.is_last);
             let telling = end.events.iter().rposition(tells).map_or(0, |last| last + 1);
             for event in &end.events[..telling] {
@@ -399,14 +399,17 @@ impl Trace {
             };
             owner.or_else(any).unwrap_or(end.events.len() - 1)
         };
-        let owners: SmallVec<[usize; 4]> = end.also.iter().map(owner).collect();
+        let owners: SmallVec<[usize; 4]> = end.extra_footprint.iter().map(owner).collect();
         let shared = |aside: &Aside| aside.task != end.task && aside.touch.key.var().is_none();
-        if end.also.iter().any(shared) {
+        if end.extra_footprint.iter().any(shared) {
             // What a task does once it has joined another comes with whichever step was the last.
             self.only(SoundReduction::Caching);
         }
         for (at, event) in end.events.iter().enumerate() {
-            let own = owners.iter().zip(end.also).filter(|(owner, _)| **owner == at);
+            let own = owners
+                .iter()
+                .zip(end.extra_footprint)
+                .filter(|(owner, _)| **owner == at);
             let mine: SmallVec<[Touch; 4]> = own.map(|(_, aside)| aside.touch).collect();
             self.add_event::<false>(&mut step, event, &mine, end);
         }
@@ -418,26 +421,33 @@ impl Trace {
         &mut self,
         step: &mut Step,
         event: &Event,
-        also: &[Touch],
+        extra_footprint: &[Touch],
         end: &StepEnd<'_>,
     ) {
         let Event { task, op, elided, .. } = *event;
         let mut facts = OpInfo::of(op);
         if PLAIN {
             facts = facts.plain();
-        } else if elided || op == SyncVarOp::TaskEnd && self.detail < Analysis::Waits && also.is_empty() {
+        } else if elided
+            || op == SyncVarOp::TaskEnd && self.detail < Analysis::Waits && extra_footprint.is_empty()
+        {
             return;
         }
         let shown = if facts.any(SHOWS) { event.read } else { 0 };
         if shown != 0 {
-            facts = facts.unasked(op);
+            facts = facts.environment_wake(op);
         }
         let uncounted = facts.any(COUNTS) && !end.counts;
         let touches = PLAIN || event.var != SyncVar::NONE.0 && !uncounted;
         // A look that does not find a task ended may come before or after the end.
         let is_false_look = !PLAIN && op == SyncVarOp::TaskCheck && event.read == 0;
         let class = facts.class.filter(|_| touches && !is_false_look);
-        if !PLAIN && class.is_none() && also.is_empty() && op != SyncVarOp::Choice && !is_false_look {
+        if !PLAIN
+            && class.is_none()
+            && extra_footprint.is_empty()
+            && op != SyncVarOp::Choice
+            && !is_false_look
+        {
             return;
         }
         let entry = self.entries.len() as u32;
@@ -475,7 +485,7 @@ impl Trace {
         if PLAIN || first && task == step.task {
             (step.stands, step.index) = (entry, index);
         }
-        let waited_for_all = !PLAIN && end.after_all && first;
+        let waited_for_all = !PLAIN && end.forced_by_idle && first;
         if self.detail >= Analysis::Races {
             self.clocks.add_after(entry, before, task, index);
             if waited_for_all {
@@ -496,8 +506,8 @@ impl Trace {
         if !facts.any(ENDS) {
             step.count(hash128(by.identity, seen, shown << 8 | op as u64));
         }
-        if !PLAIN && !also.is_empty() {
-            self.touch_also(step, &by, also, end);
+        if !PLAIN && !extra_footprint.is_empty() {
+            self.touch_also(step, &by, extra_footprint, end);
         }
         if waited_for_all {
             step.count(hash128(by.identity, so_far as u64, (so_far >> 64) as u64));
@@ -506,8 +516,8 @@ impl Trace {
 
     /// An entry touches something beside its own variable.
     #[inline(never)]
-    fn touch_also(&mut self, step: &mut Step, by: &Toucher, also: &[Touch], end: &StepEnd<'_>) {
-        for (place, &touch) in also.iter().enumerate() {
+    fn touch_also(&mut self, step: &mut Step, by: &Toucher, extra_footprint: &[Touch], end: &StepEnd<'_>) {
+        for (place, &touch) in extra_footprint.iter().enumerate() {
             let seen = self.touch(step, by, touch, end);
             step.count(hash128(by.identity, seen, !(place as u64)));
         }

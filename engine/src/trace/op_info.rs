@@ -56,7 +56,7 @@ impl OpInfo {
 
     /// The same operation, where it happened although nobody had asked for it.
     #[cold]
-    pub(super) fn unasked(self, op: SyncVarOp) -> OpInfo {
+    pub(super) fn environment_wake(self, op: SyncVarOp) -> OpInfo {
         OpInfo {
             class: Class::of(op, true),
             traits: self.traits & !(FOLLOWS | APART),

@@ -23,11 +23,11 @@ pub struct StepEnd<'a> {
     /// How many choices have been made.
     pub choices: usize,
     /// What was touched beside the variables of events.
-    pub(crate) also: &'a [Aside],
+    pub(crate) extra_footprint: &'a [Aside],
     /// The gates, and their variable, one of which had to be open for the step.
     pub(crate) waited: Option<(u32, Gates)>,
     /// Whether the step was possible only because nobody else could go on.
-    pub(crate) after_all: bool,
+    pub(crate) forced_by_idle: bool,
     /// Whether every task has come to its end with it.
     pub is_last: bool,
     /// Whether reference counts are visible.

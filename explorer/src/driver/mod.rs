@@ -24,7 +24,7 @@ use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Res
 use finding_set::FindingSet;
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::runtime::{
-    Emergency, Executor, Glancing, Limits, Listeners, Reported, Trouble, crash, interrupt, journal, panics,
+    Abnormal, Emergency, Executor, Glancing, Limits, Listeners, Reported, crash, interrupt, journal, panics,
     take_charge,
 };
 use intermezzo_engine::schedule::{Schedule, TestBinary};
@@ -307,7 +307,7 @@ impl Drop for Over<'_> {
 fn shutdown_reports(
     settings: &Settings,
     (program, binary): (&str, &TestBinary),
-    trouble: Trouble,
+    trouble: Abnormal,
     executions: u64,
 ) -> String {
     let schedule = |choices, premises| settings.schedule((program, binary), choices, premises);

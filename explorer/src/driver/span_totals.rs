@@ -5,7 +5,7 @@
 
 use crate::attempts::Departures;
 use intermezzo_engine::described::BreakpointFigures;
-use intermezzo_engine::runtime::{Capped, Executed, Scoping};
+use intermezzo_engine::runtime::{Capped, ExecutionOutcome, Scoping};
 use intermezzo_engine::strategy::SearchPosition;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
@@ -100,7 +100,7 @@ pub(super) struct Counts {
 impl Counts {
     /// Adds an execution, which is complete or not.
     #[inline]
-    pub(super) fn count(&mut self, executed: &Executed, complete: bool) {
+    pub(super) fn count(&mut self, executed: &ExecutionOutcome, complete: bool) {
         self.executions += 1;
         self.complete += u64::from(complete);
         self.steps += executed.steps;

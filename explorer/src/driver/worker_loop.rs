@@ -9,7 +9,7 @@ use crate::report::Finding;
 use crate::settings::search;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::journal::Journal;
-use intermezzo_engine::runtime::{Executed, Executor, Stop, Trouble};
+use intermezzo_engine::runtime::{Abnormal, ExecutionOutcome, Executor, Stop};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_engine::strategy::{Parallel, SearchPosition};
 use intermezzo_engine::trace::{FingerprintBatch, SoundReduction};
@@ -253,7 +253,7 @@ impl<'a> WorkerLoop<'a> {
     }
 
     #[inline]
-    fn count(&mut self, executed: &Executed) {
+    fn count(&mut self, executed: &ExecutionOutcome) {
         let complete = executed
             .trouble
             .as_ref()
@@ -404,7 +404,7 @@ impl<'a> WorkerLoop<'a> {
     }
 
     /// An execution did not just end well; `after` says what becomes of it if it departed. Whether it showed an error.
-    fn trouble(&mut self, trouble: Trouble, after: After) -> bool {
+    fn trouble(&mut self, trouble: Abnormal, after: After) -> bool {
         let damaged = trouble.damaged;
         let hung = matches!(trouble.stop, Stop::Hung(_));
         if let Some(iroots) = &self.common.iroots {

@@ -3,7 +3,7 @@
 //! Arriving is a visible operation. Passing is none: it commutes with whatever others do, so those who wait
 //! pass as soon as the leader has come.
 
-use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Patience, VarKind, gate};
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, VarKind, WaitLimits, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -100,7 +100,7 @@ impl Barrier {
             waiters.push(me);
             engine.change_gates(own, 0, gate::NOTIFIED);
             engine.commit(arrival, round, 0);
-            engine.wait(passing, own, gate::NOTIFIED, Patience::default());
+            engine.wait(passing, own, gate::NOTIFIED, WaitLimits::default());
         }
         engine.commit(passing, round, 0);
         BarrierWaitResult(leads)

@@ -5,7 +5,9 @@
 //! else. `notify_one` may wake any waiter, which is a choice.
 
 use super::mutex::{Mutex, MutexGuard, Released, free};
-use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind, Wake, gate};
+use intermezzo_engine::runtime::{
+    Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits, Wake, gate,
+};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
@@ -205,7 +207,7 @@ impl Condvar {
         engine.also_writes(locked);
         engine.commit(access, 0, u64::from(locked));
 
-        let patience = Patience {
+        let wait_limits = WaitLimits {
             deadline: limit.map(|limit| engine.deadline_in_step(limit)),
             spurious: true,
         };
@@ -213,7 +215,7 @@ impl Condvar {
             op: SyncVarOp::CondvarWake,
             ..access
         };
-        let wake = engine.wait(waking, own, gate::NOTIFIED, patience);
+        let wake = engine.wait(waking, own, gate::NOTIFIED, wait_limits);
         if wake == Wake::Ready {
             engine.commit(waking, 0, 0);
         } else {

@@ -1,7 +1,7 @@
 //! `std::sync::Mutex`. Releasing is a visible operation too: a `try_lock` elsewhere can tell.
 
 use super::poison::{self, Poison};
-use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind};
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::marker::PhantomData;
@@ -125,7 +125,7 @@ impl<T: ?Sized> Mutex<T> {
     ) -> LockResult<MutexGuard<'_, T>> {
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(op, var, site);
-        engine.enter_gated(access, FREE, Patience::default());
+        engine.enter_gated(access, FREE, WaitLimits::default());
         self.acquire(engine, access, body)
     }
 

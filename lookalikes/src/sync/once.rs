@@ -4,7 +4,7 @@
 //! possible when nobody initialises, and either begins or sees what is complete. Nothing can come between
 //! std's two that makes a difference. The end of an initialisation is another visible operation.
 
-use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind};
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -161,7 +161,7 @@ impl<V> Initialisation<V> {
         engine.enter_gated(
             access,
             if force { COMPLETE } else { SETTLED },
-            Patience::default(),
+            WaitLimits::default(),
         );
         // SAFETY: this task alone runs until its next visible operation.
         let (phase, value) = unsafe { ((*body).phase, &raw mut (*body).value) };
@@ -207,7 +207,7 @@ impl<V> Initialisation<V> {
     ) -> *mut V {
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(SyncVarOp::OnceBegin, var, site);
-        engine.enter_gated(access, IDLE, Patience::default());
+        engine.enter_gated(access, IDLE, WaitLimits::default());
         // SAFETY: this task alone runs until its next visible operation.
         let (phase, value) = unsafe { (&raw mut (*body).phase, &raw mut (*body).value) };
         // SAFETY: as above.

@@ -6,7 +6,7 @@
 
 use super::mutex::result;
 use super::poison::{self, Poison};
-use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Patience, Site, VarKind};
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::marker::PhantomData;
@@ -293,7 +293,7 @@ impl<T: ?Sized> RwLock<T> {
         };
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(mode.acquire, var, site);
-        engine.enter_gated(access, mode.gate, Patience::default());
+        engine.enter_gated(access, mode.gate, WaitLimits::default());
         take_inside(engine, access, body, mode)
     }
 

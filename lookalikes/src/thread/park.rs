@@ -1,6 +1,6 @@
 //! Giving way and waiting: `park`, `yield_now`, `sleep`.
 
-use intermezzo_engine::runtime::{Access, Engine, Patience, Site, Wake, gate};
+use intermezzo_engine::runtime::{Access, Engine, Site, WaitLimits, Wake, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::panic::Location;
 use std::time::Duration;
@@ -33,11 +33,11 @@ pub fn park_timeout_ms(ms: u32) {
 fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
     let var = engine.task_var(engine.task());
     let access = Access::new(SyncVarOp::Park, var, site);
-    let patience = Patience {
+    let wait_limits = WaitLimits {
         deadline: limit.map(|limit| engine.deadline(limit, site)),
         spurious: true,
     };
-    match engine.enter_gated(access, gate::TOKEN, patience) {
+    match engine.enter_gated(access, gate::TOKEN, wait_limits) {
         Wake::TimedOut => engine.timed_out(access),
         Wake::Ready => {
             engine.change_gates(var, 0, gate::TOKEN);
@@ -53,7 +53,7 @@ fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
 #[inline(always)]
 pub fn yield_now() {
     match Engine::current() {
-        Some(engine) => engine.give_way(SyncVarOp::Yield, Location::caller()),
+        Some(engine) => engine.yield_now_in_loop(SyncVarOp::Yield, Location::caller()),
         None => std::thread::yield_now(),
     }
 }
@@ -64,10 +64,10 @@ pub fn yield_now() {
 pub fn sleep(time: Duration) {
     match Engine::current() {
         // Whatever time it is, no time passes.
-        Some(engine) if time.is_zero() => engine.give_way(SyncVarOp::Sleep, Location::caller()),
+        Some(engine) if time.is_zero() => engine.yield_now_in_loop(SyncVarOp::Sleep, Location::caller()),
         Some(engine) => {
             let until = engine.deadline(time, Location::caller());
-            engine.give_way(SyncVarOp::Sleep, Location::caller());
+            engine.yield_now_in_loop(SyncVarOp::Sleep, Location::caller());
             engine.advance_clock(until);
         }
         None => std::thread::sleep(time),

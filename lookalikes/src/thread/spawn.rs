@@ -1,7 +1,7 @@
 //! Creating threads, and waiting for their end: `spawn`, `Builder`, `JoinHandle`.
 
 use super::handle::{Kind, Thread};
-use intermezzo_engine::runtime::{Access, Engine, LATE, Patience, Site, gate};
+use intermezzo_engine::runtime::{Access, Engine, LATE, Site, WaitLimits, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::ffi::CString;
 use std::marker::PhantomData;
@@ -218,7 +218,7 @@ pub(super) fn wait_quietly(engine: Engine, task: u32, site: Site) {
         Access::new(SyncVarOp::TaskJoin, var, site),
         var,
         gate::ENDED,
-        Patience::default(),
+        WaitLimits::default(),
     );
 }
 

@@ -173,8 +173,9 @@ impl Dpor {
     /// Whether nothing is to be tried after the step that is over, nobody slept before it, and nobody could be woken.
     #[inline(always)]
     fn is_plain(&self, trace: &Trace) -> bool {
-        let is_plain =
-            |last: &Node| last.sequences.is_empty() && last.sleepers == self.sleepers.len() && !last.unasked;
+        let is_plain = |last: &Node| {
+            last.sequences.is_empty() && last.sleepers == self.sleepers.len() && !last.environment_wake
+        };
         self.nodes.last().is_some_and(is_plain)
             && self.values.is_empty()
             && !trace.has_voids()
@@ -202,7 +203,7 @@ impl Dpor {
         debug_assert_eq!(depth, trace.steps().len(), "one node for each step");
         let counts = self.follow_values();
         let candidates = self.candidates.len();
-        let mut unasked = false;
+        let mut environment_wake = false;
         let sleeping = self.sleepers.len();
         if depth > 1 {
             if !self.is_bounded() && !self.inherit_sleep(depth - 1, trace) {
@@ -215,7 +216,7 @@ impl Dpor {
         let all_enabled = point.candidates.are_enabled();
         point.for_each_task(|TaskId(task)| {
             let waits_for = if all_enabled { None } else { point.waits_for(task) };
-            unasked |= waits_for.is_some();
+            environment_wake |= waits_for.is_some();
             self.candidates.push(Candidate { task, waits_for });
         });
         if let Some(counts) = counts {
@@ -229,7 +230,7 @@ impl Dpor {
         let listed = &self.candidates[candidates..];
         let node = self.nodes.push();
         (node.candidates, node.sleepers) = (candidates..self.candidates.len(), sleeping);
-        (node.choice, node.fair, node.unasked) = (choice, point.fair, unasked);
+        (node.choice, node.fair, node.environment_wake) = (choice, point.fair, environment_wake);
         (node.preempts, node.preemptions) = (point.preempts, preemptions);
         let (mut guided, mut planned) = (None, 0);
         if !self.wakeup_sequence.is_empty() {
@@ -250,10 +251,10 @@ impl Dpor {
         };
         // Without a sequence to follow, or where what it wants next was done on the way, anything goes; who could go on
         // only unasked comes last.
-        let awake = |unasked: bool| {
+        let awake = |environment_wake: bool| {
             listed.iter().position(|candidate| {
                 let asked = all_enabled || candidate.waits_for.is_none() || point.is_enabled(candidate.task);
-                !asleep(candidate.task) && asked != unasked
+                !asleep(candidate.task) && asked != environment_wake
             })
         };
         let alternative = guided.or_else(|| awake(false)).or_else(|| awake(true));
@@ -320,7 +321,7 @@ impl Dpor {
     /// it is to be tried before it.
     #[inline(always)]
     fn wake_unasked(&mut self, depth: usize, trace: &Trace) {
-        if self.nodes[depth].unasked {
+        if self.nodes[depth].environment_wake {
             self.wake_each_unasked(depth, trace);
         }
     }
@@ -334,7 +335,7 @@ impl Dpor {
             let Some(key) = candidate.waits_for else {
                 continue;
             };
-            let touches = sleep::unasked(key);
+            let touches = sleep::environment_wake(key);
             // Within a bound, what it costs depends on where it is.
             if self.is_bounded() || conflict(&touches, touched) || conflict(&touches, &node.touches) {
                 woken.push((candidate.task, Touches::from_slice(&touches)));

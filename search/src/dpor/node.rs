@@ -26,7 +26,7 @@ pub(super) struct Node {
     /// Where those begin who sleep before it; they end where the next step's begin.
     pub(super) sleepers: usize,
     /// Whether one of them would go on unasked.
-    pub(super) unasked: bool,
+    pub(super) environment_wake: bool,
     /// Whether fairness was at work, and may have held back others.
     pub(super) fair: bool,
     /// Which choice of the execution decides who takes it; `None` if there is but one candidate.
@@ -54,7 +54,7 @@ impl Node {
             candidates: 0..0,
             sleepers: 0,
             fair: false,
-            unasked: false,
+            environment_wake: false,
             choice: None,
             preempts: false,
             preemptions: 0,
@@ -72,7 +72,7 @@ impl Node {
             task: self.task,
             candidates: self.candidates.clone(),
             sleepers: self.sleepers,
-            unasked: self.unasked,
+            environment_wake: self.environment_wake,
             fair: self.fair,
             choice: self.choice,
             preempts: self.preempts,
@@ -119,7 +119,7 @@ impl Path {
         self.length += 1;
         (node.task, node.tried) = (0, 0);
         (node.candidates, node.sleepers) = (0..0, 0);
-        (node.fair, node.unasked, node.choice) = (false, false, None);
+        (node.fair, node.environment_wake, node.choice) = (false, false, None);
         (node.preempts, node.preemptions) = (false, 0);
         node.went_on = None;
         node.touches.clear();
@@ -133,7 +133,8 @@ impl Path {
         let node = self.push();
         node.task = passed.task;
         (node.candidates, node.sleepers) = (passed.candidates.clone(), passed.sleepers);
-        (node.fair, node.unasked, node.choice) = (passed.fair, passed.unasked, passed.choice);
+        (node.fair, node.environment_wake, node.choice) =
+            (passed.fair, passed.environment_wake, passed.choice);
         (node.preempts, node.preemptions) = (passed.preempts, passed.preemptions);
     }
 

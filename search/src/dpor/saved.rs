@@ -46,7 +46,7 @@ struct SavedNode {
     /// Those of them who overslept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     overslept: Vec<u32>,
-    unasked: bool,
+    environment_wake: bool,
     fair: bool,
     choice: Option<usize>,
     preempts: bool,
@@ -183,7 +183,7 @@ impl SavedPath {
                 .filter(|sleeper| sleeper.overslept)
                 .map(|sleeper| sleeper.task)
                 .collect(),
-            unasked: node.unasked,
+            environment_wake: node.environment_wake,
             fair: node.fair,
             choice: node.choice,
             preempts: node.preempts,
@@ -249,7 +249,7 @@ impl SavedNode {
             task: self.task,
             candidates: candidates..way.candidates.len(),
             sleepers,
-            unasked: self.unasked,
+            environment_wake: self.environment_wake,
             fair: self.fair,
             choice: self.choice,
             preempts: self.preempts,

@@ -38,7 +38,7 @@ impl Clone for Sleeper {
 
 /// What the unasked waking of a task touches that waits for this key: besides that, what is left of the environment's
 /// bounds, and time.
-pub(super) fn unasked(key: Key) -> [Touch; 4] {
+pub(super) fn environment_wake(key: Key) -> [Touch; 4] {
     [key, Key::TIMEOUTS, Key::SPURIOUS, Key::CLOCK].map(|key| Touch {
         key,
         class: Class::Write,

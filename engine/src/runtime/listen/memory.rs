@@ -406,7 +406,7 @@ impl Engine {
         let step = Access::new(op, first, access.site);
         self.enter(step);
         for &other in others {
-            self.also_touches(Key::of(op, other), class);
+            self.add_to_footprint(Key::of(op, other), class);
         }
         self.commit(step, 0, 0);
     }

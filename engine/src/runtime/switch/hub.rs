@@ -14,13 +14,13 @@ use std::rc::Rc;
 ///
 /// # Safety
 /// `runtime` is what an `Engine` holds.
-pub(in crate::runtime) unsafe fn give_way(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
+pub(in crate::runtime) unsafe fn yield_now_in_loop(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
     Engine(runtime).yield_now(Access::nowhere(op, site));
 }
 
 /// Where the worker waits while tasks run. Corosensei keeps that itself.
 #[derive(Default)]
-pub(in super::super) struct Home;
+pub(in super::super) struct WorkerContext;
 
 /// A coroutine that can only suspend to whoever resumed it.
 pub(in super::super) struct Coroutine {
@@ -81,7 +81,7 @@ impl Coroutine {
     ///
     /// # Safety
     /// `to` is fresh or suspended, and stays in place.
-    pub(in super::super) unsafe fn enter(_: *mut Home, to: *mut Coroutine) -> Back {
+    pub(in super::super) unsafe fn enter(_: *mut WorkerContext, to: *mut Coroutine) -> Back {
         // SAFETY: as the caller says. This field is touched by nobody else meanwhile.
         let coroutine =
             unsafe { (*to).coroutine.as_mut() }.expect("a coroutine is there until it is released");
@@ -106,7 +106,7 @@ impl Coroutine {
     /// # Safety
     /// `from` is running.
     #[inline(always)]
-    pub(in super::super) unsafe fn leave(from: *mut Coroutine, _: *const Home) {
+    pub(in super::super) unsafe fn leave(from: *mut Coroutine, _: *const WorkerContext) {
         // SAFETY: as above.
         unsafe { (*(*from).yielder).suspend(()) }
     }
@@ -124,7 +124,7 @@ impl Coroutine {
     /// # Safety
     /// The signal interrupted this coroutine.
     #[allow(dead_code, reason = "signals are caught on few targets")]
-    pub(in super::super) unsafe fn divert(&self, _: *mut Home, crash: Crash) -> Registers {
+    pub(in super::super) unsafe fn divert(&self, _: *mut WorkerContext, crash: Crash) -> Registers {
         let handler = self.coroutine.as_ref().map(corosensei::Coroutine::trap_handler);
         let handler = handler.expect("a coroutine is there until it is released");
         // SAFETY: the stack pointer is on this coroutine's stack, and the handler sets the registers. What

@@ -14,11 +14,11 @@ mod snapshot;
 use super::super::crash::Crash;
 use super::{Back, Entry, Registers};
 use corosensei::stack::{DefaultStack, Stack};
-pub(in crate::runtime) use snapshot::give_way;
+pub(in crate::runtime) use snapshot::yield_now_in_loop;
 
 /// Where the worker waits while tasks run.
 #[derive(Default)]
-pub(in super::super) struct Home {
+pub(in super::super) struct WorkerContext {
     stack_pointer: usize,
     /// Set by what came home, if it was a crash.
     crash: Option<Crash>,
@@ -80,14 +80,14 @@ impl Coroutine {
     /// Runs `to`, and those that it switches to, until one of them comes home.
     ///
     /// # Safety
-    /// Nothing of `home` is running; `to` is fresh or suspended, and so is whatever is switched to from
+    /// Nothing of `worker_context` is running; `to` is fresh or suspended, and so is whatever is switched to from
     /// there. All stay in place.
     #[inline(always)]
-    pub(in super::super) unsafe fn enter(home: *mut Home, to: *const Coroutine) -> Back {
+    pub(in super::super) unsafe fn enter(worker_context: *mut WorkerContext, to: *const Coroutine) -> Back {
         // SAFETY: as the caller says.
         unsafe {
-            swap(&raw mut (*home).stack_pointer, (*to).stack_pointer);
-            match (*home).crash.take() {
+            swap(&raw mut (*worker_context).stack_pointer, (*to).stack_pointer);
+            match (*worker_context).crash.take() {
                 None => Back::Left,
                 Some(crash) => Back::Crashed(crash),
             }
@@ -107,11 +107,11 @@ impl Coroutine {
     /// Suspends `from` and goes home; returns when `from` is gone on with.
     ///
     /// # Safety
-    /// `from` is running, inside an `enter` with this `home`.
+    /// `from` is running, inside an `enter` with this `worker_context`.
     #[inline(always)]
-    pub(in super::super) unsafe fn leave(from: *mut Coroutine, home: *const Home) {
+    pub(in super::super) unsafe fn leave(from: *mut Coroutine, worker_context: *const WorkerContext) {
         // SAFETY: as the caller says.
-        unsafe { swap(&raw mut (*from).stack_pointer, (*home).stack_pointer) }
+        unsafe { swap(&raw mut (*from).stack_pointer, (*worker_context).stack_pointer) }
     }
 
     /// Whether this address is on the stack or on its guard page.
@@ -126,12 +126,16 @@ impl Coroutine {
     /// of the crash. The stack is begun again at its top, for it may be used up.
     ///
     /// # Safety
-    /// The signal interrupted this coroutine, inside an `enter` with this `home`. It is not gone on with,
+    /// The signal interrupted this coroutine, inside an `enter` with this `worker_context`. It is not gone on with,
     /// only restarted.
     #[allow(dead_code, reason = "signals are caught on few targets")]
-    pub(in super::super) unsafe fn divert(&self, home: *mut Home, crash: Crash) -> Registers {
+    pub(in super::super) unsafe fn divert(
+        &self,
+        worker_context: *mut WorkerContext,
+        crash: Crash,
+    ) -> Registers {
         // SAFETY: the worker is suspended in `enter`, which reads it next.
-        unsafe { (*home).crash = Some(crash) };
+        unsafe { (*worker_context).crash = Some(crash) };
         // On x86-64 a function begins just below the return address, here of nobody.
         let stack = if cfg!(target_arch = "x86_64") {
             self.top() - size_of::<usize>()
@@ -148,16 +152,16 @@ impl Coroutine {
             stack,
             frame: 0,
             link: 0,
-            arguments: [home.expose_provenance(), 0],
+            arguments: [worker_context.expose_provenance(), 0],
         }
     }
 }
 
 /// Where a coroutine goes on after a signal ended it.
-extern "C" fn land(home: *const Home) -> ! {
+extern "C" fn land(worker_context: *const WorkerContext) -> ! {
     let mut nowhere = 0;
     // SAFETY: the worker is suspended there: `divert` was told so.
-    unsafe { swap(&raw mut nowhere, (*home).stack_pointer) };
+    unsafe { swap(&raw mut nowhere, (*worker_context).stack_pointer) };
     unreachable!("nobody has the stack pointer")
 }
 

@@ -1,11 +1,11 @@
 //! The local state of a task that yields: the registers that a call keeps, the return address, and the used
 //! part of the stack. All else of a machine's state is dead across a call, or memory.
 //!
-//! The state is that of whoever calls `give_way`: it is put together before any of the engine's own frames are
+//! The state is that of whoever calls `yield_now_in_loop`: it is put together before any of the engine's own frames are
 //! on the stack.
 
 use crate::record::{Access, Site};
-use crate::runtime::spin::Surroundings;
+use crate::runtime::spin::LoopContext;
 use crate::runtime::{Engine, Runtime};
 use intermezzo_sdk::SyncVarOp;
 
@@ -15,7 +15,7 @@ use intermezzo_sdk::SyncVarOp;
 /// `runtime` is what an `Engine` holds, and the caller runs on one of its fibers.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
-pub(in crate::runtime) unsafe extern "C-unwind" fn give_way(
+pub(in crate::runtime) unsafe extern "C-unwind" fn yield_now_in_loop(
     runtime: *mut Runtime,
     op: SyncVarOp,
     site: Site,
@@ -50,7 +50,7 @@ pub(in crate::runtime) unsafe extern "C-unwind" fn give_way(
 /// `runtime` is what an `Engine` holds, and the caller runs on one of its fibers.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
-pub(in crate::runtime) unsafe extern "C-unwind" fn give_way(
+pub(in crate::runtime) unsafe extern "C-unwind" fn yield_now_in_loop(
     runtime: *mut Runtime,
     op: SyncVarOp,
     site: Site,
@@ -91,7 +91,7 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
     if rt.teardown || task.yielded {
         return;
     }
-    let surroundings = Surroundings {
+    let surroundings = LoopContext {
         clock: rt.clock,
         left: rt.left,
         random_sources: task.random_sources,

@@ -110,13 +110,13 @@ type Contender = (u32, u32);
 impl Strict {
     fn ways(&self, point: &ChoicePoint<'_>, preemptions: u32) -> Ways {
         let mut contenders: SmallVec<[Contender; 8]> = SmallVec::new();
-        let mut unasked: SmallVec<[u32; 4]> = SmallVec::new();
+        let mut environment_wake: SmallVec<[u32; 4]> = SmallVec::new();
         let mut alternative = 0;
         point.for_each_task(|task| {
             if point.is_enabled(task.0) {
                 contenders.push((task.0, alternative));
             } else {
-                unasked.push(alternative);
+                environment_wake.push(alternative);
             }
             alternative += 1;
         });
@@ -140,14 +140,14 @@ impl Strict {
             }
             ways.free.push(self.way(taken, family));
         }
-        let unasked = unasked
+        let environment_wake = environment_wake
             .into_iter()
             .map(|taken| self.way(taken, self.family.clone()));
         if point.preempts {
-            ways.could_preempt |= unasked.len() > 0;
-            ways.preempting.extend(unasked);
+            ways.could_preempt |= environment_wake.len() > 0;
+            ways.preempting.extend(environment_wake);
         } else {
-            ways.free.extend(unasked);
+            ways.free.extend(environment_wake);
         }
         ways
     }

@@ -55,13 +55,13 @@ impl Engine {
         if task.operations_cleared > OPERATIONS_MAX {
             // It goes on and on: clearing away goes on without it.
             loop {
-                self.go_home();
+                self.switch_to_worker();
             }
         }
-        if task.firm {
+        if task.pinned_by_scope {
             let (gate_var, gates) = (task.pending.gate_var, task.pending.gates);
             while self.gates(gate_var) & gates == 0 {
-                self.go_home();
+                self.switch_to_worker();
             }
             return;
         }
@@ -83,10 +83,10 @@ impl Engine {
     pub(super) fn pass_in_teardown(self, gate_var: u32, gates: Gates) -> Wake {
         self.glance_has_to_wait(gate_var, gates);
         while self.gates(gate_var) & gates == 0 {
-            if !self.task_entry(self.task()).firm {
+            if !self.task_entry(self.task()).pinned_by_scope {
                 self.abandon_current();
             }
-            self.go_home();
+            self.switch_to_worker();
         }
         Wake::Ready
     }
@@ -247,7 +247,7 @@ pub(super) extern "C" fn serve() -> ! {
         });
         let engine = Engine::current().expect("a fiber runs inside an execution");
         engine.rt().carried = Some(panic);
-        engine.go_home();
+        engine.switch_to_worker();
     }
 }
 
@@ -274,7 +274,7 @@ fn serve_once() {
             return engine.switch_fiber();
         }
     }
-    engine.go_home();
+    engine.switch_to_worker();
 }
 
 impl Runtime {
@@ -376,7 +376,7 @@ impl Engine {
         // The exploration may run in a destructor, of a thread that unwinds.
         let own = panic_count::lay_down();
         // SAFETY: this is the worker, so no fiber runs; they are boxed and stay where they are.
-        let back = unsafe { Fiber::enter(&raw mut rt.home, fiber) };
+        let back = unsafe { Fiber::enter(&raw mut rt.worker_context, fiber) };
         if let Back::Crashed(crash) = back {
             let rt = self.rt();
             rt.tasks[rt.running as usize].unwinding = u32::from(std::thread::panicking());

@@ -1,7 +1,7 @@
 //! An execution in words, for reports.
 
 use super::naming::{site_name, task_name, var_name};
-use super::{EventLine, Runtime, Scene, Waiting};
+use super::{EventLine, FailureContext, Runtime, Waiting};
 use crate::described::{FindingDeed, NamedPlace};
 use crate::record::{Event, NOBODY, Status, VarKind};
 use crate::schedule::Premises;
@@ -30,7 +30,7 @@ impl Runtime {
     }
 
     /// What the execution was, in words.
-    pub(super) fn scene(&mut self) -> Scene {
+    pub(super) fn scene(&mut self) -> FailureContext {
         let mut reported = std::mem::take(&mut self.listeners.reported);
         for reported in &mut reported {
             let sites = reported.report.sites.iter();
@@ -113,7 +113,7 @@ impl Runtime {
             .collect();
         let current = named(self.current);
         let choices = self.choices_with_closed();
-        Scene {
+        FailureContext {
             panics,
             waiting,
             reported,

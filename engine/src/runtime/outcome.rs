@@ -12,7 +12,7 @@ use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
 use serde::{Deserialize, Serialize};
 
 /// What an execution was, in the engine's own terms.
-pub struct Executed {
+pub struct ExecutionOutcome {
     /// The number of steps.
     pub steps: u64,
     /// The number of switches between tasks.
@@ -50,7 +50,7 @@ pub struct Executed {
     /// A thread that is not controlled and used objects of the execution.
     pub toucher: Option<String>,
     /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
-    pub trouble: Option<Box<Trouble>>,
+    pub trouble: Option<Box<Abnormal>>,
 }
 
 /// What the environment could have done, had its bounds been larger.
@@ -80,13 +80,13 @@ impl Capped {
 }
 
 /// An execution that did not just end well.
-pub struct Trouble {
+pub struct Abnormal {
     /// Why the execution ended.
     pub stop: Stop,
     /// In a deadlock, what each task wants that has not ended.
     pub wanted: Vec<Operation>,
     /// What the tasks were doing then.
-    pub scene: Scene,
+    pub scene: FailureContext,
     /// Whether the process may be damaged, so that nothing should follow.
     pub damaged: bool,
     /// A crash while the execution was cleared away.
@@ -94,7 +94,7 @@ pub struct Trouble {
 }
 
 /// What a report needs of an execution: all in words, so that it outlives it.
-pub struct Scene {
+pub struct FailureContext {
     /// Panics that ended their tasks, with their tasks' names.
     pub panics: Vec<(String, PanicNote)>,
     /// Tasks that had not ended and what each was waiting for.

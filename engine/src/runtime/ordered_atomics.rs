@@ -28,9 +28,9 @@ const NAMES_SHOWN: usize = 10;
 
 /// Which atomics are quiet.
 #[derive(Default)]
-pub(super) struct Quiet {
+pub(super) struct OrderedAtomics {
     /// Names of those that are not.
-    loud: BTreeSet<String>,
+    unordered: BTreeSet<String>,
     /// Whether each variable of the execution is, by its number, as far as it was asked.
     vars: Vec<Option<bool>>,
     /// Whether the last execution showed one that is not, against what was assumed.
@@ -41,7 +41,7 @@ pub(super) struct Quiet {
     restarts: u32,
 }
 
-impl Quiet {
+impl OrderedAtomics {
     /// An execution begins.
     pub(super) fn begin(&mut self) {
         self.vars.clear();
@@ -56,13 +56,18 @@ impl Quiet {
 
     /// What a reader of the report should know.
     pub(super) fn note(&self) -> String {
-        let loud: Vec<&str> = self.loud.iter().take(NAMES_SHOWN).map(String::as_str).collect();
-        let mut note = match (loud.is_empty(), self.loud.len() - loud.len()) {
+        let unordered: Vec<&str> = self
+            .unordered
+            .iter()
+            .take(NAMES_SHOWN)
+            .map(String::as_str)
+            .collect();
+        let mut note = match (unordered.is_empty(), self.unordered.len() - unordered.len()) {
             (true, _) => "quiet atomics: no atomic needs schedule points".to_owned(),
-            (_, 0) => format!("quiet atomics: schedule points only at {}", loud.join(", ")),
+            (_, 0) => format!("quiet atomics: schedule points only at {}", unordered.join(", ")),
             (_, more) => format!(
                 "quiet atomics: schedule points only at {} and {more} more",
-                loud.join(", ")
+                unordered.join(", ")
             ),
         };
         let times = match self.restarts {
@@ -101,33 +106,33 @@ impl Runtime {
     /// Whether the next operation of the task that took the last step is on a quiet atomic.
     pub(super) fn next_is_quiet(&mut self) -> bool {
         let var = self.tasks[self.last as usize].pending.access.var;
-        let Some(mut quiet) = self.quiet.take() else {
+        let Some(mut ordered_atomics) = self.ordered_atomics.take() else {
             return false;
         };
-        let is_quiet = self.is_quiet(&mut quiet, var);
-        self.quiet = Some(quiet);
+        let is_quiet = self.is_quiet(&mut ordered_atomics, var);
+        self.ordered_atomics = Some(ordered_atomics);
         is_quiet
     }
 
-    fn is_quiet(&self, quiet: &mut Quiet, var: u32) -> bool {
+    fn is_quiet(&self, ordered_atomics: &mut OrderedAtomics, var: u32) -> bool {
         let at = var as usize;
         if at >= self.vars.count() || !matches!(self.vars[var].kind, VarKind::Atomic | VarKind::Pointer) {
             return false;
         }
-        if quiet.vars.len() <= at {
-            quiet.vars.resize(at + 1, None);
+        if ordered_atomics.vars.len() <= at {
+            ordered_atomics.vars.resize(at + 1, None);
         }
-        if let Some(known) = quiet.vars[at] {
+        if let Some(known) = ordered_atomics.vars[at] {
             return known;
         }
-        let is_quiet = !quiet.loud.contains(&var_name(self, var));
-        quiet.vars[at] = Some(is_quiet);
+        let is_quiet = !ordered_atomics.unordered.contains(&var_name(self, var));
+        ordered_atomics.vars[at] = Some(is_quiet);
         is_quiet
     }
 
     /// The execution is over: checks that accesses to quiet atomics are ordered.
     pub(super) fn verify_quiet(&mut self) {
-        let Some(mut quiet) = self.quiet.take() else {
+        let Some(mut ordered_atomics) = self.ordered_atomics.take() else {
             return;
         };
         // What the last operations of tasks would have done counts too.
@@ -138,16 +143,16 @@ impl Runtime {
                 (task, access.op, access.var, 0, 0)
             })
             .collect();
-        while let Err(Unordered(var)) = self.verify_order(&mut quiet, &pending) {
-            quiet.vars[var as usize] = Some(false);
-            quiet.loud.insert(var_name(self, var));
-            quiet.broken = true;
+        while let Err(Unordered(var)) = self.verify_order(&mut ordered_atomics, &pending) {
+            ordered_atomics.vars[var as usize] = Some(false);
+            ordered_atomics.unordered.insert(var_name(self, var));
+            ordered_atomics.broken = true;
         }
-        self.quiet = Some(quiet);
+        self.ordered_atomics = Some(ordered_atomics);
     }
 
     /// Finds the first access to a quiet atomic that is not ordered with one before it.
-    fn verify_order(&self, quiet: &mut Quiet, pending: &[Done]) -> Result<(), Unordered> {
+    fn verify_order(&self, ordered_atomics: &mut OrderedAtomics, pending: &[Done]) -> Result<(), Unordered> {
         let tasks = self.created as usize;
         let counts = self.environment.arc_counts;
         let mut clocks: Vec<Clock> = vec![vec![0; tasks]; tasks];
@@ -166,7 +171,7 @@ impl Runtime {
                 continue;
             }
             let accesses = &mut vars[var as usize];
-            if self.is_quiet(quiet, var) {
+            if self.is_quiet(ordered_atomics, var) {
                 let ordered = |before: &Clock| before.iter().zip(&*clock).all(|(before, now)| before <= now);
                 if !ordered(&accesses.written) || writes && !ordered(&accesses.read) {
                     return Err(Unordered(var));

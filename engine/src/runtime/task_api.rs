@@ -93,7 +93,7 @@ impl Engine {
         if late && entry.passed_since_over > 0 {
             // Time passed before the end: those time-outs were early.
             rt.left.timeouts -= std::mem::take(&mut entry.passed_since_over);
-            self.also_touches(Key::TIMEOUTS, Class::Write);
+            self.add_to_footprint(Key::TIMEOUTS, Class::Write);
         }
         (!late, late)
     }
@@ -161,8 +161,8 @@ impl Engine {
 
     /// The current task waits for tasks that borrow from it (or no longer does): should the execution be
     /// abandoned, it must not unwind before their end.
-    pub fn stand_firm(self, firm: bool) {
-        self.task_entry(self.task()).firm = firm;
+    pub fn stand_firm(self, pinned_by_scope: bool) {
+        self.task_entry(self.task()).pinned_by_scope = pinned_by_scope;
     }
 
     /// Somebody joined this task and saw that it panicked: not a finding by itself.

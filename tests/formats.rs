@@ -66,7 +66,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
 
 /// What nobody but the same version reads: the insides of checkpoints and memos, and what a plugin's trial says to who began it.
 const OWN: &[&str] = &[
-    "explorer/src/attempts.rs",
+    "explorer/src/retry.rs",
     "search/src/classic/maple/iroot.rs",
     "search/src/classic/maple/memo/",
     "explorer/src/driver/",

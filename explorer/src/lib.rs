@@ -9,16 +9,16 @@
 //! Strategy <- choices ------+
 //! ```
 
-mod attempts;
+mod classify;
 mod driver;
 mod explore;
 mod files;
-mod judge;
 mod listening;
 mod minimise;
 mod plugin;
 pub mod recording;
 pub mod report;
+mod retry;
 pub mod settings;
 
 /// Schedules: the decisions of an execution, as tokens and as files.

@@ -1,6 +1,7 @@
 //! What an exploration is to do, by name and value: one parser for attributes, environment variables
 //! and command lines.
 
+mod compatibility;
 mod config;
 pub(crate) mod detail;
 mod journal;
@@ -10,7 +11,6 @@ mod refusal;
 pub(crate) mod search;
 mod strategy;
 mod table;
-mod together;
 
 pub use config::{Config, ConfigError, Given, Section};
 #[doc(hidden)]
@@ -385,7 +385,7 @@ impl Settings {
                 problem: problem.into(),
             })
         };
-        if let Some((name, problem)) = together::refused(self) {
+        if let Some((name, problem)) = compatibility::refused(self) {
             return refuse(name, problem);
         }
         match (&self.strategy, self.reduction, self.preemptions) {
@@ -431,7 +431,7 @@ impl Settings {
     /// # Errors
     /// One of them does not.
     pub(crate) fn check_custom(&self, search: &mut dyn Strategy) -> Result<(), SettingError> {
-        match together::refused_to_custom(self) {
+        match compatibility::refused_to_custom(self) {
             None => self.check_search(search),
             Some((name, problem)) => Err(SettingError {
                 name: name.into(),

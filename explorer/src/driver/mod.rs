@@ -16,7 +16,7 @@ pub use error::ExploreError;
 pub(crate) use progress::OnProgress;
 pub use progress::Progress;
 
-use crate::judge;
+use crate::classify;
 use crate::listening::{self, Listening};
 use crate::report::Report;
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind, search};
@@ -311,7 +311,7 @@ fn shutdown_reports(
     executions: u64,
 ) -> String {
     let schedule = |choices, premises| settings.schedule((program, binary), choices, premises);
-    let findings = judge::findings(trouble, schedule);
+    let findings = classify::findings(trouble, schedule);
     let strategy = search::strategy(settings).status(&SoFar::default()).name;
     let mut report = Report::new(
         (program.to_owned(), binary.clone()),

@@ -7,7 +7,7 @@ use super::shared::{End, Results};
 use super::span_totals::Counts;
 use super::worker_loop::{Done, GivenUp};
 use super::{OnProgress, Progress};
-use crate::judge;
+use crate::classify;
 use crate::minimise::{Deadline, Minimiser};
 use crate::report::{Finding, Limit, PlainAccesses, Report, count, narrowed};
 use crate::settings::Settings;
@@ -221,7 +221,7 @@ impl Outcome<'_> {
             minimiser.settle(report, test, &schedule, &|| told.ran());
         }
         shutdown_reports.splice(0..0, worker.shut_down());
-        report.take_findings(judge::reported(
+        report.take_findings(classify::reported(
             shutdown_reports,
             &[],
             &schedule(Vec::new(), Premises::default()),

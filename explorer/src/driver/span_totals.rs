@@ -3,7 +3,7 @@
 //! A *span* is a part of that order without a gap, run by one worker. What spans came to adds up, in their order, to
 //! what a single worker would have come to.
 
-use crate::attempts::Departures;
+use crate::retry::Departures;
 use intermezzo_engine::described::BreakpointFigures;
 use intermezzo_engine::runtime::{Capped, ExecutionOutcome, Scoping};
 use intermezzo_engine::strategy::SearchPosition;

@@ -3,9 +3,9 @@
 use super::checkpoint::Ending;
 use super::shared::{End, Shared, WorkerState};
 use super::span_totals::Counts;
-use crate::attempts::{self, After, Attempts};
-use crate::judge;
+use crate::classify;
 use crate::report::Finding;
+use crate::retry::{self, After, Retry};
 use crate::settings::search;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::journal::Journal;
@@ -39,7 +39,7 @@ pub(super) struct WorkerLoop<'a> {
     /// Where the span begins that it runs, and what that came to since it was last written down.
     span: SearchPosition,
     tally: Counts,
-    attempts: Attempts,
+    attempts: Retry,
     /// Its traces that are in none of the counts yet.
     traces: FingerprintBatch,
     /// Executions that it ran.
@@ -121,7 +121,7 @@ impl<'a> WorkerLoop<'a> {
             worker,
             span: SearchPosition::default(),
             tally: Counts::default(),
-            attempts: Attempts::new(common.settings.retries),
+            attempts: Retry::new(common.settings.retries),
             traces: FingerprintBatch::default(),
             executions: 0,
             asked,
@@ -257,7 +257,7 @@ impl<'a> WorkerLoop<'a> {
         let complete = executed
             .trouble
             .as_ref()
-            .is_none_or(|trouble| judge::complete(&trouble.stop));
+            .is_none_or(|trouble| classify::complete(&trouble.stop));
         self.tally.count(executed, complete);
         self.executions += 1;
         self.since_look.0 += 1;
@@ -357,7 +357,7 @@ impl<'a> WorkerLoop<'a> {
         let warming = self.common.warming.lock();
         let common = self.common;
         let is_over = || common.has_no_time();
-        let crashed = attempts::warm_up(&mut self.worker, executions, &is_over, test);
+        let crashed = retry::warm_up(&mut self.worker, executions, &is_over, test);
         drop(warming);
         if let Some(trouble) = crashed.and_then(|crashed| crashed.trouble)
             && !over
@@ -366,7 +366,7 @@ impl<'a> WorkerLoop<'a> {
                 Stop::Hung(_) => Ending::Hang,
                 _ => Ending::EarlyCrash,
             };
-            let found = judge::findings(*trouble, |choices, premises| {
+            let found = classify::findings(*trouble, |choices, premises| {
                 self.common.settings.schedule(self.program, choices, premises)
             });
             self.tally.executions += 1;
@@ -412,7 +412,7 @@ impl<'a> WorkerLoop<'a> {
         }
         let rank = self.rank();
         let schedule = |choices, premises| self.common.settings.schedule(self.program, choices, premises);
-        let mut found = judge::findings(trouble, schedule);
+        let mut found = classify::findings(trouble, schedule);
         if after == After::Again {
             // The next attempt may be what it should be.
             found.retain(|finding| finding.kind != FindingKind::Divergence);

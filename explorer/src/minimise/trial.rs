@@ -3,7 +3,7 @@
 use super::deadline::Deadline;
 use super::same::Failure;
 use super::script::Script;
-use crate::judge;
+use crate::classify;
 use crate::report::Finding;
 use intermezzo_engine::described::BreakpointFigures;
 use intermezzo_engine::runtime::Executor;
@@ -118,7 +118,7 @@ impl Subject<'_> {
             return Trial::Other;
         };
         let damaged = trouble.damaged;
-        let findings = judge::findings(*trouble, self.schedule);
+        let findings = classify::findings(*trouble, self.schedule);
         if damaged {
             return Trial::Crashed(findings);
         }

@@ -1,9 +1,9 @@
 //! A finding: what went wrong, the places with their source, how it came to that, and what to do next.
 
-use super::growing::{INDENT, Text};
 use super::places::Places;
 use super::style::{Part, ReplayedBy, TextStyle};
-use super::{advice, count, describe, execution, panics_apart};
+use super::writer::{INDENT, Text};
+use super::{count, describe, execution, help, panics_apart};
 use crate::report::lines::width;
 use crate::report::source::Sources;
 use crate::report::{Finding, Replays, Reproduction, SuggestedBreakpoint};
@@ -42,11 +42,11 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
     if places.is_empty() {
         add_concerned(finding, &mut places);
     }
-    let help = finding.suggestion.as_deref().or_else(|| advice::of(finding));
-    let help = help.map(|help| places.numbered(help));
+    let advice = finding.suggestion.as_deref().or_else(|| help::of(finding));
+    let advice = advice.map(|advice| places.numbered(advice));
     text.section(&places.show(style, &mut sources));
-    if let Some(help) = help {
-        text.marked("help", &help);
+    if let Some(advice) = advice {
+        text.marked("help", &advice);
     }
     match told.like {
         Some(number) => {

@@ -1,15 +1,15 @@
 //! A report in words: what it takes to understand a failure and to go on from there, and no manual.
 
-mod advice;
 mod execution;
 mod finding;
-mod growing;
+mod help;
 mod places;
 mod style;
+mod writer;
 
-pub use growing::{INDENT, Text};
 pub use places::with_places;
 pub use style::{Part, ReplayedBy, TextStyle};
+pub use writer::{INDENT, Text};
 
 use super::lines::wrap;
 use super::{Coverage, Finding, FindingEvent, PlainAccesses, Report, Verdict, count, covered};

@@ -23,7 +23,7 @@ const DEPARTED_MIN: u64 = 10;
 const ONE_OF: u64 = 10;
 
 /// The executions of a search, each tried more than once if it departs from what was prescribed.
-pub(crate) struct Attempts {
+pub(crate) struct Retry {
     retries: u32,
     /// How many retries the running execution has left, and whether the next execution is one.
     left: u32,
@@ -42,10 +42,10 @@ pub(crate) struct Departures {
     pub(crate) lost: u64,
 }
 
-impl Attempts {
+impl Retry {
     /// Each execution may be tried again so many times.
-    pub(crate) fn new(retries: u32) -> Attempts {
-        Attempts {
+    pub(crate) fn new(retries: u32) -> Retry {
+        Retry {
             retries,
             left: retries,
             again: false,

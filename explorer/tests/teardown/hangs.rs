@@ -77,7 +77,7 @@ fn a_loop_without_a_visible_operation_is_found_with_its_place() {
     for jobs in [1, 2] {
         let report = explorer().jobs(jobs).explore(hangs_in_one_order);
         // Line tables name functions without their paths.
-        let message = message(&report).replace("hardships::hangs::", "");
+        let message = message(&report).replace("teardown::hangs::", "");
         assert!(
             message
                 .starts_with("task 2 has run for 0.3 seconds without a visible operation, in `goes_round`"),
@@ -97,14 +97,14 @@ fn a_loop_without_a_visible_operation_is_found_with_its_place() {
 #[test]
 fn a_real_lock_held_across_a_schedule_point_is_named() {
     let report = explorer().explore(real_lock_across_a_point);
-    let message = message(&report).replace("hardships::hangs::", "");
+    let message = message(&report).replace("teardown::hangs::", "");
     // With debugging information the place in the source follows.
     let begins = "task 2 has been blocked for 0.3 seconds by something that is not controlled, in ";
     assert!(message.starts_with(begins), "{message}");
     // The function, or with line tables alone the closure in it.
     assert!(
         message.contains("`real_lock_across_a_point`")
-            || message.contains("a closure at explorer/tests/hardships/hangs.rs:"),
+            || message.contains("a closure at explorer/tests/teardown/hangs.rs:"),
         "{message}"
     );
     let ends = ": a lock or a channel of std, most likely a `std::sync::Mutex` that another task holds while it waits for its turn";

@@ -1,18 +1,18 @@
 //! Programs made to break the engine: what it clears away, who unwinds, when time passes.
 
-#[path = "hardships/ends.rs"]
+#[path = "teardown/ends.rs"]
 mod ends;
-#[path = "hardships/forgotten.rs"]
+#[path = "teardown/forgotten.rs"]
 mod forgotten;
-#[path = "hardships/hangs.rs"]
+#[path = "teardown/hangs.rs"]
 mod hangs;
-#[path = "hardships/many_tasks.rs"]
+#[path = "teardown/many_tasks.rs"]
 mod many_tasks;
-#[path = "hardships/outsiders.rs"]
+#[path = "teardown/outsiders.rs"]
 mod outsiders;
-#[path = "hardships/unwinding.rs"]
+#[path = "teardown/unwinding.rs"]
 mod unwinding;
-#[path = "hardships/waits.rs"]
+#[path = "teardown/waits.rs"]
 mod waits;
 
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

@@ -184,11 +184,11 @@ fn combinations() {
         ),
         (
             "jobs=2 strategy=best-first",
-            Some(("jobs", "`best-first(preemptions)` is not split")),
+            Some(("jobs", "`best-first(preemptions,rare)` is not split")),
         ),
         (
             "checkpoint=a strategy=best-first",
-            Some(("checkpoint", "`best-first(preemptions)` is not kept")),
+            Some(("checkpoint", "`best-first(preemptions,rare)` is not kept")),
         ),
         ("jobs=2 depth=7", Some(("jobs", "`dfs, depth 7` is not split"))),
         (

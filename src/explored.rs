@@ -4,12 +4,13 @@
 pub use intermezzo_explorer::foreign;
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
-    Arrays, BreakpointFigures, ByName, CheckpointError, CheckpointProblem, Coverage, Detail, Environment,
-    Epsilon, Estimate, Evidence, ExploreError, Explorer, Finding, FindingDeed, FindingEvent, IRootCoverage,
-    IRootsExposed, Limit, MemoError, MemoProblem, NamedPlace, PlainAccesses, Plugin, PluginError,
-    PluginProblem, Progress, RankBound, Reduction, ReplayedBy, Replays, Report, Reproduction, Schedule,
-    ScheduleError, Scope, SettingError, Settings, Sites, Strategy, StrategyKind, SuggestedBreakpoint,
-    SuggestedPlace, TestBinary, TextStyle, Tried, Unfinished, VariableSets, Verdict, WaitingTask, Wanted,
+    Arrays, Awaited, BreakpointFigures, ByName, CheckpointError, CheckpointProblem, Coverage, Detail, Effect,
+    EndlessCause, Environment, Epsilon, Estimate, ExploreError, Explorer, Finding, FindingDeed,
+    FindingDetail, FindingEvent, FoundBy, HangState, IRootCoverage, IRootsExposed, Limit, LoopStep,
+    MemoError, MemoProblem, NamedPlace, PlainAccesses, Plugin, PluginError, PluginProblem, Progress,
+    RankBound, Reduction, ReplayedBy, Replays, Report, Reproduction, Schedule, ScheduleError, Scope,
+    SettingError, Settings, Sites, Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, TaskLoop,
+    TaskPanic, TestBinary, TextStyle, Tried, Unfinished, VariableSets, Verdict, WaitingTask, Wanted,
     unfinished,
 };
 pub use intermezzo_explorer::{

@@ -20,7 +20,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "search/src/estimate.rs",
             "explorer/src/report.rs",
             "explorer/src/report/breakpoints.rs",
-            "explorer/src/report/evidence.rs",
+            "explorer/src/report/finding_detail.rs",
             "explorer/src/report/limits.rs",
             "engine/src/schedule/mod.rs",
             "engine/src/strategy/coverage.rs",

@@ -102,7 +102,7 @@ impl fmt::Display for BreakpointFigures {
         }
         write!(
             f,
-            "{name}: hit in {executions_hit} {} ({visits} {}, {skipped} skipped, {hits} {}, {timeouts} in vain",
+            "{name}: hit in {executions_hit} {} ({visits} {}, {skipped} skipped, {hits} {}, {timeouts} timed out",
             plural(*executions_hit, "execution"),
             plural(*visits, "visit"),
             plural(*hits, "hit"),

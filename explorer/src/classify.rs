@@ -1,10 +1,13 @@
-//! What an execution that did not simply end well amounts to, in words.
+//! The findings of an execution that did not simply end well.
 
-use crate::report::{Evidence, Finding, FindingEvent, WaitingTask};
+use crate::report::{
+    Awaited, Effect, EndlessCause, Finding, FindingDetail, FindingEvent, FoundBy, HangState, LoopStep,
+    TaskLoop, TaskPanic, WaitingTask,
+};
 use intermezzo_engine::described::NamedPlace;
 use intermezzo_engine::runtime::{
-    Abnormal, AwaitedVar, Crash, Doing, Endless, EndlessLoop, EventLine, FailureContext, Hang, PanicNote,
-    Reported, Stop, Unlike, Verdict, Waiting,
+    Abnormal, Crash, Doing, Endless, EndlessLoop, EventLine, FailureContext, PanicNote, Reported, Stop,
+    Unlike, Verdict, Waiting,
 };
 use intermezzo_engine::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
@@ -45,7 +48,7 @@ fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> St
     source.to_owned()
 }
 
-/// The findings of an execution.
+/// Returns the findings of an execution.
 pub(crate) fn findings(
     trouble: Abnormal,
     schedule: impl Fn(Vec<Choice>, Premises) -> Schedule,
@@ -69,11 +72,12 @@ pub(crate) fn findings(
     } = scene;
     let schedule = schedule(choices, premises);
     let events: Vec<FindingEvent> = events.iter().map(finding_event).collect();
-    let engine = |kind, message, tasks: Vec<String>| Finding {
+    let engine = |kind, detail: FindingDetail, tasks: Vec<String>| Finding {
         kind,
         severity: Severity::Error,
-        monitor: "engine".into(),
-        message,
+        monitor: FoundBy::Engine,
+        message: detail.to_string(),
+        detail,
         suggestion: None,
         events: concerning_last_of(&tasks, &events),
         tasks,
@@ -83,57 +87,49 @@ pub(crate) fn findings(
         found_by: None,
         places: Vec::new(),
         deeds: Vec::new(),
-        evidence: Evidence::default(),
     };
+    let likely_source = |another_var| Some(likely_source(unlike, toucher.as_deref(), another_var));
+    let all_panics = || panics.iter().map(task_panic).collect();
     let mut found = Vec::new();
     match &stop {
         Stop::Complete | Stop::Panicked => {
-            // Where the test's body failed, every panic that ended a task, or still unwinds one, may be the cause;
-            // where it did not, those of tasks that were joined were seen and handled.
+            // Where the test's body failed, every panic that ended a task, or still unwinds one, may be the cause.
+            // Where it did not, panics of tasks that were joined were seen and handled.
             let failed = matches!(stop, Stop::Panicked);
-            let telling: Vec<_> = panics
-                .iter()
-                .filter(|(_, note)| failed || note.unhandled())
-                .collect();
-            if let Some((_, first)) = telling.first() {
-                let message = telling
-                    .iter()
-                    .map(|(task, note)| panic_message(task, note))
-                    .collect::<Vec<_>>()
-                    .join("; then ");
-                let tasks = telling.iter().map(|(task, _)| task.clone()).collect();
-                let mut finding = engine(panic_kind(first), message, tasks);
-                finding.evidence.place = first.place.clone();
-                found.push(finding);
+            let telling = panics.iter().filter(|(_, note)| failed || note.unhandled());
+            let panics: Vec<TaskPanic> = telling.map(task_panic).collect();
+            if let Some(first) = panics.first() {
+                let kind = panic_kind(&first.message);
+                let tasks = panics.iter().map(|panic| panic.task.clone()).collect();
+                found.push(engine(kind, FindingDetail::Panic { panics }, tasks));
             }
         }
         Stop::Deadlock | Stop::Livelock => {
-            let mut message = deadlock_message(&waiting, &panics);
-            if let Some(thread) = &toucher {
-                message.push_str(&format!(
-                    "; meanwhile {thread}, which is not controlled, used what this execution uses: a task may wait for it"
-                ));
-            }
             let kind = match stop {
                 Stop::Deadlock => FindingKind::Deadlock,
                 _ => FindingKind::Livelock,
             };
             let tasks = waiting.iter().map(|waiting| waiting.task.clone()).collect();
-            let mut finding = engine(kind, message, tasks);
+            let detail = FindingDetail::Blocked {
+                waiting: waiting.iter().map(waiting_task).collect(),
+                panics: all_panics(),
+                outsider: toucher.clone(),
+            };
+            let mut finding = engine(kind, detail, tasks);
             finding.places = locks_waited_for(&waiting);
-            finding.evidence.waiting = waiting.iter().map(waiting_task).collect();
             found.push(finding);
         }
         Stop::StepLimit(endless) => {
-            let (kind, message, tasks) = judge_endless(endless, &current);
-            found.push(engine(kind, message, tasks));
+            let (kind, detail, tasks) = classify_endless(endless, &current);
+            found.push(engine(kind, detail, tasks));
         }
         Stop::TaskLimit { most, site } => {
-            let message = format!(
-                "the execution was given up at its limit of {most} tasks: {current} would have created one more at \
-                 {site}, and may create them for ever"
-            );
-            let mut finding = engine(FindingKind::StepLimit, message, vec![current]);
+            let detail = FindingDetail::TaskLimit {
+                limit: *most,
+                task: current.clone(),
+                site: site.clone(),
+            };
+            let mut finding = engine(FindingKind::StepLimit, detail, vec![current]);
             finding.suggestion = Some(format!(
                 "a test that needs more tasks needs a higher limit: `tasks = {}` in its attribute, or INTERMEZZO_TASKS={0}",
                 2 * u64::from(*most)
@@ -145,17 +141,13 @@ pub(crate) fn findings(
             expected,
             found: met,
         } => {
-            let message = format!(
-                "choice {} was to be {}, and was {}",
-                at + 1,
-                expected
-                    .as_ref()
-                    .map_or_else(|| "the end of the schedule".into(), shape),
-                met.as_ref()
-                    .map_or_else(|| "the end of the execution".into(), shape),
-            );
-            let mut finding = engine(FindingKind::Divergence, message, vec![current]);
-            finding.suggestion = Some(likely_source(unlike, toucher.as_deref(), false));
+            let detail = FindingDetail::ChoiceDiffers {
+                choice: at + 1,
+                expected: expected.as_ref().map(shape),
+                found: met.as_ref().map(shape),
+            };
+            let mut finding = engine(FindingKind::Divergence, detail, vec![current]);
+            finding.suggestion = likely_source(false);
             found.push(finding);
         }
         Stop::Differed {
@@ -164,23 +156,28 @@ pub(crate) fn findings(
             now,
             another_var,
         } => {
-            let what = if now.is_empty() {
-                format!("it ended before event {at}, which there had been")
-            } else {
-                format!("event {at} was {now}, and had been {before}")
+            let detail = FindingDetail::EventDiffers {
+                event: *at,
+                before: before.clone(),
+                now: Some(now.clone()).filter(|now| !now.is_empty()),
             };
-            let message = format!("{what} under the same choices before");
-            let mut finding = engine(FindingKind::Divergence, message, vec![current]);
-            finding.suggestion = Some(likely_source(unlike, toucher.as_deref(), *another_var));
+            let mut finding = engine(FindingKind::Divergence, detail, vec![current]);
+            finding.suggestion = likely_source(*another_var);
             found.push(finding);
         }
-        Stop::Misuse(message) => found.push(engine(FindingKind::Misuse, message.clone(), vec![current])),
+        Stop::Misuse(message) => {
+            let detail = FindingDetail::Message {
+                text: message.clone(),
+            };
+            found.push(engine(FindingKind::Misuse, detail, vec![current]));
+        }
         Stop::Crashed(crash) => {
-            let mut message = format!("{current} crashed: {}", crash.describe());
-            for (task, note) in &panics {
-                message.push_str(&format!("; before that {}", panic_message(task, note)));
-            }
-            let mut finding = engine(FindingKind::Crash, message, vec![current]);
+            let detail = FindingDetail::Crash {
+                task: current.clone(),
+                crash: crash.describe(),
+                panics: all_panics(),
+            };
+            let mut finding = engine(FindingKind::Crash, detail, vec![current]);
             if let Crash::StackOverflow { bytes } = crash {
                 finding.suggestion = Some(format!(
                     "if it does not call itself for ever, it needs a larger stack: `stack = {}` in its attribute, or \
@@ -191,17 +188,32 @@ pub(crate) fn findings(
             found.push(finding);
         }
         Stop::Hung(hang) => {
-            let message = hang_message(&current, hang);
-            found.push(engine(FindingKind::Hang, message, vec![current]));
+            let detail = FindingDetail::Hang {
+                task: current.clone(),
+                milliseconds: hang.limit.as_millis() as u64,
+                place: hang.place.clone(),
+                state: match hang.doing {
+                    Doing::Running => HangState::Running,
+                    Doing::Locked => HangState::Locked,
+                    Doing::Blocked => HangState::Blocked,
+                },
+            };
+            found.push(engine(FindingKind::Hang, detail, vec![current]));
         }
     }
     if let Some(crash) = crash_cleared {
-        let (kind, what) = match crash {
-            Crash::Hang => (FindingKind::Hang, "hung"),
-            _ => (FindingKind::Crash, "crashed"),
+        let hung = matches!(crash, Crash::Hang);
+        let kind = if hung {
+            FindingKind::Hang
+        } else {
+            FindingKind::Crash
         };
-        let what = format!("a destructor {what} while what the execution left behind was dropped");
-        found.push(engine(kind, format!("{what}: {}", crash.describe()), Vec::new()));
+        let crash = crash.describe();
+        found.push(engine(
+            kind,
+            FindingDetail::CrashOfRemains { hung, crash },
+            Vec::new(),
+        ));
     }
     found.extend(reported(reports, &events, &schedule));
     found
@@ -229,7 +241,10 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
         Finding {
             kind: report.kind,
             severity: report.severity,
-            monitor,
+            monitor: FoundBy::Monitor(monitor),
+            detail: FindingDetail::Message {
+                text: report.message.clone(),
+            },
             message: report.message,
             suggestion: report.suggestion,
             tasks,
@@ -240,7 +255,6 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
             found_by: None,
             places,
             deeds,
-            evidence: Evidence::default(),
         }
     };
     reports.into_iter().map(finding).collect()
@@ -259,6 +273,11 @@ fn concerning_last_of(tasks: &[String], events: &[FindingEvent]) -> Vec<FindingE
 
 fn waiting_task(waiting: &Waiting) -> WaitingTask {
     let (held_by, held_since) = waiting.owner.clone().unzip();
+    let awaited = waiting.awaited.iter().map(|awaited| Awaited {
+        var: awaited.var.clone(),
+        value: awaited.value,
+        site: awaited.site.clone(),
+    });
     WaitingTask {
         task: waiting.task.clone(),
         op: waiting.op.to_string(),
@@ -266,53 +285,26 @@ fn waiting_task(waiting: &Waiting) -> WaitingTask {
         site: waiting.site.clone(),
         held_by,
         held_since,
+        awaited: awaited.collect(),
     }
 }
 
-fn hang_message(task: &str, hang: &Hang) -> String {
-    let seconds = hang.limit.as_secs_f64();
-    let place = hang
-        .place
-        .as_ref()
-        .map(|place| format!(", in {place}"))
-        .unwrap_or_default();
-    match hang.doing {
-        Doing::Running => format!(
-            "{task} has run for {seconds} seconds without a visible operation{place}: it goes round in a loop that does \
-             nothing visible, or computes for long"
-        ),
-        Doing::Locked => format!(
-            "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a lock or a \
-             channel of std, most likely a `std::sync::Mutex` that another task holds while it waits for its turn"
-        ),
-        Doing::Blocked => format!(
-            "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a sleep of std, or \
-             input that does not come"
-        ),
+fn task_panic((task, note): &(String, PanicNote)) -> TaskPanic {
+    TaskPanic {
+        task: task.clone(),
+        message: note.message.clone(),
+        place: note.place.clone(),
+        unwinding: note.unwinding,
     }
 }
 
-fn panic_kind(note: &PanicNote) -> FindingKind {
-    // The words of `assert!`, `assert_eq!` and their like; there is no other way to tell them.
-    if note.message.starts_with("assertion") {
+fn panic_kind(message: &str) -> FindingKind {
+    // The words of `assert!`, `assert_eq!` and their like: a panic has nothing else by which to know them.
+    if message.starts_with("assertion") {
         FindingKind::Assertion
     } else {
         FindingKind::Panic
     }
-}
-
-fn panic_message(task: &str, note: &PanicNote) -> String {
-    let place = note
-        .place
-        .as_ref()
-        .map(|place| format!(" at {place}"))
-        .unwrap_or_default();
-    let unwinding = if note.unwinding {
-        " (its destructors had not ended when the execution did)"
-    } else {
-        ""
-    };
-    format!("{task} panicked{place}: {}{unwinding}", note.message)
 }
 
 /// Where tasks wait for locks that others hold.
@@ -327,102 +319,37 @@ fn locks_waited_for(waiting: &[Waiting]) -> Vec<NamedPlace> {
     locks.map(place).collect()
 }
 
-fn deadlock_message(waiting: &[Waiting], panics: &[(String, PanicNote)]) -> String {
-    let lines = waiting.iter().map(|waiting| {
-        let Waiting {
-            task,
-            op,
-            var,
-            site,
-            owner,
-            awaited,
-        } = waiting;
-        if !awaited.is_empty() {
-            return format!(
-                "{task} goes round in a loop and waits {}",
-                awaited_message(awaited)
-            );
-        }
-        let what = match op {
-            SyncVarOp::LockAcquire => format!("to lock {var}"),
-            SyncVarOp::SharedAcquire => format!("to read {var}"),
-            SyncVarOp::TaskJoin => format!("for {var} to end"),
-            SyncVarOp::CondvarWait | SyncVarOp::CondvarWake => format!("to be notified by {var}"),
-            SyncVarOp::ChannelSend => format!("to send to {var}"),
-            SyncVarOp::ChannelReceive => format!("to receive from {var}"),
-            SyncVarOp::Park => "to be unparked".into(),
-            op => format!("for {var} ({op})"),
-        };
-        let holder = match owner {
-            Some((owner, since)) if owner == task => format!(", which it holds itself since {since}"),
-            Some((owner, since)) => format!(", held by {owner} since {since}"),
-            None => String::new(),
-        };
-        format!("{task} waits {what} at {site}{holder}")
-    });
-    let lines: Vec<String> = lines.collect();
-    let mut message = format!("no task can go on: {}", lines.join("; "));
-    for (task, note) in panics {
-        message.push_str(&format!("; before that {}", panic_message(task, note)));
-    }
-    message
+/// Returns what an execution is that was ended at its limit of steps, and the tasks concerned.
+fn classify_endless(endless: &Endless, current: &str) -> (FindingKind, FindingDetail, Vec<String>) {
+    let (kind, cause) = match endless.verdict {
+        Verdict::UnfairSpin => (FindingKind::UnfairSpin, EndlessCause::UnfairSpin),
+        Verdict::Livelock => (FindingKind::Livelock, EndlessCause::Livelock),
+        Verdict::Long => (FindingKind::StepLimit, EndlessCause::Long),
+    };
+    // Loops that let others run are no part of an unfair spin.
+    let concerned = |each: &&EndlessLoop| cause != EndlessCause::UnfairSpin || !each.yields;
+    let loops: Vec<TaskLoop> = endless.loops.iter().filter(concerned).map(task_loop).collect();
+    let tasks = match cause {
+        EndlessCause::Long => vec![current.to_owned()],
+        _ => loops.iter().map(|each| each.task.clone()).collect(),
+    };
+    let detail = FindingDetail::Endless {
+        cause,
+        running: current.to_owned(),
+        loops,
+    };
+    (kind, detail, tasks)
 }
 
-/// What a loop waits for.
-fn awaited_message(awaited: &[AwaitedVar]) -> String {
-    let each = awaited.iter().map(|AwaitedVar { var, value, site }| match value {
-        Some(value) => format!("for {var} to be other than {value} at {site}"),
-        None => format!("for {var} to change at {site}"),
-    });
-    each.collect::<Vec<_>>().join(" or ")
-}
-
-/// What an execution that was given up at its limit of steps amounts to.
-fn judge_endless(endless: &Endless, current: &str) -> (FindingKind, String, Vec<String>) {
-    let Endless { verdict, loops } = endless;
-    let tasks = |named: &dyn Fn(&&EndlessLoop) -> bool| -> Vec<String> {
-        loops.iter().filter(named).map(|each| each.task.clone()).collect()
+fn task_loop(each: &EndlessLoop) -> TaskLoop {
+    let step = |(op, var, site): &(SyncVarOp, String, String)| LoopStep {
+        op: op.to_string(),
+        var: var.clone(),
+        site: site.clone(),
     };
-    let given_up = "the execution was given up at its limit of steps";
-    let rounds = |named: &dyn Fn(&&EndlessLoop) -> bool| -> String {
-        let each = loops.iter().filter(named).map(|each| {
-            let EndlessLoop { task, steps, .. } = each;
-            let steps = steps.iter().map(|(op, var, site)| {
-                let var = if var.is_empty() {
-                    String::new()
-                } else {
-                    format!(" of {var}")
-                };
-                format!("{op}{var} at {site}")
-            });
-            format!("{task} goes round: {}", steps.collect::<Vec<_>>().join(", "))
-        });
-        each.collect::<Vec<_>>().join("; ")
-    };
-    match verdict {
-        Verdict::UnfairSpin => {
-            let never = |each: &&EndlessLoop| !each.yields;
-            let message = format!(
-                "{given_up}: a loop never gives way to others, with `yield_now` or `spin_loop`; {}",
-                rounds(&never)
-            );
-            (FindingKind::UnfairSpin, message, tasks(&never))
-        }
-        Verdict::Livelock => {
-            let message = format!(
-                "{given_up}: all tasks that run go round and round, though each gives way; {}",
-                rounds(&|_| true)
-            );
-            (FindingKind::Livelock, message, tasks(&|_| true))
-        }
-        Verdict::Long => {
-            let mut message =
-                format!("{given_up}, while {current} was running: it may be long, or never end");
-            if !loops.is_empty() {
-                message.push_str(&format!("; at the end {}", rounds(&|_| true)));
-            }
-            (FindingKind::StepLimit, message, vec![current.to_owned()])
-        }
+    TaskLoop {
+        task: each.task.clone(),
+        steps: each.steps.iter().map(step).collect(),
     }
 }
 
@@ -468,12 +395,10 @@ fn finding_event(event: &EventLine) -> FindingEvent {
     FindingEvent {
         id: event.id.to_string(),
         task: event.task.clone(),
-        op: match event.op {
-            SyncVarOp::CondvarWake | SyncVarOp::Park if event.read == 1 => {
-                format!("{} for no reason", event.op)
-            }
-            op if event.elided => format!("{op}, in vain"),
-            op => op.name().into(),
+        op: event.op.name().into(),
+        effect: match event.op {
+            SyncVarOp::CondvarWake | SyncVarOp::Park if event.read == 1 => Some(Effect::Spurious),
+            _ => event.elided.then_some(Effect::Elided),
         },
         order: match event.order {
             MemoryOrder::None => None,

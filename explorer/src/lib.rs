@@ -61,8 +61,9 @@ pub use intermezzo_search::estimate::Estimate;
 pub use plugin::bring as bring_monitors;
 pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
-    BreakpointFigures, Coverage, Detail, Evidence, Finding, FindingDeed, FindingEvent, Limit, NamedPlace,
-    PlainAccesses, RankBound, ReplayedBy, Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace,
-    TextStyle, Verdict, WaitingTask,
+    Awaited, BreakpointFigures, Coverage, Detail, Effect, EndlessCause, Finding, FindingDeed, FindingDetail,
+    FindingEvent, FoundBy, HangState, Limit, LoopStep, NamedPlace, PlainAccesses, RankBound, ReplayedBy,
+    Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TextStyle,
+    Verdict, WaitingTask,
 };
 pub use settings::{Arrays, Epsilon, Reduction, SettingError, Settings, StrategyKind, VariableSets, Wanted};

@@ -3,8 +3,9 @@
 #[cfg(test)]
 mod bare;
 mod breakpoints;
-mod evidence;
 mod expected;
+mod finding_detail;
+mod found_by;
 mod limits;
 pub mod lines;
 pub(crate) mod recording;
@@ -19,7 +20,7 @@ pub use intermezzo_engine::strategy::{Coverage, RankBound};
 pub use intermezzo_engine::words::count;
 pub(crate) use limits::narrowed;
 pub use limits::{Limit, covered, unexplored};
-pub use text::{INDENT, Part, ReplayedBy, Text, TextStyle, panics_apart, with_places};
+pub use text::{INDENT, Part, ReplayedBy, Text, TextStyle, with_places};
 
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::schedule::{Schedule, TestBinary};
@@ -32,7 +33,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::path::Path;
 use std::time::Duration;
 
-pub use evidence::{Evidence, WaitingTask};
+pub use finding_detail::{
+    Awaited, EndlessCause, FindingDetail, HangState, LoopStep, TaskLoop, TaskPanic, WaitingTask,
+};
+pub use found_by::FoundBy;
 
 /// The format of a report's JSON form.
 pub const REPORT_FORMAT: &str = "intermezzo-report/1";
@@ -70,6 +74,9 @@ pub struct FindingEvent {
     pub task: String,
     /// What it did: `lock`, `store`.
     pub op: String,
+    /// The effect that it had, if it is not the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
     /// The memory ordering, for atomics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
@@ -92,6 +99,25 @@ pub struct FindingEvent {
     pub concerned: bool,
 }
 
+/// The effect of an event that is not the usual one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// None: it belongs to an iteration of a loop that only waits, and the iteration is left out of the trace.
+    Elided,
+    /// A wait ended without a notification.
+    Spurious,
+}
+
+impl std::fmt::Display for Effect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Effect::Elided => "without effect",
+            Effect::Spurious => "spuriously",
+        })
+    }
+}
+
 /// Something found, with the schedule that shows it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -99,10 +125,12 @@ pub struct Finding {
     pub kind: FindingKind,
     /// Whether it is an error, or a warning that lets the verdict stand.
     pub severity: Severity,
-    /// The monitor that found it; `engine` for what needs none.
-    pub monitor: String,
+    /// Its origin: a monitor, or the engine.
+    pub monitor: FoundBy,
     /// What happened, for people.
     pub message: String,
+    /// What happened, as data.
+    pub detail: FindingDetail,
     /// What would mend it, for people.
     pub suggestion: Option<String>,
     /// Names of the tasks concerned.
@@ -121,8 +149,6 @@ pub struct Finding {
     pub places: Vec<NamedPlace>,
     /// What it is about beside events: the accesses of a data race.
     pub deeds: Vec<FindingDeed>,
-    /// What the engine knows of it beside the message.
-    pub evidence: Evidence,
 }
 
 impl Finding {
@@ -130,6 +156,17 @@ impl Finding {
     pub(crate) fn says(&self, other: &Finding) -> bool {
         (&self.kind, self.severity) == (&other.kind, other.severity)
             && (self.message == other.message || self.kind == FindingKind::Divergence)
+    }
+
+    /// Returns the message line by line: the first says what happened, and each other one is a part of it.
+    pub fn lines(&self) -> Vec<String> {
+        self.detail.lines()
+    }
+
+    /// Replaces the message by another, of which nothing more is known.
+    pub fn say(&mut self, text: String) {
+        self.detail = FindingDetail::Message { text: text.clone() };
+        self.message = text;
     }
 
     /// Whether the test fails by it.
@@ -198,12 +235,16 @@ impl Serialize for Finding {
         if !self.deeds.is_empty() {
             map.serialize_entry("deeds", &self.deeds)?;
         }
-        if let Some(place) = &self.evidence.place {
-            map.serialize_entry("place", place)?;
+        match &self.detail {
+            FindingDetail::Panic { panics } => {
+                if let Some(place) = panics.first().and_then(|panic| panic.place.as_ref()) {
+                    map.serialize_entry("place", place)?;
+                }
+            }
+            FindingDetail::Blocked { waiting, .. } => map.serialize_entry("waiting", waiting)?,
+            _ => {}
         }
-        if !self.evidence.waiting.is_empty() {
-            map.serialize_entry("waiting", &self.evidence.waiting)?;
-        }
+        map.serialize_entry("detail", &self.detail)?;
         map.end()
     }
 }

@@ -3,7 +3,7 @@
 use intermezzo_explorer::recording::{RECORDING_FORMAT, Recorded, Recording};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Mutex};
-use intermezzo_explorer::{Explorer, Report, Schedule, thread};
+use intermezzo_explorer::{Explorer, FindingDetail, Report, Schedule, thread};
 
 fn lost_update() {
     let n = Arc::new(AtomicUsize::new(0));
@@ -84,7 +84,10 @@ fn an_execution_is_recorded_event_by_event() {
     assert!(execution.events[0].enabled.is_some());
     let concerned = execution.events.iter().filter(|event| event.concerned);
     assert_eq!(concerned.count(), 1);
-    assert!(finding.evidence.place.as_ref().unwrap().contains("recordings.rs"));
+    let FindingDetail::Panic { panics } = &finding.detail else {
+        panic!("{report}")
+    };
+    assert!(panics[0].place.as_ref().unwrap().contains("recordings.rs"));
 }
 
 /// Every event's direct predecessors, followed back, are what the vector clocks know: here, for the lost update, that the
@@ -147,7 +150,9 @@ fn the_nearest_pass_passes_and_replays() {
 #[test]
 fn a_deadlock_says_who_waits_for_what() {
     let (report, recorded) = recorded(deadlock);
-    let waiting = &report.findings()[0].evidence.waiting;
+    let FindingDetail::Blocked { waiting, .. } = &report.findings()[0].detail else {
+        panic!("{report}")
+    };
     let ops: Vec<(&str, &str)> = waiting
         .iter()
         .map(|waiting| (waiting.task.as_str(), waiting.op.as_str()))

@@ -116,6 +116,8 @@ pub struct Failure {
     /// The exploration in which it was found last, with its executions recorded, if that was asked for.
     pub report: Option<Report>,
     events: Vec<FindingEvent>,
+    /// The message, line by line.
+    pub(crate) lines: Vec<String>,
 }
 
 impl Failure {
@@ -124,6 +126,7 @@ impl Failure {
         Failure {
             kind: finding.kind.clone(),
             message: finding.message.clone(),
+            lines: finding.lines(),
             progress: None,
             scenario,
             operations: Vec::new(),

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::report::RefinementReport;
 use intermezzo_explorer::report::lines::width;
 use intermezzo_explorer::report::unexplored;
-use intermezzo_explorer::report::{Detail, INDENT, Part, Text, TextStyle, count, panics_apart, with_places};
+use intermezzo_explorer::report::{Detail, INDENT, Part, Text, TextStyle, count, with_places};
 use intermezzo_explorer::{Coverage, Verdict};
 use intermezzo_sdk::FindingKind;
 use std::fmt;
@@ -29,16 +29,22 @@ impl Failure {
     pub fn text(&self, style: &TextStyle) -> String {
         let mut text = Text::new(style);
         let head = format!("error[{}]:", self.kind);
-        let (first, rest) = match self.message.split_once(": ") {
+        let lines = match self.message.split_once(": ") {
             // The operations, which are drawn below.
-            Some(parts) if self.kind == FindingKind::Refinement => parts,
-            _ => self.message.split_once('\n').unwrap_or((&self.message, "")),
+            Some((first, rest)) if self.kind == FindingKind::Refinement => format!("{first}\n{rest}"),
+            _ => self
+                .lines
+                .iter()
+                .map(|line| line.trim_start())
+                .collect::<Vec<_>>()
+                .join("\n"),
         };
         if style.detail == Detail::Quiet {
+            let first = lines.lines().next().unwrap_or_default();
             text.painted(&format!("{head} {first}"), &head, Part::Error);
             return text.text;
         }
-        let (said, places) = with_places(&panics_apart(&format!("{first}\n{rest}")), style);
+        let (said, places) = with_places(&lines, style);
         for (line, number) in said.lines().zip(0..) {
             match number {
                 0 => text.painted(&format!("{head} {line}"), &head, Part::Error),

@@ -54,7 +54,7 @@ fn the_stated_order_is_the_only_one() {
     assert!(
         report
             .to_string()
-            .contains("breakpoint order: hit in 1 execution (2 visits, 0 skipped, 1 hit, 0 in vain)"),
+            .contains("breakpoint order: hit in 1 execution (2 visits, 0 skipped, 1 hit, 0 timed out)"),
         "{report}"
     );
     let (other, _) = outcomes("another", two_writes);

@@ -51,7 +51,7 @@ fn a_finding_s_breakpoint_shows_it_in_the_first_execution() {
                 with += 1;
                 clean += u32::from(breakpoint.in_vain == 0);
                 println!(
-                    "{}: {} ({} in vain)",
+                    "{}: {} ({} timed out)",
                     program.name, breakpoint.armed, breakpoint.in_vain
                 );
             }
@@ -60,12 +60,12 @@ fn a_finding_s_breakpoint_shows_it_in_the_first_execution() {
         }
     }
     println!(
-        "{with} of {all}, {clean} with nobody waiting in vain; without:\n{}",
+        "{with} of {all}, {clean} without a wait that timed out; without:\n{}",
         without.join("\n")
     );
     assert!(
         with >= 33 && clean >= 21,
-        "{with} of {all}, {clean} with nobody waiting in vain"
+        "{with} of {all}, {clean} without a wait that timed out"
     );
     let document = include_str!("../../docs/BREAKPOINTS.md").split_whitespace();
     let document = document.collect::<Vec<_>>().join(" ");
@@ -77,7 +77,7 @@ fn a_finding_s_breakpoint_shows_it_in_the_first_execution() {
     for says in [
         format!("Of the {all} failing programs of the corpus, {with} have a breakpoint"),
         format!(
-            "In {clean} of these, nobody waits in vain. Of the others, {by_default} fail in the default order"
+            "In {clean} of these, no wait times out. Of the others, {by_default} fail in the default order"
         ),
         format!("for {no_pair} no pair, and no two of the first pairs, is enough"),
     ] {

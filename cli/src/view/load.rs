@@ -177,7 +177,7 @@ fn shown(file: ReportFile) -> Result<ShownReport, String> {
     })
 }
 
-fn finding_with(finding: FindingFile, recorded: Option<Recorded>) -> Result<ShownFinding, String> {
+fn finding_with(mut finding: FindingFile, recorded: Option<Recorded>) -> Result<ShownFinding, String> {
     let (mut executions, mut notes) = (Vec::new(), Vec::new());
     if let Some(recorded) = recorded {
         let whole = |passes, recording| ShownExecution {
@@ -195,6 +195,10 @@ fn finding_with(finding: FindingFile, recorded: Option<Recorded>) -> Result<Show
     if executions.is_empty() && !finding.events.is_empty() {
         executions.push(partial::execution(&finding)?);
     }
+    finding.lines = match &finding.detail {
+        Some(detail) => detail.lines(),
+        None => vec![finding.message.clone()],
+    };
     Ok(ShownFinding {
         said: finding,
         executions,

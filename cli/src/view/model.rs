@@ -1,7 +1,7 @@
 //! What pages and exports are made from: reports as they were read, and their executions.
 
 use intermezzo::recording::Recording;
-use intermezzo::{FindingDeed, FindingEvent, WaitingTask};
+use intermezzo::{FindingDeed, FindingDetail, FindingEvent, WaitingTask};
 use serde::{Deserialize, Serialize};
 
 /// Reports, as they are shown.
@@ -85,6 +85,11 @@ pub(crate) struct FindingFile {
     pub(crate) place: Option<String>,
     #[serde(default)]
     pub(crate) waiting: Vec<WaitingTask>,
+    #[serde(default, skip_serializing)]
+    pub(crate) detail: Option<FindingDetail>,
+    /// The message line by line, made from `detail`.
+    #[serde(skip_deserializing)]
+    pub(crate) lines: Vec<String>,
 }
 
 /// What a finding is that says nothing of its severity.

@@ -109,7 +109,10 @@ fn recording(finding: &FindingFile) -> Result<Recording, String> {
         recording.events.push(RecordedEvent {
             task,
             index,
-            op: event.op.clone(),
+            op: match event.effect {
+                Some(effect) => format!("{}, {effect}", event.op),
+                None => event.op.clone(),
+            },
             order: event.order.clone(),
             var,
             read: event.read,

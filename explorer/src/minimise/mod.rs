@@ -17,7 +17,7 @@ mod same;
 mod script;
 mod trial;
 
-use crate::report::{Finding, Replays, Report, Reproduction};
+use crate::report::{Finding, FoundBy, Replays, Report, Reproduction};
 use crate::settings::Settings;
 pub(crate) use deadline::Deadline;
 use intermezzo_engine::runtime::Executor;
@@ -137,7 +137,7 @@ impl<'a> Minimiser<'a> {
     ) -> Result<Settled, Crashed> {
         let mut finding = known[at].clone();
         let failure = Failure::of(&finding);
-        let heard = finding.monitor != "engine";
+        let heard = finding.monitor != FoundBy::Engine;
         self.worker.assume_only(&finding.schedule.known_loops);
         self.worker.data_points_only(&finding.schedule.data_points);
         let first = self.replay(&finding, &failure, heard, subject)?;

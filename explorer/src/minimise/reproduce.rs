@@ -13,7 +13,7 @@ use super::same::Failure;
 use super::script::{Follow, Script};
 use super::trial::{Budget, Subject, Trial};
 use super::{Crashed, Minimiser};
-use crate::report::{Finding, FindingEvent, SuggestedBreakpoint, SuggestedPlace};
+use crate::report::{Finding, FindingEvent, FoundBy, SuggestedBreakpoint, SuggestedPlace};
 use intermezzo_breakpoint::{Arming, Armings, Refinements, Spot, Where};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::sites::Sites;
@@ -49,7 +49,7 @@ impl Minimiser<'_> {
         subject: Subject<'_>,
     ) -> Result<Result<SuggestedBreakpoint, String>, Crashed> {
         let failure = Failure::of(finding);
-        let heard = finding.monitor != "engine";
+        let heard = finding.monitor != FoundBy::Engine;
         let singles = candidates(finding);
         // Some failures take two of them.
         let pairs = (0..singles.len().min(PAIRED)).flat_map(|one| (0..one).map(move |other| [other, one]));
@@ -242,14 +242,19 @@ fn may_conflict(event: &FindingEvent) -> bool {
         "count up",
         "count down",
     ];
-    !event.var.is_empty() && !event.site.is_empty() && !apart.contains(&event.op.as_str())
+    let apart = apart.contains(&event.op.as_str()) && event.effect.is_none();
+    !event.var.is_empty() && !event.site.is_empty() && !apart
 }
 
 fn only_reads(event: &FindingEvent) -> bool {
-    matches!(
-        event.op.as_str(),
-        "load" | "failed compare-exchange" | "read" | "read lock" | "read count"
-    )
+    let reads = [
+        "load",
+        "failed compare-exchange",
+        "read",
+        "read lock",
+        "read count",
+    ];
+    event.effect.is_none() && reads.contains(&event.op.as_str())
 }
 
 /// The place of an event; of a path that could not be read again, the end.

@@ -1,31 +1,43 @@
 //! When two executions show the same failure.
 //!
-//! The same: findings of one kind, by one monitor, in the same words, but that tasks and variables may have other names
-//! (`task 1`, `mutex 0.2`) and addresses other values, and what a message lists of several tasks may come in another
-//! order. Places in the source and values count: an assertion that fails with another value is another failure.
+//! The same: findings of one kind, of one origin, with the same details, but that tasks and variables may have other names
+//! (`task 1`, `mutex 0.2`), and that several tasks may come in another order. Places in the source and values count: an
+//! assertion that fails with another value is another failure.
+//!
+//! A monitor's finding is known by the places in the source that it is about, and by its message if it has none.
 
-use crate::report::Finding;
+use crate::report::{Finding, FindingDetail, FoundBy};
 use intermezzo_sdk::{FindingKind, Severity};
+use std::collections::BTreeSet;
 
 /// A failure, up to names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     kind: FindingKind,
     severity: Severity,
-    monitor: String,
-    parts: Vec<String>,
+    found_by: FoundBy,
+    subject: Subject,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Subject {
+    Detail(FindingDetail),
+    Places(BTreeSet<String>),
 }
 
 impl Failure {
-    /// The failure that a finding shows.
+    /// Returns the failure that a finding shows.
     pub(super) fn of(finding: &Finding) -> Failure {
-        let mut parts: Vec<String> = finding.message.split("; ").map(without_names).collect();
-        parts.sort();
+        let places = places(finding);
+        let subject = match finding.monitor {
+            FoundBy::Monitor(_) if !places.is_empty() => Subject::Places(places),
+            _ => Subject::Detail(finding.detail.without_names()),
+        };
         Failure {
             kind: finding.kind.clone(),
             severity: finding.severity,
-            monitor: finding.monitor.clone(),
-            parts,
+            found_by: finding.monitor.clone(),
+            subject,
         }
     }
 
@@ -35,86 +47,134 @@ impl Failure {
     }
 }
 
-/// The text without what names tasks and variables: `main`, `task 1.2`, `mutex 0.2`; and without addresses.
-fn without_names(text: &str) -> String {
-    let mut words: Vec<&str> = Vec::new();
-    for word in text.split(' ') {
-        let bare = word.trim_end_matches([',', ':', ';']);
-        let numbered =
-            |bare: &str| !bare.is_empty() && bare.split('.').all(|part| !part.is_empty() && is_number(part));
-        let named = match words.last() {
-            Some(&"task") => numbered(bare),
-            _ => bare.contains('.') && numbered(bare),
-        };
-        let rest = &word[bare.len()..];
-        if bare == "main" || named {
-            if named && words.last() == Some(&"task") {
-                words.pop();
-            }
-            words.push("NAME");
-            words.push(rest);
-        } else if bare.strip_prefix("0x").is_some_and(is_hexadecimal) {
-            words.push("ADDRESS");
-            words.push(rest);
-        } else {
-            words.push(word);
-        }
+/// Returns the places in the source that the finding is about.
+fn places(finding: &Finding) -> BTreeSet<String> {
+    let named = finding.places.iter().map(|place| place.site.clone());
+    let accesses = finding.deeds.iter().map(|deed| deed.site.clone());
+    let events = finding.events.iter().filter(|event| event.concerned);
+    let mut places: BTreeSet<String> = named.chain(accesses).collect();
+    if places.is_empty() {
+        places.extend(events.map(|event| event.site.clone()));
     }
-    words.join(" ")
-}
-
-fn is_number(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn is_hexadecimal(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    places
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{TaskPanic, WaitingTask};
 
-    fn failure(message: &str) -> Failure {
-        Failure::of(&Finding::bare(FindingKind::Deadlock, message))
+    fn failure(detail: FindingDetail) -> Failure {
+        let mut finding = Finding::bare(FindingKind::Deadlock, &detail.to_string());
+        finding.detail = detail;
+        Failure::of(&finding)
+    }
+
+    fn panic(task: &str, place: &str, message: &str) -> FindingDetail {
+        FindingDetail::Panic {
+            panics: vec![TaskPanic {
+                task: task.into(),
+                message: message.into(),
+                place: Some(place.into()),
+                unwinding: false,
+            }],
+        }
+    }
+
+    fn waits(task: &str, op: &str, var: &str, site: &str) -> WaitingTask {
+        WaitingTask {
+            task: task.into(),
+            op: op.into(),
+            var: var.into(),
+            site: site.into(),
+            held_by: None,
+            held_since: None,
+            awaited: Vec::new(),
+        }
+    }
+
+    fn blocked(waiting: &[WaitingTask]) -> FindingDetail {
+        FindingDetail::Blocked {
+            waiting: waiting.to_vec(),
+            panics: Vec::new(),
+            outsider: None,
+        }
     }
 
     #[test]
     fn names_and_their_order_do_not_matter() {
         for (one, other) in [
             (
-                "task 1 panicked at a.rs:1:2: boom",
-                "main panicked at a.rs:1:2: boom",
+                panic("task 1", "a.rs:1:2", "boom"),
+                panic("main", "a.rs:1:2", "boom"),
             ),
             (
-                "task 1.2 waits to lock mutex 0.2 at a.rs:1:2",
-                "task 12 waits to lock mutex 3.1 at a.rs:1:2",
+                blocked(&[waits("task 1.2", "lock", "mutex 0.2", "a.rs:1:2")]),
+                blocked(&[waits("task 12", "lock", "mutex 3.1", "a.rs:1:2")]),
             ),
             (
-                "main waits at a.rs:1:2; task 1 waits at a.rs:5:2",
-                "task 2 waits at a.rs:5:2; main waits at a.rs:1:2",
+                blocked(&[
+                    waits("main", "lock", "mutex 0.1", "a.rs:1:2"),
+                    waits("task 1", "lock", "mutex 0.2", "a.rs:5:2"),
+                ]),
+                blocked(&[
+                    waits("main", "lock", "mutex 0.2", "a.rs:5:2"),
+                    waits("task 2", "lock", "mutex 0.1", "a.rs:1:2"),
+                ]),
             ),
-            ("at 0x7f10 of main", "at 0x55aa of main"),
+            (
+                blocked(&[waits("main", "join", "task 1", "a.rs:1:2")]),
+                blocked(&[waits("task 2", "join", "main", "a.rs:1:2")]),
+            ),
         ] {
             assert_eq!(failure(one), failure(other));
         }
     }
 
     #[test]
-    fn words_places_and_values_matter() {
+    fn kinds_places_and_values_matter() {
         for (one, other) in [
             (
-                "main panicked at a.rs:1:2: boom",
-                "main panicked at a.rs:1:3: boom",
+                panic("main", "a.rs:1:2", "boom"),
+                panic("main", "a.rs:1:3", "boom"),
             ),
-            ("left: 1", "left: 2"),
-            ("main waits to lock mutex 0.1", "main waits to read lock 0.1"),
             (
-                "main waits at a.rs:1:2",
-                "main waits at a.rs:1:2; task 1 waits at a.rs:1:2",
+                panic("main", "a.rs:1:2", "left: 1"),
+                panic("main", "a.rs:1:2", "left: 2"),
+            ),
+            (
+                // Whatever a test says is compared as it is.
+                panic("main", "a.rs:1:2", "mutex 0.1; lost"),
+                panic("main", "a.rs:1:2", "mutex 0.2; lost"),
+            ),
+            (
+                blocked(&[waits("main", "lock", "mutex 0.1", "a.rs:1:2")]),
+                blocked(&[waits("main", "read lock", "lock 0.1", "a.rs:1:2")]),
+            ),
+            (
+                blocked(&[waits("main", "lock", "mutex 0.1", "a.rs:1:2")]),
+                blocked(&[
+                    waits("main", "lock", "mutex 0.1", "a.rs:1:2"),
+                    waits("task 1", "lock", "mutex 0.1", "a.rs:1:2"),
+                ]),
             ),
         ] {
             assert_ne!(failure(one), failure(other));
         }
+    }
+
+    #[test]
+    fn a_monitors_finding_is_known_by_its_places() {
+        let mut one = Finding::bare(FindingKind::DataRace, "main writes cell 0.1 at a.rs:1:2");
+        one.monitor = FoundBy::Monitor("data-race".into());
+        one.places.push(crate::report::NamedPlace {
+            site: "a.rs:1:2".into(),
+            what: "write".into(),
+        });
+        let mut other = one.clone();
+        other.say("task 1 writes cell 1.3 at a.rs:1:2".into());
+        assert_eq!(Failure::of(&one), Failure::of(&other));
+        other.places[0].site = "a.rs:1:9".into();
+        assert_ne!(Failure::of(&one), Failure::of(&other));
     }
 }

@@ -5,7 +5,7 @@ use super::recorder::{Recorded as Slot, Recorder};
 use super::{Recorded, Recording};
 use crate::driver::Exploration;
 use crate::listening::{Listening, Make};
-use crate::report::{Finding, Report};
+use crate::report::{Finding, FoundBy, Report};
 use crate::settings::{Settings, Wanted};
 use intermezzo_engine::schedule::{Choice, Schedule};
 use intermezzo_engine::sites::Sites;
@@ -120,7 +120,7 @@ impl Apart {
     fn record_one(&self, finding: &Finding, recorded: &mut Recorded, test: &(dyn Fn() + Sync)) {
         let again = self.run(finding, None, test);
         let shown = again.report.findings.iter().any(|other| other.says(finding));
-        let engine = finding.monitor == "engine";
+        let engine = finding.monitor == FoundBy::Engine;
         match again.recording {
             Some(mut recording) if shown || !engine && self.monitor(finding).is_none() => {
                 mark(&mut recording, finding);
@@ -181,7 +181,7 @@ impl Apart {
     /// One more of the monitor that found it, if there can be one more.
     fn monitor(&self, finding: &Finding) -> Option<Box<dyn Monitor>> {
         let mut made = self.makes.iter().map(|make| make());
-        made.find(|monitor| monitor.name() == finding.monitor)
+        made.find(|monitor| finding.monitor == monitor.name())
     }
 
     /// Runs the finding's schedule; or, with a beginning, one near it.

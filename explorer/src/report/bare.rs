@@ -1,6 +1,6 @@
 //! A finding of which nothing is known, for tests of what is made of findings.
 
-use super::Finding;
+use super::{Finding, FindingDetail, FoundBy};
 use intermezzo_engine::schedule::Schedule;
 use intermezzo_sdk::{FindingKind, Severity};
 
@@ -10,8 +10,9 @@ impl Finding {
         Finding {
             kind,
             severity: Severity::Error,
-            monitor: "engine".into(),
+            monitor: FoundBy::Engine,
             message: message.into(),
+            detail: FindingDetail::Message { text: message.into() },
             suggestion: None,
             tasks: Vec::new(),
             events: Vec::new(),
@@ -34,7 +35,6 @@ impl Finding {
             replays: None,
             places: Vec::new(),
             deeds: Vec::new(),
-            evidence: Default::default(),
         }
     }
 }

@@ -92,10 +92,11 @@ fn stuck<T>(
         (None, Some(last)) => format!("; what it did last: {} at {}", last.op, last.site),
         (None, None) => String::new(),
     };
-    finding.message = format!("{}{place}", failed.words);
-    if failed.next.is_none_or(|next| waits_by_design(next.op)) {
-        finding.message += " (an operation that is meant to wait for others has no such progress)";
-    }
+    let by_design = match failed.next.is_none_or(|next| waits_by_design(next.op)) {
+        true => " (an operation that is meant to wait for others has no such progress)",
+        false => "",
+    };
+    finding.say(format!("{}{place}{by_design}", failed.words));
     let left_out = finding
         .events
         .len()

@@ -27,10 +27,8 @@ function showFinding(report, finding) {
   section.replaceChildren(el("div", { class: "finding-line" }, badge, message(finding)), more(finding, report));
 }
 
-/** A message in words; who waits for what, as a list. */
-function message({ message: text, waiting = [] }) {
-  const [, head, tail = ""] = /^(.*?): (.*)$/s.exec(text) ?? [null, text];
-  const rest = tail.split("; ");
+/** A message in words; its parts, as a list. */
+function message({ message: text, waiting = [], lines: [head, ...rest] = [] }) {
   if (waiting.length === 0 || rest.length < 2) return el("p", { class: "finding-message" }, text);
   return el("div", { class: "finding-message" }, `${head}:`, el("ul", {}, rest.map((part) => el("li", {}, el("span", {}, part)))));
 }

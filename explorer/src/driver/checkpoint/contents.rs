@@ -5,7 +5,7 @@ use super::super::shared::Results;
 use super::super::span_totals::Counts;
 use super::Restored;
 use super::error::CheckpointProblem;
-use crate::report::{Evidence, Finding, FindingEvent, severity_from_name, severity_name};
+use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, severity_from_name, severity_name};
 use crate::settings::Settings;
 use intermezzo_engine::described::{FindingDeed, NamedPlace};
 use intermezzo_engine::schedule::Schedule;
@@ -259,7 +259,7 @@ struct SavedFinding {
     at: usize,
     kind: String,
     severity: String,
-    monitor: String,
+    monitor: FoundBy,
     message: String,
     suggestion: Option<String>,
     tasks: Vec<String>,
@@ -271,7 +271,7 @@ struct SavedFinding {
     count: u64,
     #[serde(default)]
     found_by: Option<String>,
-    evidence: Evidence,
+    detail: FindingDetail,
 }
 
 impl SavedFinding {
@@ -292,7 +292,7 @@ impl SavedFinding {
             schedule: finding.schedule.token(),
             count: finding.count,
             found_by: finding.found_by.clone(),
-            evidence: finding.evidence.clone(),
+            detail: finding.detail.clone(),
         }
     }
 
@@ -316,7 +316,7 @@ impl SavedFinding {
                 replays: None,
                 places: self.places,
                 deeds: self.deeds,
-                evidence: self.evidence,
+                detail: self.detail,
             },
         })
     }

@@ -3,12 +3,11 @@
 use super::places::Places;
 use super::style::{Part, ReplayedBy, TextStyle};
 use super::writer::{INDENT, Text};
-use super::{count, describe, execution, help, panics_apart};
+use super::{count, describe, execution, help};
 use crate::report::lines::width;
 use crate::report::source::Sources;
-use crate::report::{Finding, Replays, Reproduction, SuggestedBreakpoint};
+use crate::report::{Finding, FoundBy, Replays, Reproduction, SuggestedBreakpoint};
 use crate::settings::detail::Detail;
-use intermezzo_sdk::FindingKind;
 
 /// What a report has to say of a finding beside the finding.
 #[derive(Default)]
@@ -33,11 +32,11 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
     }
     let mut places = Places::default();
     let mut sources = Sources::of(style);
-    let said = places.numbered(&said(finding));
-    let (headline, rest) = said.split_once('\n').unwrap_or((&said, ""));
-    text.headline(finding, told.expected, headline);
-    for line in rest.lines() {
-        text.prose(line, 0, INDENT);
+    let lines = finding.lines();
+    let mut lines = lines.iter().map(|line| places.numbered(line));
+    text.headline(finding, told.expected, &lines.next().unwrap_or_default());
+    for line in lines {
+        text.prose(&line, 0, INDENT);
     }
     if places.is_empty() {
         add_concerned(finding, &mut places);
@@ -62,9 +61,9 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
         None => text.section(&execution::show(finding, style, &mut sources)),
     }
     if let Some(Replays { shown, all }) = finding.replays {
-        let or = match finding.monitor.as_str() {
-            "engine" => "",
-            _ => ", or the monitor goes by more than one execution",
+        let or = match finding.monitor {
+            FoundBy::Engine => "",
+            FoundBy::Monitor(_) => ", or the monitor goes by more than one execution",
         };
         text.marked(
             "note",
@@ -81,7 +80,7 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
         text.marked("note", &format!("found by {strategy}"));
     }
     // What is about the exploration as a whole has no execution.
-    if told.like.is_none() && (!finding.events.is_empty() || finding.monitor == "engine") {
+    if told.like.is_none() && (!finding.events.is_empty() || finding.monitor == FoundBy::Engine) {
         text.next(finding);
     }
     match told.reproduction.map(|reproduction| &reproduction.breakpoint) {
@@ -92,19 +91,6 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
         _ => {}
     }
     text.text
-}
-
-/// The message, with a line for each task where it is a list of them.
-fn said(finding: &Finding) -> String {
-    let message = &finding.message;
-    match finding.kind {
-        FindingKind::Deadlock | FindingKind::Livelock | FindingKind::UnfairSpin | FindingKind::StepLimit => {
-            let message = message.replacen("no task can go on: ", "no task can go on\n  ", 1);
-            message.replace("; ", "\n  ")
-        }
-        FindingKind::Assertion | FindingKind::Panic => panics_apart(message),
-        _ => message.clone(),
-    }
 }
 
 /// The places that it is about, where its message names none.
@@ -176,7 +162,7 @@ impl Text<'_> {
         if breakpoint.in_vain > 0 {
             let times = count(breakpoint.in_vain, "time");
             self.prose(
-                &format!("(before it is hit, somebody waits in vain {times})"),
+                &format!("(before it is hit, a task waits {times} for a partner that does not come)"),
                 INDENT,
                 INDENT,
             );

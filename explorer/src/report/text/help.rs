@@ -1,14 +1,17 @@
 //! What to do about a finding, where the monitor has not said so.
 
-use crate::report::{Finding, WaitingTask};
+use crate::report::{Finding, FindingDetail, FoundBy, WaitingTask};
 use intermezzo_sdk::FindingKind;
 
 /// What helps against it, if its kind says enough.
 pub(super) fn of(finding: &Finding) -> Option<&'static str> {
-    if finding.monitor != "engine" {
+    if finding.monitor != FoundBy::Engine {
         return None;
     }
-    let waiting = &finding.evidence.waiting;
+    let waiting: &[WaitingTask] = match &finding.detail {
+        FindingDetail::Blocked { waiting, .. } => waiting,
+        _ => &[],
+    };
     Some(match finding.kind {
         FindingKind::Deadlock => in_a_deadlock(waiting),
         FindingKind::Livelock if waiting.is_empty() => {

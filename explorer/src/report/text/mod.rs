@@ -151,23 +151,9 @@ fn say(remark: &str, style: &TextStyle, text: &mut String) {
     }
 }
 
-/// The panics of a message a line each, without those that only say that another task panicked.
-pub fn panics_apart(message: &str) -> String {
-    let echo = |part: &&str| !part.ends_with(": a scoped thread panicked");
-    let mut parts = message.split("; then ");
-    let first = parts.next().unwrap_or_default();
-    let others: Vec<String> = parts.filter(echo).map(|part| format!("\nthen {part}")).collect();
-    format!("{first}{}", others.concat())
-}
-
 /// An event without its task and place: `store atomic 0.1 = 1 (SeqCst)`.
 fn describe(event: &FindingEvent) -> String {
-    let (op, how) = match event.op.split_once([',', ' ']) {
-        // What is said of the operation, and not of the variable.
-        Some((op, how @ (" in vain" | "for no reason"))) => (op, how.trim_start()),
-        _ => (event.op.as_str(), ""),
-    };
-    let mut text = op.to_owned();
+    let mut text = event.op.clone();
     if !event.var.is_empty() {
         text.push(' ');
         text.push_str(&event.var);
@@ -181,8 +167,8 @@ fn describe(event: &FindingEvent) -> String {
     if let Some(order) = &event.order {
         text.push_str(&format!(" ({order})"));
     }
-    if !how.is_empty() {
-        text.push_str(&format!(", {how}"));
+    if let Some(effect) = event.effect {
+        text.push_str(&format!(", {effect}"));
     }
     text
 }

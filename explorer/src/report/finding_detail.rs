@@ -1,0 +1,544 @@
+//! A finding as data, and the words for it.
+//!
+//! The words are made from the data here, and nowhere read again: reports and pages lay them out by
+//! [`FindingDetail::lines`], and the minimiser compares findings by [`FindingDetail::without_names`].
+
+use intermezzo_sdk::SyncVarOp;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The subject of a finding, as data.
+///
+/// ```
+/// use intermezzo_explorer::{Explorer, FindingDetail};
+///
+/// let report = Explorer::new().explore(|| panic!("boom"));
+/// let FindingDetail::Panic { panics } = &report.findings()[0].detail else { panic!("{report}") };
+/// assert_eq!((panics[0].task.as_str(), panics[0].message.as_str()), ("main", "boom"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum FindingDetail {
+    /// Panics that ended tasks, in the order in which they came.
+    Panic {
+        /// The panics; at least one.
+        panics: Vec<TaskPanic>,
+    },
+    /// No task can continue.
+    Blocked {
+        /// The tasks that wait, in order of creation.
+        waiting: Vec<WaitingTask>,
+        /// Panics that came before.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        panics: Vec<TaskPanic>,
+        /// A thread that is not controlled and used the objects of the execution.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outsider: Option<String>,
+    },
+    /// The execution was ended at its limit of steps.
+    Endless {
+        /// The reason, as far as it is known.
+        cause: EndlessCause,
+        /// The task that ran last.
+        running: String,
+        /// The tasks that go round in loops.
+        loops: Vec<TaskLoop>,
+    },
+    /// The execution was ended at its limit of tasks.
+    TaskLimit {
+        /// The limit.
+        limit: u32,
+        /// The task that would have created one more.
+        task: String,
+        /// The place where, as `file:line:column`.
+        site: String,
+    },
+    /// A choice was not the one in the schedule.
+    ChoiceDiffers {
+        /// The number of the choice, from 1.
+        choice: usize,
+        /// The choice in the schedule; `None` if the execution was to have ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expected: Option<String>,
+        /// The choice that was met; `None` if the execution ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        found: Option<String>,
+    },
+    /// An event was not the one that came under the same choices before.
+    EventDiffers {
+        /// The number of the event, from 1.
+        event: usize,
+        /// The event before.
+        before: String,
+        /// The event now; `None` if the execution ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        now: Option<String>,
+    },
+    /// A task crashed.
+    Crash {
+        /// The task.
+        task: String,
+        /// The signal or the overflow, in words.
+        crash: String,
+        /// Panics that came before.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        panics: Vec<TaskPanic>,
+    },
+    /// A destructor crashed, or hung, while the remains of the execution were dropped.
+    CrashOfRemains {
+        /// `true` if it hung.
+        hung: bool,
+        /// The signal, the overflow or the hang, in words.
+        crash: String,
+    },
+    /// A task did nothing visible for too long.
+    Hang {
+        /// The task.
+        task: String,
+        /// The limit, in milliseconds.
+        milliseconds: u64,
+        /// The function and place in the source where it was, as far as they are known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<String>,
+        /// The state of the task.
+        state: HangState,
+    },
+    /// A finding of a monitor, or wrong use of the tool: all that is known is its message.
+    Message {
+        /// The message.
+        text: String,
+    },
+}
+
+/// A panic of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskPanic {
+    /// The name of the task.
+    pub task: String,
+    /// The message of the panic.
+    pub message: String,
+    /// The place in the source, as `file:line:column`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// `true` if its destructors had not ended when the execution did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwinding: bool,
+}
+
+/// A task that waits for ever.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingTask {
+    /// The name of the task.
+    pub task: String,
+    /// The operation that it cannot perform.
+    pub op: String,
+    /// The name of the variable, or empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub var: String,
+    /// The place of that operation, as `file:line:column`.
+    pub site: String,
+    /// The name of the task that holds the variable, if it is a lock that is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
+    /// The place where that task took it, as `file:line:column`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_since: Option<String>,
+    /// The variables that it waits for in a loop, if it does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub awaited: Vec<Awaited>,
+}
+
+/// A variable that a loop waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Awaited {
+    /// The name of the variable.
+    pub var: String,
+    /// The value it has, if it is a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
+    /// The place where the loop reads it, as `file:line:column`.
+    pub site: String,
+}
+
+/// The reason why an execution reached its limit of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndlessCause {
+    /// A loop never lets other tasks run.
+    UnfairSpin,
+    /// All tasks that run go round, though each lets others run.
+    Livelock,
+    /// None was seen: the execution may be long, or never end.
+    Long,
+}
+
+/// A task that goes round in a loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskLoop {
+    /// The name of the task.
+    pub task: String,
+    /// One round.
+    pub steps: Vec<LoopStep>,
+}
+
+/// An operation of a loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopStep {
+    /// The operation.
+    pub op: String,
+    /// The name of the variable, or empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub var: String,
+    /// The place of the operation, as `file:line:column`.
+    pub site: String,
+}
+
+/// The state of a task that hangs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HangState {
+    /// It runs.
+    Running,
+    /// It waits for a lock or a channel of std.
+    Locked,
+    /// It waits for something else: a sleep, or input.
+    Blocked,
+}
+
+/// Marks names in details that are compared without them.
+const NAME: &str = "NAME";
+
+impl FindingDetail {
+    /// The words, line by line: the first says what happened, and each other one is a part of it.
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            FindingDetail::Panic { panics } => {
+                let mut lines: Vec<String> = panics.iter().map(TaskPanic::to_string).collect();
+                // A line that only repeats that another task panicked tells nothing.
+                let mut number = 0;
+                lines.retain(|_| {
+                    number += 1;
+                    number == 1 || panics[number - 1].message != SCOPED
+                });
+                for later in &mut lines[1..] {
+                    later.insert_str(0, "then ");
+                }
+                lines
+            }
+            FindingDetail::Blocked {
+                waiting,
+                panics,
+                outsider,
+            } => {
+                let mut lines = vec!["no task can go on".to_owned()];
+                lines.extend(waiting.iter().map(|task| format!("  {task}")));
+                lines.extend(panics.iter().map(|panic| format!("  before that {panic}")));
+                let outsider = outsider.iter().map(|thread| format!("  {}", meanwhile(thread)));
+                lines.extend(outsider);
+                lines
+            }
+            FindingDetail::Endless {
+                cause,
+                running,
+                loops,
+            } => {
+                let mut lines = vec![endless(*cause, running)];
+                let (at_the_end, rounds) = rounds(*cause, loops);
+                for (number, round) in rounds.into_iter().enumerate() {
+                    let at_the_end = if number == 0 { at_the_end } else { "" };
+                    lines.push(format!("  {at_the_end}{round}"));
+                }
+                lines
+            }
+            FindingDetail::Message { text } => text.lines().map(str::to_owned).collect(),
+            _ => vec![self.to_string()],
+        }
+    }
+
+    /// The same with all names of tasks and variables replaced, and lists of tasks sorted: two executions that show the same
+    /// failure may name them differently.
+    pub(crate) fn without_names(&self) -> FindingDetail {
+        let mut detail = self.clone();
+        let hide = |name: &mut String| NAME.clone_into(name);
+        let panics_without_names = |panics: &mut Vec<TaskPanic>| {
+            panics.iter_mut().for_each(|panic| hide(&mut panic.task));
+            panics.sort_by(|one, other| (&one.place, &one.message).cmp(&(&other.place, &other.message)));
+        };
+        match &mut detail {
+            FindingDetail::Panic { panics } => panics_without_names(panics),
+            FindingDetail::Blocked { waiting, panics, .. } => {
+                for task in waiting.iter_mut() {
+                    let itself = task.held_by.as_ref() == Some(&task.task);
+                    hide(&mut task.task);
+                    task.var = kind_of(&task.var).into();
+                    if let Some(holder) = &mut task.held_by {
+                        *holder = if itself { "itself" } else { NAME }.into();
+                    }
+                    for awaited in &mut task.awaited {
+                        awaited.var = kind_of(&awaited.var).into();
+                    }
+                }
+                waiting.sort_by(|one, other| (&one.site, &one.op).cmp(&(&other.site, &other.op)));
+                panics_without_names(panics);
+            }
+            FindingDetail::Endless { running, loops, .. } => {
+                hide(running);
+                for each in loops.iter_mut() {
+                    hide(&mut each.task);
+                    for step in &mut each.steps {
+                        step.var = kind_of(&step.var).into();
+                    }
+                }
+                loops.sort_by_key(|each| {
+                    each.steps
+                        .iter()
+                        .map(|step| step.site.clone())
+                        .collect::<Vec<_>>()
+                });
+            }
+            FindingDetail::TaskLimit { task, .. }
+            | FindingDetail::Crash { task, .. }
+            | FindingDetail::Hang { task, .. } => hide(task),
+            FindingDetail::ChoiceDiffers { .. }
+            | FindingDetail::EventDiffers { .. }
+            | FindingDetail::CrashOfRemains { .. }
+            | FindingDetail::Message { .. } => {}
+        }
+        if let FindingDetail::Crash { panics, .. } = &mut detail {
+            panics_without_names(panics);
+        }
+        detail
+    }
+}
+
+/// The message of a panic that only repeats that another task panicked.
+const SCOPED: &str = "a scoped thread panicked";
+
+/// Returns the kind in a variable's name: `mutex` of `mutex 0.2`. A task that is joined has a name and no kind.
+fn kind_of(var: &str) -> &str {
+    match var.rsplit_once(' ') {
+        Some((kind, _)) if kind != "task" => kind,
+        _ => NAME,
+    }
+}
+
+fn meanwhile(thread: &str) -> String {
+    format!(
+        "meanwhile {thread}, which is not controlled, used what this execution uses: a task may wait for it"
+    )
+}
+
+fn endless(cause: EndlessCause, running: &str) -> String {
+    let given_up = "the execution was given up at its limit of steps";
+    match cause {
+        EndlessCause::UnfairSpin => {
+            format!("{given_up}: a loop never gives way to others, with `yield_now` or `spin_loop`")
+        }
+        EndlessCause::Livelock => {
+            format!("{given_up}: all tasks that run go round and round, though each gives way")
+        }
+        EndlessCause::Long => {
+            format!("{given_up}, while {running} was running: it may be long, or never end")
+        }
+    }
+}
+
+/// Returns the rounds of loops in words, and the words before the first of them.
+fn rounds(cause: EndlessCause, loops: &[TaskLoop]) -> (&'static str, Vec<String>) {
+    let before = match cause {
+        EndlessCause::Long => "at the end ",
+        EndlessCause::UnfairSpin | EndlessCause::Livelock => "",
+    };
+    (before, loops.iter().map(TaskLoop::to_string).collect())
+}
+
+/// The words in one line, as in JSON.
+impl fmt::Display for FindingDetail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joined =
+            |parts: &mut dyn Iterator<Item = String>, between: &str| parts.collect::<Vec<_>>().join(between);
+        let before = |panics: &[TaskPanic]| {
+            let each = panics.iter().map(|panic| format!("; before that {panic}"));
+            each.collect::<String>()
+        };
+        match self {
+            FindingDetail::Panic { panics } => {
+                f.write_str(&joined(&mut panics.iter().map(TaskPanic::to_string), "; then "))
+            }
+            FindingDetail::Blocked {
+                waiting,
+                panics,
+                outsider,
+            } => {
+                let waiting = joined(&mut waiting.iter().map(WaitingTask::to_string), "; ");
+                write!(f, "no task can go on: {waiting}{}", before(panics))?;
+                match outsider {
+                    Some(thread) => write!(f, "; {}", meanwhile(thread)),
+                    None => Ok(()),
+                }
+            }
+            FindingDetail::Endless {
+                cause,
+                running,
+                loops,
+            } => {
+                f.write_str(&endless(*cause, running))?;
+                let (before, rounds) = rounds(*cause, loops);
+                if rounds.is_empty() {
+                    return Ok(());
+                }
+                write!(f, "; {before}{}", rounds.join("; "))
+            }
+            FindingDetail::TaskLimit { limit, task, site } => write!(
+                f,
+                "the execution was given up at its limit of {limit} tasks: {task} would have created one more at {site}, \
+                 and may create them for ever"
+            ),
+            FindingDetail::ChoiceDiffers {
+                choice,
+                expected,
+                found,
+            } => write!(
+                f,
+                "choice {choice} was to be {}, and was {}",
+                expected.as_deref().unwrap_or("the end of the schedule"),
+                found.as_deref().unwrap_or("the end of the execution"),
+            ),
+            FindingDetail::EventDiffers { event, before, now } => match now {
+                Some(now) => write!(
+                    f,
+                    "event {event} was {now}, and had been {before} under the same choices before"
+                ),
+                None => write!(
+                    f,
+                    "it ended before event {event}, which there had been under the same choices before"
+                ),
+            },
+            FindingDetail::Crash { task, crash, panics } => {
+                write!(f, "{task} crashed: {crash}{}", before(panics))
+            }
+            FindingDetail::CrashOfRemains { hung, crash } => write!(
+                f,
+                "a destructor {} while what the execution left behind was dropped: {crash}",
+                if *hung { "hung" } else { "crashed" },
+            ),
+            FindingDetail::Hang {
+                task,
+                milliseconds,
+                place,
+                state,
+            } => {
+                let seconds = *milliseconds as f64 / 1000.0;
+                let place = place
+                    .as_ref()
+                    .map(|place| format!(", in {place}"))
+                    .unwrap_or_default();
+                match state {
+                    HangState::Running => write!(
+                        f,
+                        "{task} has run for {seconds} seconds without a visible operation{place}: it goes round in a loop \
+                         that does nothing visible, or computes for long"
+                    ),
+                    HangState::Locked => write!(
+                        f,
+                        "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a lock \
+                         or a channel of std, most likely a `std::sync::Mutex` that another task holds while it waits for \
+                         its turn"
+                    ),
+                    HangState::Blocked => write!(
+                        f,
+                        "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a \
+                         sleep of std, or input that does not come"
+                    ),
+                }
+            }
+            FindingDetail::Message { text } => f.write_str(text),
+        }
+    }
+}
+
+impl fmt::Display for TaskPanic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} panicked", self.task)?;
+        if let Some(place) = &self.place {
+            write!(f, " at {place}")?;
+        }
+        write!(f, ": {}", self.message)?;
+        if self.unwinding {
+            f.write_str(" (its destructors had not ended when the execution did)")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for WaitingTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WaitingTask {
+            task,
+            op,
+            var,
+            site,
+            held_by,
+            held_since,
+            awaited,
+        } = self;
+        if !awaited.is_empty() {
+            let each: Vec<String> = awaited.iter().map(Awaited::to_string).collect();
+            return write!(f, "{task} goes round in a loop and waits {}", each.join(" or "));
+        }
+        let is = |known: SyncVarOp| known.name() == op;
+        write!(f, "{task} waits ")?;
+        if is(SyncVarOp::LockAcquire) {
+            write!(f, "to lock {var}")?;
+        } else if is(SyncVarOp::SharedAcquire) {
+            write!(f, "to read {var}")?;
+        } else if is(SyncVarOp::TaskJoin) {
+            write!(f, "for {var} to end")?;
+        } else if is(SyncVarOp::CondvarWait) || is(SyncVarOp::CondvarWake) {
+            write!(f, "to be notified by {var}")?;
+        } else if is(SyncVarOp::ChannelSend) {
+            write!(f, "to send to {var}")?;
+        } else if is(SyncVarOp::ChannelReceive) {
+            write!(f, "to receive from {var}")?;
+        } else if is(SyncVarOp::Park) {
+            f.write_str("to be unparked")?;
+        } else {
+            write!(f, "for {var} ({op})")?;
+        }
+        write!(f, " at {site}")?;
+        match (held_by, held_since) {
+            (Some(holder), Some(since)) if holder == task => {
+                write!(f, ", which it holds itself since {since}")
+            }
+            (Some(holder), Some(since)) => write!(f, ", held by {holder} since {since}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Awaited { var, value, site } = self;
+        match value {
+            Some(value) => write!(f, "for {var} to be other than {value} at {site}"),
+            None => write!(f, "for {var} to change at {site}"),
+        }
+    }
+}
+
+impl fmt::Display for TaskLoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps: Vec<String> = self.steps.iter().map(LoopStep::to_string).collect();
+        write!(f, "{} goes round: {}", self.task, steps.join(", "))
+    }
+}
+
+impl fmt::Display for LoopStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.op)?;
+        if !self.var.is_empty() {
+            write!(f, " of {}", self.var)?;
+        }
+        write!(f, " at {}", self.site)
+    }
+}

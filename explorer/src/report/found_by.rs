@@ -1,0 +1,65 @@
+//! The origin of a finding.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The origin of a finding: the engine, or a monitor.
+///
+/// ```
+/// use intermezzo_explorer::{Explorer, FoundBy};
+///
+/// let report = Explorer::new().explore(|| panic!("boom"));
+/// assert_eq!(report.findings()[0].monitor, FoundBy::Engine);
+/// assert_eq!(report.findings()[0].monitor, "engine");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FoundBy {
+    /// The engine, which needs no monitor for it.
+    Engine,
+    /// The monitor of this name.
+    Monitor(String),
+}
+
+impl FoundBy {
+    /// Returns the name in reports: the monitor's, or `engine`.
+    pub fn as_str(&self) -> &str {
+        match self {
+            FoundBy::Engine => "engine",
+            FoundBy::Monitor(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for FoundBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl PartialEq<str> for FoundBy {
+    fn eq(&self, name: &str) -> bool {
+        self.as_str() == name
+    }
+}
+
+impl PartialEq<&str> for FoundBy {
+    fn eq(&self, name: &&str) -> bool {
+        self.as_str() == *name
+    }
+}
+
+impl Serialize for FoundBy {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for FoundBy {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<FoundBy, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Ok(match name.as_str() {
+            "engine" => FoundBy::Engine,
+            _ => FoundBy::Monitor(name),
+        })
+    }
+}

@@ -193,6 +193,14 @@ impl Executor {
         self.runtime.data_points = any.then(|| Box::new(DataPoints::only(places)));
     }
 
+    /// Makes these assumptions and no others: these loops only wait, accesses at these places are schedule points, and these
+    /// breakpoints are armed.
+    pub fn assume(&mut self, premises: Premises) {
+        self.assume_only(&premises.known_loops);
+        self.data_points_only(&premises.data_points);
+        self.arm(premises.breakpoints);
+    }
+
     /// Arms these breakpoints and no others.
     pub fn arm(&mut self, armings: Armings) {
         self.runtime.arm(armings);

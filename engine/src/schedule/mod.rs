@@ -44,8 +44,8 @@ pub fn unpack(text: &str) -> Option<Vec<Choice>> {
     token::unpack(text)
 }
 
-/// What an execution took for granted, beside what the settings say.
-#[derive(Clone, Debug, Default)]
+/// The assumptions of an execution beside its settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Premises {
     /// See [`Schedule::known_loops`].
     pub known_loops: Vec<u64>,
@@ -198,6 +198,15 @@ impl Schedule {
     /// How many of the choices preempt: each takes another task than a running one that could go on.
     pub fn preemptions(&self) -> u32 {
         self.choices.iter().map(|choice| choice.cost(choice.taken)).sum()
+    }
+
+    /// Returns the assumptions of the execution.
+    pub fn premises(&self) -> Premises {
+        Premises {
+            known_loops: self.known_loops.clone(),
+            data_points: self.data_points.clone(),
+            breakpoints: self.breakpoints.clone(),
+        }
     }
 
     /// Checks that this is a schedule of `program`.

@@ -21,22 +21,18 @@ use crate::listening::{self, Listening};
 use crate::report::Report;
 use crate::settings::{Reduction, SettingError, Settings, StrategyKind, search};
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
-use finding_set::FindingSet;
-use intermezzo_breakpoint::Armings;
 use intermezzo_engine::runtime::{
     Abnormal, Emergency, Executor, Glancing, Limits, Listeners, Reported, crash, interrupt, journal, panics,
     take_charge,
 };
-use intermezzo_engine::schedule::{Schedule, TestBinary};
+use intermezzo_engine::schedule::{Premises, Schedule, TestBinary};
 use intermezzo_engine::strategy::{Coverage, SoFar, Strategy};
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_sdk::{Interests, Monitor};
 use intermezzo_search::Replay;
 use intermezzo_search::classic::maple::Session;
 use reporting::Outcome;
-use shared::{CheckpointWriter, End, Results, Shared, WorkerState};
-use span_totals::SpanTotals;
-use std::collections::BTreeSet;
+use shared::{CheckpointWriter, End, Kind, Results, Shared, Workers};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use worker_loop::{Done, WorkerLoop};
@@ -101,95 +97,49 @@ impl Exploration {
     ///
     /// # Errors
     /// Settings do not go together, or the checkpoint is none of this search.
-    fn run(self, test: &(dyn Fn() + Sync), emergency: &Arc<Emergency>) -> Result<Report, ExploreError> {
-        let Exploration {
-            mut settings,
-            program,
-            binary,
-            body,
-            custom,
-            replay,
-            monitors,
-            progress,
-            glancing,
-        } = self;
-        let replaying = replay.is_some();
-        let jobs = settings.jobs;
-        let own = !replaying && custom.is_none();
-        let name = if jobs > 1 { "jobs" } else { "checkpoint" };
-        let mut sets = listening::monitors(monitors, jobs, settings.checkpoint.is_some())
-            .map_err(|problem| refused(name, problem))?;
-        let telling_apart = listening::telling_apart(&sets);
-        let listens_to_memory = sets[0]
-            .iter()
-            .any(|monitor| monitor.interests().intersects(Interests::DATA_ACCESSES));
-        let names: Vec<String> = sets[0].iter().map(|monitor| monitor.name().to_owned()).collect();
-        let mut reduction_note = None;
-        if own
-            && settings.reduction_at_work() != Reduction::None
-            && let Some(monitor) = &telling_apart
-        {
-            reduction_note = Some(format!(
-                "reduction: off, for the monitor `{monitor}` tells apart executions that it would take for the same"
-            ));
-            settings.reduction = Reduction::None;
-        }
-        let iroots = match search::iroots(&settings).filter(|_| !replaying) {
+    fn run(mut self, test: &(dyn Fn() + Sync), emergency: &Arc<Emergency>) -> Result<Report, ExploreError> {
+        let kind = self.kind();
+        let jobs = self.settings.jobs;
+        let mut sets = self.monitor_sets()?;
+        let observers = Observers::of(&sets[0], listening::telling_apart(&sets));
+        let reduction_note = self.without_reduction(kind, &observers);
+        let iroots = match search::iroots(&self.settings).filter(|_| kind != Kind::Replay) {
             None => None,
-            Some(options) => Some(Session::open(&options, &program).map_err(ExploreError::Memo)?),
+            Some(options) => Some(Session::open(&options, &self.program).map_err(ExploreError::Memo)?),
         };
         if let Some(session) = &iroots {
             sets[0].push(session.observer());
         }
-        let known_loops = match &replay {
-            Some(schedule) => Some(schedule.known_loops.clone()).filter(|known| !known.is_empty()),
-            None => settings.assume_awaits.then(Vec::new),
-        };
-        let data_points = replay
-            .as_ref()
-            .map_or(Vec::new(), |schedule| schedule.data_points.clone());
-        let armings = match &replay {
-            Some(schedule) => schedule.breakpoints.clone(),
-            None => settings.breakpoints.clone(),
+        let premises = match &self.replay {
+            Some(schedule) => schedule.premises(),
+            None => Premises {
+                breakpoints: self.settings.breakpoints.clone(),
+                ..Premises::default()
+            },
         };
         take_charge();
-        let mut strategy = match (replay, custom, &iroots) {
-            (_, Some(custom), _) => custom,
-            (Some(schedule), None, _) => Box::new(Replay::new(schedule.choices)),
-            (None, None, Some(session)) if settings.strategy == StrategyKind::Coverage => {
-                session.strategy(settings.seed, settings.iroot_attempts)
-            }
-            (None, None, _) => search::strategy(&settings),
-        };
-
-        let asked = suits_asked(&settings, own);
-        let mut books = Results {
-            planned: asked,
-            ledger: SpanTotals::default(),
-            catalogue: FindingSet::new(!settings.keep_going),
-            places: Vec::new(),
-            touchers: BTreeSet::new(),
-            gave_way: None,
-            redundant: 0,
-            unfitted: None,
-            at_hand: vec![WorkerState::default(); jobs],
-            checkpoint_problem: None,
-        };
-        let traces = Fingerprints::new(search::table_bytes(&settings));
-        let (keeping, restored) = open_checkpoint(&settings, &program, body, &sets[0], &mut *strategy)?;
+        let mut strategy = self.strategy(iroots.as_ref());
+        let settings = &self.settings;
+        let asked = soundness_asked(settings, kind);
+        let mut results = Results::new(settings, asked);
+        let traces = Fingerprints::new(search::table_bytes(settings));
+        let (keeping, restored) =
+            open_checkpoint(settings, &self.program, self.body, &sets[0], &mut *strategy)?;
         let mut ending = None;
         let mut before = Duration::ZERO;
-        let by_turns = own && settings.strategy == StrategyKind::Auto;
-        let mut alone = jobs == 1 || asked < SoundReduction::Caching || by_turns;
-        let mut several = jobs > 1;
+        let by_turns = kind == Kind::OfSettings && settings.strategy == StrategyKind::Auto;
+        let mut workers = Workers {
+            alone: jobs == 1 || asked < SoundReduction::Caching || by_turns,
+            several: jobs > 1,
+        };
         if let (Some(keeping), Some(Restored { mut contents, state })) = (&keeping, restored) {
             let refused = |problem| ExploreError::Checkpoint(keeping.refused(problem));
-            contents.take(&mut books, &traces).map_err(refused)?;
+            contents.take(&mut results, &traces).map_err(refused)?;
             (ending, before) = (contents.ending, contents.elapsed);
-            alone &= contents.alone;
-            several |= contents.several;
-            if books.planned > asked {
-                strategy = search::weaker(&settings, books.planned, 0);
+            workers.alone &= contents.alone;
+            workers.several |= contents.several;
+            if results.planned > asked {
+                strategy = search::weaker(settings, results.planned, 0);
             }
             if !strategy.resumable().is_some_and(|search| search.restore(&state)) {
                 return Err(refused(Problem::Unintelligible {
@@ -197,82 +147,60 @@ impl Exploration {
                 }));
             }
         }
-        let mut report = Report::new(
-            (program.clone(), binary.clone()),
-            settings.environment,
-            strategy.status(&SoFar::default()).name,
-            settings.seed,
-        );
-        report.plain_accesses.watched = watches_plain_memory(&names, listens_to_memory);
-        report.monitors = names;
-        let learns = settings.preempt_at_races && report.plain_accesses.watched;
-        let learns = learns && own && settings.may_preempt_at_races().is_ok();
-        let quiet = settings.quiet_atomics && !replaying;
-        if let Some(note) = reduction_note {
-            report.note(&note);
-        }
-        if let Some(monitor) = telling_apart.filter(|_| quiet) {
-            report.note(&format!(
-                "quiet atomics: off, for the monitor `{monitor}` tells apart what they would take together"
-            ));
-        }
-        if let Some(left) = settings
-            .journal
-            .directory()
-            .and_then(|directory| journal::take_left(&directory, (&program, &binary)))
-        {
-            report.note(&format!(
-                "an earlier run of this test ended in the middle of an execution, as its process did: \
-                 INTERMEZZO_REPLAY={} runs that execution again",
-                left.token()
-            ));
-        }
-        let hands = hands(strategy, jobs);
-        let mut common = Shared::new(
-            &settings,
-            [alone, several, own, replaying],
-            books,
-            traces,
-            before,
-            keeping,
+        let mut report = self.first_report(&*strategy, observers, reduction_note);
+        let Exploration {
+            settings,
+            program,
+            binary,
             progress,
+            glancing,
+            ..
+        } = self;
+        let learns_races = settings.preempt_at_races
+            && report.plain_accesses.watched
+            && kind == Kind::OfSettings
+            && settings.may_preempt_at_races().is_ok();
+        let hands = hands(strategy, jobs);
+        let mut shared = Shared::new(
+            &settings, kind, workers, results, traces, before, keeping, progress,
         );
-        common.iroots.clone_from(&iroots);
+        shared.iroots.clone_from(&iroots);
         if let Some(ending) = ending {
-            common.end(End::ForGood(ending));
+            shared.end(End::ForGood(ending));
         }
         let _panics = panics::Guard::install();
         let _signals = crash::Guard::install();
         let _interrupts = interrupt::Guard::install();
         let (mut worker, done, shutdown_reports) = work(
-            &common,
+            &shared,
             (&program, &binary),
-            (known_loops, data_points, armings, learns),
+            &premises,
+            learns_races,
             hands,
             (sets, glancing),
             (test, emergency),
         );
 
-        let elapsed = common.elapsed();
-        let ended = match common.ended() {
-            None if common.narrowed() => Some(End::ForGood(Ending::Finding)),
+        let elapsed = shared.elapsed();
+        let ended = match shared.ended() {
+            None if shared.narrowed() => Some(End::ForGood(Ending::Finding)),
             ended => ended,
         };
         if ending.is_none() {
-            let shared = common.shared(0, worker.strategy());
-            common.write(ended.and_then(End::for_good), shared, elapsed);
+            let state = shared.shared(0, worker.strategy());
+            shared.write(ended.and_then(End::for_good), state, elapsed);
         }
-        let alone = common.alone;
-        let (books, traces, progress) = common.into_books();
+        let alone = shared.alone;
+        let (results, traces, progress) = shared.into_books();
         // What several workers ran beyond the first finding is among them.
         let measured = iroots.map(|session| session.close());
         let countable = alone || ended != Some(End::ForGood(Ending::Finding));
         let outcome = Outcome {
             settings: &settings,
-            own,
+            kind,
             ended,
             elapsed,
-            books,
+            books: results,
             done,
             traces: countable.then_some(traces),
             alone,
@@ -282,7 +210,7 @@ impl Exploration {
             &mut report,
             &mut worker,
             shutdown_reports,
-            (!replaying).then_some(&|| test()),
+            (kind != Kind::Replay).then_some(&|| test()),
         );
         if let Some((iroots, problem)) = measured {
             report.iroots = Some(iroots);
@@ -291,6 +219,107 @@ impl Exploration {
                 .for_each(|problem| report.note(&problem.to_string()));
         }
         Ok(report)
+    }
+
+    fn kind(&self) -> Kind {
+        match (&self.replay, &self.custom) {
+            (Some(_), _) => Kind::Replay,
+            (None, Some(_)) => Kind::Custom,
+            (None, None) => Kind::OfSettings,
+        }
+    }
+
+    /// Makes the monitors of each worker.
+    ///
+    /// # Errors
+    /// There are several workers, or a checkpoint, and one of the monitors exists only once.
+    fn monitor_sets(&mut self) -> Result<Vec<Vec<Box<dyn Monitor>>>, ExploreError> {
+        let jobs = self.settings.jobs;
+        let name = if jobs > 1 { "jobs" } else { "checkpoint" };
+        listening::monitors(
+            std::mem::take(&mut self.monitors),
+            jobs,
+            self.settings.checkpoint.is_some(),
+        )
+        .map_err(|problem| refused(name, problem))
+    }
+
+    /// Turns the reduction off if a monitor distinguishes executions that it takes for the same. Returns a note if so.
+    fn without_reduction(&mut self, kind: Kind, observers: &Observers) -> Option<String> {
+        let monitor = observers.telling_apart.as_ref()?;
+        if kind != Kind::OfSettings || self.settings.reduction_at_work() == Reduction::None {
+            return None;
+        }
+        self.settings.reduction = Reduction::None;
+        Some(format!(
+            "reduction: off, for the monitor `{monitor}` tells apart executions that it would take for the same"
+        ))
+    }
+
+    /// Takes the search that was given, or makes the one that the settings ask for.
+    fn strategy(&mut self, iroots: Option<&Session>) -> Box<dyn Strategy> {
+        let settings = &self.settings;
+        match (self.custom.take(), &self.replay, iroots) {
+            (Some(custom), ..) => custom,
+            (None, Some(schedule), _) => Box::new(Replay::new(schedule.choices.clone())),
+            (None, None, Some(session)) if settings.strategy == StrategyKind::Coverage => {
+                session.strategy(settings.seed, settings.iroot_attempts)
+            }
+            (None, None, _) => search::strategy(settings),
+        }
+    }
+
+    /// Makes a report that says how the search begins.
+    fn first_report(&self, strategy: &dyn Strategy, observers: Observers, note: Option<String>) -> Report {
+        let settings = &self.settings;
+        let mut report = Report::new(
+            (self.program.clone(), self.binary.clone()),
+            settings.environment,
+            strategy.status(&SoFar::default()).name,
+            settings.seed,
+        );
+        report.plain_accesses.watched = watches_plain_memory(&observers.names, observers.hear_memory);
+        report.monitors = observers.names;
+        if let Some(note) = note {
+            report.note(&note);
+        }
+        let quiet = settings.quiet_atomics && self.replay.is_none();
+        if let Some(monitor) = observers.telling_apart.filter(|_| quiet) {
+            report.note(&format!(
+                "quiet atomics: off, for the monitor `{monitor}` tells apart what they would take together"
+            ));
+        }
+        let journal = settings.journal.directory();
+        let left =
+            journal.and_then(|directory| journal::take_left(&directory, (&self.program, &self.binary)));
+        if let Some(left) = left {
+            report.note(&format!(
+                "an earlier run of this test ended in the middle of an execution, as its process did: \
+                 INTERMEZZO_REPLAY={} runs that execution again",
+                left.token()
+            ));
+        }
+        report
+    }
+}
+
+/// The monitors of an exploration, as far as the search depends on them.
+struct Observers {
+    names: Vec<String>,
+    /// `true` if one of them hears of plain memory.
+    hear_memory: bool,
+    /// The monitor that distinguishes executions of one trace, if there is one.
+    telling_apart: Option<String>,
+}
+
+impl Observers {
+    fn of(monitors: &[Box<dyn Monitor>], telling_apart: Option<String>) -> Observers {
+        let hears = |monitor: &dyn Monitor| monitor.interests().intersects(Interests::DATA_ACCESSES);
+        Observers {
+            names: monitors.iter().map(|monitor| monitor.name().to_owned()).collect(),
+            hear_memory: monitors.iter().any(|monitor| hears(&**monitor)),
+            telling_apart,
+        }
     }
 }
 
@@ -329,8 +358,9 @@ fn shutdown_reports(
     format!("{report}\n")
 }
 
-/// What a program may do for the reduction to suit it that the settings ask for, if the search is `own`.
-fn suits_asked(settings: &Settings, own: bool) -> SoundReduction {
+/// Returns the reduction that the settings ask for, if the search is theirs.
+fn soundness_asked(settings: &Settings, kind: Kind) -> SoundReduction {
+    let own = kind == Kind::OfSettings;
     match settings.reduction_at_work() {
         Reduction::Dpor if own => SoundReduction::WakeupTrees,
         Reduction::SourceDpor | Reduction::Bpor if own => SoundReduction::SourceSets,
@@ -387,14 +417,16 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
     hands
 }
 
-/// Has each hand worked with: the first on this thread, others on threads of their own. Returns the first worker, what
-/// there is to say of each, and what the monitors of the others said at last. These loops are known to only wait, if any
-/// are assumed to; at these places a replay has schedule points; these breakpoints are armed. The first worker's
-/// executions are glanced at, if any are. Where it `learns`, the places of races become schedule points.
+/// Runs every worker: the first on this thread, the others on threads of their own. Returns the first worker's executor, a
+/// summary of each worker, and the shutdown reports of the other workers' monitors.
+///
+/// All make the assumptions of `premises`. With `learns_races` the places of races become schedule points. Only the first
+/// worker's executions are probed.
 fn work(
     common: &Shared<'_>,
     (program, binary): (&str, &TestBinary),
-    (known_loops, data_points, armings, learns): (Option<Vec<u64>>, Vec<u64>, Armings, bool),
+    premises: &Premises,
+    learns_races: bool,
     hands: Vec<Box<dyn Strategy>>,
     (sets, glancing): (Vec<Vec<Box<dyn Monitor>>>, Option<Glancing>),
     (test, emergency): (&(dyn Fn() + Sync), &Arc<Emergency>),
@@ -411,6 +443,11 @@ fn work(
         every_operation: settings.every_operation,
         hang: settings.hang,
     };
+    let replays = common.kind == Kind::Replay;
+    let assumes_loops = match replays {
+        true => !premises.known_loops.is_empty(),
+        false => settings.assume_awaits,
+    };
     let glancing = Mutex::new(glancing);
     let shift = |number: usize, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
         let compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
@@ -421,7 +458,7 @@ fn work(
             listeners.glance(first);
         }
         drop(glancing);
-        let asked = suits_asked(settings, common.own);
+        let asked = soundness_asked(settings, common.kind);
         // Executions are worked out as the search needs it that was asked for, also where a weaker one goes on: else they
         // would not be told apart as they were before.
         let (first, weaker) = match common.books().planned > asked {
@@ -432,22 +469,22 @@ fn work(
             first,
             settings.environment,
             limits,
-            known_loops.clone(),
+            assumes_loops.then(|| premises.known_loops.clone()),
             listeners,
         );
         worker.tell_crashes_to(emergency.clone());
         weaker.into_iter().for_each(|weaker| worker.restart(weaker));
-        if common.replaying {
-            worker.assume_only(known_loops.as_deref().unwrap_or_default());
-            worker.data_points_only(&data_points);
+        if replays {
+            worker.assume(premises.clone());
         } else {
-            worker.data_points(settings.schedule_points_at.clone().and(armings.spots()), learns);
+            let places = settings.schedule_points_at.clone();
+            worker.data_points(places.and(premises.breakpoints.spots()), learns_races);
+            worker.arm(premises.breakpoints.clone());
         }
-        worker.arm(armings.clone());
         if heeds_scope {
             worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());
         }
-        if settings.quiet_atomics && common.own && compatible {
+        if settings.quiet_atomics && common.kind == Kind::OfSettings && compatible {
             let settings = settings.clone();
             worker.quiet_atomics(move || search::strategy(&settings));
         }

@@ -3,7 +3,7 @@
 use super::checkpoint::Ending;
 use super::finding_set::{FINDINGS_MAX, FindingSet};
 use super::notes;
-use super::shared::{End, Results};
+use super::shared::{End, Kind, Results};
 use super::span_totals::Counts;
 use super::worker_loop::{Done, GivenUp};
 use super::{OnProgress, Progress};
@@ -45,7 +45,7 @@ const AFTER_A_HANG: &str =
 pub(super) struct Outcome<'a> {
     pub(super) settings: &'a Settings,
     /// Whether the search is one that the settings ask for.
-    pub(super) own: bool,
+    pub(super) kind: Kind,
     pub(super) ended: Option<End>,
     /// How long the search took.
     pub(super) elapsed: Duration,
@@ -109,7 +109,7 @@ impl Outcome<'_> {
     ) {
         let Outcome {
             settings,
-            own,
+            kind,
             ended,
             elapsed,
             books,
@@ -160,12 +160,12 @@ impl Outcome<'_> {
             worker.coverage(ended.is_none()),
             &tally,
             ended.map(|end| end.reason(settings, given_up.executions + tally.executions)),
-            own,
+            kind,
         );
         report.plain_accesses.seen = tally.plain_accesses;
         report.limits = limits(&tally, settings, report.memory_model);
         report.limits.extend(limits_of_memory(report));
-        if let Some(why) = unexplored_races(settings, own, &books.catalogue) {
+        if let Some(why) = unexplored_races(settings, kind, &books.catalogue) {
             later_notes.push(format!("races: {why}"));
             report.limits.push(Limit::Races);
         }
@@ -252,12 +252,12 @@ impl Outcome<'_> {
 }
 
 /// Why what follows from the order of accesses that race was not explored, if there are such and the search went on.
-fn unexplored_races(settings: &Settings, own: bool, catalogue: &FindingSet) -> Option<String> {
+fn unexplored_races(settings: &Settings, kind: Kind, catalogue: &FindingSet) -> Option<String> {
     if !settings.keep_going || !catalogue.has(&FindingKind::DataRace) {
         return None;
     }
     let why = match settings.may_preempt_at_races() {
-        Ok(()) if own => return None,
+        Ok(()) if kind == Kind::OfSettings => return None,
         Ok(()) => "the search would begin again, which one of your own cannot",
         Err(why) => why,
     };
@@ -267,11 +267,11 @@ fn unexplored_races(settings: &Settings, own: bool, catalogue: &FindingSet) -> O
 }
 
 /// What was covered: what the search says, and why there is not more.
-fn covered(coverage: Coverage, tally: &Counts, ended: Option<String>, own: bool) -> Coverage {
+fn covered(coverage: Coverage, tally: &Counts, ended: Option<String>, kind: Kind) -> Coverage {
     let mut coverage = notes::limit(tally.scoping, coverage);
     match &mut coverage {
         // Each hand knows of its own.
-        Coverage::Sampled { executions } if own => *executions = tally.executions,
+        Coverage::Sampled { executions } if kind == Kind::OfSettings => *executions = tally.executions,
         Coverage::Bounded { reason, .. } if ended.is_some() => *reason = ended,
         _ => {}
     }

@@ -126,6 +126,22 @@ pub(super) struct Results {
 }
 
 impl Results {
+    /// Makes the results of a search that has run nothing. `planned`: the reduction that it begins with.
+    pub(super) fn new(settings: &Settings, planned: SoundReduction) -> Results {
+        Results {
+            planned,
+            ledger: SpanTotals::default(),
+            catalogue: FindingSet::new(!settings.keep_going),
+            places: Vec::new(),
+            touchers: BTreeSet::new(),
+            gave_way: None,
+            redundant: 0,
+            unfitted: None,
+            at_hand: vec![WorkerState::default(); settings.jobs],
+            checkpoint_problem: None,
+        }
+    }
+
     /// Enters what the execution at `rank` showed, which belongs to that part of the search, if it has parts.
     pub(super) fn add(&mut self, rank: &SearchPosition, found: Vec<Finding>, place: Option<String>) {
         let told: Vec<String> = found
@@ -205,6 +221,27 @@ struct Fallback {
     hands: Vec<Option<Box<dyn Strategy>>>,
 }
 
+/// The origin of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The settings ask for it.
+    OfSettings,
+    /// The user wrote it.
+    Custom,
+    /// It repeats one schedule.
+    Replay,
+}
+
+/// The workers of a search, as far as its results depend on them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Workers {
+    /// `true` if a finding ends the search at once: no other worker can come before it, or what comes before depends on the
+    /// pace of the workers.
+    pub(super) alone: bool,
+    /// `true` if several workers run the search, or did.
+    pub(super) several: bool,
+}
+
 /// What the workers of one exploration share.
 pub(super) struct Shared<'a> {
     pub(super) settings: &'a Settings,
@@ -214,9 +251,7 @@ pub(super) struct Shared<'a> {
     pub(super) alone: bool,
     /// Whether several workers are at the search, or were.
     pub(super) several: bool,
-    /// Whether the search is one that the settings ask for, not a replay or a search of the user's own.
-    pub(super) own: bool,
-    pub(super) replaying: bool,
+    pub(super) kind: Kind,
     /// Whether executions are ordered as they are run: by a single worker, from the first to the last.
     pub(super) in_sequence: bool,
     /// The traces there were, of executions that ended well.
@@ -257,7 +292,8 @@ impl<'a> Shared<'a> {
     /// What `jobs` workers share, after what is in the books.
     pub(super) fn new(
         settings: &'a Settings,
-        [alone, several, own, replaying]: [bool; 4],
+        kind: Kind,
+        workers: Workers,
         books: Results,
         traces: Fingerprints<()>,
         before: Duration,
@@ -271,15 +307,14 @@ impl<'a> Shared<'a> {
             .map_or(Duration::MAX, |keeping| keeping.checkpoint().every());
         Shared {
             settings,
-            limits: if replaying {
+            limits: if kind == Kind::Replay {
                 Limits::NONE
             } else {
                 Limits::of(settings)
             },
-            alone,
-            several,
-            own,
-            replaying,
+            kind,
+            alone: workers.alone,
+            several: workers.several,
             in_sequence: settings.jobs == 1 && keeping.is_none(),
             traces,
             gate: PauseBarrier::default(),
@@ -490,7 +525,10 @@ impl<'a> Shared<'a> {
         let contents = Contents::new(
             &keeping.identity,
             elapsed,
-            [self.alone, self.several],
+            Workers {
+                alone: self.alone,
+                several: self.several,
+            },
             ending,
             &books,
             &self.traces,

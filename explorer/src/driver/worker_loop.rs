@@ -1,7 +1,7 @@
 //! One worker's part of an exploration: execution after execution, to the end.
 
 use super::checkpoint::Ending;
-use super::shared::{End, Shared, WorkerState};
+use super::shared::{End, Kind, Shared, WorkerState};
 use super::span_totals::Counts;
 use crate::classify;
 use crate::report::Finding;
@@ -271,7 +271,10 @@ impl<'a> WorkerLoop<'a> {
                 Some("the test chooses values, and several workers explore it"),
             );
         }
-        if executed.scoping.region_unheeded && self.common.own && self.common.settings.chooses_reduction() {
+        if executed.scoping.region_unheeded
+            && self.common.kind == Kind::OfSettings
+            && self.common.settings.chooses_reduction()
+        {
             (sound, reason) = (
                 SoundReduction::Nothing,
                 Some("the test turns preemptions off in a region"),
@@ -437,7 +440,7 @@ impl<'a> WorkerLoop<'a> {
             self.common.end(End::ForGood(Ending::Divergence));
             return failed;
         }
-        if after == After::Lost && !self.common.replaying {
+        if after == After::Lost && self.common.kind != Kind::Replay {
             if !(self.common.settings.keep_going && !self.worker.strategy().needs().replays_exactly) {
                 self.common.end(End::ForGood(Ending::Divergence));
                 return failed;

@@ -138,8 +138,7 @@ impl<'a> Minimiser<'a> {
         let mut finding = known[at].clone();
         let failure = Failure::of(&finding);
         let heard = finding.monitor != FoundBy::Engine;
-        self.worker.assume_only(&finding.schedule.known_loops);
-        self.worker.data_points_only(&finding.schedule.data_points);
+        self.worker.assume(finding.schedule.premises());
         let first = self.replay(&finding, &failure, heard, subject)?;
         let Some(first) = first else {
             let (mut shown, mut all) = (0, 1);

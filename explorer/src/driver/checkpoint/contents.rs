@@ -1,7 +1,7 @@
 //! What is in a checkpoint: which search it is, what came of it so far, and what is left of it.
 
 use super::super::finding_set::Listed;
-use super::super::shared::Results;
+use super::super::shared::{Results, Workers};
 use super::super::span_totals::Counts;
 use super::Restored;
 use super::error::CheckpointProblem;
@@ -326,7 +326,7 @@ impl Contents {
     pub(in super::super) fn new(
         identity: &Identity,
         elapsed: Duration,
-        [alone, several]: [bool; 2],
+        Workers { alone, several }: Workers,
         ending: Option<Ending>,
         books: &Results,
         traces: &Fingerprints<()>,

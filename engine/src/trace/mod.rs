@@ -397,7 +397,8 @@ impl Trace {
                 Some(_) => next().or_else(last),
                 None => last().or_else(next),
             };
-            owner.or_else(any).unwrap_or(end.events.len() - 1)
+            // There is no event at all where the execution ended before the operation was recorded.
+            owner.or_else(any).unwrap_or(end.events.len().saturating_sub(1))
         };
         let owners: SmallVec<[usize; 4]> = end.extra_footprint.iter().map(owner).collect();
         let shared = |aside: &Aside| aside.task != end.task && aside.touch.key.var().is_none();

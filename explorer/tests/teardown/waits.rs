@@ -150,3 +150,21 @@ fn the_clock_does_not_depend_on_steps_that_commute() {
     let micros = |number| Duration::from_micros(number);
     assert_eq!(seen, BTreeSet::from([vec![micros(1), micros(3), micros(7)]]));
 }
+
+#[test]
+fn the_limit_on_steps_may_be_reached_where_time_passes() {
+    // The step that is one too many changes the clock, and nothing of its operation is recorded.
+    for steps in 1..12 {
+        let explorer = Explorer::new().environment(Environment::calm());
+        let report = explorer.steps_per_execution(steps).keep_going(true).explore(|| {
+            let (sender, receiver) = mpsc::channel::<()>();
+            let parked = thread::spawn(|| thread::park_timeout(Duration::from_millis(1)));
+            let received = receiver.recv_timeout(Duration::from_millis(2));
+            assert!(received.is_err());
+            parked.join().unwrap();
+            drop(sender);
+        });
+        let kinds = kinds(&report);
+        assert!(kinds.iter().all(|kind| kind == "step_limit"), "{steps} steps: {report}");
+    }
+}

@@ -64,7 +64,7 @@ fn every_kind_and_every_monitor_is_told_of() {
         assert!(!report.findings().is_empty(), "{}: {report}", case.name);
         for finding in report.findings() {
             kinds.insert(finding.kind.as_str().into_owned());
-            monitors.insert(finding.monitor.clone());
+            monitors.insert(finding.monitor.to_string());
         }
         insta::assert_snapshot!(case.name, report.text(&style()));
     }

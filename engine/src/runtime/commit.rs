@@ -6,7 +6,7 @@ use intermezzo_sdk::{EventId, TaskId};
 
 impl Engine {
     /// Records what the current task's operation did.
-    #[inline]
+    #[inline(always)]
     pub fn commit(self, access: Access, read: u64, written: u64) {
         let rt = self.rt();
         if rt.teardown {

@@ -209,8 +209,18 @@ pub enum HangState {
 const NAME: &str = "NAME";
 
 impl FindingDetail {
-    /// The words, line by line: the first says what happened, and each other one is a part of it.
+    /// Returns the words line by line: the first says what happened, and each other one is a part of it.
     pub fn lines(&self) -> Vec<String> {
+        // A panic's message may have several.
+        let parts = self.parts();
+        parts
+            .iter()
+            .flat_map(|part| part.lines())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn parts(&self) -> Vec<String> {
         match self {
             FindingDetail::Panic { panics } => {
                 let mut lines: Vec<String> = panics.iter().map(TaskPanic::to_string).collect();
@@ -250,7 +260,6 @@ impl FindingDetail {
                 }
                 lines
             }
-            FindingDetail::Message { text } => text.lines().map(str::to_owned).collect(),
             _ => vec![self.to_string()],
         }
     }

@@ -165,6 +165,9 @@ fn the_limit_on_steps_may_be_reached_where_time_passes() {
             drop(sender);
         });
         let kinds = kinds(&report);
-        assert!(kinds.iter().all(|kind| kind == "step_limit"), "{steps} steps: {report}");
+        assert!(
+            kinds.iter().all(|kind| kind == "step_limit"),
+            "{steps} steps: {report}"
+        );
     }
 }

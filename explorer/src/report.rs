@@ -112,7 +112,7 @@ pub enum Effect {
 impl std::fmt::Display for Effect {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Effect::Elided => "without effect",
+            Effect::Elided => "no effect",
             Effect::Spurious => "spuriously",
         })
     }

@@ -151,7 +151,7 @@ impl Room {
         unsafe { Stored::<F>::write(self.place(), closure) };
     }
 
-    /// The closure's entry point and place, to be called on the fiber; the room counts as holding the
+    /// Returns the closure's entry point and place, to be called on the fiber; the room counts as holding the
     /// result from then on, so nothing may look before the call returns.
     pub(super) fn start(&mut self) -> (unsafe fn(*mut u8) -> bool, *mut u8) {
         assert!(self.content == Content::Closure, "a task runs once");
@@ -177,7 +177,7 @@ impl Room {
         Some(unsafe { Stored::<Outcome<T>>::read(self.place()) })
     }
 
-    /// Whether nothing is there.
+    /// Returns `true` if nothing is there.
     pub(super) fn is_empty(&self) -> bool {
         self.content == Content::Nothing
     }
@@ -202,7 +202,7 @@ pub(crate) struct Fiber {
 }
 
 impl Fiber {
-    /// A fiber that runs `entry`, which serves one job after the other.
+    /// Returns a fiber that runs `entry`, which serves one job after the other.
     ///
     /// # Errors
     /// No memory can be mapped for a stack.
@@ -246,7 +246,7 @@ impl Fiber {
         unsafe { Coroutine::leave(&raw mut (*from).coroutine, worker_context) }
     }
 
-    /// Its coroutine, for the signal handler.
+    /// Returns its coroutine, for the signal handler.
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(super) fn coroutine(&self) -> &Coroutine {
         &self.coroutine
@@ -277,7 +277,7 @@ impl Drop for Fiber {
     }
 }
 
-/// A stack of that size, newly mapped.
+/// Returns a stack of that size, newly mapped.
 fn mapped(bytes: usize) -> std::io::Result<DefaultStack> {
     let stack = DefaultStack::new(bytes)?;
     #[cfg(target_os = "linux")]
@@ -292,7 +292,7 @@ fn mapped(bytes: usize) -> std::io::Result<DefaultStack> {
     Ok(stack)
 }
 
-/// A stack of that size from the pool.
+/// Returns a stack of that size from the pool.
 fn pooled(bytes: usize) -> Option<DefaultStack> {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let at = pool.iter().rposition(|(size, _)| *size == bytes)?;

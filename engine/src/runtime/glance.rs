@@ -100,7 +100,7 @@ impl Engine {
         }
     }
 
-    /// Whether a glance is under way: then it takes one more operation.
+    /// Returns `true` if a glance is under way: then it takes one more operation.
     pub(super) fn glances_on(self) -> bool {
         let Some(under_way) = &mut self.rt().listeners.glance else {
             return false;

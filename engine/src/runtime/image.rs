@@ -20,7 +20,7 @@ struct Segment {
     file_bytes: usize,
 }
 
-/// Whether the bytes at this address are those of a static, as the compiler made it.
+/// Returns `true` if the bytes at this address are those of a static, as the compiler made it.
 pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bool {
     // Every object is asked about once in each execution: most are near the last.
     let (begin, end) = GAP.get();

@@ -32,7 +32,7 @@ mod caught {
     use libc::c_int;
     use std::sync::{Mutex, PoisonError};
 
-    /// How many explorations want the handler, and whether it is there.
+    /// The number of explorations want the handler, and whether it is there.
     static USERS: Mutex<(usize, bool)> = Mutex::new((0, false));
 
     /// Takes note of Ctrl-C while it lives.

@@ -66,7 +66,7 @@ pub fn take_left(directory: &Path, (program, binary): (&str, &TestBinary)) -> Op
     Some(schedule)
 }
 
-/// The execution that this file tells of, if its process has ended. A file that tells of none is removed.
+/// Returns the execution that this file tells of, if its process has ended. A file that tells of none is removed.
 fn left_behind(path: &Path) -> Option<Unfinished> {
     if path.extension()? != "journal" {
         return None;
@@ -84,7 +84,7 @@ fn left_behind(path: &Path) -> Option<Unfinished> {
     })
 }
 
-/// The schedule in a journal's bytes, if an execution was under way.
+/// Returns the schedule in a journal's bytes, if an execution was under way.
 fn read(bytes: &[u8]) -> Option<Schedule> {
     let words: Vec<u64> = bytes
         .chunks_exact(8)
@@ -151,7 +151,7 @@ static SPARE: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 impl Journal {
-    /// A journal that keeps nothing.
+    /// Returns a journal that keeps nothing.
     pub fn none() -> Journal {
         Journal {
             kept: None,
@@ -159,8 +159,8 @@ impl Journal {
         }
     }
 
-    /// A journal in this directory, for executions whose schedules are this one but for their choices. A file that
-    /// cannot be made keeps nothing: the exploration does not depend on it.
+    /// Returns a journal in this directory, for executions whose schedules are this one but for their choices. A file
+    /// that cannot be made keeps nothing: the exploration does not depend on it.
     pub fn open(directory: &Path, schedule: &Schedule) -> Journal {
         let mut journal = Journal {
             kept: spare(directory).or_else(|| map(directory).ok()),
@@ -226,7 +226,7 @@ impl Journal {
         }
     }
 
-    /// The schedule of the execution that runs, as far as it is.
+    /// Returns the schedule of the execution that runs, as far as it is.
     fn schedule(&self) -> Option<Schedule> {
         let bytes = |word: &AtomicU64| word.load(Relaxed).to_ne_bytes();
         let bytes: Vec<u8> = self.kept.as_ref()?.words.iter().flat_map(bytes).collect();
@@ -247,7 +247,7 @@ impl Drop for Journal {
     }
 }
 
-/// A file in this directory that is not in use.
+/// Returns a file in this directory that is not in use.
 fn spare(directory: &Path) -> Option<Kept> {
     let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
     let at = spare

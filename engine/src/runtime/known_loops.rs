@@ -26,7 +26,7 @@ pub(super) struct KnownLoops {
     known: Vec<u64>,
     /// Those that the last execution showed.
     learned: Vec<u64>,
-    /// Whether no more are learned.
+    /// `true` if no more are learned.
     fixed: bool,
 }
 
@@ -49,7 +49,7 @@ impl KnownLoops {
         }
     }
 
-    /// The rounds known, in order.
+    /// Returns the rounds known, in order.
     pub(super) fn known(&self) -> &[u64] {
         &self.known
     }
@@ -62,7 +62,7 @@ impl KnownLoops {
         }
     }
 
-    /// Whether the execution showed any that was not known.
+    /// Returns `true` if the execution showed any that was not known.
     pub(super) fn has_learned(&self) -> bool {
         !self.learned.is_empty()
     }
@@ -91,7 +91,7 @@ impl KnownLoops {
     }
 }
 
-/// The hash of a round with one operation more before it (FNV-1a).
+/// Returns the hash of a round with one operation more before it (FNV-1a).
 fn extended(hash: u64, op: SyncVarOp, site: Site) -> u64 {
     let mut hash = hash ^ 0xcbf2_9ce4_8422_2325;
     let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

@@ -12,7 +12,7 @@ use super::naming::{site_name, task_name, var_name};
 use crate::record::Event;
 use intermezzo_sdk::SyncVarOp;
 
-/// How often a period is seen before it counts.
+/// The number of times a period is seen before it counts.
 const REPEATED: usize = 3;
 
 /// What is to be said of an execution that reached its limit of steps.
@@ -40,13 +40,13 @@ pub struct Endless {
 pub struct EndlessLoop {
     /// The name of the task.
     pub task: String,
-    /// Whether it gives way in each round.
+    /// `true` if it gives way in each round.
     pub yields: bool,
     /// One round: operation, variable, place.
     pub steps: Vec<(SyncVarOp, String, String)>,
 }
 
-/// Whether two events of one task are the same step of a loop.
+/// Returns `true` if two events of one task are the same step of a loop.
 fn alike(a: &Event, b: &Event) -> bool {
     // Which message or which round it is says nothing about what the loop does.
     let values = |event: &Event| match event.op {
@@ -60,7 +60,7 @@ fn alike(a: &Event, b: &Event) -> bool {
     what(a) == what(b) && std::ptr::eq(a.site, b.site)
 }
 
-/// One round of a task that did this at last, if it goes round.
+/// Returns one round of a task that did this at last, if it goes round.
 fn round<'a>(events: &[&'a Event]) -> Option<Vec<&'a Event>> {
     if let Some(period) = period(events) {
         let mut round = events[events.len() - period..].to_vec();
@@ -82,7 +82,7 @@ fn round<'a>(events: &[&'a Event]) -> Option<Vec<&'a Event>> {
     kinds.iter().all(often).then_some(kinds)
 }
 
-/// The shortest period of the last events, if the last half of them at least is of that period, and it
+/// Returns the shortest period of the last events, if the last half of them at least is of that period, and it
 /// comes often enough.
 fn period(events: &[&Event]) -> Option<usize> {
     // From the end: for each length, the longest proper border (Knuth, Morris, Pratt).
@@ -143,7 +143,7 @@ impl Runtime {
     }
 }
 
-/// Whether this is a yield, as fairness has it.
+/// Returns `true` if this is a yield, as fairness has it.
 fn gives_way(op: SyncVarOp) -> bool {
     matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut)
 }

@@ -129,7 +129,7 @@ pub(crate) struct Runtime {
     blocks: Blocks,
     /// Accesses to plain memory that are schedule points; `None` if none is.
     data_points: Option<Box<DataPoints>>,
-    /// Whether anything is to be done where plain memory is accessed.
+    /// `true` if anything is to be done where plain memory is accessed.
     watches_memory: bool,
 
     /// The task whose code runs; while a switch is under way, the one to run next.
@@ -144,10 +144,10 @@ pub(crate) struct Runtime {
     sweeping: bool,
     /// The task that took the last visible step: going on with it is the default.
     last: u32,
-    /// Whether it yielded since.
+    /// `true` if it yielded since.
     yielded: bool,
-    /// Whether a decision has to look at more than one word of tasks: after a yield, under fairness, with more than 64
-    /// tasks, or where points may be closed.
+    /// `true` if a decision has to look at more than one word of tasks: after a yield, under fairness, with more than
+    /// 64 tasks, or where points may be closed.
     slow_path: bool,
     /// Tasks whose next operation is possible.
     enabled: TaskSet,
@@ -161,14 +161,14 @@ pub(crate) struct Runtime {
     fair: Fairness,
     /// Loops that wait, and who is parked in one.
     spins: Spins,
-    /// Whether fairness held a task back that could have gone on.
+    /// `true` if fairness held a task back that could have gone on.
     unfair_left_out: bool,
     /// What bounds of the environment kept the execution from.
     capped: Capped,
     /// Alternatives of a decision, when they are not simply the enabled tasks.
     candidates: Vec<u32>,
 
-    /// Whether decisions look for points to close, in this execution; whether the strategy wants that at all.
+    /// `true` if decisions look for points to close, in this execution; whether the strategy wants that at all.
     scoped: bool,
     heeds_scope: bool,
     /// Where the settings allow preemptions; `None` for everywhere.
@@ -197,7 +197,7 @@ pub(crate) struct Runtime {
     /// What was prescribed, if the execution did something else.
     departed: Option<Vec<Choice>>,
     strategy: Box<dyn Strategy>,
-    /// Whether the strategy is asked where there is but one alternative.
+    /// `true` if the strategy is asked where there is but one alternative.
     asks_always: bool,
     /// The weakest reduction that suits for another reason than an operation's kind, and the first operation that gave it.
     unsound: Option<(SoundReduction, SyncVarOp, Site)>,
@@ -212,7 +212,7 @@ pub(crate) struct Runtime {
     extra_footprint: Vec<Aside>,
     /// The gates that let the step under way begin.
     waited: Option<(u32, Gates)>,
-    /// Whether it was possible only because nobody else could go on.
+    /// `true` if it was possible only because nobody else could go on.
     forced_by_idle: bool,
     steps: u64,
     switches: u64,
@@ -231,7 +231,7 @@ pub(crate) struct Runtime {
     /// Set once the execution is over and its remains are being cleared away: operations then happen
     /// at once, unrecorded.
     teardown: bool,
-    /// Whether the current task was given pointers into cells since its last event; and those.
+    /// `true` if the current task was given pointers into cells since its last event; and those.
     pointers_out: bool,
     pointers: Pointers,
     /// Accesses to plain memory in this execution.
@@ -254,7 +254,7 @@ const AFTER: Interests = Interests::SYNC_ACCESSES.and(Interests::ENABLED_SETS);
 pub struct Engine(*mut Runtime);
 
 impl Engine {
-    /// The engine, if the caller is inside an execution.
+    /// Returns the engine, if the caller is inside an execution.
     #[inline(always)]
     pub fn current() -> Option<Engine> {
         let runtime = CURRENT.get();
@@ -523,7 +523,7 @@ impl Engine {
         self.rt().vars[var].owner = NOBODY;
     }
 
-    /// The task whose code runs.
+    /// Returns the task whose code runs.
     #[inline(always)]
     pub fn task(self) -> u32 {
         self.rt().current
@@ -534,33 +534,33 @@ impl Engine {
         self.rt().epoch
     }
 
-    /// Whether the execution is over and being cleared away.
+    /// Returns `true` if the execution is over and being cleared away.
     pub fn in_teardown(self) -> bool {
         self.rt().teardown
     }
 
-    /// The bounds and switches of the environment.
+    /// Returns the bounds and switches of the environment.
     pub fn environment(self) -> Environment {
         self.rt().environment
     }
 
-    /// A task's own variable.
+    /// Returns a task's own variable.
     pub fn task_var(self, task: u32) -> u32 {
         self.rt().tasks[task as usize].var
     }
 
-    /// A task's table entry, for the front end's own columns.
+    /// Returns a task's table entry, for the front end's own columns.
     #[allow(clippy::mut_from_ref, reason = "as for `rt`")]
     pub fn task_entry<'a>(self, task: u32) -> &'a mut Task {
         &mut self.rt().tasks[task as usize]
     }
 
-    /// The worker's signs of life.
+    /// Returns the worker's signs of life.
     fn pulse<'a>(self) -> &'a Pulse {
         self.rt().watched.pulse()
     }
 
-    /// A recorded choice among `alternatives`, at least 1.
+    /// Returns a recorded choice among `alternatives`, at least 1.
     pub fn choose(self, kind: ChoiceKind, alternatives: u32) -> u32 {
         if self.in_teardown() {
             self.abandon_current();

@@ -46,7 +46,7 @@ pub(super) fn lineage(tasks: &[Task], task: u32) -> String {
     runs.join(".")
 }
 
-/// The kind of the variable, who used it first, and the how-manieth it was: `mutex 0.2`. A task's own
+/// Returns the kind of the variable, who used it first, and the how-manieth it was: `mutex 0.2`. A task's own
 /// variable has the task's name.
 pub(super) fn var_name(rt: &Runtime, var: u32) -> String {
     if var as usize >= rt.vars.count() {

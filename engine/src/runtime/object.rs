@@ -45,7 +45,7 @@ impl Epochs {
         Epochs(0..0)
     }
 
-    /// An epoch that nobody else has or had.
+    /// Returns an epoch that nobody else has or had.
     #[inline]
     pub(super) fn next(&mut self) -> u64 {
         if self.0.is_empty() {
@@ -77,7 +77,7 @@ pub trait Identity {
         reason = "each use makes an identity of its own"
     )]
     const UNUSED: Self;
-    /// The word.
+    /// Returns the word.
     fn word(&self) -> &AtomicU64;
 }
 
@@ -97,7 +97,7 @@ pub struct Object<B: ?Sized, I = AtomicU64> {
 }
 
 impl<B, I: Identity> Object<B, I> {
-    /// A new object, not yet used.
+    /// Returns a new object, not yet used.
     pub const fn new(body: B) -> Object<B, I> {
         Object {
             id: I::UNUSED,
@@ -112,17 +112,17 @@ impl<B, I: Identity> Object<B, I> {
 }
 
 impl<B: ?Sized, I: Identity> Object<B, I> {
-    /// The object's variable, if it was used in this execution. That of a static does not count.
+    /// Returns the object's variable, if it was used in this execution. That of a static does not count.
     pub fn known(&self, engine: Engine) -> Option<u32> {
         engine.var_of(self.id.word())
     }
 
-    /// Whether it was never used, and is no static.
+    /// Returns `true` if it was never used, and is no static.
     pub fn is_unused(&self) -> bool {
         self.id.word().load(Relaxed) == UNUSED && !self.is_initial_static()
     }
 
-    /// The body of an object that nobody else can see.
+    /// Returns the body of an object that nobody else can see.
     pub fn get_mut(&mut self) -> *mut B {
         match Engine::current() {
             // Only a static needs looking up, and a `&mut` of a static comes from `static mut` or a leak.
@@ -135,7 +135,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
         }
     }
 
-    /// The body, for use as std would outside any execution.
+    /// Returns the body, for use as std would outside any execution.
     #[inline]
     pub fn outside(&self) -> *mut B {
         match self.id.word().load(Relaxed) {
@@ -157,7 +157,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
         }
     }
 
-    /// Whether it is a static, as the compiler made it.
+    /// Returns `true` if it is a static, as the compiler made it.
     fn is_initial_static(&self) -> bool {
         is_initial_static(self.body.get().cast::<u8>().addr(), self.body_bytes())
     }
@@ -172,7 +172,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
         unsafe { std::slice::from_raw_parts(body.cast::<MaybeUninit<u8>>(), std::mem::size_of_val(&*body)) }
     }
 
-    /// A pointer to a body of this object's type (and length) somewhere else.
+    /// Returns a pointer to a body of this object's type (and length) somewhere else.
     fn moved_to(&self, place: *mut u8) -> *mut B {
         let body = self.body.get();
         // Only the address changes: what comes with a fat pointer stays. The replica's memory was exposed.
@@ -183,7 +183,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
     }
 }
 
-/// The same pointer, with the provenance of what was exposed at its address.
+/// Returns the same pointer, with the provenance of what was exposed at its address.
 fn with_exposed<B: ?Sized>(mut pointer: *mut B) -> *mut B {
     let exposed = std::ptr::with_exposed_provenance_mut::<u8>(pointer.cast::<u8>().addr());
     // SAFETY: the address is the first word of any pointer, fat or thin; its provenance is replaced.
@@ -192,7 +192,7 @@ fn with_exposed<B: ?Sized>(mut pointer: *mut B) -> *mut B {
 }
 
 impl Engine {
-    /// The variable that a word of identity stands for in this execution.
+    /// Returns the variable that a word of identity stands for in this execution.
     pub fn var_of(self, word: &AtomicU64) -> Option<u32> {
         let id = word.load(Relaxed);
         (id >> VAR_BITS == self.rt().epoch).then_some((id & ((1 << VAR_BITS) - 1)) as u32)
@@ -200,7 +200,7 @@ impl Engine {
 }
 
 impl<B: Body + ?Sized, I: Identity> Object<B, I> {
-    /// The object's variable in the current execution, and its body there.
+    /// Returns the object's variable in the current execution, and its body there.
     #[inline(always)]
     pub fn inside(&self, engine: Engine, site: Site) -> (u32, *mut B) {
         let id = self.id.word().load(Relaxed);
@@ -277,7 +277,7 @@ impl Runtime {
         self.vars.add(kind, gates, user, ordinal)
     }
 
-    /// A variable for what is used while an execution is torn down: nobody will ask for its name.
+    /// Returns a variable for what is used while an execution is torn down: nobody will ask for its name.
     fn nameless(&mut self, kind: VarKind) -> u32 {
         self.vars.add(kind, Gates::MAX, 0, 0)
     }
@@ -393,12 +393,12 @@ impl Statics {
         self.live.push(address);
     }
 
-    /// Whether a static has a value in this execution.
+    /// Returns `true` if a static has a value in this execution.
     pub(super) fn any(&self) -> bool {
         !self.live.is_empty()
     }
 
-    /// The next value of a static to drop, last used first: its address, and a call to make with no hold on
+    /// Returns the next value of a static to drop, last used first: its address, and a call to make with no hold on
     /// this. Until `dropped` is told, a destructor that uses the static finds the value that is being dropped,
     /// as it would find any other.
     pub(super) fn next_to_drop(&mut self) -> Option<(usize, impl FnOnce() + use<>)> {
@@ -430,7 +430,7 @@ static INITIAL: Mutex<BTreeMap<usize, Bytes>> = Mutex::new(BTreeMap::new());
 /// Bytes of a value, some of which may be padding.
 type Bytes = &'static [MaybeUninit<u8>];
 
-/// The initial bytes of the static at `address`: those given, unless it is known already.
+/// Returns the initial bytes of the static at `address`: those given, unless it is known already.
 fn remember(address: usize, bytes: &[MaybeUninit<u8>]) -> Bytes {
     let mut known = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(address).or_insert_with(|| Box::leak(bytes.into()))

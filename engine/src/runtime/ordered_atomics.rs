@@ -31,13 +31,13 @@ const NAMES_SHOWN: usize = 10;
 pub(super) struct OrderedAtomics {
     /// Names of those that are not.
     unordered: BTreeSet<String>,
-    /// Whether each variable of the execution is, by its number, as far as it was asked.
+    /// `true` if each variable of the execution is, by its number, as far as it was asked.
     vars: Vec<Option<bool>>,
-    /// Whether the last execution showed one that is not, against what was assumed.
+    /// `true` if the last execution showed one that is not, against what was assumed.
     pub(super) broken: bool,
     /// Executions of searches that were given up.
     pub(super) given_up: u64,
-    /// How often the search started anew.
+    /// The number of times the search started anew.
     restarts: u32,
 }
 
@@ -103,7 +103,7 @@ struct Accesses {
 struct Unordered(u32);
 
 impl Runtime {
-    /// Whether the next operation of the task that took the last step is on a quiet atomic.
+    /// Returns `true` if the next operation of the task that took the last step is on a quiet atomic.
     pub(super) fn next_is_quiet(&mut self) -> bool {
         let var = self.tasks[self.last as usize].pending.access.var;
         let Some(mut ordered_atomics) = self.ordered_atomics.take() else {

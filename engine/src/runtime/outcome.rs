@@ -25,27 +25,27 @@ pub struct ExecutionOutcome {
     pub sound: SoundReduction,
     /// What tells its trace from others.
     pub fingerprint: u128,
-    /// Whether fairness kept a schedule out.
+    /// `true` if fairness kept a schedule out.
     pub unfair_left_out: bool,
     /// What bounds of the environment kept it from.
     pub capped: Capped,
-    /// Whether scoping did.
+    /// `true` if scoping did.
     pub scoping: Scoping,
     /// What became of the armed breakpoints.
     pub breakpoints: Vec<BreakpointFigures>,
-    /// How often a task was parked because its loop waited in vain.
+    /// The number of times a task was parked because its loop waited in vain.
     pub parked: u32,
     /// How many rounds of loops came back to where they began, having only read, while a variable that they
     /// read was written: without them the execution would have shown the same.
     pub failed_iterations: u32,
-    /// Whether parked tasks went on because of what is not compared.
+    /// `true` if parked tasks went on because of what is not compared.
     pub unseen_change: bool,
     /// `true` if tasks that it left in the middle were unwound.
     pub unwound: bool,
-    /// Whether it did something else than was prescribed, or than the execution before under the same choices.
+    /// `true` if it did something else than was prescribed, or than the execution before under the same choices.
     pub departed: bool,
-    /// Whether it showed something that is to be taken for granted, that a loop only waits or that places race, and can be
-    /// believed: the search has to start anew with that known.
+    /// `true` if it showed something that is to be taken for granted, that a loop only waits or that places race, and
+    /// can be believed: the search has to start anew with that known.
     pub learned: bool,
     /// A thread that is not controlled and used objects of the execution.
     pub toucher: Option<String>,
@@ -87,7 +87,7 @@ pub struct Abnormal {
     pub wanted: Vec<Operation>,
     /// What the tasks were doing then.
     pub scene: FailureContext,
-    /// Whether the process may be damaged, so that nothing should follow.
+    /// `true` if the process may be damaged, so that nothing should follow.
     pub damaged: bool,
     /// A crash while the execution was cleared away.
     pub crash_cleared: Option<Crash>,
@@ -170,8 +170,8 @@ pub struct EventLine {
     pub written: u64,
     /// Where in the source it was called, as `file:line:column`.
     pub site: String,
-    /// Whether it counts as not having happened.
+    /// `true` if it counts as not having happened.
     pub elided: bool,
-    /// Whether the task of the event before was preempted.
+    /// `true` if the task of the event before was preempted.
     pub preempts: bool,
 }

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// How many explorations want the hook.
+/// The number of explorations want the hook.
 static USERS: Mutex<usize> = Mutex::new(0);
 
 /// The hook that was there before; kept as it is, so that putting it back adds no layer.

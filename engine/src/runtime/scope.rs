@@ -49,9 +49,9 @@ pub(super) struct Preemptible {
     only_in: Entries,
     not_in: Entries,
     names_variables: bool,
-    /// Whether source places are in the scope; for the whole exploration.
+    /// `true` if source places are in the scope; for the whole exploration.
     sites: HashMap<Site, Place>,
-    /// Whether variables of this execution are, by their number.
+    /// `true` if variables of this execution are, by their number.
     vars: Vec<Option<Place>>,
 }
 
@@ -67,7 +67,7 @@ impl Entries {
         Entries { scope, fitted }
     }
 
-    /// Whether there is an entry, which is noted.
+    /// Returns `true` if there is an entry, which is noted.
     fn has(&mut self, entry: Option<usize>) -> bool {
         if let Some(at) = entry {
             self.fitted[at] = true;
@@ -137,7 +137,7 @@ impl Preemptible {
         place
     }
 
-    /// Whether a task may be preempted before an operation there. What is left out wins.
+    /// Returns `true` if a task may be preempted before an operation there. What is left out wins.
     fn allows(&self, site: Place, variable: Place) -> bool {
         let within = self.only_in.scope.is_empty() || site.only_in || variable.only_in;
         within && !site.not_in && !variable.not_in
@@ -160,7 +160,7 @@ pub(super) struct Closed {
 }
 
 impl Runtime {
-    /// Whether the task that took the last step, and could go on, is to go on: the point is closed then.
+    /// Returns `true` if the task that took the last step, and could go on, is to go on: the point is closed then.
     /// `alternatives` is how many tasks could go.
     pub(super) fn closes(&mut self, alternatives: u32) -> bool {
         if alternatives < 2 || !self.heeds_scope {
@@ -188,7 +188,7 @@ impl Runtime {
         closed
     }
 
-    /// Whether the next operation of the task that took the last step is out of the settings' scope.
+    /// Returns `true` if the next operation of the task that took the last step is out of the settings' scope.
     fn out_of_scope(&mut self) -> bool {
         let Some(mut preemptible) = self.preemptible.take() else {
             return false;
@@ -201,7 +201,7 @@ impl Runtime {
         out
     }
 
-    /// The decisions of the execution, those at closed points included.
+    /// Returns the decisions of the execution, those at closed points included.
     pub(super) fn choices_with_closed(&self) -> Vec<Choice> {
         let decided = self.plan.choices();
         let mut all = Vec::with_capacity(decided.len() + self.closed.len());
@@ -222,7 +222,7 @@ impl Runtime {
 }
 
 impl Engine {
-    /// The current task enters a region in which it may be preempted, or may not; what was so before.
+    /// Returns the current task enters a region in which it may be preempted, or may not; what was so before.
     pub fn enter_region(self, allowed: bool) -> Option<bool> {
         let rt = self.rt();
         // Without schedule points at quiet atomics, one that a region closes could not be made up for by another.

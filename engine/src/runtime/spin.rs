@@ -44,7 +44,7 @@ pub(super) struct LoopContext {
     pub(super) clock: u64,
     pub(super) left: Environment,
     pub(super) random_sources: u32,
-    /// How often the task was at an armed breakpoint.
+    /// The number of times the task was at an armed breakpoint.
     pub(super) visits: u64,
 }
 
@@ -53,7 +53,7 @@ struct Awaited {
     var: u32,
     /// What was read, and has to change, if the variable has a value.
     value: Option<u64>,
-    /// Whether it was written since.
+    /// `true` if it was written since.
     changed: bool,
     site: Site,
 }
@@ -72,7 +72,7 @@ struct Rounds {
     /// Registers and stack at the last yield that began a round, if there was one.
     state: Vec<u64>,
     surroundings: Option<LoopContext>,
-    /// Whether the yield that is under way ends a round, and whether that came back to where it began.
+    /// `true` if the yield that is under way ends a round, and whether that came back to where it began.
     ends: bool,
     came_back: bool,
     /// Number of the first event of the round that is under way.
@@ -85,7 +85,7 @@ struct Rounds {
 
 /// The loops of all tasks, in one execution.
 pub(super) struct Spins {
-    /// Whether tasks are parked at all.
+    /// `true` if tasks are parked at all.
     on: bool,
     rounds: Vec<Rounds>,
     parked: TaskSet,
@@ -94,9 +94,9 @@ pub(super) struct Spins {
     /// Tasks that were let go again, and whether they are at their last rounds: nobody else can go on.
     released: TaskSet,
     last_rounds: bool,
-    /// How many events there were when they were let go.
+    /// The number of events when they were let go.
     events_before: usize,
-    /// Whether the last yield is to count as none.
+    /// `true` if the last yield is to count as none.
     void_yield: bool,
     parks: u32,
     failed_iterations: u32,
@@ -148,7 +148,7 @@ impl Spins {
         self.unseen_change = false;
     }
 
-    /// Whether changes are to be looked for.
+    /// Returns `true` if changes are to be looked for.
     #[inline(always)]
     pub(super) fn busy(&self) -> bool {
         self.any_parked() || self.last_rounds
@@ -158,12 +158,12 @@ impl Spins {
         !self.parked.is_empty()
     }
 
-    /// Whether nobody can go on but tasks that were parked, which have their last rounds.
+    /// Returns `true` if nobody can go on but tasks that were parked, which have their last rounds.
     pub(super) fn in_last_rounds(&self) -> bool {
         self.last_rounds
     }
 
-    /// The loops that are assumed to only wait, if any are.
+    /// Returns the loops that are assumed to only wait, if any are.
     pub(super) fn known(&self) -> Option<&KnownLoops> {
         self.known.as_deref()
     }
@@ -175,7 +175,7 @@ impl Spins {
         }
     }
 
-    /// Whether the execution showed of a loop not known that it only waits.
+    /// Returns `true` if the execution showed of a loop not known that it only waits.
     pub(super) fn has_learned(&self) -> bool {
         self.known.as_deref().is_some_and(KnownLoops::has_learned)
     }
@@ -187,17 +187,17 @@ impl Spins {
         }
     }
 
-    /// A round that the step under way made void, if there is one more: whose, and from which event on.
+    /// Returns a round that the step under way made void, if there is one more: whose, and from which event on.
     pub(super) fn next_void_round(&mut self) -> Option<(u32, usize)> {
         self.elided_rounds.pop()
     }
 
-    /// Whether the yield of the last step is to count as none. Says so once.
+    /// Returns `true` if the yield of the last step is to count as none. Says so once.
     pub(super) fn take_void_yield(&mut self) -> bool {
         std::mem::take(&mut self.void_yield)
     }
 
-    /// How often a task was parked.
+    /// Returns the number of times a task was parked.
     pub(super) fn parks(&self) -> u32 {
         self.parks
     }
@@ -207,7 +207,7 @@ impl Spins {
         self.failed_iterations
     }
 
-    /// Whether a task that was parked went on although no variable had changed.
+    /// Returns `true` if a task that was parked went on although no variable had changed.
     pub(super) fn unseen_change(&self) -> bool {
         self.unseen_change
     }
@@ -238,7 +238,7 @@ impl Spins {
     }
 }
 
-/// Whether the operation is on a variable of which it reads or writes the value.
+/// Returns `true` if the operation is on a variable of which it reads or writes the value.
 fn has_value(op: SyncVarOp) -> bool {
     matches!(
         op,
@@ -246,7 +246,7 @@ fn has_value(op: SyncVarOp) -> bool {
     )
 }
 
-/// Whether the event left everything as it was, and could only have gone the one way.
+/// Returns `true` if the event left everything as it was, and could only have gone the one way.
 fn only_looks(event: &Event) -> bool {
     match event.op {
         SyncVarOp::AtomicRmw => event.read == event.written,
@@ -287,7 +287,7 @@ impl Engine {
 }
 
 impl Runtime {
-    /// A round of the task is over. Its first event, if it was in vain and the next one would be too.
+    /// Returns a round of the task is over. Its first event, if it was in vain and the next one would be too.
     fn round_in_vain(&mut self, task: u32) -> Option<usize> {
         let events = self.events.as_slice();
         let rounds = &mut self.spins.rounds[task as usize];
@@ -431,14 +431,14 @@ impl Runtime {
         self.must_run.pop_first().expect("a task was parked")
     }
 
-    /// A task that was let go again had a round in vain. Whether that was the last one of the last task.
+    /// Returns a task that was let go again had a round in vain. Whether that was the last one of the last task.
     fn last_round(&mut self, task: u32) -> bool {
         self.spins.rounds[task as usize].vain += 1;
         let tired = |task: u32| self.spins.rounds[task as usize].vain >= LAST_ROUNDS;
         self.spins.last_rounds && self.spins.released.iter().all(tired)
     }
 
-    /// The events worth showing: not the last rounds of tasks that wait in vain.
+    /// Returns the events worth showing: not the last rounds of tasks that wait in vain.
     pub(super) fn telling_events(&self) -> &[Event] {
         let events = self.events.as_slice();
         if self.spins.last_rounds {

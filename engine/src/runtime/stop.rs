@@ -43,7 +43,7 @@ pub enum Stop {
         before: String,
         /// The operation that came now.
         now: String,
-        /// Whether the same operation of the same task came to another variable.
+        /// `true` if the same operation of the same task came to another variable.
         another_var: bool,
     },
     /// The test uses the tool in a way that cannot work.

@@ -172,7 +172,7 @@ impl Engine {
         }
     }
 
-    /// Whether a task panicked and nobody has seen it by joining; seen from now on.
+    /// Returns `true` if a task panicked and nobody has seen it by joining; seen from now on.
     pub fn panic_unseen(self, task: u32) -> bool {
         let unseen = self
             .rt()

@@ -32,7 +32,7 @@ const FORGOTTEN_LEAST: usize = 32 << 10;
 /// The payload that unwinds an abandoned task.
 struct Abandoned;
 
-/// How often the clearing goes round the tasks that are left: one that waits for a lock in a destructor
+/// The number of times the clearing goes round the tasks that are left: one that waits for a lock in a destructor
 /// can go on once its holder was unwound.
 const ROUNDS: usize = 4;
 
@@ -77,7 +77,7 @@ impl Engine {
         }
     }
 
-    /// A wait while the execution is cleared away: passes if the gate is open, else the task unwinds.
+    /// Returns a wait while the execution is cleared away: passes if the gate is open, else the task unwinds.
     #[cold]
     #[inline(never)]
     pub(super) fn pass_in_teardown(self, gate_var: u32, gates: Gates) -> Wake {
@@ -178,7 +178,7 @@ impl Engine {
         rt.dispatch();
     }
 
-    /// A task has ended with a panic. Whether the execution ends with that.
+    /// Returns a task has ended with a panic. Whether the execution ends with that.
     #[cold]
     #[inline(never)]
     fn failed(self, task: u32) -> bool {
@@ -358,7 +358,7 @@ impl Runtime {
         (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended)
     }
 
-    /// Whether results or statics are left to drop.
+    /// Returns `true` if results or statics are left to drop.
     fn has_leftovers(&self) -> bool {
         self.statics.any()
             || self.fibers[..self.created as usize]

@@ -63,7 +63,7 @@ impl Dpor {
     }
 }
 
-/// All that these hands have left to do.
+/// Returns all that these hands have left to do.
 fn text(crew: &Crew, bound: &Bound) -> String {
     let saved = crew.look(|left| saved(&left, bound));
     serde_json::to_string(&saved).expect("numbers and texts can be written")
@@ -143,7 +143,8 @@ impl<T> Numbered<T> {
     }
 }
 
-/// The hands again that this is left of, the first of them, with nothing at hand; `None` if no search comes to that.
+/// Returns the hands again that this is left of, the first of them, with nothing at hand; `None` if no search comes to
+/// that.
 fn crew(text: &str, bound: &Bound) -> Option<Crew> {
     let saved: SavedCrew = serde_json::from_str(text).ok()?;
     let ways = saved.ways.iter().map(|way| way.way().map(Arc::new));
@@ -160,7 +161,7 @@ fn crew(text: &str, bound: &Bound) -> Option<Crew> {
 /// Places that are loaded.
 struct Loaded {
     places: Vec<Arc<SharedNode>>,
-    /// Whether some hand is about to come there for the first time.
+    /// `true` if some hand is about to come there for the first time.
     in_line: Vec<bool>,
 }
 
@@ -208,7 +209,7 @@ impl Loaded {
         })
     }
 
-    /// The places along a way of so many steps.
+    /// Returns the places along a way of so many steps.
     fn path(&self, saved: &[SavedAt], steps: usize, way: &Prefix) -> Option<SharedPath> {
         if steps > way.nodes.len() {
             return None;

@@ -12,14 +12,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) const LOST: &str =
     "what the checkpoint said was left of the search does not fit what the test does";
 
-/// How many preemptions an execution may have, and whether anything was left out for having more.
+/// The number of preemptions an execution may have, and whether anything was left out for having more.
 #[derive(Clone)]
 pub(super) struct Bound {
     pub(super) most: u32,
     left_out: Arc<AtomicBool>,
-    /// Whether some of the search is missing: it was loaded, and is of something else.
+    /// `true` if some of the search is missing: it was loaded, and is of something else.
     lost: Arc<AtomicBool>,
-    /// Whether what some tree holds cannot be relied on: see [`Tree::insert`](super::tree::Tree::insert).
+    /// `true` if what some tree holds cannot be relied on: see [`Tree::insert`](super::tree::Tree::insert).
     needs_fallback: Arc<AtomicBool>,
     /// What is taken for granted of variables that came into use late.
     pub(super) apart: Arc<AssumedDistinct>,
@@ -54,7 +54,7 @@ impl Bound {
         }
     }
 
-    /// Whether this alternative may be taken at a step; else it is left out.
+    /// Returns `true` if this alternative may be taken at a step; else it is left out.
     #[inline(always)]
     pub(super) fn allows(&self, node: &Node, alternative: usize) -> bool {
         let allowed = node.preemptions + u32::from(node.preempts && alternative != 0) <= self.most;
@@ -74,7 +74,7 @@ impl Bound {
         self.lost.store(true, Relaxed);
     }
 
-    /// Whether some of the search is missing.
+    /// Returns `true` if some of the search is missing.
     pub(super) fn has_lost(&self) -> bool {
         self.lost.load(Relaxed)
     }
@@ -132,13 +132,13 @@ impl Bound {
         self.needs_fallback.store(true, Relaxed);
     }
 
-    /// Whether what some tree holds cannot be relied on.
+    /// Returns `true` if what some tree holds cannot be relied on.
     #[inline]
     pub(super) fn needs_fallback(&self) -> bool {
         self.needs_fallback.load(Relaxed)
     }
 
-    /// Whether anything was left out.
+    /// Returns `true` if anything was left out.
     pub(super) fn left_out(&self) -> bool {
         self.left_out.load(Relaxed)
     }

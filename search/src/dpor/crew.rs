@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 pub(super) struct Crew {
     state: Mutex<State>,
     changed: Condvar,
-    /// Whether a hand waits that found nothing: a copy for those who look at it often.
+    /// `true` if a hand waits that found nothing: a copy for those who look at it often.
     has_idle_workers: AtomicBool,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Remaining {
     /// The places along its path, and those of the sequence that the next execution follows from the last of them.
     pub(super) places: SharedPath,
     pub(super) line: PlannedNodes,
-    /// Whether others know what the step from the last place touches.
+    /// `true` if others know what the step from the last place touches.
     pub(super) told: bool,
 }
 
@@ -62,12 +62,12 @@ pub(super) struct AllRemaining<'a> {
 }
 
 impl Crew {
-    /// One hand, which begins with this.
+    /// Returns one hand, which begins with this.
     pub(super) fn new(first: Option<Remaining>) -> Crew {
         Crew::of(first, Vec::new())
     }
 
-    /// One hand with nothing at hand, where all this is left.
+    /// Returns one hand with nothing at hand, where all this is left.
     pub(super) fn going_on(left: Vec<Remaining>, open: Vec<Open>) -> Crew {
         let crew = Crew::of(None, left);
         crew.list(open);
@@ -93,8 +93,8 @@ impl Crew {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more hand, without work, which counts as waiting until it is first used: its worker may take long to begin. Its
-    /// number.
+    /// Returns one more hand, without work, which counts as waiting until it is first used: its worker may take long to
+    /// begin. Its number.
     pub(super) fn add_hand(&self) -> usize {
         let mut state = self.lock();
         state.hands += 1;
@@ -126,7 +126,7 @@ impl Crew {
         self.changed.notify_all();
     }
 
-    /// Whether another hand waits and nothing is there for it.
+    /// Returns `true` if another hand waits and nothing is there for it.
     #[inline]
     pub(super) fn has_idle_workers(&self) -> bool {
         self.has_idle_workers.load(Relaxed)
@@ -157,8 +157,8 @@ impl Crew {
         }
     }
 
-    /// A hand that has nothing at hand takes what another left; or else a branch within the bound of the shallowest place that
-    /// has one: there is most below it, as far as anybody can tell.
+    /// Returns a hand that has nothing at hand takes what another left; or else a branch within the bound of the
+    /// shallowest place that has one: there is most below it, as far as anybody can tell.
     pub(super) fn take(&self, hand: usize, bound: &Bound) -> Option<Work> {
         let mut state = self.lock();
         state.rested[hand] = None;

@@ -10,9 +10,9 @@ use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Trace, conflict};
 
 impl Dpor {
-    /// Whether the step belongs to a round that would have been in vain at once, and in which others have then done what
-    /// lets it go on, but nothing that has to come after its beginning: it may as well have begun after that, which is seen
-    /// from where the search went on without it.
+    /// Returns `true` if the step belongs to a round that would have been in vain at once, and in which others have
+    /// then done what lets it go on, but nothing that has to come after its beginning: it may as well have begun after
+    /// that, which is seen from where the search went on without it.
     pub(super) fn starts_too_early(&self, depth: usize, trace: &Trace) -> bool {
         let task = self.nodes[depth].task;
         let own = |step: &usize| self.nodes[*step].task == task;
@@ -35,8 +35,8 @@ impl Dpor {
         has_changed && others().next().is_some() && (from..depth).filter(own).all(commute)
     }
 
-    /// A round that ended with this step was in vain: whom its operations woke sleeps on. Sleep sets along the way are left
-    /// as they are, for should the search go back to them the round is not over.
+    /// Returns a round that ended with this step was in vain: whom its operations woke sleeps on. Sleep sets along the
+    /// way are left as they are, for should the search go back to them the round is not over.
     ///
     /// Without the round the task is where it was when that began. What can come from there is seen elsewhere if somebody
     /// else was tried there before, or if the search went on from there after such a round already.

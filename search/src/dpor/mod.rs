@@ -74,7 +74,7 @@ pub enum Insertion {
 
 /// Why an execution is not gone on with.
 struct Abort {
-    /// How many steps, and choices, belong to the search; what came after does not.
+    /// The number of steps, and choices, belong to the search; what came after does not.
     steps: usize,
     choices: usize,
 }
@@ -170,7 +170,8 @@ impl Dpor {
         });
     }
 
-    /// Whether nothing is to be tried after the step that is over, nobody slept before it, and nobody could be woken.
+    /// Returns `true` if nothing is to be tried after the step that is over, nobody slept before it, and nobody could
+    /// be woken.
     #[inline(always)]
     fn is_plain(&self, trace: &Trace) -> bool {
         let is_plain = |last: &Node| {
@@ -273,8 +274,8 @@ impl Dpor {
         alternative as u32
     }
 
-    /// The step that is over has chosen its values: what is to be tried after them comes next. If that is anything particular,
-    /// the counts that the step was to make.
+    /// Returns the step that is over has chosen its values: what is to be tried after them comes next. If that is
+    /// anything particular, the counts that the step was to make.
     fn follow_values(&mut self) -> Option<Touches> {
         let mut counts = None;
         if let Some(node) = self.nodes.last_mut() {
@@ -408,7 +409,7 @@ impl Dpor {
         u32::from(node.preempts && self.candidates[node.candidates.start].task != task)
     }
 
-    /// The part of the search that is done, from where its last execution is in the tree of alternatives.
+    /// Returns the part of the search that is done, from where its last execution is in the tree of alternatives.
     fn progress(&self, choices: &[Choice]) -> f64 {
         let own = self
             .cut
@@ -609,8 +610,8 @@ impl Parallel for Dpor {
         self.part.stop();
     }
 
-    /// A single hand's executions are ordered as they are run. Of several, which runs what when is nothing to go by: they are
-    /// ordered by the alternatives taken.
+    /// Returns a single hand's executions are ordered as they are run. Of several, which runs what when is nothing to
+    /// go by: they are ordered by the alternatives taken.
     fn position(&mut self, choices: &[Choice]) -> SearchPosition {
         if self.part.is_shared() {
             SearchPosition::of_choices(0, choices)

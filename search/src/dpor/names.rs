@@ -24,7 +24,7 @@ impl Named {
         self.of_steps.get_mut().clear();
     }
 
-    /// The name of a step.
+    /// Returns the name of a step.
     pub(super) fn of(&self, trace: &Trace, step: usize) -> Option<StableOpId> {
         let mut of_steps = self.of_steps.borrow_mut();
         if of_steps.len() <= step {
@@ -73,7 +73,7 @@ impl AssumedDistinct {
         }
     }
 
-    /// Whether an execution shows nothing else. What it shows need not be taken for granted any more.
+    /// Returns `true` if an execution shows nothing else. What it shows need not be taken for granted any more.
     #[inline(always)]
     pub(super) fn holds(&self, trace: &Trace, named: &Named) -> bool {
         !self.any.load(Relaxed) || self.each_holds(trace, named)
@@ -97,7 +97,7 @@ impl AssumedDistinct {
         holds
     }
 
-    /// All pairs, in order.
+    /// Returns all pairs, in order.
     pub(super) fn pairs(&self) -> Vec<(StableOpId, Vec<StableOpId>)> {
         let pairs = self.lock();
         let pairs = pairs

@@ -25,13 +25,13 @@ pub(super) struct Node {
     pub(super) candidates: Range<usize>,
     /// Where those begin who sleep before it; they end where the next step's begin.
     pub(super) sleepers: usize,
-    /// Whether one of them would go on unasked.
+    /// `true` if one of them would go on unasked.
     pub(super) environment_wake: bool,
-    /// Whether fairness was at work, and may have held back others.
+    /// `true` if fairness was at work, and may have held back others.
     pub(super) fair: bool,
     /// Which choice of the execution decides who takes it; `None` if there is but one candidate.
     pub(super) choice: Option<usize>,
-    /// Whether the task of the first alternative could go on, so that another's step preempts it; and how many
+    /// `true` if the task of the first alternative could go on, so that another's step preempts it; and how many
     /// preemptions there have been.
     pub(super) preempts: bool,
     pub(super) preemptions: u32,
@@ -66,7 +66,7 @@ impl Node {
         }
     }
 
-    /// The step as others come by it, without what is to be tried.
+    /// Returns the step as others come by it, without what is to be tried.
     pub(super) fn passed(&self) -> Node {
         Node {
             task: self.task,

@@ -21,7 +21,7 @@ pub(super) struct Examined {
     last: usize,
 }
 
-/// Whether what reverses a race is seen anyway.
+/// `true` if what reverses a race is seen anyway.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Seen {
     /// That depends on what comes after it.
@@ -98,8 +98,8 @@ impl Dpor {
         self.sequences = sequences;
     }
 
-    /// Whether a race that the execution before showed, whose first step is `earlier`, has to be looked at again, because of
-    /// what follows now: `fresh` and later.
+    /// Returns `true` if a race that the execution before showed, whose first step is `earlier`, has to be looked at
+    /// again, because of what follows now: `fresh` and later.
     fn has_news(&self, trace: &Trace, race: usize, earlier: usize, steps: usize) -> bool {
         let Examined { seen, last } = self.examined[race];
         let sleeper = match seen {
@@ -115,7 +115,8 @@ impl Dpor {
         }
     }
 
-    /// Whether any step that follows now, and need not come after `earlier`, is news for who sleeps; or at all.
+    /// Returns `true` if any step that follows now, and need not come after `earlier`, is news for who sleeps; or at
+    /// all.
     #[inline(never)]
     fn has_news_for(&self, trace: &Trace, sleeper: Option<&Sleeper>, earlier: usize, steps: usize) -> bool {
         let (mut begins, mut news) = (false, false);
@@ -131,7 +132,8 @@ impl Dpor {
         news
     }
 
-    /// Whether a sequence that is to be tried before the step at `depth` begins with a step that was tried there.
+    /// Returns `true` if a sequence that is to be tried before the step at `depth` begins with a step that was tried
+    /// there.
     #[inline(always)]
     fn begins_asleep(&self, trace: &Trace, depth: usize, sequence: &Sequence) -> bool {
         let asleep = &self.sleepers[self.nodes[depth].sleepers..self.sleepers_end(depth)];
@@ -139,8 +141,8 @@ impl Dpor {
         tasks.any(|task| sequence.begins_with(trace, task))
     }
 
-    /// A sequence of steps is to be tried before the step at `depth`, unless what it leads to is seen anyway. Whether
-    /// the race that it reverses is seen, whatever comes after it.
+    /// Returns a sequence of steps is to be tried before the step at `depth`, unless what it leads to is seen anyway.
+    /// Whether the race that it reverses is seen, whatever comes after it.
     pub(super) fn insert(
         &mut self,
         trace: &Trace,
@@ -167,7 +169,7 @@ impl Dpor {
         Seen::Maybe
     }
 
-    /// The same with wakeup trees.
+    /// Returns the same with wakeup trees.
     #[inline(always)]
     fn insert_whole(
         &mut self,

@@ -106,8 +106,8 @@ impl Dpor {
         self.cut(point, false);
     }
 
-    /// Whether the path that was loaded is that of the execution: each choice of a task was made at a step of its own, which
-    /// that task took. If not, the file was of a search of something else, and nothing is claimed.
+    /// Returns `true` if the path that was loaded is that of the execution: each choice of a task was made at a step of
+    /// its own, which that task took. If not, the file was of a search of something else, and nothing is claimed.
     #[cold]
     pub(super) fn is_proved(&mut self, choices: &[Choice], trace: &Trace) -> bool {
         self.part.unproved = false;
@@ -159,7 +159,7 @@ impl SavedHand {
 }
 
 impl SavedPath {
-    /// The path of these nodes, with what there is at them.
+    /// Returns the path of these nodes, with what there is at them.
     pub(super) fn of(
         choices: &[Choice],
         nodes: &[Node],
@@ -199,7 +199,7 @@ impl SavedPath {
         }
     }
 
-    /// The path again, with all that there is at its nodes; `None` if that cannot be.
+    /// Returns the path again, with all that there is at its nodes; `None` if that cannot be.
     pub(super) fn way(&self) -> Option<Prefix> {
         let mut way = Prefix {
             choices: unpack(&self.choices)?,
@@ -216,7 +216,7 @@ impl SavedPath {
         Some(way)
     }
 
-    /// Whether values are chosen along it, or in what is to be tried.
+    /// Returns `true` if values are chosen along it, or in what is to be tried.
     fn has_values(&self, choices: &[Choice]) -> bool {
         let chosen = |choice: &Choice| choice.kind != ChoiceKind::Task;
         let in_tree = |tree: &[SavedBranch]| tree.iter().any(SavedBranch::has_values);
@@ -264,8 +264,8 @@ impl SavedNode {
     }
 }
 
-/// Whether these are the nodes of a path with these choices: each choice of a task is made at one of them, among its
-/// candidates.
+/// Returns `true` if these are the nodes of a path with these choices: each choice of a task is made at one of them,
+/// among its candidates.
 fn is_path(nodes: &[SavedNode], choices: &[Choice]) -> bool {
     let made = (0..)
         .zip(choices)

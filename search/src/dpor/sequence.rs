@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The values that a step chose, in order: mostly none.
 pub(super) type Values = SmallVec<[u32; 2]>;
 
-/// The values among these choices.
+/// Returns the values among these choices.
 pub(super) fn values(choices: &[Choice]) -> Values {
     let values = choices.iter().filter(|choice| is_value(choice));
     values.map(|choice| choice.taken).collect()
@@ -22,7 +22,7 @@ fn is_value(choice: &Choice) -> bool {
     !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue)
 }
 
-/// These choices, if there is a value among them: else no step has to be asked for its own.
+/// Returns these choices, if there is a value among them: else no step has to be asked for its own.
 pub(super) fn with_values(choices: &[Choice]) -> &[Choice] {
     if choices.iter().any(is_value) {
         choices
@@ -42,7 +42,7 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// The operation of a task that could never happen.
+    /// Returns the operation of a task that could never happen.
     fn blocked(task: u32) -> Planned {
         Planned {
             task,
@@ -60,7 +60,7 @@ impl Planned {
         }
     }
 
-    /// The step of the last execution that it is; `None` for the operation that could never happen there.
+    /// Returns the step of the last execution that it is; `None` for the operation that could never happen there.
     #[inline(always)]
     pub(super) fn step(&self) -> Option<usize> {
         (self.step != NOTHING).then_some(self.step as usize)
@@ -71,8 +71,9 @@ impl Planned {
 #[derive(Clone, Copy)]
 pub(super) struct Done {
     pub(super) task: u32,
-    /// Whether it is a step of the sequence, and does what it did in the last execution. Else it merely commutes with the
-    /// sequence, and may be another than that execution's; or it comes before the race now, and may do something else.
+    /// `true` if it is a step of the sequence, and does what it did in the last execution. Else it merely commutes with
+    /// the sequence, and may be another than that execution's; or it comes before the race now, and may do something
+    /// else.
     pub(super) matches_trace: bool,
     /// The step of the last execution that it is; else `NOTHING`, and what it would touch there, if that is known and one key.
     step: u32,
@@ -80,7 +81,7 @@ pub(super) struct Done {
 }
 
 impl Done {
-    /// A step that touches this in the last execution, if that is known and one key.
+    /// Returns a step that touches this in the last execution, if that is known and one key.
     #[inline(always)]
     pub(super) fn touching(task: u32, matches_trace: bool, key: Option<Key>) -> Done {
         Done {
@@ -116,7 +117,8 @@ pub(super) struct Sequence {
     blocked: Option<Blocked>,
     /// The step for which the race is reversed: what comes before it is another question once it is.
     reversed: Option<usize>,
-    /// Whether a step that is done makes more or fewer counts than in the last execution, where its task has other steps then.
+    /// `true` if a step that is done makes more or fewer counts than in the last execution, where its task has other
+    /// steps then.
     pub(super) counts_otherwise: bool,
     /// The step before which the sequence is to be tried.
     depth: usize,
@@ -150,8 +152,8 @@ impl Sequences {
         apart.as_ref().is_none_or(|apart| apart.holds(trace, named))
     }
 
-    /// The steps after `earlier` that need not come after it, and then `later`: with them, before `earlier`, the race is
-    /// reversed. `steps` is how many steps there are.
+    /// Returns the steps after `earlier` that need not come after it, and then `later`: with them, before `earlier`,
+    /// the race is reversed. `steps` is how many steps there are.
     pub(super) fn reversing(
         &mut self,
         trace: &Trace,
@@ -163,7 +165,7 @@ impl Sequences {
         self.and_later(trace, steps)
     }
 
-    /// The same without the steps after `later`.
+    /// Returns the same without the steps after `later`.
     #[inline(always)]
     pub(super) fn reversing_up_to(&mut self, trace: &Trace, earlier: usize, later: usize) -> &mut Sequence {
         self.begin(trace, earlier);
@@ -297,18 +299,18 @@ impl Sequence {
         self
     }
 
-    /// The steps that are left.
+    /// Returns the steps that are left.
     #[inline(always)]
     fn left(&self) -> &[Planned] {
         &self.planned[self.from..self.end]
     }
 
-    /// The task that the race is reversed for.
+    /// Returns the task that the race is reversed for.
     pub(super) fn last_task(&self) -> u32 {
         self.left().last().map_or(0, |planned| planned.task)
     }
 
-    /// Whether there is nothing left to do.
+    /// Returns `true` if there is nothing left to do.
     pub(super) fn is_empty(&self) -> bool {
         self.from == self.end
     }
@@ -331,8 +333,8 @@ impl Sequence {
         }
     }
 
-    /// The choices that the step at a place made, without that of its task. `None` for the last: it may make others once the
-    /// race is reversed.
+    /// Returns the choices that the step at a place made, without that of its task. `None` for the last: it may make
+    /// others once the race is reversed.
     #[inline(always)]
     pub(super) fn made_in<'a>(
         &self,
@@ -366,7 +368,7 @@ impl Sequence {
         }
     }
 
-    /// Whether the step at a place can come first.
+    /// Returns `true` if the step at a place can come first.
     #[inline(always)]
     pub(super) fn can_be_first(&self, trace: &Trace, place: usize) -> bool {
         place == 0 || self.comes_after_none(trace, place)
@@ -400,7 +402,7 @@ impl Sequence {
         !before.iter().any(precedes)
     }
 
-    /// The tasks whose steps can come first.
+    /// Returns the tasks whose steps can come first.
     pub(super) fn begins<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = u32> + 'a {
         (0..self.len())
             .filter(|&place| self.can_be_first(trace, place))
@@ -422,7 +424,7 @@ impl Sequence {
         }
     }
 
-    /// Whether a task begins it, by its step that is in it.
+    /// Returns `true` if a task begins it, by its step that is in it.
     pub(super) fn begins_with(&self, trace: &Trace, task: u32) -> bool {
         let place = self.left().iter().position(|planned| planned.task == task);
         place.is_some_and(|place| self.can_be_first(trace, place))
@@ -482,7 +484,7 @@ impl Sequence {
         self.done.push(Done::touching(task, matches_trace, key));
     }
 
-    /// Whether a step does what it did in the last execution.
+    /// Returns `true` if a step does what it did in the last execution.
     fn is_along(&self, step: u32) -> bool {
         step != NOTHING && self.reversed != Some(step as usize)
     }
@@ -498,7 +500,7 @@ impl Sequence {
         self.planned[first]
     }
 
-    /// How many variables tasks had come to where the sequence begins.
+    /// Returns the number of variables tasks had come to where the sequence begins.
     pub(super) fn vars_before(&self, trace: &Trace) -> u32 {
         trace.vars_before(self.depth)
     }
@@ -508,7 +510,7 @@ impl Sequence {
         only_key(trace.touches(self.depth.checked_sub(back)?))
     }
 
-    /// Whether any of the steps touches a variable with this number or a higher one.
+    /// Returns `true` if any of the steps touches a variable with this number or a higher one.
     pub(super) fn touches_from(&self, trace: &Trace, first: u32) -> bool {
         let is_such = |touch: &Touch| touch.key.var().is_some_and(|var| var >= first);
         let mut steps = self.left().iter();
@@ -550,7 +552,7 @@ impl Sequence {
         true
     }
 
-    /// The step of the last execution that a task took as its `number`-th, from 0, since the sequence begins.
+    /// Returns the step of the last execution that a task took as its `number`-th, from 0, since the sequence begins.
     fn step_of(&self, trace: &Trace, task: u32, number: usize) -> Option<usize> {
         (self.depth..trace.steps().len())
             .filter(|&step| trace.steps()[step].task == task)
@@ -569,13 +571,13 @@ impl Sequence {
             .map(|step| trace.could_touch(step))
     }
 
-    /// Whether a task's `number`-th step since the sequence begins told it nothing, whatever came before it.
+    /// Returns `true` if a task's `number`-th step since the sequence begins told it nothing, whatever came before it.
     pub(super) fn told_nothing(&self, trace: &Trace, task: u32, number: usize) -> bool {
         self.step_of(trace, task, number)
             .is_some_and(|step| trace.is_store(step))
     }
 
-    /// The last step of the last execution in it, but for the one that the race is reversed for.
+    /// Returns the last step of the last execution in it, but for the one that the race is reversed for.
     pub(super) fn last_step(&self) -> usize {
         let mut others = self.left().iter().rev().filter_map(Planned::step);
         others.find(|&step| self.reversed != Some(step)).unwrap_or(0)
@@ -586,7 +588,7 @@ impl Sequence {
         self.end - self.from
     }
 
-    /// The place of the next step of a task, if that was taken in the last execution.
+    /// Returns the place of the next step of a task, if that was taken in the last execution.
     pub(super) fn place_of_step(&self, task: u32) -> Option<usize> {
         let place = self.left().iter().position(|planned| planned.task == task)?;
         self.left()[place].step().map(|_| place)

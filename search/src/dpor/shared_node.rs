@@ -56,9 +56,9 @@ pub(super) struct Branches {
     taken: Vec<Taken>,
     /// What is to be tried after those, in order.
     pending: Tree,
-    /// Whether some of what was to be tried could not be.
+    /// `true` if some of what was to be tried could not be.
     lost: bool,
-    /// Whether the place is among those that hands without work look through.
+    /// `true` if the place is among those that hands without work look through.
     listed: bool,
 }
 
@@ -79,7 +79,7 @@ impl Branches {
         }
     }
 
-    /// Whether a task was tried, or is to be.
+    /// Returns `true` if a task was tried, or is to be.
     pub(super) fn has(&self, task: u32) -> bool {
         self.taken.iter().any(|taken| taken.task == task) || self.pending.begins_with(task)
     }
@@ -118,7 +118,7 @@ pub(super) struct Branch {
     pub(super) line: PlannedNodes,
     /// The branches that were taken before.
     pub(super) sleepers: Vec<Sleeper>,
-    /// Whether all who sleep at the place overslept.
+    /// `true` if all who sleep at the place overslept.
     pub(super) overslept: bool,
 }
 
@@ -151,7 +151,7 @@ fn line(mut tree: Tree) -> PlannedNodes {
 }
 
 impl SharedNode {
-    /// A step of a way, of which a hand explores the branch of the task that takes it there.
+    /// Returns a step of a way, of which a hand explores the branch of the task that takes it there.
     pub(super) fn new(way: Arc<Prefix>, depth: usize, touches: Touches, pending: Tree) -> SharedNode {
         let first = Taken {
             task: way.nodes[depth].task,
@@ -263,26 +263,26 @@ impl SharedNode {
         self.lock().add_leaf(task, touches);
     }
 
-    /// Whether a hand without work could take something. What sleeps in it has to be known.
+    /// Returns `true` if a hand without work could take something. What sleeps in it has to be known.
     pub(super) fn is_ready(&self) -> bool {
         let branches = self.lock();
         self.way().is_some() && branches.last_is_known() && !branches.pending.is_empty()
     }
 
-    /// Whether there is something to try for whoever can come there, and the place is not listed.
+    /// Returns `true` if there is something to try for whoever can come there, and the place is not listed.
     pub(super) fn is_unlisted(&self) -> bool {
         let branches = self.lock();
         self.way().is_some() && !branches.listed && !branches.pending.is_empty()
     }
 
-    /// The place is listed from now on, or not any more if there is nothing to try. Whether it is.
+    /// Returns the place is listed from now on, or not any more if there is nothing to try. Whether it is.
     pub(super) fn list(&self) -> bool {
         let mut branches = self.lock();
         branches.listed = !branches.pending.is_empty();
         branches.listed
     }
 
-    /// The places below that it alone knows of, maybe.
+    /// Returns the places below that it alone knows of, maybe.
     fn take_below(&mut self) -> Vec<Arc<SharedNode>> {
         let branches = self.branches.get_mut().unwrap_or_else(PoisonError::into_inner);
         let below = branches.taken.iter_mut().filter_map(|taken| taken.below.take());
@@ -314,7 +314,7 @@ struct SavedTaken {
 }
 
 impl SharedNode {
-    /// The place, to be saved, where ways and places have these numbers.
+    /// Returns the place, to be saved, where ways and places have these numbers.
     pub(super) fn saved(
         &self,
         mut number_of_way: impl FnMut(&Arc<Prefix>) -> usize,
@@ -335,7 +335,7 @@ impl SharedNode {
         }
     }
 
-    /// The place that was saved, by these ways and places of numbers; `None` if that cannot be.
+    /// Returns the place that was saved, by these ways and places of numbers; `None` if that cannot be.
     pub(super) fn restored(
         saved: &SavedPlace,
         ways: &[Arc<Prefix>],
@@ -379,8 +379,8 @@ impl SharedNode {
         })
     }
 
-    /// Whether the place is this step of the way, as far as it matters to who goes on from it: the same candidates, at the
-    /// same choice.
+    /// Returns `true` if the place is this step of the way, as far as it matters to who goes on from it: the same
+    /// candidates, at the same choice.
     pub(super) fn is_on(&self, way: &Prefix, step: usize) -> bool {
         let (Some((own, depth)), Some(there)) = (self.way(), way.nodes.get(step)) else {
             return false;
@@ -393,7 +393,7 @@ impl SharedNode {
         *depth == step && here.choice == there.choice && tasks(own, here) == tasks(way, there)
     }
 
-    /// Whether so many branches were taken, and one more.
+    /// Returns `true` if so many branches were taken, and one more.
     pub(super) fn has_branch(&self, number: usize) -> bool {
         number < self.lock().taken.len()
     }

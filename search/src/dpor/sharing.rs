@@ -30,22 +30,22 @@ pub(super) struct Sharing {
     places: SharedPath,
     /// The next steps of the sequence that the running execution follows from the last place: their tasks and places.
     line: PlannedNodes,
-    /// How many choices lead to and from the last of them: those are not the hand's own to change.
+    /// The number of choices lead to and from the last of them: those are not the hand's own to change.
     pub(super) fixed: usize,
-    /// Whether it is known what the step from there touches.
+    /// `true` if it is known what the step from there touches.
     told: bool,
-    /// Whether there is work at hand.
+    /// `true` if there is work at hand.
     pub(super) busy: bool,
     /// `true` if it counts as waiting, though it does other work or has not begun.
     idle: bool,
-    /// Whether nothing of it is given away.
+    /// `true` if nothing of it is given away.
     pub(super) keeps: bool,
-    /// Whether the path is from a file or another hand, and no execution along it was seen to be over.
+    /// `true` if the path is from a file or another hand, and no execution along it was seen to be over.
     pub(super) unproved: bool,
 }
 
 impl Sharing {
-    /// A hand of these, with nothing at hand.
+    /// Returns a hand of these, with nothing at hand.
     fn of(crew: Arc<Crew>, number: usize) -> Sharing {
         Sharing {
             crew: Some(crew),
@@ -61,7 +61,7 @@ impl Sharing {
         }
     }
 
-    /// The only hand of a search that several shared, and that goes on.
+    /// Returns the only hand of a search that several shared, and that goes on.
     pub(super) fn going_on(crew: Crew) -> Sharing {
         Sharing::of(Arc::new(crew), 0)
     }
@@ -84,7 +84,7 @@ impl Sharing {
         part
     }
 
-    /// The hand rests; if it has work at hand, `hand` says which. What it has to do with others goes with that.
+    /// Returns the hand rests; if it has work at hand, `hand` says which. What it has to do with others goes with that.
     pub(super) fn rest(&self, hand: impl FnOnce() -> SavedHand) {
         let Some(crew) = &self.crew else {
             return;
@@ -98,12 +98,12 @@ impl Sharing {
         crew.rest(self.number, left);
     }
 
-    /// The others, if there are any.
+    /// Returns the others, if there are any.
     pub(super) fn crew(&self) -> Option<&Crew> {
         self.crew.as_deref()
     }
 
-    /// Whether there are others.
+    /// Returns `true` if there are others.
     pub(super) fn is_shared(&self) -> bool {
         self.crew.is_some()
     }
@@ -123,8 +123,8 @@ impl Sharing {
         }
     }
 
-    /// A sequence is to be tried at a place of the path, unless what it leads to is come to by a branch taken later.
-    /// Whether that cannot be relied on, as with [`Tree::insert`].
+    /// Returns a sequence is to be tried at a place of the path, unless what it leads to is come to by a branch taken
+    /// later. Whether that cannot be relied on, as with [`Tree::insert`].
     #[cold]
     pub(super) fn insert(
         &self,
@@ -172,12 +172,12 @@ impl Sharing {
         crew.list(open.collect::<Vec<_>>());
     }
 
-    /// Whether there are others, and nothing is at hand.
+    /// Returns `true` if there are others, and nothing is at hand.
     pub(super) fn is_idle(&self) -> bool {
         self.crew.is_some() && !self.busy
     }
 
-    /// Whether another hand waits and nothing is there for it.
+    /// Returns `true` if another hand waits and nothing is there for it.
     #[inline]
     pub(super) fn has_idle_workers(&self) -> bool {
         self.crew.as_ref().is_some_and(|crew| crew.has_idle_workers())
@@ -227,14 +227,14 @@ impl Drop for Sharing {
     }
 }
 
-/// How many choices there are before the first of a value with one still to be tried.
+/// Returns the number of choices before the first of a value with one still to be tried.
 fn settled(choices: &[Choice]) -> usize {
     let open = |choice: &Choice| choice.kind != ChoiceKind::Task && choice.taken + 1 < choice.alternatives;
     choices.iter().position(open).unwrap_or(choices.len())
 }
 
 impl Dpor {
-    /// The part of another hand on the search, which begins with nothing.
+    /// Returns the part of another hand on the search, which begins with nothing.
     pub(super) fn fork_part(&mut self) -> Sharing {
         if !self.begun && !self.is_over {
             self.begin();
@@ -315,7 +315,7 @@ impl Dpor {
         self.part.list_from(from);
     }
 
-    /// The path down to a step, for others.
+    /// Returns the path down to a step, for others.
     fn way_to(&self, last: usize, plan: &Plan) -> Arc<Prefix> {
         let decided = self.nodes[..=last].iter().rev().find_map(|node| node.choice);
         let choices = decided.map_or(0, |choice| choice + 1);
@@ -357,14 +357,15 @@ impl Dpor {
         self.part.list_from(from);
     }
 
-    /// How many choices lead to and from the last place.
+    /// Returns the number of choices lead to and from the last place.
     fn fixed(&self) -> usize {
         let passed = &self.nodes[..self.part.places.len()];
         let decided = passed.iter().rev().find_map(|node| node.choice);
         decided.map_or(0, |choice| choice + 1)
     }
 
-    /// All below the last place is done. Turns to what is left to try at the places of the path, or else at others'.
+    /// Returns all below the last place is done. Turns to what is left to try at the places of the path, or else at
+    /// others'.
     #[cold]
     pub(super) fn turn(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         self.tell(trace);

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 /// What a step touches: mostly one variable.
 pub(super) type Touches = SmallVec<[Touch; 2]>;
 
-/// The same touches. Mostly it is one, and no call; and never touch by touch, as a clone would be.
+/// Returns the same touches. Mostly it is one, and no call; and never touch by touch, as a clone would be.
 #[inline(always)]
 pub(super) fn as_touches(touches: &[Touch]) -> Touches {
     match touches {
@@ -20,10 +20,11 @@ pub(super) fn as_touches(touches: &[Touch]) -> Touches {
 pub(super) struct Sleeper {
     pub(super) task: u32,
     pub(super) touches: Touches,
-    /// Whether a round of a loop in vain has to do with it: the step tried belonged to one, or would have been woken by one.
+    /// `true` if a round of a loop in vain has to do with it: the step tried belonged to one, or would have been woken
+    /// by one.
     pub(super) across_elided: bool,
-    /// Whether it still slept where nothing particular was to be tried any more, or where some of that was lost: what it leads
-    /// to is not all planned.
+    /// `true` if it still slept where nothing particular was to be tried any more, or where some of that was lost: what
+    /// it leads to is not all planned.
     pub(super) overslept: bool,
 }
 

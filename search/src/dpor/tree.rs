@@ -26,7 +26,7 @@ struct Branch {
 /// By how many names beside its own a step is known that touches a variable which came into use late.
 const OTHERS: usize = 3;
 
-/// Whether a branch begins something that leads to the same as a sequence.
+/// `true` if a branch begins something that leads to the same as a sequence.
 pub(super) enum Leads {
     /// It does not.
     Elsewhere,
@@ -134,7 +134,7 @@ impl Branch {
         self.more.as_ref().map_or(&[], |more| &more.values)
     }
 
-    /// Whether it chose these values. (As slices they would be compared by a call: for nothing, mostly.)
+    /// Returns `true` if it chose these values. (As slices they would be compared by a call: for nothing, mostly.)
     #[inline(always)]
     fn chose(&self, values: &[u32]) -> bool {
         self.values().len() == values.len() && self.values().iter().eq(values)
@@ -148,12 +148,12 @@ impl Branch {
         }
     }
 
-    /// Whether nothing particular is to be tried after it.
+    /// Returns `true` if nothing particular is to be tried after it.
     fn is_last(&self) -> bool {
         self.size == 1
     }
 
-    /// Whether anything is to be tried after it, with any values.
+    /// Returns `true` if anything is to be tried after it, with any values.
     fn is_any(&self) -> bool {
         self.is_last() && self.values().is_empty()
     }
@@ -184,17 +184,17 @@ impl Clone for Tree {
 }
 
 impl Tree {
-    /// The tasks whose step may come first, in order; one may come several times.
+    /// Returns the tasks whose step may come first, in order; one may come several times.
     pub(super) fn first_tasks(&self) -> impl Iterator<Item = u32> {
         self.first().map(|at| self.branches[at].task)
     }
 
-    /// Whether this task is to be tried first.
+    /// Returns `true` if this task is to be tried first.
     pub(super) fn begins_with(&self, task: u32) -> bool {
         self.first_tasks().any(|first| first == task)
     }
 
-    /// The places of the branches that may come first.
+    /// Returns the places of the branches that may come first.
     fn first(&self) -> impl Iterator<Item = usize> {
         let from = |at: usize| (at < self.branches.len()).then_some(at);
         std::iter::successors(from(self.gone), move |&at| {
@@ -202,18 +202,19 @@ impl Tree {
         })
     }
 
-    /// Whether nothing is to be tried.
+    /// Returns `true` if nothing is to be tried.
     pub(super) fn is_empty(&self) -> bool {
         self.gone == self.branches.len()
     }
 
-    /// Whether there is more to it than one step after which anything is to be tried: that step's being taken leaves nothing.
+    /// Returns `true` if there is more to it than one step after which anything is to be tried: that step's being taken
+    /// leaves nothing.
     #[inline(always)]
     pub(super) fn goes_on(&self) -> bool {
         self.branches.len() > self.gone + 1
     }
 
-    /// The steps that may come first, with nothing to be tried after them.
+    /// Returns the steps that may come first, with nothing to be tried after them.
     pub(super) fn first_steps(&self) -> Tree {
         let step = |at: usize| {
             let first = &self.branches[at];
@@ -239,7 +240,7 @@ impl Tree {
         leads
     }
 
-    /// The steps of these tasks are to be tried, one after the other.
+    /// Returns the steps of these tasks are to be tried, one after the other.
     pub(super) fn line(tasks: &[u32]) -> Tree {
         let step = |(at, &task): (usize, &u32)| Branch::new(task, (tasks.len() - at) as u32, &[], &[]);
         Tree {
@@ -470,14 +471,14 @@ pub(super) struct SavedBranch {
 }
 
 impl SavedBranch {
-    /// Whether its step chose values.
+    /// Returns `true` if its step chose values.
     pub(super) fn has_values(&self) -> bool {
         !self.values.is_empty()
     }
 }
 
 impl Tree {
-    /// The tree, to be saved.
+    /// Returns the tree, to be saved.
     pub(super) fn saved(&self) -> Vec<SavedBranch> {
         let saved = self.branches[self.gone..].iter().map(|branch| SavedBranch {
             task: branch.task,
@@ -489,7 +490,7 @@ impl Tree {
         saved.collect()
     }
 
-    /// The tree that was saved; `None` if that is none.
+    /// Returns the tree that was saved; `None` if that is none.
     pub(super) fn restored(saved: &[SavedBranch]) -> Option<Tree> {
         // Where the branches end that the next one is within.
         let mut ends = vec![saved.len()];
@@ -542,7 +543,7 @@ impl Branch {
         Leads::Along
     }
 
-    /// Whether it is another step than the one at a place of the sequence: with other values.
+    /// Returns `true` if it is another step than the one at a place of the sequence: with other values.
     #[inline(always)]
     fn is_other(&self, trace: &Trace, choices: &[Choice], sequence: &Sequence, place: usize) -> bool {
         let is_other = |made: &[Choice]| match made {
@@ -552,7 +553,7 @@ impl Branch {
         !self.is_any() && sequence.made_in(trace, choices, place).is_some_and(is_other)
     }
 
-    /// Whether it chose other values than are among these choices.
+    /// Returns `true` if it chose other values than are among these choices.
     #[cold]
     fn chose_other(&self, made: &[Choice]) -> bool {
         !self.chose(&values(made))
@@ -609,14 +610,14 @@ impl Branch {
     }
 }
 
-/// How many counts a step makes.
+/// Returns the number of counts a step makes.
 #[inline(always)]
 pub(super) fn counts(touches: &[Touch]) -> usize {
     let is_count = |touch: &&Touch| touch.class == Class::Add;
     touches.iter().filter(is_count).count()
 }
 
-/// The key of what is touched, if that is one.
+/// Returns the key of what is touched, if that is one.
 #[inline(always)]
 pub(super) fn only_key(touches: &[Touch]) -> Option<Key> {
     match touches {

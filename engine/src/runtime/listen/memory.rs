@@ -29,7 +29,7 @@ pub struct DataAccess {
     pub address: usize,
     /// The number of bytes.
     pub size: usize,
-    /// Whether it reads or writes.
+    /// `true` if it reads or writes.
     pub does: Does,
     /// Where in the source it was made.
     pub site: Site,
@@ -66,7 +66,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// The variable of a cell or an atomic; and once more if that is an atomic's.
+    /// Returns the variable of a cell or an atomic; and once more if that is an atomic's.
     #[inline(always)]
     fn var(self) -> Option<(u32, SyncVar)> {
         match self {
@@ -89,7 +89,7 @@ struct Piece {
 }
 
 impl Runtime {
-    /// The piece of an access by address that begins at `address`, and ends before `end`.
+    /// Returns the piece of an access by address that begins at `address`, and ends before `end`.
     fn piece(&self, record: &Record, address: usize, end: usize) -> Piece {
         if let Some(block) = self.blocks.heap_at(address) {
             let at = self.blocks.get(block);
@@ -161,12 +161,12 @@ impl Runtime {
         }
     }
 
-    /// Whether anything is to be done where plain memory is accessed.
+    /// Returns `true` if anything is to be done where plain memory is accessed.
     pub(in super::super) fn watches_memory(&self) -> bool {
         self.listening.intersects(MEMORY) || self.data_points.is_some()
     }
 
-    /// The variable of memory that is accessed as a visible operation.
+    /// Returns the variable of memory that is accessed as a visible operation.
     fn var_of_memory(&mut self, memory: Memory) -> u32 {
         if let Memory::Var(var) = memory {
             return var;
@@ -190,8 +190,8 @@ impl Runtime {
         }
     }
 
-    /// Whether the next thing that monitors are to be told of is such an access, and what they were told of it in the execution
-    /// before tells them again.
+    /// Returns `true` if the next thing that monitors are to be told of is such an access, and what they were told of
+    /// it in the execution before tells them again.
     #[inline(always)]
     fn is_as_before(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> bool {
         if !self.may_be_as_before() {
@@ -226,7 +226,7 @@ impl Runtime {
         self.tell_piece(access, piece, made);
     }
 
-    /// The last event of the current task.
+    /// Returns the last event of the current task.
     #[inline(always)]
     fn last_of_current(&self) -> EventId {
         EventId {
@@ -269,13 +269,13 @@ impl Runtime {
 }
 
 impl Engine {
-    /// Whether somebody wants to hear of memory.
+    /// Returns `true` if somebody wants to hear of memory.
     #[inline]
     fn hears_of_memory(self) -> bool {
         self.rt().watches_memory && !self.in_teardown()
     }
 
-    /// Whether somebody wants to hear of blocks.
+    /// Returns `true` if somebody wants to hear of blocks.
     pub fn hears_of_blocks(self) -> bool {
         self.rt().listening.intersects(Interests::ALLOCATIONS) && !self.in_teardown()
     }
@@ -318,7 +318,7 @@ impl Engine {
         }
     }
 
-    /// The pieces of memory that an access touches.
+    /// Returns the pieces of memory that an access touches.
     fn pieces(self, access: &DataAccess) -> Pieces {
         let rt = self.rt();
         let mut pieces = Pieces::new();

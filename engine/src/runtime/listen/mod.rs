@@ -142,7 +142,7 @@ impl Listeners {
         self.record().clear();
     }
 
-    /// The source place of that number.
+    /// Returns the source place of that number.
     pub(super) fn site(&self, site: sdk::SiteId) -> Option<Site> {
         self.record.as_ref()?.site(site)
     }
@@ -165,7 +165,7 @@ impl Listeners {
         }
     }
 
-    /// Whether there is any monitor, or anybody who looks.
+    /// Returns `true` if there is any monitor, or anybody who looks.
     pub fn any(&self) -> bool {
         self.monitors.is_some() || self.glancing.is_some()
     }
@@ -389,7 +389,7 @@ impl Runtime {
     }
 }
 
-/// The finding that a monitor panicked.
+/// Returns the finding that a monitor panicked.
 fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
     let message = format!(
         "the monitor `{monitor}` panicked in {callback} {panic}; it is told nothing more, so what it looks for may be missed"

@@ -40,7 +40,7 @@ impl Pointers {
         self.copies.clear();
     }
 
-    /// Whether no other pointer can be watched before these are looked at.
+    /// Returns `true` if no other pointer can be watched before these are looked at.
     pub(super) fn are_full(&self) -> bool {
         self.given.len() >= OUT_MAX
     }
@@ -128,7 +128,7 @@ pub(in super::super) mod probe {
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub(in crate::runtime) const GONE: usize = 2;
 
-    /// Whether the memory at this address holds other bytes than these; `false` if it is gone.
+    /// Returns `true` if the memory at this address holds other bytes than these; `false` if it is gone.
     pub(super) fn differs(address: usize, copy: &[MaybeUninit<u8>]) -> bool {
         // SAFETY: the copy has so many bytes. The memory at the address may be gone: then the handler of signals, which
         // is in place while an exploration runs, lets the function return `GONE`.
@@ -200,7 +200,7 @@ pub(in super::super) mod probe {
         usize::from((0..len).any(differs))
     }
 
-    /// Whether a fault at this instruction is one of the comparison's.
+    /// Returns `true` if a fault at this instruction is one of the comparison's.
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub(in crate::runtime) fn is_at(instruction: usize) -> bool {
         // No more bytes than the instructions above take, and as many as there are to the last that reads.

@@ -84,7 +84,7 @@ pub(super) struct Record {
     blocks: Vec<Numbered>,
     pieces: HashMap<usize, Location>,
     memories: Vec<Named>,
-    /// How many pieces without a name each task accessed first.
+    /// The number of pieces without a name each task accessed first.
     granules: HashMap<u32, u32>,
     /// Variables of cells and atomics, by address; no two overlap. Those of earlier executions stay, for in most
     /// executions everything is where it was in the one before.
@@ -121,7 +121,7 @@ impl Sets {
         self.is_noted
     }
 
-    /// The room for those of the step that comes next.
+    /// Returns the room for those of the step that comes next.
     pub(super) fn next(&mut self) -> &mut [TaskSet; 2] {
         if self.taken == self.list.len() {
             self.list.push(Default::default());
@@ -161,24 +161,24 @@ impl Record {
         self.sets.clear();
     }
 
-    /// The number of the execution that runs, from 1.
+    /// Returns the number of the execution that runs, from 1.
     #[inline]
     fn execution(&self) -> u64 {
         self.executions + 1
     }
 
-    /// The number of a source place.
+    /// Returns the number of a source place.
     #[inline]
     pub(super) fn site_id(&mut self, site: Site) -> SiteId {
         self.sites.number(site)
     }
 
-    /// The source place of that number.
+    /// Returns the source place of that number.
     pub(super) fn site(&self, site: SiteId) -> Option<Site> {
         self.sites.get(site)
     }
 
-    /// The number of a piece of memory, which this task accesses.
+    /// Returns the number of a piece of memory, which this task accesses.
     #[inline(always)]
     pub(super) fn location(&mut self, memory: Memory, user: u32) -> Location {
         let known = match memory {
@@ -226,7 +226,7 @@ impl Record {
         entry(&mut self.vars, var)
     }
 
-    /// The piece of memory of that number.
+    /// Returns the piece of memory of that number.
     pub(super) fn memory(&self, location: Location) -> Option<Named> {
         self.memories.get(location.index()).copied()
     }
@@ -288,7 +288,7 @@ impl Record {
         (known.placed_in == self.execution()).then_some((known.address, known.size))
     }
 
-    /// A cell or an atomic is not where it was. Whether it was known to be anywhere.
+    /// Returns a cell or an atomic is not where it was. Whether it was known to be anywhere.
     pub(super) fn take_away(&mut self, var: u32) -> bool {
         let execution = self.execution();
         let known = self.var(var);
@@ -307,7 +307,7 @@ impl Record {
         })
     }
 
-    /// The cell or atomic in which an address lies, and where that begins.
+    /// Returns the cell or atomic in which an address lies, and where that begins.
     pub(super) fn place_at(&self, address: usize) -> Option<(usize, Place)> {
         let (&start, &var) = self.places.range(..=address).next_back()?;
         let place = self.place(var)?;
@@ -382,7 +382,7 @@ impl Record {
         self.accesses.end();
     }
 
-    /// The order of all that.
+    /// Returns the order of all that.
     pub(super) fn order(&mut self) -> &HappensBefore {
         for access in &self.accesses.as_slice()[self.order.len()..] {
             self.order.add(access);
@@ -401,7 +401,7 @@ impl Record {
     }
 }
 
-/// The entry of that number, which is made if there is none.
+/// Returns the entry of that number, which is made if there is none.
 #[inline(always)]
 fn entry<T: Clone + Default>(list: &mut Vec<T>, number: u32) -> &mut T {
     let at = number as usize;

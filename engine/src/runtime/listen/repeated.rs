@@ -9,7 +9,7 @@ pub(super) struct Repeated<T> {
     used: usize,
     /// No more entries than this are as in the execution before.
     same: usize,
-    /// Whether the execution is over, and `entries` are all that it did.
+    /// `true` if the execution is over, and `entries` are all that it did.
     is_over: bool,
     is_whole: bool,
 }

@@ -28,7 +28,7 @@ impl Default for Recent {
 }
 
 impl SiteNumbers {
-    /// The number of a place.
+    /// Returns the number of a place.
     #[inline]
     pub(super) fn number(&mut self, site: Site) -> SiteId {
         let address = std::ptr::from_ref(site).addr();
@@ -52,7 +52,7 @@ impl SiteNumbers {
         number
     }
 
-    /// The place of a number.
+    /// Returns the place of a number.
     pub(super) fn get(&self, number: SiteId) -> Option<Site> {
         self.list.get(number.0 as usize).copied()
     }

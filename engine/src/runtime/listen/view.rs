@@ -79,7 +79,7 @@ impl Host for View<'_> {
 }
 
 impl Runtime {
-    /// Whether a task has been created and has not ended.
+    /// Returns `true` if a task has been created and has not ended.
     pub(super) fn is_present(&self, task: u32) -> bool {
         self.tasks[task as usize].status != Status::Ended
     }

@@ -29,7 +29,7 @@ pub(in super::super) struct Coroutine {
 }
 
 impl Coroutine {
-    /// A coroutine that runs `entry` once it is entered.
+    /// Returns a coroutine that runs `entry` once it is entered.
     pub(in super::super) fn new(stack: DefaultStack, entry: Entry) -> std::io::Result<Coroutine> {
         let mut new = Coroutine {
             coroutine: None,
@@ -111,7 +111,7 @@ impl Coroutine {
         unsafe { (*(*from).yielder).suspend(()) }
     }
 
-    /// Whether this address is on the stack or on its guard page.
+    /// Returns `true` if this address is on the stack or on its guard page.
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) fn holds(&self, address: usize) -> bool {
         self.coroutine

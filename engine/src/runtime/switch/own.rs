@@ -37,7 +37,7 @@ pub(in super::super) struct Coroutine {
 const FRAME: usize = 4;
 
 impl Coroutine {
-    /// A coroutine that runs `entry` once it is entered or switched to.
+    /// Returns a coroutine that runs `entry` once it is entered or switched to.
     #[allow(clippy::unnecessary_wraps, reason = "the other way of switching can fail")]
     pub(in super::super) fn new(stack: DefaultStack, entry: Entry) -> std::io::Result<Coroutine> {
         let mut coroutine = Coroutine {
@@ -62,7 +62,7 @@ impl Coroutine {
         Ok(())
     }
 
-    /// The address at which the stack begins: it grows downwards.
+    /// Returns the address at which the stack begins: it grows downwards.
     fn top(&self) -> usize {
         self.stack.as_ref().map_or(0, |stack| stack.base().get())
     }
@@ -114,7 +114,7 @@ impl Coroutine {
         unsafe { swap(&raw mut (*from).stack_pointer, (*worker_context).stack_pointer) }
     }
 
-    /// Whether this address is on the stack or on its guard page.
+    /// Returns `true` if this address is on the stack or on its guard page.
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) fn holds(&self, address: usize) -> bool {
         self.stack

@@ -98,7 +98,7 @@ impl Pulse {
         }
     }
 
-    /// The thread that is not controlled and used objects of the execution, if one did.
+    /// Returns the thread that is not controlled and used objects of the execution, if one did.
     #[inline]
     pub(super) fn toucher(&self) -> Option<String> {
         if !self.is_touched.load(Relaxed) {
@@ -156,7 +156,7 @@ impl Watched {
         Watched(pulse)
     }
 
-    /// Its signs of life.
+    /// Returns its signs of life.
     #[inline]
     pub(super) fn pulse(&self) -> &Pulse {
         &self.0
@@ -212,10 +212,10 @@ mod watcher {
     /// Looks without a new execution before a worker is asked how far it is.
     const LOOKS_UNASKED: u32 = 4;
 
-    /// How often the stack of a task is looked at that hangs: in a loop, what all have in common is the loop.
+    /// The number of times the stack of a task is looked at that hangs: in a loop, what all have in common is the loop.
     const SAMPLES: usize = 8;
 
-    /// How often a task is tried to be ended that uses the allocator each time.
+    /// The number of times a task is tried to be ended that uses the allocator each time.
     const TRIES: usize = 500;
 
     /// A worker, as it was at the last look.

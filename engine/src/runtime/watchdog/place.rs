@@ -80,7 +80,7 @@ const OTHERS: &[&str] = &[
     "intermezzo_lookalikes::",
 ];
 
-/// The path of the type that a function is of, or of its trait if the type is any; else its own.
+/// Returns the path of the type that a function is of, or of its trait if the type is any; else its own.
 fn owner(name: &str) -> &str {
     let Some(implemented) = name.strip_prefix('<') else {
         return name;
@@ -92,7 +92,7 @@ fn owner(name: &str) -> &str {
     owner.trim_start_matches(['&', '*', '[', '('])
 }
 
-/// The functions of a stack, outermost first.
+/// Returns the functions of a stack, outermost first.
 fn resolve(stack: &[usize]) -> Vec<Frame> {
     let mut frames = Vec::new();
     for (at, &address) in stack.iter().enumerate() {
@@ -112,12 +112,12 @@ fn resolve(stack: &[usize]) -> Vec<Frame> {
     frames
 }
 
-/// A function's name without closures: those have numbers, which say nothing.
+/// Returns a function's name without closures: those have numbers, which say nothing.
 fn plain(name: &str) -> String {
     name.replace("::{{closure}}", "").replace("::{closure#0}", "")
 }
 
-/// A path as `cargo` would show it, from the root of its workspace.
+/// Returns a path as `cargo` would show it, from the root of its workspace.
 fn shown(file: &Path) -> &Path {
     let root = |directory: &&Path| directory.join("Cargo.lock").exists();
     let stripped = file

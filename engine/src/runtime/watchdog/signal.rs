@@ -178,7 +178,7 @@ fn find_allocator() {
     ALLOCATOR[1].store(found.range.1, Relaxed);
 }
 
-/// The kernel's number of this thread.
+/// Returns the kernel's number of this thread.
 pub(in super::super) fn thread_id() -> i32 {
     thread_local! {
         // SAFETY: a plain call.

@@ -32,7 +32,7 @@ pub(super) fn state(thread: i32) -> State {
     }
 }
 
-/// The number of threads of the process.
+/// Returns the number of threads of the process.
 pub(super) fn count() -> usize {
     // Each is a directory in there, and so has a link to it; two more are its own.
     fs::metadata("/proc/self/task").map_or(0, |tasks| tasks.nlink().saturating_sub(2) as usize)

@@ -99,7 +99,7 @@ impl Trace {
         left.any(|&(at, key)| at as usize == step && gives_up(key))
     }
 
-    /// Returns the footprint that [`with_possible_footprint`](Self::with_might_touch) passes on.
+    /// Returns the footprint that [`with_possible_footprint`](Self::with_possible_footprint) passes on.
     #[inline(never)]
     pub fn possible_footprint(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let mut touches = SmallVec::from_slice(self.touches(step));

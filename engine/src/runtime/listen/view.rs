@@ -10,7 +10,7 @@ use intermezzo_sdk::{EventId, Host, Location, Report, SiteId, SyncVar, SyncVarAc
 pub(super) struct View<'a> {
     pub(super) rt: &'a Runtime,
     pub(super) record: &'a mut Record,
-    /// What the monitor reports.
+    /// The reports of the monitor.
     pub(super) reports: &'a mut Vec<Report>,
 }
 

@@ -32,13 +32,13 @@ pub struct FindingDeed {
 pub struct BreakpointFigures {
     /// The breakpoint, by name; one between places in the source is called as it is written.
     pub name: String,
-    /// How often a task came to one of its places, its local predicate holding.
+    /// The number of times a task came to one of its places, its local predicate holding.
     pub visits: u64,
     /// Of those, the ones that were skipped, or came when it had been hit as often as it may be.
     pub skipped: u64,
-    /// How often tasks met there.
+    /// The number of times tasks met there.
     pub hits: u64,
-    /// How often a task waited until no other task could continue.
+    /// The number of times a task waited until no other task could continue.
     pub timeouts: u64,
     /// The hits after which the second task continued before the first was done, because no other task could.
     pub unordered: u64,

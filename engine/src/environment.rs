@@ -24,9 +24,9 @@ pub struct Environment {
     pub weak_failures: u32,
     /// Failures of a `try_lock` of a lock that is free. Default 0: std's own never does this.
     pub try_lock_failures: u32,
-    /// Whether `notify_one` may wake any waiter, or only the one that came first. Default true.
+    /// `true` if `notify_one` may wake any waiter, or only the one that came first. Default true.
     pub notify_any: bool,
-    /// Whether reference counts of `Arc` are schedule points where another task could see them.
+    /// `true` if reference counts of `Arc` are schedule points where another task could see them.
     /// Default true.
     pub arc_counts: bool,
     /// Seed of the random numbers that the test itself draws. Default 0.

@@ -10,7 +10,7 @@ const FILE_BYTES_MAX: u64 = 256 << 20;
 /// Longest quotation of foreign text in a message, in characters: a line's worth.
 const QUOTED_CHARS_MAX: usize = 80;
 
-/// The file's bytes.
+/// Returns the file's bytes.
 ///
 /// # Errors
 /// It cannot be read, or has more than 256 MiB.

@@ -41,7 +41,7 @@ impl Wanted {
         }
     }
 
-    /// The name of the monitor that this takes away, if it takes one away.
+    /// Returns the name of the monitor that this takes away, if it takes one away.
     fn taken_away(&self) -> Option<&str> {
         self.name.strip_prefix('-').map(str::trim)
     }
@@ -87,7 +87,7 @@ impl Wanted {
         Ok(on)
     }
 
-    /// This list, and the monitors of the other that it does not name: what the other takes away stays.
+    /// Returns this list, and the monitors of the other that it does not name: what the other takes away stays.
     pub fn and_others(list: &[Wanted], others: &[Wanted]) -> Vec<Wanted> {
         let is_new = |other: &&Wanted| {
             let is_added = other.name != NONE && other.taken_away().is_none();
@@ -129,7 +129,7 @@ impl Wanted {
         Ok(all)
     }
 
-    /// A list as it is read.
+    /// Returns a list as it is read.
     pub fn list(all: &[Wanted]) -> String {
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();
         names.join(";")

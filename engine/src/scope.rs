@@ -34,36 +34,36 @@ impl Scope {
         entries.map(Pattern::parse).collect::<Result<_, _>>().map(Scope)
     }
 
-    /// Whether it holds nothing.
+    /// Returns `true` if it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The entry that a source file is in, by its number.
+    /// Returns the entry that a source file is in, by its number.
     pub(crate) fn entry_of_file(&self, file: &str) -> Option<usize> {
         let path: Vec<&str> = file.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
         self.0.iter().position(|pattern| pattern.holds_file(&path))
     }
 
-    /// The entry that a variable is in, by its number.
+    /// Returns the entry that a variable is in, by its number.
     pub(crate) fn entry_of_variable(&self, name: &str) -> Option<usize> {
         let is = |pattern: &Pattern| matches!(pattern, Pattern::Variable(variable) if variable == name);
         self.0.iter().position(is)
     }
 
-    /// Whether any entry is a variable.
+    /// Returns `true` if any entry is a variable.
     pub(crate) fn names_variables(&self) -> bool {
         self.0
             .iter()
             .any(|pattern| matches!(pattern, Pattern::Variable(_)))
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// An entry in words.
+    /// Returns an entry in words.
     pub fn entry(&self, at: usize) -> impl fmt::Display + '_ {
         &self.0[at]
     }
@@ -115,7 +115,7 @@ impl Pattern {
         ))
     }
 
-    /// Whether a source file, by the components of its path, is in it.
+    /// Returns `true` if a source file, by the components of its path, is in it.
     fn holds_file(&self, path: &[&str]) -> bool {
         match self {
             Pattern::Variable(_) => false,

@@ -38,12 +38,12 @@ impl Sites {
         self
     }
 
-    /// Whether it holds nothing.
+    /// Returns `true` if it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this is one of the places.
+    /// Returns `true` if this is one of the places.
     pub fn hold(&self, site: &Location<'_>) -> bool {
         let path: Vec<&str> = components(site.file()).collect();
         let holds = |place: &Place| {

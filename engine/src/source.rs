@@ -52,7 +52,7 @@ impl Search {
         }
     }
 
-    /// The path of the file that the compiler named so.
+    /// Returns the path of the file that the compiler named so.
     ///
     /// # Errors
     /// There is none, or it could be one of several: in words that follow its name.
@@ -82,7 +82,7 @@ impl Search {
 
 const NOT_FOUND: &str = "was not found";
 
-/// The text of a Rust source file; nothing else of the machine is shown because a report names it.
+/// Returns the text of a Rust source file; nothing else of the machine is shown because a report names it.
 ///
 /// # Errors
 /// Why there is none: in words that follow the file's name.
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// A workspace whose root and a member each have a file of one name, and the member a file of its own.
+    /// Returns a workspace whose root and a member each have a file of one name, and the member a file of its own.
     fn workspace(name: &str) -> PathBuf {
         let root = std::env::temp_dir().join(format!("intermezzo-{name}-{}", std::process::id()));
         for (file, text) in [

@@ -24,8 +24,8 @@ pub fn give_instead<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, all:
     }
 }
 
-/// The names nearest to `wanted`, nearest first: those that are a few typing errors away, or contain it; if there are none,
-/// those of which a word is a few typing errors away.
+/// Returns the names nearest to `wanted`, nearest first: those that are a few typing errors away, or contain it; if
+/// there are none, those of which a word is a few typing errors away.
 fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let letters = wanted.chars().count();
     // A third of the letters wrong is still a typing error; more is another word.

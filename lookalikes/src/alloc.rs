@@ -89,7 +89,7 @@ fn allocated(pointer: *mut u8, layout: Layout, site: Site) -> *mut u8 {
     pointer
 }
 
-/// The block that begins there, if it is one of the execution that runs.
+/// Returns the block that begins there, if it is one of the execution that runs.
 fn kept(pointer: *mut u8) -> Option<(Engine, u32)> {
     let engine = Engine::current()?;
     Some((engine, engine.heap_block(pointer)?))
@@ -127,17 +127,17 @@ impl<T> Track<T> {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn get_ref(&self) -> &T {
         &self.value
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.value
     }
 
-    /// The value, which is tracked no longer.
+    /// Returns the value, which is tracked no longer.
     pub fn into_inner(self) -> T {
         self.value
     }

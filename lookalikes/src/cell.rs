@@ -112,7 +112,7 @@ impl<T: ?Sized> Plain<T> {
         }
     }
 
-    /// The data of a cell that nobody else can see; the access to it is published as a write.
+    /// Returns the data of a cell that nobody else can see; the access to it is published as a write.
     fn data_mut(&mut self, site: Site) -> &mut T {
         if let Some(engine) = Engine::current()
             && !engine.in_teardown()
@@ -145,7 +145,7 @@ fn placed<T: ?Sized>(body: *mut Data<T>) -> (*mut T, usize) {
 pub struct UnsafeCell<T: ?Sized>(Plain<T>);
 
 impl<T> UnsafeCell<T> {
-    /// A cell with this value.
+    /// Returns a cell with this value.
     pub const fn new(value: T) -> UnsafeCell<T> {
         UnsafeCell(Plain::new(value))
     }
@@ -178,7 +178,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         write(self.0.access(Does::Write, Location::caller()))
     }
 
-    /// The value of a cell that nobody else can see. Counts as a write.
+    /// Returns the value of a cell that nobody else can see. Counts as a write.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
         self.0.data_mut(Location::caller())
@@ -208,7 +208,7 @@ impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
 pub struct Cell<T: ?Sized>(Plain<T>);
 
 impl<T> Cell<T> {
-    /// A cell with this value.
+    /// Returns a cell with this value.
     pub const fn new(value: T) -> Cell<T> {
         Cell(Plain::new(value))
     }
@@ -261,7 +261,7 @@ impl<T> Cell<T> {
 }
 
 impl<T: Copy> Cell<T> {
-    /// A copy of the value.
+    /// Returns a copy of the value.
     #[inline]
     #[track_caller]
     pub fn get(&self) -> T {
@@ -278,14 +278,14 @@ impl<T: Copy> Cell<T> {
 }
 
 impl<T: ?Sized> Cell<T> {
-    /// A pointer to the value. What is done through it is not seen, unless by the functions of [`crate::ptr`].
+    /// Returns a pointer to the value. What is done through it is not seen, unless by the functions of [`crate::ptr`].
     #[inline]
     #[track_caller]
     pub fn as_ptr(&self) -> *mut T {
         self.0.place(Location::caller())
     }
 
-    /// The value of a cell that nobody else can see. Counts as a write.
+    /// Returns the value of a cell that nobody else can see. Counts as a write.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
         self.0.data_mut(Location::caller())

@@ -20,7 +20,7 @@ use std::task::{Context, Poll, Wake, Waker};
 /// future is complete.
 const OPEN: Gates = 1;
 
-/// Whether a waker was called since the future was polled last.
+/// `true` if a waker was called since the future was polled last.
 struct Woken(bool);
 
 impl State for Woken {
@@ -138,7 +138,7 @@ pub struct JoinHandle<T> {
 }
 
 impl<T> JoinHandle<T> {
-    /// Whether the future is complete.
+    /// Returns `true` if the future is complete.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         let looked = self

@@ -48,7 +48,7 @@ pub(crate) struct Did<R> {
 }
 
 impl<R> Did<R> {
-    /// The operation did `op`, with no values to speak of.
+    /// Returns the operation did `op`, with no values to speak of.
     pub(crate) fn just(op: SyncVarOp, result: R) -> Did<R> {
         Did {
             result,

@@ -32,7 +32,7 @@ use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_sdk::SyncVarOp;
 use std::panic::Location;
 
-/// A value from 0 to `n - 1`, each of which is explored; 0 outside an exploration.
+/// Returns a value from 0 to `n - 1`, each of which is explored; 0 outside an exploration.
 ///
 /// # Panics
 /// Outside an exploration, if `n` is 0. Inside one that is a finding.
@@ -80,7 +80,7 @@ pub fn attribute(name: &str, value: &str) {
     }
 }
 
-/// Whether the caller is inside an exploration.
+/// Returns `true` if the caller is inside an exploration.
 pub fn is_exploring() -> bool {
     Engine::current().is_some()
 }

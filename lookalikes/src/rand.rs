@@ -21,7 +21,7 @@ const SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestRng(Xoshiro256PlusPlus);
 
-/// A new source of random numbers, whose numbers a test can rely on to be the same each time.
+/// Returns a new source of random numbers, whose numbers a test can rely on to be the same each time.
 ///
 /// ```
 /// use rand::RngExt;
@@ -72,12 +72,12 @@ fn seed_outside() -> u64 {
     mixed(seed, ordinal)
 }
 
-/// A seed that depends on all of both, and on which is which.
+/// Returns a seed that depends on all of both, and on which is which.
 fn mixed(seed: u64, number: u32) -> u64 {
     scrambled(scrambled(seed) ^ u64::from(number))
 }
 
-/// The next number of splitmix64 (Steele et al., OOPSLA 2014) in this state.
+/// Returns the next number of splitmix64 (Steele et al., OOPSLA 2014) in this state.
 fn scrambled(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -8,7 +8,7 @@ use intermezzo_sdk::SyncVarOp;
 use std::panic::Location;
 use std::pin::Pin;
 
-/// A future that lets others go first: futures of the same task, and other tasks.
+/// Returns a future that lets others go first: futures of the same task, and other tasks.
 #[track_caller]
 pub fn yield_now() -> YieldNow {
     YieldNow {

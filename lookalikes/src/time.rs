@@ -24,7 +24,7 @@ pub struct Instant(
 );
 
 impl Instant {
-    /// This moment.
+    /// Returns this moment.
     #[must_use]
     #[track_caller]
     pub fn now() -> Instant {

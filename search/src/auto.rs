@@ -39,7 +39,7 @@ enum Part {
     Drawn,
 }
 
-/// How many parts there are.
+/// The number of parts.
 const PARTS: usize = 3;
 
 /// The turns of the first executions, and of the later ones.
@@ -84,7 +84,7 @@ impl Exhaustive {
         at.extend_from_slice(plan.choices());
     }
 
-    /// The plan of these choices.
+    /// Returns the plan of these choices.
     fn plan(&self) -> Plan {
         let mut plan = Plan::default();
         plan.replace(self.at.as_deref().unwrap_or_default());
@@ -101,7 +101,7 @@ pub struct Auto {
     running: Option<Part>,
     /// `true` if an execution is prepared, and not begun.
     prepared: bool,
-    /// How many executions this hand has prepared.
+    /// The number of executions this hand has prepared.
     turns: u64,
     shared: Arc<Shared>,
     /// `true` if other hands share the search.
@@ -161,7 +161,7 @@ struct SavedHand {
 }
 
 impl Auto {
-    /// These exhaustive searches, and samples by this policy from this seed but for the first `drawn` of them.
+    /// Returns these exhaustive searches, and samples by this policy from this seed but for the first `drawn` of them.
     pub fn new(
         whole: Option<Box<dyn Strategy>>,
         bounds: Box<dyn Strategy>,
@@ -209,7 +209,7 @@ impl Auto {
         }
     }
 
-    /// The part whose turn it is.
+    /// Returns the part whose turn it is.
     fn turn(&self) -> Part {
         let number = self.turns;
         let turns: &[Part] = match (number, &self.whole) {
@@ -293,7 +293,7 @@ impl Auto {
         false
     }
 
-    /// How many executions each of the searches ran.
+    /// Returns the number of executions each of the searches ran.
     fn draws(&self, whole: Option<&Status>, bounds: &Status, drawn: &Status) -> Vec<(String, u64)> {
         let mut draws = Vec::new();
         if let Some(whole) = whole {

@@ -16,7 +16,7 @@ pub(super) struct Branch {
 }
 
 impl Branch {
-    /// The first `length` choices of an execution, but with another alternative taken at the last.
+    /// Returns the first `length` choices of an execution, but with another alternative taken at the last.
     pub(crate) fn beside(path: Arc<[Choice]>, length: usize, taken: u32) -> Branch {
         Branch {
             path,
@@ -39,7 +39,7 @@ impl Branch {
         self.length as usize
     }
 
-    /// The choices.
+    /// Returns the choices.
     pub(crate) fn choices(&self) -> Vec<Choice> {
         let mut choices = self.path[..self.length()].to_vec();
         if let Some(last) = choices.last_mut() {

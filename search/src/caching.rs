@@ -44,9 +44,9 @@ pub type Visits = Arc<Fingerprints<Visit>>;
 pub struct Caching {
     inner: Box<dyn Strategy>,
     visits: Visits,
-    /// Whether the inner search counts preemptions.
+    /// `true` if the inner search counts preemptions.
     bounded: bool,
-    /// How many preemptions the prescribed choices of the running execution cost, and all that it made so far.
+    /// The number of preemptions the prescribed choices of the running execution cost, and all that it made so far.
     planned: u32,
     preemptions: u32,
     /// After how many choices the running execution came to a state that had been visited.
@@ -83,7 +83,7 @@ impl Caching {
         self.inner.resumable().expect("`resumable` has asked for it")
     }
 
-    /// Whether going on from here shows nothing that an earlier visit does not.
+    /// Returns `true` if going on from here shows nothing that an earlier visit does not.
     fn is_known(&self, point: &ChoicePoint<'_>) -> bool {
         if point.fair {
             return false;
@@ -194,9 +194,9 @@ impl Strategy for Caching {
 }
 
 impl Parallel for Caching {
-    /// A state that another hand has visited is gone on from by that one, or by who takes over what it gives away: within
-    /// a round in whatever order, and a later round begins when this one is complete. No two hands leave what lies
-    /// beyond to each other, for each state that a hand goes on to has more steps.
+    /// Returns a state that another hand has visited is gone on from by that one, or by who takes over what it gives
+    /// away: within a round in whatever order, and a later round begins when this one is complete. No two hands leave
+    /// what lies beyond to each other, for each state that a hand goes on to has more steps.
     fn split(&mut self) -> Box<dyn Strategy> {
         let inner = self.inner_parallel().split();
         Box::new(Caching::new(inner, self.visits.clone(), self.bounded))

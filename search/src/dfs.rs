@@ -24,7 +24,7 @@ impl Default for DepthFirst {
 }
 
 impl DepthFirst {
-    /// A search that has not begun.
+    /// Returns a search that has not begun.
     pub fn new() -> DepthFirst {
         DepthFirst { tree: Tree::new() }
     }

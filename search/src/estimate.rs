@@ -65,8 +65,8 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// The share of a tree, searched in order of alternatives, that lies before the end of the path with these choices. One
-/// exactly at its last path.
+/// Returns the share of a tree, searched in order of alternatives, that lies before the end of the path with these
+/// choices. One exactly at its last path.
 pub(crate) fn share_until(choices: &[Choice]) -> f64 {
     choices.iter().rev().fold(1.0, |share, choice| {
         (f64::from(choice.taken) + share) / f64::from(choice.alternatives)
@@ -117,8 +117,8 @@ impl Pace {
         (self.items, self.items_all, self.executions_before) = (0, items, self.executions);
     }
 
-    /// The share of all rounds that is done: with it that much of the running item, so many items known of the next
-    /// round, and so many rounds to come.
+    /// Returns the share of all rounds that is done: with it that much of the running item, so many items known of the
+    /// next round, and so many rounds to come.
     pub(crate) fn share(&self, item: f64, next_items: usize, rounds_left: u32) -> f64 {
         let done = self.items as f64 + item;
         let executions = self.executions + 1;

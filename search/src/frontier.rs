@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 struct Frontier<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
-    /// Whether a hand waits and nothing is there for it: a copy for those who look at it often.
+    /// `true` if a hand waits and nothing is there for it: a copy for those who look at it often.
     has_idle_workers: AtomicBool,
     /// The order of items within a round.
     order: fn(&T, &T) -> Ordering,
@@ -45,7 +45,7 @@ pub struct Remaining<T> {
     pub runs: Vec<Vec<T>>,
     /// Items of the next round.
     pub later: Vec<T>,
-    /// Whether some of the round was left out: no other follows.
+    /// `true` if some of the round was left out: no other follows.
     pub cut: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct Remaining<T> {
 /// Dropped while it has work that it took, it stops the search: what it had would be missing.
 pub struct WorkHandle<T> {
     frontier: Arc<Frontier<T>>,
-    /// Whether it took something since it last found nothing.
+    /// `true` if it took something since it last found nothing.
     busy: bool,
     /// `true` if it counts as waiting, though it does other work or has not begun: see [`WorkHandle::idle`].
     idle: bool,
@@ -63,8 +63,8 @@ pub struct WorkHandle<T> {
 }
 
 impl<T> WorkHandle<T> {
-    /// The first hand on a search that begins, or goes on, with this. Items of a round are put in this order when it
-    /// begins.
+    /// Returns the first hand on a search that begins, or goes on, with this. Items of a round are put in this order
+    /// when it begins.
     pub fn new(left: Remaining<T>, order: fn(&T, &T) -> Ordering) -> WorkHandle<T> {
         let Remaining {
             round,
@@ -112,12 +112,12 @@ impl<T> WorkHandle<T> {
         }
     }
 
-    /// The round of what was taken last.
+    /// Returns the round of what was taken last.
     pub fn round(&self) -> u32 {
         self.round
     }
 
-    /// The round that the whole search is in.
+    /// Returns the round that the whole search is in.
     pub fn search_round(&self) -> u32 {
         self.lock().round
     }
@@ -127,7 +127,7 @@ impl<T> WorkHandle<T> {
         self.lock().later.len()
     }
 
-    /// Whether another hand waits and there is nothing for it.
+    /// Returns `true` if another hand waits and there is nothing for it.
     #[inline]
     pub fn has_idle_workers(&self) -> bool {
         self.frontier.has_idle_workers.load(Relaxed)
@@ -284,7 +284,8 @@ impl<T> Frontier<T> {
         self.changed.notify_all();
     }
 
-    /// A share of the first run: all for a single hand, else so little that there is work for the others to the end.
+    /// Returns a share of the first run: all for a single hand, else so little that there is work for the others to the
+    /// end.
     fn share(&self, state: &mut State<T>) -> Option<VecDeque<T>> {
         if state.over {
             return None;

@@ -71,7 +71,7 @@ impl StrategyKind {
         ("surw", StrategyKind::Surw(Interesting::OneVariable)),
     ];
 
-    /// Whether executions are drawn, so that the search is of as many as it is let.
+    /// Returns `true` if executions are drawn, so that the search is of as many as it is let.
     pub fn is_sampler(&self) -> bool {
         !matches!(
             self,
@@ -84,7 +84,7 @@ impl StrategyKind {
         )
     }
 
-    /// Whether it is depth first, at first or to the end.
+    /// Returns `true` if it is depth first, at first or to the end.
     pub fn is_depth_first(&self) -> bool {
         matches!(self, StrategyKind::DepthFirst | StrategyKind::Auto)
     }

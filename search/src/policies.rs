@@ -43,7 +43,8 @@ pub fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Polic
 }
 
 impl StrategyKind {
-    /// How many of its first executions it learns from, if it draws executions: they are the same for all that learn.
+    /// Returns the number of of its first executions it learns from, if it draws executions: they are the same for all
+    /// that learn.
     pub fn learned_from(&self) -> u64 {
         if self.is_sampler() && policy(self, None).learns() {
             PROFILED
@@ -59,7 +60,7 @@ fn portfolio_of(members: &[(u32, StrategyKind)], preemptions: Option<u32>) -> Po
     Portfolio::new(members.iter().map(member).collect())
 }
 
-/// The policies of [`Auto`](crate::Auto), where no bound holds for them.
+/// Returns the policies of [`Auto`](crate::Auto), where no bound holds for them.
 pub fn usual_portfolio() -> Box<dyn Policy> {
     Box::new(portfolio_of(&MEMBERS, None).later(SHALLOW, UNIFORM_LATER))
 }

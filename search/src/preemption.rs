@@ -31,7 +31,7 @@ pub struct IterativePreemptionBounding {
 #[derive(Clone)]
 struct Bound {
     most: u32,
-    /// Whether some alternative beyond the bound was left out, by any hand.
+    /// `true` if some alternative beyond the bound was left out, by any hand.
     left_out: Arc<AtomicBool>,
 }
 
@@ -42,7 +42,7 @@ struct Saved {
 }
 
 impl IterativePreemptionBounding {
-    /// A search up to `bound_max` preemptions.
+    /// Returns a search up to `bound_max` preemptions.
     pub fn new(bound_max: u32) -> IterativePreemptionBounding {
         IterativePreemptionBounding {
             tree: Tree::new(),
@@ -61,7 +61,7 @@ impl Branching for Bound {
         !choice.preempts
     }
 
-    /// The alternatives that preempt.
+    /// Returns the alternatives that preempt.
     #[inline]
     fn aside(&self, choice: &Choice, round: u32) -> Range<u32> {
         if !choice.preempts {

@@ -10,7 +10,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The execution that makes exactly these choices.
+    /// Returns the execution that makes exactly these choices.
     pub fn new(schedule: Vec<Choice>) -> Replay {
         Replay {
             schedule: Some(schedule),

@@ -27,7 +27,7 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// All that comes below these choices of an execution, but with another alternative taken at the last.
+    /// Returns all that comes below these choices of an execution, but with another alternative taken at the last.
     fn beside(path: Arc<[Choice]>, length: usize, taken: u32) -> Item {
         Item {
             branch: Branch::beside(path, length, taken),
@@ -47,7 +47,7 @@ impl Item {
         self.branch.choices()
     }
 
-    /// The order of the search, among items of one round: that in which a single hand puts them aside.
+    /// Returns the order of the search, among items of one round: that in which a single hand puts them aside.
     fn order(&self, other: &Item) -> Ordering {
         self.branch.order(&other.branch)
     }
@@ -55,10 +55,10 @@ impl Item {
 
 /// Which alternatives are explored below a prefix, and what becomes of the others.
 pub(super) trait Branching {
-    /// Whether other alternatives of this choice are explored in this round.
+    /// Returns `true` if other alternatives of this choice are explored in this round.
     fn is_free(&self, choice: &Choice) -> bool;
 
-    /// This choice is left behind in this round: the alternatives that are put aside for the next.
+    /// Returns this choice is left behind in this round: the alternatives that are put aside for the next.
     fn aside(&self, choice: &Choice, round: u32) -> Range<u32>;
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// A hand on the whole tree.
+    /// Returns a hand on the whole tree.
     pub(crate) fn new() -> Tree {
         Tree::going_on(Remaining {
             round: 0,
@@ -219,12 +219,12 @@ impl Tree {
         self.span.take()
     }
 
-    /// The round of the work at hand.
+    /// Returns the round of the work at hand.
     pub(crate) fn round(&self) -> u32 {
         self.hand.round()
     }
 
-    /// The round that the whole search is in.
+    /// Returns the round that the whole search is in.
     pub(super) fn search_round(&self) -> u32 {
         self.hand.search_round()
     }
@@ -239,7 +239,7 @@ impl Tree {
         self.run.len()
     }
 
-    /// How many items there are for the next round so far.
+    /// Returns the number of items for the next round so far.
     pub(super) fn items_later(&self) -> usize {
         self.later.len() + self.hand.later()
     }
@@ -262,7 +262,7 @@ impl Tree {
         self.saved(plan, below.into_iter().collect())
     }
 
-    /// These items, and what is left after an execution that made these choices.
+    /// Returns these items, and what is left after an execution that made these choices.
     fn saved(&self, plan: &Plan, mut items: Vec<Item>) -> String {
         if let Some(floor) = self.floor.filter(|&floor| floor < plan.choices().len()) {
             items.push(Item::after(plan.choices(), floor));
@@ -286,7 +286,7 @@ impl Tree {
         }
     }
 
-    /// The tree as it was saved. `None` if that cannot be.
+    /// Returns the tree as it was saved. `None` if that cannot be.
     pub(crate) fn restored(shared: &SavedTree, state: &SearchState) -> Option<Tree> {
         let mut runs = Vec::new();
         let mut later = unpacked(&shared.later)?;

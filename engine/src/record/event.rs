@@ -7,15 +7,15 @@ use std::panic::Location;
 /// One event of an execution, as recorded.
 #[derive(Clone, Copy)]
 pub struct Event {
-    /// Where in the source the operation was called.
+    /// The place in the source where the operation was called.
     pub site: Site,
     /// Values read and written, as bits.
     pub read: u64,
     /// The value written, or 0.
     pub written: u64,
-    /// The task that did it.
+    /// The task that performed it.
     pub task: u32,
-    /// The how-manieth event of its task, from 1.
+    /// The index of the event among those of its task, from 1.
     pub index: u32,
     /// The variable's number in this execution.
     pub var: u32,
@@ -23,12 +23,12 @@ pub struct Event {
     pub op: SyncVarOp,
     /// Its memory order.
     pub order: MemoryOrder,
-    /// Whether it counts as not having happened: a loop waited in vain.
+    /// `true` if it counts as not having happened: it belongs to a failed round of a loop.
     pub elided: bool,
 }
 
 impl Event {
-    /// Whether this is what a task does with this access: the same done at the same place by the same task.
+    /// Returns `true` if this event is the same operation, at the same place and by the same task, as this access.
     #[inline(always)]
     fn is_like(&self, task: u32, access: &Access) -> bool {
         (self.task, self.op, self.var) == (task, access.op, access.var)
@@ -36,39 +36,40 @@ impl Event {
     }
 }
 
-/// The events of an execution, in order. Entries are overwritten in place in the next one, which spares
-/// the copy of a push.
+/// The events of an execution, in order. The next execution overwrites the entries in place, which saves the copy of a
+/// push.
 #[derive(Default)]
 pub(crate) struct Events {
     entries: Vec<Event>,
     used: usize,
-    /// How many of them are to be as in the execution before, whose entries are still there to compare with.
+    /// The number of events that must equal those of the execution before, whose entries are still there for
+    /// comparison.
     known: usize,
-    /// The first that was not, and what it had been.
+    /// The first event that differs, and its former value.
     differs: Option<(usize, Event)>,
-    /// Those before which the running task was preempted, in order.
+    /// The events before which the running task was preempted, in order.
     preempting: Vec<usize>,
 }
 
 impl Events {
-    /// Begins anew. The first `known` events are to be as they were: the search relies on that.
+    /// Empties the record. The first `known` events must repeat: the search relies on that.
     pub(crate) fn clear(&mut self, known: usize) {
         (self.used, self.known, self.differs) = (0, known, None);
         self.preempting.clear();
     }
 
-    /// The first event that was not what it had been in the execution before, under the same choices.
+    /// Returns the first event that differs from the execution before under the same choices, with its former value.
     pub(crate) fn differs(&self) -> Option<(usize, Event)> {
         self.differs
     }
 
-    /// How many of the events so far, from the first, are like those of the execution before: the same done at the same
-    /// place by the same task. Values may be others.
+    /// Returns the number of events so far, from the first, that are like those of the execution before: the same
+    /// operation at the same place by the same task. Values may differ.
     pub(crate) fn alike(&self) -> usize {
         self.known.min(self.used)
     }
 
-    /// Whether there is room for one more event, and it is the one expected, if any is.
+    /// Returns `true` if there is room for one more event and, if one is expected, it is that one.
     #[inline(always)]
     pub(crate) fn has_room(&self, task: u32, access: &Access) -> bool {
         match self.entries.get(self.used) {
@@ -77,7 +78,7 @@ impl Events {
         }
     }
 
-    /// Makes room for one more event, or notes that it is not the one expected.
+    /// Makes room for one more event, or notes that it is not the expected one.
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&mut self) {
@@ -89,14 +90,14 @@ impl Events {
         }
     }
 
-    /// Adds an event, for which there is room.
+    /// Adds an event. There must be room for it.
     #[inline(always)]
     pub(crate) fn record(&mut self, event: Event) {
-        // Nobody takes the event's address, so its fields go from registers to their places: put together
-        // elsewhere first, and copied in larger pieces, each copy would wait for the stores before it.
+        // Nothing takes the event's address, so its fields go from registers directly to their places. If it were put
+        // together elsewhere and copied in larger pieces, each copy would wait for the stores before it.
         let entry = &mut self.entries[self.used];
         if self.used < self.known {
-            // What else there is to it was compared.
+            // The other fields have been compared.
             (entry.read, entry.written, entry.elided) = (event.read, event.written, event.elided);
         } else {
             *entry = event;
@@ -104,13 +105,13 @@ impl Events {
         self.used += 1;
     }
 
-    /// The running task is preempted: the next event is another's.
+    /// Notes that the running task is preempted: the next event is another task's.
     #[inline(always)]
     pub(crate) fn preempt(&mut self) {
         self.preempting.push(self.used);
     }
 
-    /// Whether the running task was preempted right before this event.
+    /// Returns `true` if the running task was preempted right before this event.
     pub(crate) fn preempts(&self, at: usize) -> bool {
         self.preempting.binary_search(&at).is_ok()
     }
@@ -135,8 +136,8 @@ impl Events {
         self.entries.resize((2 * self.entries.len()).max(64), blank);
     }
 
-    /// Marks the events of a task from number `first` on as void.
-    pub(crate) fn elided(&mut self, task: u32, first: usize) {
+    /// Marks the events of a task from number `first` on as elided.
+    pub(crate) fn elide(&mut self, task: u32, first: usize) {
         let since = &mut self.entries[first..self.used];
         since
             .iter_mut()
@@ -144,13 +145,13 @@ impl Events {
             .for_each(|event| event.elided = true);
     }
 
-    /// How many there are so far.
+    /// Returns the number of events so far.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.used
     }
 
-    /// The events so far.
+    /// Returns the events so far.
     pub(crate) fn as_slice(&self) -> &[Event] {
         &self.entries[..self.used]
     }

@@ -1,6 +1,6 @@
-//! What is known of an execution in the engine's own terms: its tasks, its variables with their gates, and its events.
+//! The record of an execution in the engine's own terms: its tasks, its variables with their gates, and its events.
 //!
-//! The engine fills these tables; the trace and the searches read them. Entries are used again in the next execution.
+//! The engine fills these tables; the trace and the searches read them. The next execution reuses the entries.
 
 mod event;
 mod task;

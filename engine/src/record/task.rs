@@ -1,4 +1,4 @@
-//! The engine's side of a task: what it is about to do, who created it, what it keeps for itself.
+//! The engine's side of a task: its next operation, its creator, and its own state.
 
 use super::var::Gates;
 use intermezzo_sdk::{MemoryOrder, SyncVar, SyncVarOp};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// A place in the source.
 pub type Site = &'static Location<'static>;
 
-/// A visible operation: what, on which variable, where.
+/// A visible operation: its kind, its variable, and its place in the source.
 #[derive(Clone, Copy)]
 pub struct Access {
     /// The operation.
@@ -18,12 +18,12 @@ pub struct Access {
     pub order: MemoryOrder,
     /// The variable, or `SyncVar::NONE.0`.
     pub var: u32,
-    /// Where in the source it was called.
+    /// The place in the source where it was called.
     pub site: Site,
 }
 
 impl Access {
-    /// An operation on a variable that has no memory order.
+    /// Returns an operation on a variable that has no memory order.
     #[inline(always)]
     pub fn new(op: SyncVarOp, var: u32, site: Site) -> Access {
         Access {
@@ -34,56 +34,56 @@ impl Access {
         }
     }
 
-    /// An operation on no variable.
+    /// Returns an operation on no variable.
     pub fn nowhere(op: SyncVarOp, site: Site) -> Access {
         Access::new(op, SyncVar::NONE.0, site)
     }
 }
 
-/// How long, and how faithfully, an operation waits for its gate.
+/// The conditions under which an operation may stop waiting for its gate.
 #[derive(Clone, Copy, Default)]
 pub struct WaitLimits {
-    /// The virtual time in nanoseconds at which it gives up.
+    /// The virtual time in nanoseconds at which the wait times out.
     pub deadline: Option<u64>,
-    /// Whether it may be woken for no reason.
+    /// `true` if a spurious wake-up may end the wait.
     pub spurious: bool,
 }
 
-/// Why an operation that waited goes on.
+/// The reason for which a waiting operation continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
     /// A gate is open.
     Ready,
-    /// Its time is up.
+    /// Its time-out expired.
     TimedOut,
-    /// For no reason.
+    /// A spurious wake-up.
     Spurious,
 }
 
-/// What a task does next.
+/// The next operation of a task.
 #[derive(Clone, Copy)]
 pub struct Pending {
-    /// What a report says it is doing.
+    /// The operation that a report shows.
     pub access: Access,
     /// The variable at whose gates it waits; often the one it accesses.
     pub(crate) gate_var: u32,
-    /// It passes when one of these is open; 0 if it needs none.
+    /// The gates one of which must be open for it to pass; 0 if it needs none.
     pub gates: Gates,
-    /// Whether there is a schedule point before it. An operation that commutes with all others needs
-    /// none: once it can happen it does, at once.
+    /// `true` if there is a schedule point before it. An operation that commutes with all others needs none: it happens
+    /// as soon as it can.
     pub visible: bool,
-    /// Whether it may go on although no gate opens: when its time is up, or for no reason.
+    /// `true` if it may continue although no gate opens: by a time-out or a spurious wake-up.
     pub environment_wake: bool,
 }
 
-/// Where a task stands.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Created, and never run.
+    /// Created, but not yet run.
     Fresh,
     /// Running or suspended.
     Live,
-    /// Over.
+    /// Ended.
     Ended,
 }
 
@@ -91,64 +91,65 @@ pub enum Status {
 pub struct Local {
     /// The key, by its address.
     pub key: usize,
-    /// Whether dropping the value does anything.
+    /// `true` if dropping the value does anything.
     pub has_destructor: bool,
     /// The value; `None` once its destructor has begun.
     pub value: Option<Box<dyn Any>>,
 }
 
-/// A task of the current execution. Entries are used again in the next one.
+/// A task of the current execution. The next execution reuses the entries.
 pub struct Task {
-    /// Whether the task is ready, waits, or has ended.
+    /// The state of the task.
     pub status: Status,
     /// The operation that the task has announced.
     pub pending: Pending,
-    /// Why it was last woken.
+    /// The reason for its last wake-up.
     pub wake: Wake,
-    /// When it gives up waiting, in virtual nanoseconds.
+    /// The virtual time in nanoseconds at which its wait times out.
     pub deadline: u64,
-    /// How many events it has had.
+    /// The number of its events so far.
     pub events: u32,
-    /// The task's own variable: its end, its park token, its notification.
+    /// The task's own variable, for its end, its park token and its notification.
     pub var: u32,
-    /// Who created it, and the how-manieth of that task it is, from 1.
+    /// The task that created it.
     pub parent: u32,
-    /// Its place among its parent's children, from 1.
+    /// Its index among its creator's tasks, from 1.
     pub ordinal: u32,
-    /// How many tasks it created, and of how many variables it was the first user.
+    /// The numbers of tasks that it created and of variables of which it was the first user.
     pub(crate) children: u32,
     pub(crate) first_uses: u32,
-    /// How many random sources it made.
+    /// The number of random sources that it created.
     pub random_sources: u32,
-    /// The name its creator gave it.
+    /// The name that its creator gave it.
     pub name: Option<Arc<str>>,
-    /// Whether it yielded, with nothing visible done since; and how often it has in all.
+    /// `true` if it has yielded and performed no visible operation since.
     pub yielded: bool,
     /// The number of its yields so far.
     pub yields: u32,
-    /// Whether it may be preempted in the region that it is in; `None` outside any.
+    /// `true` if it may be preempted in its current region; `None` outside any region.
     pub(crate) preemptible: Option<bool>,
-    /// Panics that it was unwinding from when it gave control away, or crashed.
+    /// The number of panics that it was unwinding from when it was suspended or crashed.
     pub unwinding: u32,
-    /// Whether its closure is over, and it drops what it left.
+    /// `true` if its closure has returned and it is dropping what the closure left.
     pub(crate) finishing: bool,
-    /// How many events there had been when its closure was over; `usize::MAX` before. And whether a look found it ended.
+    /// The number of events when its closure returned, `usize::MAX` before; and `true` if a query found it ended.
     pub(crate) over_at: usize,
     pub(crate) found_ended: bool,
-    /// How often time has passed since because no task could go on, and no early time-out has accounted for it.
+    /// The number of times that time has passed since then because no task could continue, as far as no early time-out
+    /// has accounted for it.
     pub(crate) passed_since_over: u32,
-    /// Whether it waits for tasks that borrow from it, so that it must not unwind before their end.
+    /// `true` if it waits for tasks that borrow from it, so that it must not unwind before they end.
     pub(crate) pinned_by_scope: bool,
-    /// Operations it took while it was cleared away.
+    /// The number of operations that it performed during teardown.
     pub(crate) operations_cleared: u32,
-    /// Whether nobody has a handle on it any more.
+    /// `true` if no handle on it is left.
     pub(crate) detached: bool,
     /// Its thread-local values, in order of initialisation.
     pub locals: Vec<Local>,
 }
 
 impl Task {
-    /// An entry that was never used.
+    /// Returns a fresh entry.
     pub fn new(site: Site) -> Task {
         let access = Access::nowhere(SyncVarOp::TaskBegin, site);
         let pending = Pending {
@@ -186,7 +187,7 @@ impl Task {
         }
     }
 
-    /// Makes this entry a new task, which is about to begin.
+    /// Turns this entry into a new task that is about to begin.
     #[inline(always)]
     pub(crate) fn renew(&mut self, begin: Access, parent: u32, ordinal: u32, name: Option<Arc<str>>) {
         self.status = Status::Fresh;
@@ -228,10 +229,10 @@ pub mod gate {
     use super::Gates;
     /// The task has ended.
     pub const ENDED: Gates = 1;
-    /// Its park token is there.
+    /// Its park token is set.
     pub const TOKEN: Gates = 2;
     /// It was notified, or its waker was called.
     pub const NOTIFIED: Gates = 4;
-    /// It may go on from a breakpoint.
+    /// It may continue from a breakpoint.
     pub(crate) const PASSED: Gates = 8;
 }

@@ -5,7 +5,7 @@
 pub struct TaskSet {
     /// Tasks 0 to 63.
     low: u64,
-    /// Tasks from 64, 64 to a word; no allocation while there are none.
+    /// Tasks from 64 on, 64 to a word; nothing is allocated while there are none.
     high: Vec<u64>,
 }
 
@@ -29,7 +29,7 @@ impl TaskSet {
         self.high[word] |= 1 << (task % 64);
     }
 
-    /// Takes a task out.
+    /// Removes a task.
     #[inline(always)]
     pub fn remove(&mut self, task: u32) {
         if task < 64 {
@@ -39,7 +39,7 @@ impl TaskSet {
         }
     }
 
-    /// Whether the task is in the set.
+    /// Returns `true` if the task is in the set.
     #[inline(always)]
     pub fn contains(&self, task: u32) -> bool {
         if task < 64 {
@@ -51,19 +51,19 @@ impl TaskSet {
         }
     }
 
-    /// Whether the set is empty.
+    /// Returns `true` if the set is empty.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.low == 0 && (self.high.is_empty() || self.high.iter().all(|&word| word == 0))
     }
 
-    /// The tasks below 64, as a word.
+    /// Returns the tasks below 64, as a word.
     #[inline(always)]
     pub fn low(&self) -> u64 {
         self.low
     }
 
-    /// The first task that is not before `from`.
+    /// Returns the first task whose number is at least `from`.
     #[inline(always)]
     pub(crate) fn first_from(&self, from: u32) -> Option<u32> {
         if from < 64 {
@@ -79,7 +79,7 @@ impl TaskSet {
         }
     }
 
-    /// The first task that is not before `from`, which is 64 at least.
+    /// Returns the first task whose number is at least `from`, which is at least 64.
     #[cold]
     fn first_high_from(&self, from: u32) -> Option<u32> {
         let begin = from as usize / 64 - 1;
@@ -91,12 +91,12 @@ impl TaskSet {
         })
     }
 
-    /// The tasks in the set that are not before `from`, in order.
+    /// Returns the tasks in the set whose numbers are at least `from`, in order.
     pub(crate) fn iter_from(&self, from: u32) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(self.first_from(from), |&task| self.first_from(task + 1))
     }
 
-    /// Takes out the first task.
+    /// Removes and returns the first task.
     #[inline(always)]
     pub fn pop_first(&mut self) -> Option<u32> {
         let first = self.first_from(0);
@@ -106,7 +106,7 @@ impl TaskSet {
         first
     }
 
-    /// Takes out the first task, if it is below 64.
+    /// Removes and returns the first task, if it is below 64.
     #[inline(always)]
     pub(crate) fn pop_low(&mut self) -> Option<u32> {
         let low = self.low;
@@ -121,7 +121,7 @@ impl TaskSet {
         self.high.clear();
     }
 
-    /// Makes it the same as `other`.
+    /// Makes the set equal to `other`.
     #[inline]
     pub(crate) fn copy_from(&mut self, other: &TaskSet) {
         self.low = other.low;
@@ -130,7 +130,7 @@ impl TaskSet {
         }
     }
 
-    /// The tasks in the set, in order.
+    /// Returns the tasks in the set, in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         std::iter::once(&self.low)
             .chain(&self.high)
@@ -149,7 +149,7 @@ impl TaskSet {
         }
     }
 
-    /// Keeps only what is in `other` too.
+    /// Keeps only the tasks that are in `other` too.
     pub(crate) fn intersect(&mut self, other: &TaskSet) {
         self.low &= other.low;
         for (at, word) in self.high.iter_mut().enumerate() {
@@ -157,7 +157,7 @@ impl TaskSet {
         }
     }
 
-    /// Takes out all of `other`.
+    /// Removes all of `other`.
     pub(crate) fn subtract(&mut self, other: &TaskSet) {
         self.low &= !other.low;
         for (word, &with) in self.high.iter_mut().zip(&other.high) {
@@ -165,7 +165,7 @@ impl TaskSet {
         }
     }
 
-    /// Whether the two have a task in common.
+    /// Returns `true` if the two have a task in common.
     pub fn intersects(&self, other: &TaskSet) -> bool {
         self.low & other.low != 0 || self.high.iter().zip(&other.high).any(|(a, b)| a & b != 0)
     }

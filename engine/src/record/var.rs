@@ -1,26 +1,26 @@
-//! The engine's side of what tasks synchronise through: gates, and who waits at them.
+//! The engine's side of the objects through which tasks synchronise: their gates, and the tasks that wait at them.
 //!
-//! Every blocking operation is one idea: *an operation passes when one of its gates is open*. The
-//! front end that owns an object opens and closes its gates as part of the operations it performs (a
-//! free lock has its gate open, an empty channel its receiving gate closed); the engine keeps the set
-//! of enabled tasks in step, and needs to know nothing else about locks, channels or barriers.
+//! Every blocking operation is one idea: *an operation passes when one of its gates is open*. The front end that owns
+//! an object opens and closes its gates as part of the operations it performs. A free lock has its gate open; an empty
+//! channel has its receiving gate closed. The engine keeps the set of enabled tasks in step, and needs to know nothing
+//! else about locks, channels or barriers.
 
 use super::task::Site;
 use super::task_set::TaskSet;
 
-/// The gates of a variable, as bits: what each means is the owner's to say.
+/// The gates of a variable, as bits. The owner defines the meaning of each.
 pub type Gates = u8;
 
-/// Bits of an identity that hold the number of the variable; the others hold the execution's epoch.
+/// The number of bits of an identity that hold the variable's number; the others hold the execution's epoch.
 pub(crate) const VAR_BITS: u32 = 22;
 
-/// Most variables of one execution: more would not fit an identity.
+/// The largest number of variables in one execution: more would not fit an identity.
 pub(crate) const VARS_MAX: usize = 1 << VAR_BITS;
 
-/// No task: nobody owns the variable.
+/// No task: the variable has no owner.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
-/// What kind of object a variable is, for its name.
+/// The kind of object that a variable is, for its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VarKind {
     /// A task: its beginning and its end.
@@ -47,14 +47,14 @@ pub enum VarKind {
     Cell,
     /// A waker of a future.
     Waker,
-    /// An object whose operations the test names itself.
+    /// An object whose operations the test itself names.
     Operations,
     /// Virtual time.
     Clock,
 }
 
 impl VarKind {
-    /// The kind in the words of a report.
+    /// Returns the kind as reports call it.
     pub fn name(self) -> &'static str {
         match self {
             VarKind::Task => "task",
@@ -75,25 +75,25 @@ impl VarKind {
     }
 }
 
-/// A sync var in the current execution.
+/// A variable in the current execution.
 pub struct Var {
     pub kind: VarKind,
-    /// Which gates are open, and which were at first.
+    /// The open gates, now and at first.
     pub gates: Gates,
     pub initial: Gates,
-    /// Tasks whose next operation waits at a gate of this variable, open or not.
+    /// The tasks whose next operation waits at a gate of this variable, open or not.
     pub(crate) watchers: TaskSet,
-    /// Who used it first, and the how-manieth first use of that task it was: its stable name.
+    /// The first user, and the index of this variable among those that the task used first: its stable name.
     pub(crate) first_user: u32,
     pub ordinal: u32,
-    /// Where it was used first; `None` if that is not known, or it is a task's own.
+    /// The place of its first use; `None` if that is not known, or if it is a task's own variable.
     pub first_site: Option<Site>,
-    /// Who holds it (locks only), and since where: for reports of deadlocks.
+    /// The holder of a lock, and the place where it was locked: for reports of deadlocks.
     pub owner: u32,
     pub(crate) owned_at: Option<Site>,
 }
 
-/// The variables of an execution. Entries are used again in the next one.
+/// The variables of an execution. The next execution reuses the entries.
 #[derive(Default)]
 pub struct Vars {
     list: Vec<Var>,
@@ -106,7 +106,7 @@ impl Vars {
         self.used = 0;
     }
 
-    /// How many there are.
+    /// Returns the number of variables.
     pub fn count(&self) -> usize {
         self.used
     }

@@ -1,4 +1,4 @@
-//! What the environment does unasked within an operation: choices that are bounded in each execution.
+//! Failures that the environment may inject into an operation: choices that are bounded in each execution.
 
 use super::Engine;
 use super::outcome::Capped;
@@ -7,7 +7,7 @@ use crate::schedule::ChoiceKind;
 use crate::trace::{Class, Key, SoundReduction};
 
 impl Engine {
-    /// Decides whether a weak compare-exchange fails that could succeed: `true` if it does.
+    /// Decides whether a weak compare-exchange that could succeed fails. Returns `true` if it does.
     #[inline]
     pub fn weak_exchange_fails(self) -> bool {
         self.adversity(
@@ -18,7 +18,7 @@ impl Engine {
         )
     }
 
-    /// Decides whether a `try_lock` of a free lock fails: `true` if it does.
+    /// Decides whether a `try_lock` of a free lock fails. Returns `true` if it does.
     #[inline]
     pub fn try_lock_fails(self) -> bool {
         self.adversity(
@@ -29,7 +29,7 @@ impl Engine {
         )
     }
 
-    /// Decides whether the environment does this, within its bound. Where the bound is met, that is noted.
+    /// Decides whether the environment does this, within its bound. Notes if the bound is reached.
     fn adversity(
         self,
         kind: ChoiceKind,
@@ -56,7 +56,7 @@ impl Engine {
         true
     }
 
-    /// Notes that `notify_one` could have woken another waiter, had the environment allowed it.
+    /// Notes that `notify_one` could have woken another waiter if the environment allowed it.
     pub fn note_first_notified(self) {
         self.rt().capped.notify_any = true;
     }

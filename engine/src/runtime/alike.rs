@@ -1,40 +1,41 @@
-//! Why an execution may not do what the one before it did under the same choices.
+//! The reasons for which an execution may differ from the one before it under the same choices.
 //!
-//! Hash tables of std are gone through in another order each time, which no schedule settles. Whether the test makes any is
-//! told by the keys that std counts up: it draws them for each thread, and adds one to one of them for each `RandomState`. So
-//! two that are made one after the other differ by one, unless others were made in between.
+//! std iterates over hash tables in another order each time, which no schedule determines. The keys that std counts up
+//! show whether the test creates any. std draws keys for each thread, and adds one to one of them for each
+//! `RandomState`. So the keys of two that are made one after the other differ by one, unless others were made in
+//! between.
 
 use super::Unlike;
 use std::hash::RandomState;
 
-/// Evidence of why the execution that runs may depart.
+/// Evidence of the reason for which the current execution may depart.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
-    /// Attempts before this one.
+    /// The number of attempts before this one.
     attempts: u64,
-    /// Keys that were made when it began.
+    /// The sum of the keys when it began.
     keys: u64,
 }
 
 impl Alike {
-    /// The next execution is a new one.
+    /// Notes that the next execution is a new one.
     #[inline]
     pub(super) fn next(&mut self) {
         self.attempts = 0;
     }
 
-    /// The next execution is another attempt at this one, which departed.
+    /// Notes that the next execution is another attempt at this one, which departed.
     pub(super) fn again(&mut self) {
         self.attempts += 1;
     }
 
-    /// It begins.
+    /// Notes that the execution begins.
     #[inline]
     pub(super) fn begin(&mut self) {
         self.keys = keys();
     }
 
-    /// Why the execution, the `number`th, may have departed.
+    /// Returns the possible reasons for the departure of the execution with this number.
     pub(super) fn told(&self, number: u64) -> Unlike {
         let (now, next) = (keys(), keys());
         let counts_up = next.wrapping_sub(now) == 1;
@@ -46,7 +47,7 @@ impl Alike {
     }
 }
 
-/// The sum of the keys of a `RandomState` that is made now: it is not promised which of them counts up.
+/// Returns the sum of the keys of a new `RandomState`: it is not promised which of them counts up.
 fn keys() -> u64 {
     // SAFETY: it is as long as two integers, which is checked when this is compiled, and nothing else.
     let keys: [u64; 2] = unsafe { std::mem::transmute(RandomState::new()) };

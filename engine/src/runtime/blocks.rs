@@ -1,24 +1,24 @@
-//! Blocks of memory that the test asks for in an execution.
+//! Blocks of memory that the test allocates in an execution.
 //!
-//! Memory of the allocator's that is given back is kept until the execution is over: a double free is then a finding
-//! and harms nobody, and no address is used twice, so that executions do not depend on what the allocator does. What the
-//! test never gives back is freed then, too.
+//! Freed memory of the allocator is kept until the execution ends. So a double free is a finding and does no harm. And
+//! no address is used twice, so that executions do not depend on the allocator. Memory that the test never frees is
+//! freed then, too.
 
 use super::{Engine, Runtime};
 use intermezzo_sdk::BlockKind;
 use std::alloc::Layout;
 use std::collections::BTreeMap;
 
-/// A block of the execution that runs.
+/// A block of the current execution.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
     pub(super) start: usize,
     pub(super) size: usize,
     pub(super) kind: BlockKind,
-    /// Who asked for it, and the how-manieth of its kind that was: its stable name.
+    /// The task that asked for it, and its index among that task's blocks of this kind: its stable name.
     pub(super) user: u32,
     pub(super) ordinal: u32,
-    /// `false` once a block that is not the allocator's was given back.
+    /// `false` once a block of another source than the allocator was given back.
     is_in_use: bool,
 }
 
@@ -26,21 +26,21 @@ pub(super) struct Block {
 #[derive(Default)]
 pub(super) struct Blocks {
     list: Vec<Block>,
-    /// Those of the allocator's, by address; no two overlap, for none is freed.
+    /// The allocator's blocks, by address. No two overlap, because none is freed.
     heap: BTreeMap<usize, u32>,
-    /// Those of others that are in use, up to the block of number `settled`: they are put there when somebody looks.
+    /// Other blocks in use, up to the block of number `settled`. They are entered when a lookup needs them.
     shared: BTreeMap<usize, u32>,
     settled: usize,
-    /// By task and kind: how many it asked for.
+    /// The number of blocks of each kind that each task asked for.
     counts: Vec<[u32; KINDS]>,
-    /// How to free those of the allocator's.
+    /// The layouts with which to free the allocator's blocks.
     layouts: Vec<(*mut u8, Layout)>,
 }
 
-/// Number of kinds of blocks.
+/// The number of kinds of blocks.
 const KINDS: usize = 3;
 
-/// The name of a kind in reports.
+/// Returns the name of a kind in reports.
 fn kind_name(kind: BlockKind) -> &'static str {
     match kind {
         BlockKind::Shared => "arc",
@@ -50,13 +50,13 @@ fn kind_name(kind: BlockKind) -> &'static str {
 }
 
 impl Blocks {
-    /// Whether there is any.
+    /// Returns `true` if there are any blocks.
     #[inline]
     pub(super) fn any(&self) -> bool {
         !self.list.is_empty()
     }
 
-    /// Whether any is the allocator's.
+    /// Returns `true` if there are any blocks of the allocator.
     #[inline]
     pub(super) fn any_heap(&self) -> bool {
         !self.heap.is_empty()
@@ -83,20 +83,20 @@ impl Blocks {
         number
     }
 
-    /// The block of that number.
+    /// Returns the block of that number.
     pub(super) fn get(&self, block: u32) -> Block {
         self.list[block as usize]
     }
 
-    /// The block of the allocator's that begins there.
+    /// Returns the block of the allocator that begins there.
     fn heap_from(&self, start: usize) -> Option<u32> {
         self.heap.get(&start).copied()
     }
 
-    /// Puts the blocks of others that are in use where they can be found by address.
+    /// Enters the other blocks that are in use, so that they can be found by address.
     pub(super) fn settle(&mut self) {
         for (number, block) in self.list.iter().enumerate().skip(self.settled) {
-            // A value that is moved is somewhere else.
+            // A value that is moved gets another address.
             if block.kind == BlockKind::Shared && block.size > 0 && block.is_in_use {
                 self.shared.insert(block.start, number as u32);
             }
@@ -110,7 +110,7 @@ impl Blocks {
         (address - block.start < block.size).then_some(number)
     }
 
-    /// The block of the allocator's in which this address lies, whether it was given back or not.
+    /// Returns the block of the allocator in which this address lies, whether or not it was freed.
     #[inline]
     pub(super) fn heap_at(&self, address: usize) -> Option<u32> {
         if self.heap.is_empty() {
@@ -119,19 +119,19 @@ impl Blocks {
         self.at(&self.heap, address)
     }
 
-    /// The block of others in which it lies, of those that were settled.
+    /// Returns the other block in which this address lies, among those that were entered.
     pub(super) fn shared_at(&self, address: usize) -> Option<u32> {
         self.at(&self.shared, address)
     }
 
-    /// Where the next block after this address begins, of those that were settled.
+    /// Returns the beginning of the next block after this address, among those that were entered.
     pub(super) fn next_after(&self, address: usize) -> Option<usize> {
         let after = |map: &BTreeMap<usize, u32>| map.range(address + 1..).next().map(|(&start, _)| start);
         let (heap, shared) = (after(&self.heap), after(&self.shared));
         heap.into_iter().chain(shared).min()
     }
 
-    /// Its memory is in use no more, and may be used for something else.
+    /// Removes a block whose memory is no longer in use, and may be used for something else.
     fn forget(&mut self, number: u32) {
         let block = &mut self.list[number as usize];
         block.is_in_use = false;
@@ -142,7 +142,7 @@ impl Blocks {
 }
 
 impl Runtime {
-    /// The name of a block: what it is, who asked for it, and the how-manieth that was.
+    /// Returns the name of a block: its kind, the task that asked for it, and its index.
     pub(super) fn block_name(&self, block: u32) -> String {
         let Block {
             kind, user, ordinal, ..
@@ -151,8 +151,8 @@ impl Runtime {
         format!("{} {user}.{ordinal}", kind_name(kind))
     }
 
-    /// The execution is over: frees the memory of the allocator's that the test was given. Not where it `is_damaged`: then
-    /// the memory is lost.
+    /// Frees the memory of the allocator at the end of the execution. If the heap `is_damaged`, the memory is lost
+    /// instead.
     #[cold]
     #[inline(never)]
     pub(super) fn free_blocks(&mut self, is_damaged: bool) {
@@ -177,7 +177,7 @@ impl Runtime {
 }
 
 impl Engine {
-    /// Takes care of memory that the allocator has just given to the test.
+    /// Registers memory that the allocator has just given to the test.
     pub fn keep_heap(self, pointer: *mut u8, layout: Layout) -> u32 {
         let user = self.task();
         let blocks = &mut self.rt().blocks;
@@ -185,18 +185,18 @@ impl Engine {
         blocks.add(BlockKind::Heap, pointer.addr(), layout.size(), user)
     }
 
-    /// The block of the allocator's that begins there, if this execution has it.
+    /// Returns the block of the allocator that begins there, if it belongs to this execution.
     pub fn heap_block(self, pointer: *mut u8) -> Option<u32> {
         self.rt().blocks.heap_from(pointer.addr())
     }
 
-    /// Notes a block that the allocator's callers do not see.
+    /// Registers a block that the allocator's callers do not see.
     pub fn note_block(self, kind: BlockKind, start: usize, size: usize) -> u32 {
         let user = self.task();
         self.rt().blocks.add(kind, start, size, user)
     }
 
-    /// A block of others than the allocator's is no more.
+    /// Removes a block that is not the allocator's.
     pub fn forget_block(self, block: u32) {
         self.rt().blocks.forget(block);
     }

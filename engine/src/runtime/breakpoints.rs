@@ -1,15 +1,16 @@
-//! Armed breakpoints as a constraint on who goes: exact, and without time.
+//! Armed breakpoints as a constraint on the enabled tasks: exact, and without time.
 //!
-//! A task that comes to an armed place is *parked*: it cannot go on until its partner comes, or nobody else can go on. When
-//! both are there, the first goes next; the second stays parked until the first has done its step (its next visible
-//! operation, or all until its turn is dropped).
+//! A task that reaches an armed place is *parked*: it cannot continue until its partner arrives, or until no other task
+//! can continue. When both are there, the first goes next. The second stays parked until the first has done its step
+//! (its next visible operation, or everything until its turn is dropped).
 //!
-//! Places are calls in the test's own code (`intermezzo::breakpoint`), or places in the source that the settings name; at
-//! those a task is parked right before its visible operation there. No choice is recorded and no event: a schedule
-//! has the armed breakpoints beside its choices.
+//! Places are calls in the test's own code (`intermezzo::breakpoint`), or places in the source that the settings name.
+//! At the latter a task is parked right before its visible operation there. Neither choices nor events are recorded: a
+//! schedule has the armed breakpoints in addition to its choices.
 //!
-//! Differs from BTrigger (Park, Sen, EECS-2011-159): no time; so a pause cannot be too short, and one in vain is
-//! told by that everybody else waits. Nothing here is reached unless a breakpoint is armed: decisions are then made elaborately.
+//! Differs from BTrigger (Park, Sen, EECS-2011-159): there is no time, so a pause cannot be too short. A wait is known
+//! to be futile when all other tasks wait. None of this runs unless a breakpoint is armed; decisions then take the slow
+//! path.
 
 use super::{Engine, Runtime};
 use crate::described::BreakpointFigures;
@@ -21,22 +22,22 @@ use intermezzo_sdk::SyncVarOp;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// The breakpoints of a worker, and who is at them in the execution that runs.
+/// The breakpoints of a worker, and the tasks that are at them in the current execution.
 #[derive(Default)]
 pub(super) struct Breakpoints {
     armings: Armings,
     table: Table,
-    /// Which places in the source these are: sides of armings, by their number. For the whole exploration.
+    /// The sides of armings at each place in the source, by their number. Kept for the whole exploration.
     sides: HashMap<Site, Vec<Side>>,
-    /// Whether any place in the source is armed.
+    /// `true` if any place in the source is armed.
     any_sites: bool,
-    /// Those who cannot go on, in the order in which they came.
+    /// The tasks that cannot continue, in the order in which they arrived.
     parked: Vec<Parked>,
-    /// Those who go first, and whom each keeps waiting.
+    /// The tasks that go first, and the tasks that each keeps waiting.
     leads: Vec<Lead>,
-    /// By task.
+    /// The data of each task.
     visitors: Vec<Visitor>,
-    /// Whether anybody was parked.
+    /// `true` if any task was parked.
     acted: bool,
 }
 
@@ -47,29 +48,29 @@ struct Side {
     role: Role,
 }
 
-/// What is known of a task.
+/// The data of a task.
 #[derive(Clone, Default)]
 struct Visitor {
-    /// Locks that it says it holds.
+    /// The locks that it says it holds.
     held: Vec<usize>,
-    /// What came of its last visit.
+    /// The result of its last visit.
     passed: Passed,
-    /// How often it was at a place.
+    /// The number of its visits to places.
     visits: u64,
-    /// Steps that it took, and how many it had taken when it came to the place in the source where it is.
+    /// The number of its steps, and the number that it had taken when it reached its present place in the source.
     steps: u64,
     arrived: Option<u64>,
 }
 
-/// A task that cannot go on.
+/// A task that cannot continue.
 struct Parked {
     task: u32,
     ticket: Ticket,
-    /// Which breakpoint, by its name in the table.
+    /// The breakpoint, by its name in the table.
     name: String,
-    /// Whose end of turn it waits for; a partner, if it is nobody's.
+    /// The task for the end of whose turn it waits; `None` if it waits for a partner.
     after: Option<Ticket>,
-    /// Whether it waits at a gate; else it is before a visible operation, which it might take.
+    /// `true` if it waits at a gate; `false` if it is before a visible operation that it could take.
     at_gate: bool,
 }
 
@@ -77,9 +78,9 @@ struct Parked {
 struct Lead {
     task: u32,
     ticket: Ticket,
-    /// Whether the end of its turn will be told.
+    /// `true` if the end of its turn will be reported.
     guarded: bool,
-    /// Whether it took a step since.
+    /// `true` if it has taken a step since.
     stepped: bool,
 }
 
@@ -100,12 +101,12 @@ impl Breakpoints {
         }
     }
 
-    /// What is armed.
+    /// Returns the armed breakpoints.
     pub(super) fn armings(&self) -> &Armings {
         &self.armings
     }
 
-    /// An execution begins.
+    /// Resets the state for a new execution.
     fn begin(&mut self) {
         self.table.reset();
         self.parked.clear();
@@ -122,20 +123,20 @@ impl Breakpoints {
         &mut self.visitors[at]
     }
 
-    /// Whether the task is not to take the visible operation before which it is.
+    /// Returns `true` if the task must not take the visible operation that it is about to take.
     pub(super) fn holds_back(&self, task: u32) -> bool {
         self.parked
             .iter()
             .any(|parked| parked.task == task && !parked.at_gate)
     }
 
-    /// The task that is to go next, before all others.
+    /// Returns the task that must go next, before all others.
     pub(super) fn next_first(&self) -> Option<u32> {
         let lead = self.leads.iter().find(|lead| !lead.stepped);
         lead.map(|lead| lead.task)
     }
 
-    /// A task takes a step.
+    /// Notes that a task takes a step.
     pub(super) fn step(&mut self, task: u32) {
         self.visitor(task).steps += 1;
         for lead in self.leads.iter_mut().filter(|lead| lead.task == task) {
@@ -143,14 +144,14 @@ impl Breakpoints {
         }
     }
 
-    /// How often a task was at a place so far.
+    /// Returns the number of visits of a task to places so far.
     pub(super) fn visits(&self, task: u32) -> u64 {
         self.visitors
             .get(task as usize)
             .map_or(0, |visitor| visitor.visits)
     }
 
-    /// Which sides of armed breakpoints are there.
+    /// Returns the sides of armed breakpoints at a place.
     fn sides_at(&mut self, site: Site) -> Vec<Side> {
         let Breakpoints { sides, armings, .. } = self;
         let sides_of = |(arming, armed): (usize, &intermezzo_breakpoint::Arming)| {
@@ -172,7 +173,7 @@ impl Breakpoints {
             .clone()
     }
 
-    /// A task that was parked goes on. Where it is parked no more, nothing happens.
+    /// Removes and returns a parked task. Returns `None` if it is no longer parked.
     fn take(&mut self, ticket: Ticket) -> Option<Parked> {
         let at = self.parked.iter().position(|parked| parked.ticket == ticket)?;
         Some(self.parked.remove(at))
@@ -184,29 +185,29 @@ impl Breakpoints {
     }
 }
 
-/// How a task that came to a place goes on.
+/// The time at which a task that reached a place continues.
 enum Goes {
     On(Passed),
-    /// When it is let go.
+    /// When it is released.
     Later,
 }
 
 impl Runtime {
-    /// Arms these and no others.
+    /// Arms these breakpoints and no others.
     pub(super) fn arm(&mut self, armings: Armings) {
         self.breakpoints = (!armings.0.is_empty()).then(|| Box::new(Breakpoints::new(armings)));
     }
 
-    /// An execution begins.
+    /// Resets the breakpoints for a new execution.
     pub(super) fn begin_breakpoints(&mut self) {
         if let Some(breakpoints) = &mut self.breakpoints {
             breakpoints.begin();
-            // Who is parked is seen where decisions are made elaborately.
+            // Only the slow path of decisions respects parked tasks.
             self.scoped = true;
         }
     }
 
-    /// What became of the armed breakpoints in this execution.
+    /// Returns the figures of the armed breakpoints in this execution.
     pub(super) fn breakpoint_figures(&self) -> Vec<BreakpointFigures> {
         let Some(breakpoints) = &self.breakpoints else {
             return Vec::new();
@@ -218,15 +219,16 @@ impl Runtime {
             .collect()
     }
 
-    /// Whether armed breakpoints kept anybody from going on.
+    /// Returns `true` if armed breakpoints kept any task from continuing.
     pub(super) fn breakpoints_acted(&self) -> bool {
         self.breakpoints
             .as_ref()
             .is_some_and(|breakpoints| breakpoints.acted)
     }
 
-    /// A task is about to be chosen: who came to a place in the source is parked there, who has waited for a step that is
-    /// done goes on, and so does somebody who waited in vain if nobody else can.
+    /// Updates the breakpoints before a task is chosen. Parks tasks that reached a place in the source, and releases
+    /// those that waited for a step that is done. If no other task can continue, releases one that waited without
+    /// result.
     #[cold]
     pub(super) fn look_at_breakpoints(&mut self) {
         let Some(mut breakpoints) = self.breakpoints.take() else {
@@ -260,11 +262,11 @@ impl Runtime {
         self.breakpoints = Some(breakpoints);
     }
 
-    /// Takes off the list of those who may go whom a breakpoint holds back; or all but one who is to go first.
+    /// Removes from `listed` the tasks that a breakpoint holds back; if one task must go first, keeps only that one.
     pub(super) fn keep_to(&self, breakpoints: &Breakpoints, listed: &mut Vec<u32>) {
         listed.retain(|&task| !breakpoints.holds_back(task));
         if listed.is_empty() {
-            // Fairness held back all others, for the sake of somebody who may not go.
+            // Fairness held back all others, in favour of a task that may not go.
             let last = self.last;
             let others = (last + 1..self.created).chain(0..last + 1);
             listed
@@ -282,7 +284,8 @@ impl Runtime {
         self.enabled.iter().any(|task| !breakpoints.holds_back(task))
     }
 
-    /// Somebody who waited in vain goes on: first who waits for the end of a turn, for those have met; else who came first.
+    /// Releases one parked task because nothing else can run: preferably one waiting for its partner's turn to end
+    /// (they have already met), otherwise the one that arrived first.
     fn let_go_in_vain(&mut self, breakpoints: &mut Breakpoints) {
         let after = breakpoints
             .parked
@@ -302,7 +305,7 @@ impl Runtime {
         }
     }
 
-    /// The same, where all who can go on do nothing but give way. Whether there was anybody.
+    /// Does the same if all tasks that can continue only yield. Returns `true` if a task was released.
     pub(super) fn let_go_while_all_give_way(&mut self) -> bool {
         match self.breakpoints.take() {
             Some(mut breakpoints) => {
@@ -317,7 +320,7 @@ impl Runtime {
         }
     }
 
-    /// A task that is parked no more goes on, having met somebody or not.
+    /// Lets a task continue that is no longer parked; `hit` is `true` if it met its partner.
     fn let_go(&mut self, breakpoints: &mut Breakpoints, parked: &Parked, hit: bool) {
         let guarded = breakpoints.leads.iter().find(|lead| lead.ticket == parked.ticket);
         let turn = guarded.filter(|lead| lead.guarded).map(|lead| lead.ticket);
@@ -329,7 +332,7 @@ impl Runtime {
         }
     }
 
-    /// A turn is over: who waited for it goes on.
+    /// Ends a turn: the tasks that waited for it continue.
     fn end_lead(&mut self, breakpoints: &mut Breakpoints, ticket: Ticket) {
         breakpoints.leads.retain(|lead| lead.ticket != ticket);
         let waits = |parked: &Parked| parked.after == Some(ticket);
@@ -339,7 +342,8 @@ impl Runtime {
         }
     }
 
-    /// If the task is before a visible operation at an armed place in the source, and has not been told so, it is now.
+    /// Reports an arrival if the task is before a visible operation at an armed place in the source, and has not
+    /// arrived there yet.
     fn arrive_at_source(&mut self, breakpoints: &mut Breakpoints, task: u32) {
         let entry = &self.tasks[task as usize];
         let (visible, access) = (entry.pending.visible, entry.pending.access);
@@ -380,7 +384,8 @@ impl Runtime {
         }
     }
 
-    /// Those of these who wait that are in a circle with this task: each is about to take a lock that the next one owns.
+    /// Returns those of the waiting tasks that form a cycle with this task: each is about to take a lock that the next
+    /// one owns.
     fn circle_of_locks(&self, parked: &[Parked], waiting: &[Ticket], task: u32) -> Vec<Ticket> {
         let owner = |task: u32| {
             let var = self.tasks[task as usize].pending.access.var;
@@ -405,7 +410,8 @@ impl Runtime {
         circle
     }
 
-    /// What comes of an arrival. With `in_order` who waited goes first, where the places do not say.
+    /// Decides the result of an arrival. With `in_order` the task that waited goes first, unless the places say
+    /// otherwise.
     fn settle(
         &mut self,
         breakpoints: &mut Breakpoints,
@@ -486,21 +492,21 @@ impl Runtime {
 }
 
 impl Engine {
-    /// Whether a breakpoint of this name is armed.
+    /// Returns `true` if a breakpoint of this name is armed.
     pub(crate) fn breakpoint_armed(self, name: &str) -> bool {
         let rt = self.rt();
         let breakpoints = rt.breakpoints.as_ref().filter(|_| !rt.teardown);
         breakpoints.is_some_and(|breakpoints| breakpoints.table.is_armed(name))
     }
 
-    /// The current task is at a place of a breakpoint; returns when it is to go on.
+    /// Visits a place of a breakpoint with the current task; returns when the task may continue.
     pub(crate) fn visit_breakpoint(self, mut visit: Visit<'_>) -> Passed {
         let rt = self.rt();
         let current = rt.current;
         if rt.teardown {
             return Passed::default();
         }
-        // Out of the runtime while predicates of the test run: what they come to counts for nothing.
+        // The runtime is released while predicates of the test run; places that they reach have no effect.
         let Some(mut breakpoints) = rt.breakpoints.take() else {
             return Passed::default();
         };
@@ -529,7 +535,7 @@ impl Engine {
         }
     }
 
-    /// A turn is over.
+    /// Ends a turn.
     pub(crate) fn breakpoint_turn_over(self, turn: Ticket) {
         let rt = self.rt();
         if rt.teardown {
@@ -541,7 +547,7 @@ impl Engine {
         }
     }
 
-    /// The current task holds the lock at this address, or does not any more.
+    /// Notes that the current task holds the lock at this address, or no longer holds it.
     pub(crate) fn mark_held(self, lock: usize, holds: bool) {
         let rt = self.rt();
         let current = rt.current;
@@ -555,7 +561,7 @@ impl Engine {
         }
     }
 
-    /// The test arms breakpoints itself, which only the settings can.
+    /// Notes that the test tries to arm breakpoints itself, which only the settings can do.
     pub fn arming_unheeded(self) {
         self.rt().scoping.arming_unheeded = true;
     }

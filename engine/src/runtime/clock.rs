@@ -1,14 +1,14 @@
-//! Virtual time: it passes when somebody looks at it or sleeps, when nobody can go on, and when those who can do
-//! nothing but give way. A wait whose deadline it has reached may time out, like anything else that is enabled;
-//! a time-out before that is the environment's doing.
+//! Virtual time. It passes when a task reads the clock or sleeps, when no task can continue, and when all tasks that
+//! can continue only yield. A wait whose deadline has been reached may time out, like anything else that is enabled. An
+//! earlier time-out is an action of the environment.
 //!
-//! A look is a visible operation, a read of the clock as a variable: so every order of looks, sleeps and time-outs is
-//! explored. A sleep and a wait with a limit look, too, when they work out their deadline.
+//! Reading the clock is a visible operation on the clock as a variable, so every order of clock reads, sleeps and
+//! time-outs is explored. A sleep and a wait with a limit read the clock, too, when they compute their deadline.
 //!
-//! Each look at the clock moves it: by a microsecond the first time, and by twice as much with each further look of the
-//! same task at the same place. Where the task did something in between the look begins with a microsecond again, so that
-//! work takes little time; but only for the first looks, so that every loop that waits for time to pass ends. By how
-//! much a look moves the clock does not depend on what other tasks do: so their steps commute with it, unless they touch the clock.
+//! Each read moves the clock: by a microsecond the first time, and by twice as much with each further read by the same
+//! task at the same place. If the task did something in between, the next read begins with a microsecond again, so that
+//! work takes little time. That holds only for the first reads, so that every loop that waits for time to pass ends.
+//! The distance does not depend on other tasks. So their steps commute with a read, unless they touch the clock.
 
 use super::{Engine, Runtime};
 use crate::record::{Access, Event, Site, Task, VarKind};
@@ -16,46 +16,46 @@ use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 use std::time::Duration;
 
-/// Virtual nanoseconds by which a first look at the clock moves it, and the most it is moved by at once.
+/// The virtual nanoseconds by which a first read moves the clock, and the largest distance of one read.
 const TICK: u64 = 1_000;
 const TICK_MAX: u64 = 1 << 40;
 
-/// Looks of a task at one place after which each moves the clock by twice as much, whatever the task does. A loop then
-/// takes some forty rounds more to wait for any length of time.
+/// The number of reads by a task at one place after which each moves the clock by twice as much, whatever the task
+/// does. A loop then takes some forty more rounds to wait for any length of time.
 const LOOKS_SLOW: u32 = 64;
 
-/// The looks at the clock of an execution.
+/// The reads of the clock in an execution.
 #[derive(Default)]
 pub(super) struct Looks {
-    /// The clock as a variable, once somebody looks at it.
+    /// The clock as a variable, once a task has read it.
     var: Option<u32>,
     places: Vec<Place>,
 }
 
 impl Looks {
-    /// Forgets all of them, and keeps their memory.
+    /// Forgets all reads, and keeps their memory.
     pub(super) fn clear(&mut self) {
         self.var = None;
         self.places.clear();
     }
 }
 
-/// A task's looks at the clock at one place.
+/// The reads of the clock by a task at one place.
 struct Place {
     task: u32,
     site: Site,
     count: u32,
-    /// Events of the execution at the last look.
+    /// The number of events of the execution at the last read.
     events: usize,
-    /// How far the last look moved the clock, in nanoseconds.
+    /// The distance by which the last read moved the clock, in nanoseconds.
     tick: u64,
 }
 
-/// `true` if the event says that its task does more than to wait.
+/// Returns `true` if the event shows that its task does more than wait.
 fn does_something(event: &Event) -> bool {
     match event.op {
         SyncVarOp::AtomicRmw => event.read != event.written,
-        // A lock is taken and released to look at what it guards.
+        // A loop may take and release a lock only to read what the lock guards.
         SyncVarOp::LockAcquire
         | SyncVarOp::LockTryAcquire
         | SyncVarOp::LockRelease
@@ -70,7 +70,7 @@ fn does_something(event: &Event) -> bool {
 }
 
 impl Engine {
-    /// Looks at the clock, which moves it. Returns virtual time in nanoseconds since the execution began.
+    /// Reads the clock, which moves it. Returns virtual time in nanoseconds since the execution began.
     pub fn look_at_clock(self, site: Site) -> u64 {
         self.read_clock(Class::Write, site);
         let rt = self.rt();
@@ -105,15 +105,15 @@ impl Engine {
         rt.clock
     }
 
-    /// Moves virtual time on to `time`, if it is not past it.
+    /// Advances virtual time to `time`, unless it is already later.
     pub fn advance_clock(self, time: u64) {
         self.add_to_footprint(Key::CLOCK, Class::Write);
         self.rt().advance_time(time);
     }
 
-    /// The current task has given way. If that is all that anybody does who can go on, and some wait has a
-    /// deadline, time passes until the first: a loop that waits for what comes after a time-out ends. Who is parked at a
-    /// breakpoint has then waited in vain.
+    /// Lets time pass because the current task has yielded. If all tasks that can continue only yield, and some wait
+    /// has a deadline, time advances to the first one. So a loop ends that waits for the effects of a time-out. A task
+    /// that is parked at a breakpoint has then waited without result.
     pub(super) fn time_passes_while_all_give_way(self) {
         let rt = self.rt();
         if rt.timed_waiters.is_empty() && rt.breakpoints.is_none()
@@ -125,7 +125,7 @@ impl Engine {
         let gives_way = |event: &Event| matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep);
         let since = rt.events.as_slice().iter().rev().skip(1);
         let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
-        // Nothing was written since this task gave way the last time.
+        // Nothing was written since this task last yielded.
         if since.any(|event| event.task == current && gives_way(event)) {
             if rt.timed_waiters.is_empty() {
                 rt.let_go_while_all_give_way();
@@ -136,7 +136,7 @@ impl Engine {
         }
     }
 
-    /// A visible operation that looks at the clock: others may move it first.
+    /// Performs a visible operation that reads the clock: other tasks may move it first.
     fn read_clock(self, class: Class, site: Site) {
         let rt = self.rt();
         if rt.teardown {
@@ -149,8 +149,8 @@ impl Engine {
         self.commit(access, 0, 0);
     }
 
-    /// The virtual time at which a wait gives up that may take this long. The task looks at the clock for it, which is a visible
-    /// operation of its own, unless the wait gives up at once.
+    /// Returns the virtual time at which a wait with this limit times out. The task reads the clock for it, which is a
+    /// visible operation of its own, unless the wait times out at once.
     pub fn deadline(self, limit: Duration, site: Site) -> u64 {
         if !limit.is_zero() {
             self.read_clock(Class::Read, site);
@@ -158,19 +158,19 @@ impl Engine {
         self.after(limit)
     }
 
-    /// As `deadline`, where the step under way is the one in which the wait begins.
+    /// Like `deadline`, for a wait that begins in the current step.
     pub fn deadline_in_step(self, limit: Duration) -> u64 {
         self.add_to_footprint(Key::CLOCK, Class::Read);
         self.after(limit)
     }
 
-    /// The virtual time that much later.
+    /// Returns the virtual time after this limit.
     fn after(self, limit: Duration) -> u64 {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         self.rt().clock.saturating_add(limit)
     }
 
-    /// Records that the current task's operation gave up waiting, which counts as a yield.
+    /// Records that the current task's operation timed out, which counts as a yield.
     pub fn timed_out(self, access: Access) {
         self.commit(
             Access {
@@ -188,8 +188,8 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Time passes until the first deadline, because nobody can do anything else: so tasks that are over have ended, unless
-    /// the environment lets time pass early.
+    /// Advances time to the first deadline, because no task can do anything else. So tasks whose closures have returned
+    /// have ended, unless the environment lets time pass early.
     pub(super) fn pass_time(&mut self) {
         self.time_passes = Some(self.clock);
         for task in self.tasks_over() {
@@ -204,7 +204,8 @@ impl Runtime {
         }
     }
 
-    /// A task woke for another reason than the time that has just passed, before which it was `then`: it need not have passed.
+    /// Resets time to `then`, because a task woke for another reason than the time that has just passed: it need not
+    /// have passed.
     pub(super) fn take_time_back(&mut self, then: u64) {
         for task in self.tasks_over() {
             task.passed_since_over -= 1;
@@ -220,13 +221,13 @@ impl Runtime {
         }
     }
 
-    /// The tasks whose closures have returned.
+    /// Returns the tasks whose closures have returned.
     fn tasks_over(&mut self) -> impl Iterator<Item = &mut Task> {
         let tasks = self.tasks[..self.created as usize].iter_mut();
         tasks.filter(|task| task.over_at != usize::MAX)
     }
 
-    /// Moves virtual time on to `time`, if it is not past it: waits whose deadline that reaches may time out.
+    /// Advances virtual time to `time`, unless it is already later. Waits whose deadline is reached may time out.
     pub(super) fn advance_time(&mut self, time: u64) {
         self.clock = self.clock.max(time);
         let mut next = self.timed_waiters.first_from(0);

@@ -1,11 +1,11 @@
-//! What an operation did is recorded as an event.
+//! Recording of operations as events.
 
 use super::{AFTER, Engine};
 use crate::record::{Access, Event};
 use intermezzo_sdk::{EventId, TaskId};
 
 impl Engine {
-    /// Records what the current task's operation did.
+    /// Records the effect of the current task's operation.
     ///
     /// Not always inlined, though that saves two to four instructions of a hundred: values of it would lie in the frames of
     /// the test's own loops, and rounds that only wait would no longer look alike.
@@ -21,8 +21,9 @@ impl Engine {
         self.record(access, read, written);
     }
 
-    /// The same where there is no room, or another event was expected. Apart, and nothing comes after it: so nothing is kept
-    /// over a call. The event's number would be, in the test's own function, and make the rounds of its loop look different.
+    /// Does the same if there is no room, or if another event was expected. It is a function of its own and called
+    /// last, so that nothing is kept across a call. Otherwise the event's number would be kept in the test's own
+    /// function, and the rounds of its loop would look different.
     #[cold]
     #[inline(never)]
     fn commit_anyway(self, access: Access, read: u64, written: u64) {
@@ -30,7 +31,7 @@ impl Engine {
         self.record(access, read, written);
     }
 
-    /// The operation that is about to be recorded leaves one share of a value, whose end runs code.
+    /// Notes that the operation about to be recorded leaves one share of a value whose destructor runs code.
     pub fn leaves_last_share(self, var: u32) {
         let rt = self.rt();
         if rt.steps >= rt.observe_from {
@@ -38,7 +39,7 @@ impl Engine {
         }
     }
 
-    /// Adds the event, for which there is room.
+    /// Adds the event. There must be room for it.
     #[inline(always)]
     fn record(self, access: Access, read: u64, written: u64) {
         if self.rt().pointers_out {
@@ -66,7 +67,7 @@ impl Engine {
         }
     }
 
-    /// The last event of the current task.
+    /// Returns the last event of the current task.
     pub(crate) fn last_event(self) -> EventId {
         let rt = self.rt();
         EventId {

@@ -1,9 +1,10 @@
-//! `intermezzo::breakpoint` inside an exploration: places in the test's code, and the runtime in charge of who waits there.
+//! `intermezzo::breakpoint` inside an exploration: the runtime controls the tasks that wait at places in the test's
+//! code.
 
 use super::Engine;
 use intermezzo_breakpoint::{Controller, Passed, Ticket, Visit};
 
-/// The runtime of whichever execution the caller is part of.
+/// The runtime of the execution that the caller is part of.
 struct Explored;
 
 impl Controller for Explored {
@@ -44,7 +45,7 @@ impl Controller for Explored {
     }
 }
 
-/// From now on places ask whether an exploration is in charge of the task that comes to them.
+/// Makes places ask from now on whether an exploration controls the task that reaches them.
 pub fn take_charge() {
     intermezzo_breakpoint::control(&Explored);
 }

@@ -1,31 +1,29 @@
 //! Signals that would end the process, caught while a task runs: a finding with a schedule instead.
 //!
-//! A segmentation fault, a bus error, an illegal instruction, an arithmetic fault or an abort (a
-//! panic in a destructor during unwinding is one) on a task's stack makes that fiber return at once;
-//! what was on its stack is lost. Elsewhere the handler that was there before takes over. Handlers
-//! are in place only while some exploration runs.
+//! A segmentation fault, a bus error, an illegal instruction, an arithmetic fault or an abort (a panic in a destructor
+//! during unwinding is one) on a task's stack makes that fiber return at once; the contents of its stack are lost.
+//! Elsewhere the previous handler takes over. Handlers are installed only while some exploration runs.
 //!
-//! Where the crash happened inside the allocator, the finding is reported and the process ends (`emergency.rs`).
-//! Blind spot: where it happened under another lock of the C library, the process may hang later; so an
-//! exploration ends with its first crash. Works on Linux for x86-64 and
-//! aarch64; elsewhere a crash ends the process as it always did.
+//! If the crash happened inside the allocator, the finding is reported and the process ends (`emergency.rs`). Blind
+//! spot: if it happened under another lock of the C library, the process may hang later; so an exploration ends with
+//! its first crash. Works on Linux for x86-64 and aarch64; elsewhere a crash ends the process as usual.
 
-/// Why a signal ended a task.
+/// The reason for which a signal ended a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
-    /// The task used up its stack, of that many bytes.
+    /// The task used up its stack.
     StackOverflow {
-        /// The size of the stack.
+        /// The size of the stack in bytes.
         bytes: usize,
     },
     /// Another signal, by number.
     Signal(i32),
-    /// It did nothing visible for too long, and the watchdog ended it.
+    /// The task did nothing visible for too long, and the watchdog ended it.
     Hang,
 }
 
 impl Crash {
-    /// What happened, in words.
+    /// Returns a description of the crash.
     pub fn describe(self) -> String {
         match self {
             Crash::StackOverflow { bytes } => {
@@ -62,7 +60,7 @@ pub use caught::Guard;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(super) use caught::{set, stack_pointer};
 
-/// Catches signals while it lives: here, none.
+/// A guard that catches no signals on this platform.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub struct Guard;
 
@@ -92,11 +90,11 @@ mod caught {
         libc::SIGABRT,
     ];
 
-    /// Bytes between a fault and the end of a stack for it to count as an overflow: a guard page and
-    /// the frame that jumped over it.
+    /// The largest distance in bytes between a fault and the end of a stack for it to count as an overflow: a guard
+    /// page and the frame that jumped over it.
     const NEAR: usize = 64 << 10;
 
-    /// How many explorations want the handlers, and what was there before them.
+    /// The number of explorations that want the handlers, and the previous handlers.
     struct Handlers {
         users: usize,
         before: [MaybeUninit<sigaction>; SIGNALS.len()],
@@ -107,11 +105,11 @@ mod caught {
         before: [const { MaybeUninit::uninit() }; SIGNALS.len()],
     });
 
-    /// The earlier handlers again, where the signal handler can read them without a lock.
+    /// A copy of the previous handlers that the signal handler can read without a lock.
     static mut BEFORE: [MaybeUninit<sigaction>; SIGNALS.len()] =
         [const { MaybeUninit::uninit() }; SIGNALS.len()];
 
-    /// Catches signals while it lives.
+    /// A guard that catches signals while it lives.
     pub struct Guard;
 
     impl Guard {
@@ -133,7 +131,8 @@ mod caught {
                         handlers.before[at] = before;
                         let mut ours: sigaction = std::mem::zeroed();
                         ours.sa_sigaction = on_signal as *const () as usize;
-                        // On the alternate stack, which std gives each thread: the task's may be used up.
+                        // The handler runs on the alternate stack, which std gives each thread: the task's stack may be
+                        // used up.
                         ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
                         libc::sigemptyset(&mut ours.sa_mask);
                         libc::sigaction(signal, &ours, std::ptr::null_mut());
@@ -158,7 +157,7 @@ mod caught {
     }
 
     impl Engine {
-        /// The task whose stack this address is on.
+        /// Returns the task whose stack this address is on.
         pub(in super::super) fn task_on_stack(self, address: usize) -> Option<u32> {
             self.rt()
                 .fibers
@@ -167,25 +166,24 @@ mod caught {
                 .map(|task| task as u32)
         }
 
-        /// How this task is to end.
+        /// Makes this task end with a crash, and returns the registers for that.
         ///
-        /// # Safety
-        /// The signal interrupted this task on its own stack.
+        /// # Safety The signal interrupted this task on its own stack.
         pub(in super::super) unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
             let rt = self.rt();
-            // A switch may have been under way.
+            // A switch may have been in progress.
             (rt.current, rt.running) = (task, task);
             let worker_context = &raw mut rt.worker_context;
-            // SAFETY: as the caller says; the worker waits at home while any task runs. What the task did to
-            // memory so far was done by ordinary code of this thread, which the signal interrupted: it is
-            // there to be read by what runs next.
+            // SAFETY: as the caller says; the worker waits in its own context while any task runs. The task's previous
+            // writes to memory were made by ordinary code of this thread, which the signal interrupted: the code that
+            // runs next can read them.
             unsafe { rt.fibers[task as usize].coroutine().divert(worker_context, crash) }
         }
     }
 
     unsafe extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         if PROBES.get() {
-            // The heap is broken. Another thread says so, and ends the process.
+            // The heap is broken. Another thread reports it, and ends the process.
             loop {
                 // SAFETY: a plain call.
                 unsafe { libc::pause() };
@@ -200,7 +198,7 @@ mod caught {
         let Some((engine, task)) =
             Engine::current().and_then(|engine| Some((engine, engine.task_on_stack(at)?)))
         else {
-            // SAFETY: puts the earlier handler back and returns: the fault, or the abort, comes again.
+            // SAFETY: restores the previous handler and returns: the fault, or the abort, occurs again.
             unsafe { give_back(signal) };
             return;
         };
@@ -222,7 +220,8 @@ mod caught {
         set(context, registers);
     }
 
-    /// Where the engine compares memory that may be gone: lets the comparison return that it is. Whether it was there.
+    /// Makes the engine's comparison of memory that may be gone return that it is gone. Returns `true` if that
+    /// comparison was running.
     #[cfg(target_arch = "x86_64")]
     fn return_from_probe(context: &mut ucontext_t) -> bool {
         let registers = &mut context.uc_mcontext.gregs;
@@ -237,7 +236,7 @@ mod caught {
         true
     }
 
-    /// As above: the return address is in a register.
+    /// As above, but the return address is in a register.
     #[cfg(target_arch = "aarch64")]
     fn return_from_probe(context: &mut ucontext_t) -> bool {
         let registers = &mut context.uc_mcontext;

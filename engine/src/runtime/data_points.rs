@@ -1,13 +1,13 @@
 //! Accesses to plain memory that are schedule points: at places in the source that the settings name, and at those of
 //! data races that a monitor has reported.
 //!
-//! Whatever the order of two accesses that race, there is a race; what becomes of the program may depend on it. So the
-//! places of a race are made schedule points, and the search starts anew (CHESS does so, Musuvathi et al., OSDI 2008,
-//! section 4.4). An access there is a visible operation on the variable of the cell, or on one for the block or the
-//! piece of memory; the access itself is part of the step that it begins.
+//! Two accesses that race do so in either order, but the program's behaviour may depend on the order. So the places of
+//! a race are made schedule points, and the search restarts. CHESS does so, too (Musuvathi et al., OSDI 2008, section
+//! 4.4). An access there is a visible operation on the variable of the cell, or on a variable for the block or the
+//! piece of memory. The access itself is part of the step that it begins.
 //!
-//! Misses: an access at another place to the same memory is no operation, so that a reduction knows nothing of it, until
-//! it is found to race.
+//! Misses: an access at another place to the same memory is no operation, so a reduction does not know of it until it
+//! is found to race.
 
 use super::Runtime;
 use super::listen::Memory;
@@ -16,29 +16,29 @@ use crate::sites::Sites;
 use intermezzo_sdk::{FindingKind, SiteId};
 use std::collections::{BTreeSet, HashMap};
 
-/// Which accesses are schedule points.
+/// The accesses that are schedule points.
 #[derive(Default)]
 pub(super) struct DataPoints {
-    /// Places that the settings name.
+    /// The places that the settings name.
     given: Sites,
-    /// Places of races, or of the execution that is replayed, by their hashes.
+    /// The places of races, or of the execution that is replayed, by their hashes.
     places: BTreeSet<u64>,
-    /// Whether races add to them.
+    /// `true` if races add places.
     learns: bool,
-    /// Whether a place is one, and its hash.
+    /// For each known place, `true` if it is a schedule point, and its hash.
     known: HashMap<Site, (bool, u64)>,
-    /// Some of the places that are none, by address: each where its bits say. Nothing is at address 0.
+    /// Some of the places that are not, by address; the bits of the address choose the slot. Nothing is at address 0.
     others: [usize; OTHERS],
-    /// Those that the execution came to.
+    /// The schedule points that the execution reached.
     met: BTreeSet<u64>,
-    /// Variables of memory that has none of its own, in the execution that runs.
+    /// The variables of memory that has none of its own, in the current execution.
     pub(super) vars: HashMap<Memory, u32>,
 }
 
-/// Number of places that are known at once to be no schedule points; a power of two.
+/// The number of places that are recognised quickly as no schedule points; a power of two.
 const OTHERS: usize = 32;
 
-/// A place as a number that is the same in each process (FNV-1a).
+/// Returns a number for a place that is the same in each process (FNV-1a).
 fn hash(site: Site) -> u64 {
     let name = super::naming::site_name(site);
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -47,7 +47,7 @@ fn hash(site: Site) -> u64 {
 }
 
 impl DataPoints {
-    /// Schedule points at the places given; and at those of races, if it `learns`.
+    /// Returns schedule points at the given places and, if it `learns`, at those of races.
     pub(super) fn new(given: Sites, learns: bool) -> DataPoints {
         DataPoints {
             given,
@@ -56,7 +56,7 @@ impl DataPoints {
         }
     }
 
-    /// Schedule points at places of these hashes, and nowhere else.
+    /// Returns schedule points at the places with these hashes, and nowhere else.
     pub(super) fn only(places: &[u64]) -> DataPoints {
         DataPoints {
             places: places.iter().copied().collect(),
@@ -64,13 +64,13 @@ impl DataPoints {
         }
     }
 
-    /// An execution begins.
+    /// Resets the state for a new execution.
     pub(super) fn begin(&mut self) {
         self.met.clear();
         self.vars.clear();
     }
 
-    /// Whether an access at this place is a schedule point.
+    /// Returns `true` if an access at this place is a schedule point.
     #[inline]
     pub(super) fn is_point(&mut self, site: Site) -> bool {
         let address = std::ptr::from_ref(site).addr();
@@ -98,17 +98,17 @@ impl DataPoints {
         is_point
     }
 
-    /// The places that the execution came to.
+    /// Returns the schedule points that the execution reached.
     pub(super) fn met(&self) -> Vec<u64> {
         self.met.iter().copied().collect()
     }
 
-    /// How many places of races there are.
+    /// Returns the number of places of races.
     pub(super) fn learned(&self) -> usize {
         if self.learns { self.places.len() } else { 0 }
     }
 
-    /// A race was found there: whether that is new.
+    /// Notes that a race was found at a place. Returns `true` if that is new.
     fn learn(&mut self, site: Site) -> bool {
         let new = self.learns && self.places.insert(hash(site));
         if new {
@@ -120,8 +120,8 @@ impl DataPoints {
 }
 
 impl Runtime {
-    /// The execution is over: takes up the places of its races. Whether there is a new one, for which the search has to start
-    /// anew.
+    /// Adds the places of the execution's races. Returns `true` if there is a new one, for which the search has to
+    /// restart.
     #[cold]
     #[inline(never)]
     pub(super) fn learn_data_points(&mut self) -> bool {

@@ -1,30 +1,30 @@
-//! Who goes next: the decision at a schedule point.
+//! The decision at a schedule point: which task goes next.
 //!
-//! Alternatives come in a fixed order: first the default continuation (the task that took the last step,
-//! while it is enabled and has not yielded), then the others in cyclic order of creation after it; so a
-//! task that yielded comes last. Where the environment may wake a waiting task, or fairness holds one
-//! back, the alternatives are listed out; else they are a word of bits.
+//! Alternatives come in a fixed order. First comes the default continuation: the task that took the last step, while it
+//! is enabled and has not yielded. The others follow in cyclic order of creation, so a task that yielded comes last. If
+//! the environment may wake a waiting task, or fairness holds one back, the alternatives are listed; otherwise they are
+//! a word of bits.
 
 use super::Runtime;
-use super::naming::{site_name, task_name, var_name};
 use super::stop::Stop;
-use crate::record::{Event, TaskSet, Wake};
+use crate::record::{TaskSet, Wake};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::strategy::{Candidates, ChoicePoint};
 use crate::trace::{Aside, Class, Key, StepEnd, Touch};
 use intermezzo_sdk::{Interests, TaskId};
 
-/// What the task that asked has to do.
+/// The next action of the task that asked.
 pub(super) enum Next {
-    /// Go on.
+    /// Continue.
     Stay,
-    /// Give control to the task that is now current.
+    /// Switch to the task that is now current.
     Switch,
-    /// Give control away for good: the execution is over.
+    /// Leave for good: the execution has ended.
     Stop,
 }
 
-/// The decision that the strategy is asked for. It sees all of the runtime but itself: so this is no function.
+/// The choice point for the strategy. It borrows all of the runtime but the strategy itself, so this cannot be a
+/// function.
 macro_rules! choice_point {
     ($runtime:ident, $kind:expr, $preempts:expr, $alternatives:expr, $candidates:expr) => {
         ChoicePoint {
@@ -49,7 +49,7 @@ macro_rules! choice_point {
 }
 
 impl Runtime {
-    /// Decides who goes next and makes it current.
+    /// Decides which task goes next, and makes it current.
     #[inline(always)]
     pub(super) fn dispatch(&mut self) -> Next {
         if let Some(task) = self.must_run.pop_low() {
@@ -78,8 +78,9 @@ impl Runtime {
         }
     }
 
-    /// Who took the next step in the execution before, if that step and all before it are prescribed as they were: then who
-    /// else could take it need not be worked out. `None` too if this task cannot go on here, so that what departs is found.
+    /// Returns the task that took the next step in the execution before, if that step and all before it are prescribed
+    /// as they were. Then the other enabled tasks need not be computed. Returns `None` also if this task cannot
+    /// continue here, so that the departure is found.
     #[inline(always)]
     fn known_next(&mut self, enabled: u64) -> Option<u32> {
         let known = self.trace.steps().get(self.steps as usize + 1)?;
@@ -87,7 +88,7 @@ impl Runtime {
         if task >= 64 || enabled & 1 << task == 0 {
             return None;
         }
-        // Of the choices of a step, that of its task comes first.
+        // The choice of a step's task is the first of the step's choices.
         if choices > self.decided
             && let Some(choice) = self.plan.choices().get(self.decided)
             && choice.kind == ChoiceKind::Task
@@ -100,7 +101,7 @@ impl Runtime {
         Some(task)
     }
 
-    /// The next task to run before anything is decided, among all there are.
+    /// Returns the next task that must run before anything is decided, among all tasks.
     #[inline(never)]
     fn next_eager(&mut self) -> Option<u32> {
         if self.spins.busy() {
@@ -112,7 +113,7 @@ impl Runtime {
         self.must_run.pop_first()
     }
 
-    /// The decision where it is not just among the enabled tasks, or where there are many tasks.
+    /// Makes the decision if it is not just among the enabled tasks, or if there are many tasks.
     #[inline(never)]
     fn dispatch_slow(&mut self) -> Next {
         self.time_passes = None;
@@ -121,7 +122,7 @@ impl Runtime {
                 return self.stuck();
             }
             self.pass_time();
-            // Of a step that the trace has already, nobody would take it back.
+            // If the trace already has a step, it will not be undone.
             self.forced_by_idle = self.steps + 1 >= self.observe_from;
         }
         if self.yielded || self.fair.active() {
@@ -131,14 +132,14 @@ impl Runtime {
         self.pick_listed()
     }
 
-    /// Picks among the enabled tasks, a word of them.
+    /// Chooses among the enabled tasks, given as a word.
     #[inline(always)]
     fn pick(&mut self, enabled: u64) -> Next {
         let last = self.last;
         let others = enabled & !(1 << last);
         let goes_on = others != enabled;
         if others & others.wrapping_sub(1 - u64::from(goes_on)) == 0 {
-            // One task: `last` itself, or the only other.
+            // There is one task: `last` itself, or the only other.
             if self.steps >= self.ask_from {
                 let candidates = Candidates::Word {
                     default: goes_on.then_some(last),
@@ -183,7 +184,7 @@ impl Runtime {
         self.step((rest.trailing_zeros() + last + 1) % 64)
     }
 
-    /// Picks among tasks that have to be listed: some may be woken by the environment, or are held back.
+    /// Chooses among tasks that have to be listed, because the environment may wake some, or some are held back.
     #[inline(never)]
     fn pick_listed(&mut self) -> Next {
         let mut listed = std::mem::take(&mut self.candidates);
@@ -233,8 +234,8 @@ impl Runtime {
         next
     }
 
-    /// Lists the alternatives; whether the first is the default continuation. Beside the enabled tasks there are,
-    /// within the environment's bounds, those that may be woken before their time, or for no reason.
+    /// Lists the alternatives. Returns `true` if the first is the default continuation. In addition to the enabled
+    /// tasks it lists, within the environment's bounds, tasks that may be woken early or spuriously.
     fn list(&self, listed: &mut Vec<u32>) -> bool {
         let last = self.last;
         let timed_waiters = self.left.timeouts > 0 && !self.timed_waiters.is_empty();
@@ -265,7 +266,7 @@ impl Runtime {
         goes_on
     }
 
-    /// Notes waits that could have ended here, had the environment's bounds been larger.
+    /// Notes waits that could have ended here if the environment's bounds were larger.
     fn note_capped(&mut self) {
         let waits = |tasks: &TaskSet| tasks.iter().any(|task| !self.enabled.contains(task));
         let timeouts = self.left.timeouts == 0 && waits(&self.timed_waiters);
@@ -274,7 +275,7 @@ impl Runtime {
         self.capped.spurious_wakeups |= spurious_wakeups;
     }
 
-    /// Lets a task go that may have to be woken.
+    /// Lets a task go, and chooses the reason of its wake-up if needed.
     fn wake(&mut self, task: u32) -> Next {
         let expired = self.expired.contains(task);
         if self.enabled.contains(task) && !expired {
@@ -310,8 +311,8 @@ impl Runtime {
                 self.add_to_footprint(Key::CLOCK, Class::Read)
             }
             Wake::TimedOut if expired => {
-                // Time passed because nobody else could go on. Where the environment may let it pass at any time, that was
-                // no condition.
+                // Time passed because no other task could continue. If the environment may let it pass at any time,
+                // that was no condition.
                 self.forced_by_idle = self.environment.timeouts == 0 && self.steps >= self.observe_from;
                 self.add_to_footprint(Key::CLOCK, Class::Write);
             }
@@ -325,7 +326,7 @@ impl Runtime {
         next
     }
 
-    /// The task takes a step that the trace knows.
+    /// Takes a step of the task that the trace already knows.
     #[inline(always)]
     fn step_known(&mut self, task: u32) -> Next {
         self.steps += 1;
@@ -334,7 +335,7 @@ impl Runtime {
         self.hand_over(task)
     }
 
-    /// The task takes the next visible step.
+    /// Takes the next visible step of the task.
     #[inline(always)]
     fn step(&mut self, task: u32) -> Next {
         self.steps += 1;
@@ -345,7 +346,7 @@ impl Runtime {
         self.last = task;
         if self.steps >= self.observe_from {
             let pending = &self.tasks[task as usize].pending;
-            // One that may go on unasked needed no gate.
+            // An operation that the environment may wake needed no gate.
             self.waited = (pending.gates != 0 && !pending.environment_wake)
                 .then_some((pending.gate_var, pending.gates));
         }
@@ -366,7 +367,7 @@ impl Runtime {
         Next::Stop
     }
 
-    /// The task runs next.
+    /// Makes the task run next.
     #[inline(always)]
     fn hand_over(&mut self, task: u32) -> Next {
         let entry = &mut self.tasks[task as usize];
@@ -384,11 +385,10 @@ impl Runtime {
         Next::Switch
     }
 
-    /// The step under way is over: the trace takes it up.
-    #[inline(never)]
+    /// Adds the step that has ended to the trace.
     ///
-    /// False if the execution has done something else than the one before did under the same choices; it is then
-    /// to stop.
+    /// Returns `false` if the execution differs from the one before under the same choices; it must then stop.
+    #[inline(never)]
     pub(super) fn observe(&mut self) -> bool {
         if self.spins.in_last_rounds() {
             return true;
@@ -424,56 +424,13 @@ impl Runtime {
         self.extra_footprint.clear();
         (self.waited, self.forced_by_idle) = (None, false);
         while let Some((task, first_event)) = self.spins.next_void_round() {
-            self.events.elided(task, first_event);
-            self.trace.elided(task, first_event, &self.vars, &self.tasks);
+            self.events.elide(task, first_event);
+            self.trace.elide(task, first_event, &self.vars, &self.tasks);
         }
         true
     }
 
-    #[cold]
-    pub(super) fn differed(&mut self) {
-        let in_words = |event: &Event| {
-            format!(
-                "{} of {} by {} at {}",
-                event.op,
-                var_name(self, event.var),
-                task_name(self, event.task),
-                site_name(event.site)
-            )
-        };
-        let events = self.events.as_slice();
-        let (at, before, now, another_var) = match self.events.differs() {
-            Some((at, before)) => {
-                let now = &events[at];
-                let same = (before.op, before.task, before.site) == (now.op, now.task, now.site);
-                (
-                    at,
-                    in_words(&before),
-                    in_words(now),
-                    same && before.var != now.var,
-                )
-            }
-            None => (events.len(), String::new(), String::new(), false),
-        };
-        self.depart();
-        self.stop = Some(Stop::Differed {
-            at: at + 1,
-            before,
-            now,
-            another_var,
-        });
-    }
-
-    /// The execution does something else than was prescribed: what it was to do is kept, to be tried again, and what
-    /// was known of it is not.
-    #[cold]
-    pub(super) fn depart(&mut self) {
-        self.departed = Some(self.plan.choices()[..self.prescribed].to_vec());
-        self.plan.truncate(self.decided);
-        self.trace.clear();
-    }
-
-    /// The step under way touches something beside the variables of its events.
+    /// Adds an access of the current step in addition to those to the variables of its events.
     pub(super) fn add_to_footprint(&mut self, key: Key, class: Class) {
         if self.steps >= self.observe_from {
             self.extra_footprint.push(Aside {
@@ -484,14 +441,14 @@ impl Runtime {
         }
     }
 
-    /// There is one alternative only; the strategy wants to know.
+    /// Shows the strategy a point with only one alternative, because it needs every step.
     #[inline(never)]
     fn tell_only_alternative(&mut self, goes_on: bool, candidates: Candidates<'_>) {
         self.strategy
             .choose(&choice_point!(self, ChoiceKind::Task, goes_on, 1, candidates));
     }
 
-    /// Nobody can go on.
+    /// Decides what happens when no task can continue.
     fn stuck(&mut self) -> Next {
         if self.spins.any_parked() {
             let first = self.release_parked();
@@ -504,7 +461,7 @@ impl Runtime {
         self.give_up()
     }
 
-    /// Nobody can go on, unless one of those who wait does so for no reason.
+    /// Ends the execution because no task can continue, unless a waiting task is woken spuriously.
     #[cold]
     fn wake_or_give_up(&mut self) -> Next {
         let spurious_waiters: Vec<u32> = self.spurious_waiters.iter().collect();
@@ -526,7 +483,7 @@ impl Runtime {
         }
     }
 
-    /// The execution is over.
+    /// Ends the execution.
     fn give_up(&mut self) -> Next {
         if self.live > 0 && !self.limits.deadlocks_allowed {
             self.watched.pulse().wait_for_others();
@@ -539,7 +496,7 @@ impl Runtime {
         Next::Stop
     }
 
-    /// Gates of a variable have changed: its watchers are enabled or disabled.
+    /// Enables or disables the watchers of a variable whose gates have changed.
     #[inline(never)]
     pub(super) fn gates_changed(&mut self, var: u32) {
         let open = self.vars[var].gates;
@@ -567,8 +524,8 @@ impl Runtime {
         }
     }
 
-    /// Records a decision among `alternatives` (at least 2): the prescribed one, or the strategy's.
-    /// `None` if the execution has departed from what was prescribed; it is then to stop.
+    /// Records a decision among `alternatives` (at least 2): the prescribed one, or the strategy's. Returns `None` if
+    /// the execution has departed from what was prescribed; it must then stop.
     pub(super) fn decide(
         &mut self,
         kind: ChoiceKind,
@@ -584,7 +541,7 @@ impl Runtime {
         taken
     }
 
-    /// The prescribed decision, if there is one and it is for such a choice.
+    /// Returns the prescribed decision, if there is one and it is for such a choice.
     #[inline(always)]
     fn prescribed(&mut self, kind: ChoiceKind, preempts: bool, alternatives: u32) -> Option<u32> {
         let choice = *self.plan.choices()[..self.prescribed].get(self.decided)?;
@@ -595,7 +552,7 @@ impl Runtime {
         None
     }
 
-    /// The strategy's decision; `None` if another was prescribed, or none was to come.
+    /// Returns the strategy's decision; `None` if another was prescribed, or none was expected.
     #[inline(never)]
     fn decide_anew(
         &mut self,
@@ -637,7 +594,7 @@ impl Runtime {
     #[cold]
     fn diverged(&mut self, at: usize, found: Choice) -> Option<u32> {
         if self.events.differs().is_some() {
-            // Where it departed first tells more.
+            // The first departure is more informative.
             self.differed();
             return None;
         }

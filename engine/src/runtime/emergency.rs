@@ -1,14 +1,14 @@
-//! Last words for a worker that crashed inside the allocator.
+//! The emergency report of a worker that crashed inside the allocator.
 //!
-//! The C library aborts where it finds its heap broken: a block freed twice, say. It may hold a lock of the heap
-//! then, which nobody ever gives back, and whatever allocates next waits for ever. A worker whose task crashed
-//! therefore says so to the thread that waits for the exploration, before it allocates anything, and then takes every lock
-//! of the heap once. If it does not come back from that, the other thread takes over: it reports the finding, and ends the
-//! process. It has a heap of its own, as far as the C library gives each thread one; and an alarm ends the
-//! process, without a report, should it have to wait as well.
+//! The C library aborts when it finds its heap broken, for instance by a double free. It may then hold a lock of the
+//! heap that is never released, and whatever allocates next waits for ever. So a worker whose task crashed first
+//! notifies the thread that waits for the exploration, without allocating anything. Then it takes every lock of the
+//! heap once. If it does not return from that, the other thread takes over: it reports the finding, and ends the
+//! process. That thread has a heap of its own, as far as the C library gives each thread one. If it has to wait as
+//! well, an alarm ends the process without a report.
 //!
-//! Known of are the locks of glibc's allocator, and of any allocator that has one lock. Elsewhere crashes are not caught
-//! (see `crash.rs`), or a process may still hang.
+//! It knows the locks of glibc's allocator, and of any allocator that has one lock. With other allocators crashes are
+//! not caught (see `crash.rs`), or a process may still hang.
 
 use super::crash::Crash;
 use super::outcome::Abnormal;
@@ -17,10 +17,10 @@ use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long taking all locks of a heap may take: a moment, unless one is held for good.
+/// The longest time that taking all locks of a heap may take: it is short, unless one is never released.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Seconds in which last words have to be said.
+/// The number of seconds within which the report must be made.
 const ALARM_SECONDS: u32 = 20;
 
 thread_local! {
@@ -41,13 +41,13 @@ enum State {
     Running,
     /// A task of this worker crashed, and the worker takes the locks of its heap.
     Probing { runtime: *mut Runtime, crash: Crash },
-    /// The worker did not come back.
+    /// The worker did not return.
     TakenOver,
     /// The exploration has ended.
     Over,
 }
 
-// SAFETY: the runtime is used by the thread that takes over only while its worker is stopped for good: it waits in
+// SAFETY: the thread that takes over uses the runtime only while its worker is stopped for good: the worker waits in
 // `probe`, or in `survived`.
 unsafe impl Send for State {}
 
@@ -56,11 +56,12 @@ impl Emergency {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A task of this runtime crashed. Returns if the heap can be used; nothing is allocated before that is known.
+    /// Handles a crash of a task of this runtime. Returns if the heap can be used; nothing is allocated before that is
+    /// known.
     pub(super) fn crashed(&self, runtime: *mut Runtime, crash: Crash) {
         let mut state = self.state();
         while !matches!(*state, State::Running) {
-            // Another worker's turn.
+            // Another worker is being handled.
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         *state = State::Probing { runtime, crash };
@@ -78,14 +79,14 @@ impl Emergency {
         self.changed.notify_all();
     }
 
-    /// The exploration has ended.
+    /// Notes that the exploration has ended.
     pub fn over(&self) {
         *self.state() = State::Over;
         self.changed.notify_all();
     }
 
-    /// Waits until the exploration has ended. If a worker cannot go on, calls `last_words` with what its last execution was,
-    /// and with the number of that execution.
+    /// Waits until the exploration has ended. If a worker cannot continue, calls `last_words` with the outcome of its
+    /// last execution and the number of that execution.
     pub fn wait(&self, last_words: impl FnOnce(Abnormal, u64) -> String) {
         let mut state = self.state();
         loop {
@@ -100,7 +101,7 @@ impl Emergency {
                     {
                         *state = State::TakenOver;
                         drop(state);
-                        // SAFETY: the worker stays where it is for good.
+                        // SAFETY: the worker is stopped for good.
                         end_process(|| unsafe { (*runtime).last_words(crash, last_words) });
                     }
                     state
@@ -129,30 +130,30 @@ impl Runtime {
     }
 }
 
-/// Takes every lock of the heap, and gives it back.
+/// Takes and releases every lock of the heap.
 fn probe() {
-    // More than a thread has set aside for itself.
+    // These sizes exceed what a thread caches for itself.
     for bytes in [2 << 10, 100 << 10] {
         drop(std::hint::black_box(Vec::<u8>::with_capacity(bytes)));
     }
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: a plain call. It goes through the heaps of all threads, and takes the lock of each. What is broken there
-    // may make it crash, which the signal handler expects.
+    // SAFETY: a plain call. It visits the heaps of all threads, and takes the lock of each. A broken heap may make it
+    // crash, which the signal handler expects.
     unsafe {
         libc::mallinfo();
     }
 }
 
-/// Says the last words, and ends the process as the crash would have.
+/// Writes the report, and ends the process as the crash would have.
 fn end_process(last_words: impl FnOnce() -> String) -> ! {
     #[cfg(unix)]
-    // SAFETY: plain calls: the alarm is to end the process, whatever the test made of it.
+    // SAFETY: plain calls. The alarm must end the process, whatever handler the test installed.
     unsafe {
         libc::signal(libc::SIGALRM, libc::SIG_DFL);
         libc::alarm(ALARM_SECONDS);
     }
     let words = last_words();
-    // The process ends: what cannot be written is lost.
+    // The process ends: output that cannot be written is lost.
     let _ = std::io::Write::write_all(&mut std::io::stderr(), words.as_bytes());
     std::process::abort();
 }

@@ -1,4 +1,4 @@
-//! One execution: how it begins, runs and ends.
+//! One execution, from its beginning to its end.
 
 use super::fiber::Fiber;
 use super::scope::Scoping;
@@ -30,9 +30,10 @@ impl Engine {
         match self.rt().new_task(None, Location::caller()) {
             Ok(main) => {
                 let entry = &mut self.rt().tasks[main as usize];
-                // Nobody created it: what was counted is of the execution before, and must not enter its identity.
+                // The main task has no creator. The counts are of the execution before, and must not enter its
+                // identity.
                 (entry.children, entry.ordinal) = (0, 0);
-                // Nobody joins it: its result is dropped at its end.
+                // The main task is not joined: its result is dropped at its end.
                 entry.detached = true;
                 // SAFETY: the test outlives this call, and the room is emptied before it returns.
                 unsafe { self.rt().fibers[main as usize].room.fill(body) };
@@ -64,7 +65,7 @@ impl Engine {
             Stop::Deadlock => rt.wanted(),
             _ => Vec::new(),
         };
-        // An end like any other, to all but the monitors.
+        // To all but the monitors this is an end like any other.
         let stop = match stop {
             Stop::Deadlock if rt.limits.deadlocks_allowed => Stop::Complete,
             other => other,
@@ -83,7 +84,7 @@ impl Engine {
         let trouble = if quiet && !rt.damaged {
             None
         } else {
-            // A crash in the clearing away of an execution that ended well: its events are still there.
+            // The teardown of an execution that ended well crashed: its events are still there.
             let mut scene = scene.unwrap_or_else(|| rt.scene());
             scene.toucher.clone_from(&toucher);
             Some(Box::new(Abnormal {
@@ -122,9 +123,9 @@ impl Engine {
 }
 
 impl Runtime {
-    /// The strongest reduction that suits an execution in which tasks were parked. Within a bound on preemptions only
-    /// caching does: a parked task is left for free, and whether it is parked depends on when it looked, which a round that
-    /// counts as not having happened does not tell.
+    /// Returns the strongest reduction that is sound for an execution in which tasks were parked. Within a bound on
+    /// preemptions only caching is. A switch away from a parked task is free, and whether it is parked depends on when
+    /// it looked, which an elided round does not show.
     fn suits_parked(&self) -> SoundReduction {
         match self.trace.detail() {
             Analysis::Waits => SoundReduction::Caching,
@@ -149,7 +150,7 @@ impl Runtime {
         self.running = 0;
         self.last = 0;
         self.yielded = false;
-        // Who hears of preemptions hears of them where decisions are made elaborately.
+        // Monitors that are notified of preemptions are notified on the slow path of decisions.
         let heard = self.listening.intersects(Interests::ATTRIBUTES);
         self.scoped = self.preemptible.is_some() || self.ordered_atomics.is_some() || heard;
         self.begin_breakpoints();
@@ -204,20 +205,20 @@ impl Runtime {
         self.stop = None;
     }
 
-    /// An operation at this place allows no stronger reduction.
+    /// Notes that an operation at this place allows no stronger reduction.
     pub(super) fn suits_only(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
         self.trace.only(sound);
         self.note_unsuited(sound, op, site);
     }
 
-    /// Notes which operation, at which place, is the first that allows no stronger reduction.
+    /// Remembers the operation and place that first allowed no stronger reduction.
     pub(super) fn note_unsuited(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
         if self.unsound.is_none_or(|(known, ..)| known < sound) {
             self.unsound = Some((sound, op, site));
         }
     }
 
-    /// The execution is over, and with it what the strategy may learn from.
+    /// Passes the completed execution to the strategy, which may learn from it.
     pub(super) fn tell_over(&mut self) {
         if self.departed.is_none() {
             self.strategy.finished(&CompletedExecution {
@@ -229,7 +230,7 @@ impl Runtime {
         }
     }
 
-    /// The execution is over: so is the trace.
+    /// Ends the trace with the execution.
     fn end_trace(&mut self, stop: Stop) -> Stop {
         if self.trace.detail() == Analysis::Nothing || self.departed.is_some() {
             return stop;
@@ -257,8 +258,8 @@ impl Runtime {
         stop
     }
 
-    /// An execution that is over before it came to all its prescribed choices has departed from them. If it
-    /// showed something, that is what counts.
+    /// Treats an execution that ended before all its prescribed choices were made as departed from them. If it showed
+    /// something, that is what counts.
     fn check_prescribed(&mut self, stop: Stop) -> Stop {
         if self.departed.is_some() {
             return stop;
@@ -284,7 +285,7 @@ impl Runtime {
         }
     }
 
-    /// Adds a task, created by the current one, which is to run before the next decision.
+    /// Adds a task, created by the current one, which must run before the next decision.
     pub(super) fn new_task(&mut self, name: Option<Arc<str>>, site: Site) -> std::io::Result<u32> {
         let task = self.created;
         if task as usize == self.fibers.len() {

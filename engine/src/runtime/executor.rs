@@ -1,4 +1,4 @@
-//! A worker: one runtime on one OS thread, which runs one execution after the other.
+//! An executor: one runtime on one OS thread, which runs one execution after the other.
 
 use super::alike::Alike;
 use super::blocks::Blocks;
@@ -30,41 +30,41 @@ use std::time::Duration;
 /// Limits of one execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Most visible operations.
+    /// The largest number of visible operations.
     pub steps: u64,
-    /// Most tasks.
+    /// The largest number of tasks.
     pub tasks: u32,
-    /// Bytes of each task's stack.
+    /// The size of each task's stack in bytes.
     pub stack_bytes: usize,
-    /// Bytes of stacks that the process may forget.
+    /// The largest total size in bytes of the stacks that the process may leak.
     pub forgotten_bytes: usize,
-    /// Which yields of a task count for fairness: every so manieth.
+    /// The interval of the yields that count for fairness: every N-th yield of a task.
     pub fair_yields: u32,
-    /// Whether tasks are parked whose loops wait.
+    /// `true` if tasks whose loops wait are parked.
     pub awaits: bool,
-    /// Whether an execution may end with tasks that wait for ever.
+    /// `true` if an execution may end with tasks that wait for ever.
     pub deadlocks_allowed: bool,
-    /// Whether every operation is a schedule point, those that commute with all others too.
+    /// `true` if every operation is a schedule point, those that commute with all others too.
     pub every_operation: bool,
-    /// For how long a task may do nothing visible; `None` for ever.
+    /// The longest time that a task may do nothing visible; `None` for no limit.
     pub hang: Option<Duration>,
 }
 
-/// One runtime, in one place for as long as it lives.
+/// A runtime at a fixed address for as long as it lives.
 pub struct Executor {
     runtime: Box<Runtime>,
-    /// Makes the search that starts anew when an atomic proves not to be quiet.
+    /// Creates the search that restarts when an atomic proves to need schedule points.
     remake: Option<Remake>,
-    /// What the strategy said when it was asked for the next execution ahead of time, to be saved.
+    /// The result of `next`, if the strategy was asked ahead of time in order to be saved.
     ahead: Option<bool>,
 }
 
-/// Makes a search.
+/// A function that creates a search.
 type Remake = Box<dyn Fn() -> Box<dyn Strategy>>;
 
 impl Executor {
-    /// With `known_loops`, loops that were seen to only wait are assumed to from their first round on: those of these
-    /// hashes, and those that executions show.
+    /// Creates an executor. With `known_loops`, loops that were seen to only wait are assumed to do so from their first
+    /// round on: those of these hashes, and those that executions show.
     pub fn new(
         strategy: Box<dyn Strategy>,
         environment: Environment,
@@ -161,33 +161,33 @@ impl Executor {
         }
     }
 
-    /// Tells of crashes there, before anything else is done about them.
+    /// Makes crashes be reported to `emergency` before anything else is done about them.
     pub fn tell_crashes_to(&mut self, emergency: Arc<Emergency>) {
         self.runtime.emergency = Some(emergency);
     }
 
-    /// Allows preemptions only in a scope, if it is not empty, and not in another.
+    /// Allows preemptions only in the scope `only_in`, if it is not empty, and not in `not_in`.
     pub fn scope(&mut self, only_in: Scope, not_in: Scope) {
         if !only_in.is_empty() || !not_in.is_empty() {
             self.runtime.preemptible = Some(Box::new(Preemptible::new(only_in, not_in)));
         }
     }
 
-    /// Leaves out schedule points at atomics whose accesses other synchronisation orders. Where one proves to need
-    /// them, the search that `remake` makes starts anew.
+    /// Omits schedule points at atomics whose accesses other synchronisation orders. If one proves to need them, the
+    /// search that `remake` creates restarts.
     pub fn quiet_atomics(&mut self, remake: impl Fn() -> Box<dyn Strategy> + 'static) {
         self.runtime.ordered_atomics = Some(Box::default());
         self.remake = Some(Box::new(remake));
     }
 
-    /// Makes accesses to plain memory schedule points at the places given; and, if it `learns`, at those of the data races
-    /// that monitors report.
+    /// Makes accesses to plain memory schedule points at the given places and, if it `learns`, at those of the data
+    /// races that monitors report.
     pub fn data_points(&mut self, given: Sites, learns: bool) {
         let any = learns || !given.is_empty();
         self.runtime.data_points = any.then(|| Box::new(DataPoints::new(given, learns)));
     }
 
-    /// From now on just accesses at places of these hashes are schedule points.
+    /// Makes just the accesses at places with these hashes schedule points.
     pub fn data_points_only(&mut self, places: &[u64]) {
         let any = !places.is_empty();
         self.runtime.data_points = any.then(|| Box::new(DataPoints::only(places)));
@@ -206,19 +206,19 @@ impl Executor {
         self.runtime.arm(armings);
     }
 
-    /// At how many places races have made accesses schedule points.
+    /// Returns the number of places at which races have made accesses schedule points.
     pub fn learned_points(&self) -> usize {
         let points = self.runtime.data_points.iter();
         points.map(|points| points.learned()).sum()
     }
 
-    /// Which entries of the scopes fitted nothing yet.
+    /// Returns the entries of the scopes that have matched nothing yet.
     pub fn unfitted(&self) -> Vec<String> {
         let preemptible = self.runtime.preemptible.iter();
         preemptible.flat_map(|preemptible| preemptible.notes()).collect()
     }
 
-    /// What a reader of the report should know of quiet atomics.
+    /// Returns a note about ordered atomics for the reader of the report.
     pub fn quiet_note(&self) -> Option<String> {
         self.runtime
             .ordered_atomics
@@ -226,7 +226,7 @@ impl Executor {
             .map(|ordered_atomics| ordered_atomics.note())
     }
 
-    /// How many executions showed nothing that another did not show as well.
+    /// Returns the number of executions that showed nothing that another did not show as well.
     pub fn redundant(&self) -> u64 {
         let given_up = self
             .runtime
@@ -236,7 +236,7 @@ impl Executor {
         given_up + self.status(0).redundant
     }
 
-    /// Prepares the next execution that the strategy asks for; false when it asks for none.
+    /// Prepares the next execution that the strategy asks for. Returns `false` if it asks for none.
     pub fn prepare(&mut self) -> bool {
         if let Some(more) = self.ahead.take() {
             return more;
@@ -247,7 +247,7 @@ impl Executor {
             && ordered_atomics.broken
         {
             ordered_atomics.restart(rt.number);
-            // Nothing of the last execution stays: there are decisions now where it had none.
+            // Nothing of the last execution stays, because there are now decisions where it had none.
             rt.trace = rt.trace.anew(rt.trace.detail());
             rt.plan = Plan::default();
             rt.strategy = remake();
@@ -255,7 +255,7 @@ impl Executor {
         rt.strategy.next(&mut rt.plan, &rt.trace)
     }
 
-    /// Runs the execution that was prepared.
+    /// Runs the prepared execution.
     ///
     /// # Panics
     /// The calling thread is inside an execution already.
@@ -279,18 +279,18 @@ impl Executor {
         executed
     }
 
-    /// Prepares the last execution once more, which departed from what was prescribed: nothing of it is taken for known.
+    /// Prepares the last execution once more, which departed from what was prescribed. Nothing of it is assumed to be
+    /// known.
     ///
-    /// # Panics
-    /// It did not depart.
+    /// # Panics It did not depart.
     pub fn prepare_again(&mut self) {
         self.give_up();
         self.runtime.alike.again();
         self.runtime.strategy.retry();
     }
 
-    /// The last execution, which departed from what was prescribed, is let be: the search goes on as if it had come to
-    /// just that.
+    /// Gives up on an execution that diverged on every attempt: restores its prescribed prefix, and the search
+    /// continues as if the execution had ended there.
     ///
     /// # Panics
     /// It did not depart.
@@ -301,22 +301,22 @@ impl Executor {
         rt.plan.replace(&prescribed);
     }
 
-    /// Keeps the choices of executions in this journal, but for those that are run apart.
+    /// Writes the choices of executions to this journal, except for those that run apart.
     pub fn keep_journal(&mut self, journal: Journal) {
         self.runtime.journal = journal;
     }
 
-    /// The journal.
+    /// Returns the journal.
     pub fn journal(&mut self) -> &mut Journal {
         &mut self.runtime.journal
     }
 
-    /// What executions take for granted at the moment.
+    /// Returns the present assumptions of executions.
     pub fn premises(&self) -> Premises {
         self.runtime.premises()
     }
 
-    /// Runs executions of another strategy, of which monitors hear only if they are to; then all is as it was, but that
+    /// Runs executions of another strategy, with or without monitors. Afterwards everything is as before, except that
     /// the last execution is forgotten.
     pub fn apart<R>(
         &mut self,
@@ -328,7 +328,7 @@ impl Executor {
         let heeds_scope = self.runtime.heeds_scope;
         let ordered_atomics = self.runtime.ordered_atomics.take();
         let journal = std::mem::replace(&mut self.runtime.journal, Journal::none());
-        // Where atomics are quiet, no region is heeded.
+        // With ordered atomics, regions are ignored.
         self.runtime.heeds_scope &= strategy.needs().scope && ordered_atomics.is_none();
         let silent = (!heard).then(|| self.replace_listeners(Listeners::default()));
         let before = self.replace_strategy(strategy);
@@ -359,7 +359,7 @@ impl Executor {
         std::mem::replace(&mut rt.strategy, strategy)
     }
 
-    /// How far the search is after the last execution, of `executions` by all workers.
+    /// Returns the status of the search after the last execution, of `executions` by all workers.
     pub fn status(&self, executions: u64) -> Status {
         self.runtime.strategy.status(&SoFar {
             executions,
@@ -367,33 +367,33 @@ impl Executor {
         })
     }
 
-    /// Whether a crash may have damaged the process.
+    /// Returns `true` if a crash may have damaged the process.
     pub fn is_damaged(&self) -> bool {
         self.runtime.damaged
     }
 
-    /// Whether the last execution made choices other than of tasks.
+    /// Returns `true` if the last execution made choices other than those of tasks.
     pub fn chose_values(&self) -> bool {
         let mut choices = self.runtime.plan.choices().iter();
         choices.any(|choice| choice.kind != ChoiceKind::Task)
     }
 
-    /// What the last execution was.
+    /// Returns the trace of the last execution.
     pub fn trace(&self) -> &Trace {
         &self.runtime.trace
     }
 
-    /// The tasks of the last execution.
+    /// Returns the tasks of the last execution.
     pub fn tasks(&self) -> &[Task] {
         &self.runtime.tasks[..self.runtime.created as usize]
     }
 
-    /// The choices of the last execution.
+    /// Returns the choices of the last execution.
     pub fn plan(&self) -> &Plan {
         &self.runtime.plan
     }
 
-    /// The whole exploration is over: tells the monitors, and returns what they reported at last.
+    /// Ends the exploration: notifies the monitors, and returns their last reports.
     pub fn shut_down(&mut self) -> Vec<Reported> {
         if self.runtime.listeners.any() {
             self.runtime.listeners.reported.clear();
@@ -414,22 +414,22 @@ impl Executor {
         rt.strategy = strategy;
     }
 
-    /// How many loops are assumed to only wait.
+    /// Returns the number of loops that are assumed to only wait.
     pub fn known_loops(&self) -> usize {
         self.runtime.spins.known().map_or(0, |known| known.known().len())
     }
 
-    /// The loops that the last execution showed to only wait are assumed to from now on.
+    /// Assumes from now on that the loops that the last execution showed to only wait do so.
     pub fn adopt_learned(&mut self) {
         self.runtime.spins.adopt_learned();
     }
 
-    /// From now on just the loops of these hashes are assumed to only wait, if any are.
+    /// Assumes from now on that just the loops with these hashes only wait.
     pub fn assume_only(&mut self, known_loops: &[u64]) {
         self.runtime.spins.assume_only(known_loops);
     }
 
-    /// The place in the order of the search of the last execution, or of the one that was prepared.
+    /// Returns the position in search order of the last execution, or of the prepared one.
     pub fn rank(&mut self) -> SearchPosition {
         let choices = self.runtime.plan.choices();
         match self.runtime.strategy.parallel() {
@@ -438,13 +438,13 @@ impl Executor {
         }
     }
 
-    /// The strategy.
+    /// Returns the strategy.
     pub fn strategy(&mut self) -> &mut dyn Strategy {
         &mut *self.runtime.strategy
     }
 
-    /// Says which operation at which place of the last execution is the reason that nothing stronger suits the program;
-    /// `None` if it is none.
+    /// Returns the operation, with its place, in the last execution for which nothing stronger is sound; `None` if
+    /// there is none.
     pub fn unsound(&self, sound: SoundReduction) -> Option<String> {
         let rt = &self.runtime;
         let of_kind = rt
@@ -462,7 +462,7 @@ impl Executor {
         Some(format!("{} at {}", in_words(op), site_name(site)))
     }
 
-    /// What is left of the work of the strategy, in words of its own.
+    /// Returns the remaining work of the strategy, in its own format.
     pub fn save(&mut self) -> Option<String> {
         if self.runtime.strategy.resumable()?.prepares_before_save() && self.ahead.is_none() {
             self.ahead = Some(if self.runtime.departed.is_some() {
@@ -475,9 +475,9 @@ impl Executor {
         self.runtime.strategy.resumable()?.save(&self.runtime.plan)
     }
 
-    /// What the executions so far cover; `finished` says whether the search is over.
+    /// Returns the coverage of the executions so far; `finished` is `true` if the search is over.
     pub fn coverage(&self, finished: bool) -> Coverage {
-        // What the last execution showed takes back what the search relied on.
+        // The last execution may have invalidated an assumption of the search.
         if self
             .runtime
             .ordered_atomics
@@ -490,7 +490,7 @@ impl Executor {
     }
 }
 
-/// An operation's name in words: `channel send`.
+/// Returns an operation's name in words: `channel send`.
 fn in_words(op: SyncVarOp) -> String {
     let mut words = String::new();
     for letter in format!("{op:?}").chars() {

@@ -1,4 +1,4 @@
-//! An execution in words, for reports.
+//! A description of an execution, for reports.
 
 use super::naming::{site_name, task_name, var_name};
 use super::{EventLine, FailureContext, Runtime, Waiting};
@@ -10,7 +10,7 @@ use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::{Deed, EventId, SyncVar, SyncVarOp, TaskId};
 
 impl Runtime {
-    /// What each task wants next that has not ended.
+    /// Returns the next operation of each task that has not ended.
     pub(super) fn wanted(&self) -> Vec<Operation> {
         let present = (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended);
         let operation = |task: u32| {
@@ -29,7 +29,7 @@ impl Runtime {
         (var as usize) < self.vars.count() && self.vars[var].kind == VarKind::Pointer
     }
 
-    /// What the execution was, in words.
+    /// Returns the description of the execution.
     pub(super) fn scene(&mut self) -> FailureContext {
         let mut reported = std::mem::take(&mut self.listeners.reported);
         for reported in &mut reported {
@@ -75,7 +75,7 @@ impl Runtime {
                 }
             })
             .collect();
-        // Addresses differ between processes: they are numbered in order of appearance.
+        // Addresses differ between processes, so they are numbered in order of appearance.
         let mut addresses: Vec<u64> = vec![0];
         let mut plain = |event: &Event, value: u64| {
             if !self.is_pointer(event.var) {
@@ -102,7 +102,7 @@ impl Runtime {
                 var: var_name(self, event.var),
                 read: plain(event, event.read),
                 written: plain(event, event.written),
-                // The test's own body has no place where it was created.
+                // The test's own body was created at no place in the source.
                 site: match event.op {
                     SyncVarOp::TaskBegin | SyncVarOp::TaskEnd if event.task == 0 => String::new(),
                     _ => site_name(event.site),
@@ -126,7 +126,7 @@ impl Runtime {
         }
     }
 
-    /// What the execution takes for granted.
+    /// Returns the assumptions of the execution.
     pub(super) fn premises(&self) -> Premises {
         Premises {
             known_loops: self

@@ -1,42 +1,41 @@
 //! Fair scheduling (Musuvathi & Qadeer, PLDI 2008): a task that yields gives way to those it starves.
 //!
-//! Exactly the paper's algorithm, its parameter k included (only every k-th yield of a task counts), with one
-//! saving: nothing is tracked before the first yield, because until a task's first yield that counts its
-//! windows hold every task and add no edge. A yield at whose end the task is parked (`spin.rs`) is none: it
-//! counts as not having happened.
-//! Without fairness, depth first search would follow two spinning tasks for ever.
+//! It is exactly the paper's algorithm, including its parameter k (only every k-th yield of a task counts), with one
+//! saving: nothing is tracked before the first yield. Until a task's first yield that counts, its windows hold every
+//! task and add no edge. A yield that ends a failed round, at which the task is parked (`spin.rs`), does not count.
+//! Without fairness, depth-first search would follow two spinning tasks for ever.
 
 use crate::record::TaskSet;
 
-/// What is kept for a task that has yielded: its window since its last yield.
+/// The data of a task that has yielded: its window since its last yield.
 #[derive(Default)]
 struct Window {
-    /// E: tasks enabled ever since.
+    /// E: the tasks that have been enabled ever since.
     enabled: TaskSet,
-    /// D: tasks that this one disabled.
+    /// D: the tasks that this one disabled.
     disabled: TaskSet,
-    /// S: tasks that ran.
+    /// S: the tasks that ran.
     scheduled: TaskSet,
-    /// Row of P: the tasks that this one waits for.
+    /// A row of P: the tasks that this one waits for.
     waits_for: TaskSet,
-    /// Whether it has yielded at all: before, the window is full.
+    /// `true` if it has yielded at all; before, the window is full.
     open: bool,
-    /// How often it has yielded since the last yield that counted.
+    /// The number of its yields since the last one that counted.
     yields: u32,
 }
 
 /// The priority relation P and the windows of one execution.
 pub(super) struct Fairness {
-    /// The paper's k: which yields of a task count.
+    /// The paper's k: every k-th yield of a task counts.
     every: u32,
     windows: Vec<Window>,
     active: bool,
-    /// The enabled tasks before the step that is under way.
+    /// The enabled tasks before the current step.
     before: TaskSet,
 }
 
 impl Fairness {
-    /// Fairness for which every `every`-th yield of a task counts; 0 is taken for 1.
+    /// Returns fairness in which every `every`-th yield of a task counts; 0 is taken for 1.
     pub(super) fn new(every: u32) -> Fairness {
         Fairness {
             every: every.max(1),
@@ -46,7 +45,7 @@ impl Fairness {
         }
     }
 
-    /// A new execution begins.
+    /// Resets the state for a new execution.
     pub(super) fn reset(&mut self) {
         if self.active {
             self.active = false;
@@ -55,13 +54,13 @@ impl Fairness {
         }
     }
 
-    /// Whether any task has yielded yet.
+    /// Returns `true` if any task has yielded yet.
     #[inline(always)]
     pub(super) fn active(&self) -> bool {
         self.active
     }
 
-    /// A step of `task` is over, at whose end `enabled` are enabled.
+    /// Ends a step of `task`, after which `enabled` are enabled.
     pub(super) fn step(&mut self, task: u32, enabled: &TaskSet, yielded: bool) {
         if !self.active {
             if !yielded {
@@ -99,7 +98,7 @@ impl Fairness {
         self.before = enabled.clone();
     }
 
-    /// Whether `task`, which is enabled, may go: it waits for no enabled task.
+    /// Returns `true` if `task`, which is enabled, may go: it waits for no enabled task.
     pub(super) fn may_go(&self, task: u32, enabled: &TaskSet) -> bool {
         self.windows
             .get(task as usize)

@@ -1,11 +1,11 @@
-//! Where a task runs: a stackful coroutine on a pooled, guarded stack, with a room for its job.
+//! A fiber, on which a task runs: a stackful coroutine on a pooled, guarded stack, with a room for its job.
 //!
-//! A fiber serves one task per execution and is used again in the next: it runs a job, gives control
-//! away, and waits for another. Nothing is mapped, allocated or unwound in between. Stacks outlive an
-//! exploration in a pool of the process.
+//! A fiber serves one task per execution and is used again in the next: it runs a job, gives control away, and waits
+//! for another. Nothing is mapped, allocated or unwound in between. Stacks outlive an exploration in a pool of the
+//! process.
 //!
-//! The job is the task's closure, kept in the fiber's room, or in a box if it is large; its result
-//! takes the same place when it is done.
+//! The job is the task's closure. It is kept in the fiber's room, or in a box if it is large. Its result takes the same
+//! place.
 
 use super::switch::{Back, Coroutine, Entry, WorkerContext};
 use corosensei::stack::DefaultStack;
@@ -14,11 +14,11 @@ use std::mem::{MaybeUninit, align_of, size_of};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes for a closure or its result; larger ones are boxed. A test's closures are mostly a
-/// handful of references.
+/// The size in bytes of the room for a closure or its result; larger ones are boxed. A test's closures are mostly a few
+/// references.
 const ROOM: usize = 256;
 
-/// Stacks kept for later explorations; beyond that they are given back.
+/// The largest number of stacks kept for later explorations; others are unmapped.
 const POOLED_STACKS_MAX: usize = 1024;
 
 static POOL: Mutex<Vec<(usize, DefaultStack)>> = Mutex::new(Vec::new());
@@ -26,7 +26,7 @@ static POOL: Mutex<Vec<(usize, DefaultStack)>> = Mutex::new(Vec::new());
 #[repr(align(16))]
 struct Bytes(MaybeUninit<[u8; ROOM]>);
 
-/// What is in a room.
+/// The content of a room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Content {
     Nothing,
@@ -34,27 +34,27 @@ enum Content {
     Result,
 }
 
-/// What a task's closure came to.
+/// The result of a task's closure.
 pub(super) type Outcome<T> = std::thread::Result<T>;
 
-/// A closure to run, or its result. Stays in place while there is something in it.
+/// A closure to run, or its result. It must not move while there is something in it.
 pub(crate) struct Room {
     content: Content,
     job: &'static Job,
     bytes: Bytes,
 }
 
-/// Drops the value that a room holds, given its place.
+/// A function that drops the value that a room holds, given its place.
 pub(super) type Discard = unsafe fn(*mut u8);
 
-/// What can be done with a closure and its result, whose types are no longer known.
+/// The operations on a closure and its result, whose types are erased.
 struct Job {
     run: unsafe fn(*mut u8) -> bool,
     drop_closure: unsafe fn(*mut u8),
     drop_result: unsafe fn(*mut u8),
 }
 
-/// The job of a closure of these types.
+/// The job of a closure with these types.
 struct JobOf<F, T>(PhantomData<(F, T)>);
 
 impl<F: FnOnce() -> T, T> JobOf<F, T> {
@@ -65,7 +65,7 @@ impl<F: FnOnce() -> T, T> JobOf<F, T> {
     };
 }
 
-/// A value in a room: in place if it fits, boxed if not.
+/// A value in a room: in place if it fits, otherwise boxed.
 enum Stored<V> {
     #[allow(dead_code, reason = "only names the type in place")]
     Here(V),
@@ -87,8 +87,7 @@ impl<V> Stored<V> {
         }
     }
 
-    /// # Safety
-    /// `write` of the same type put a value there, and it was not read since.
+    /// # Safety `write` of the same type stored a value there, and it has not been read since.
     unsafe fn read(place: *mut u8) -> V {
         // SAFETY: as the caller says.
         unsafe {
@@ -108,7 +107,7 @@ impl<V> Stored<V> {
     }
 }
 
-/// Runs the closure in the room and leaves its result there. Whether it returned, and did not panic.
+/// Runs the closure in the room and leaves its result there. Returns `true` if it returned, and did not panic.
 ///
 /// # Safety
 /// The room holds an `F`.
@@ -136,10 +135,9 @@ impl Room {
         self.bytes.0.as_mut_ptr().cast()
     }
 
-    /// Puts a closure in, to be run by the fiber.
+    /// Stores a closure, to be run by the fiber.
     ///
-    /// # Safety
-    /// What `F` and `T` borrow must live until the closure and its result are gone from the room.
+    /// # Safety Everything that `F` and `T` borrow must live until the closure and its result are gone from the room.
     pub(crate) unsafe fn fill<F: FnOnce() -> T, T>(&mut self, closure: F) {
         assert!(
             self.content == Content::Nothing,
@@ -151,20 +149,20 @@ impl Room {
         unsafe { Stored::<F>::write(self.place(), closure) };
     }
 
-    /// The closure's entry point and place, to be called on the fiber; the room counts as holding the
-    /// result from then on, so nothing may look before the call returns.
+    /// Returns the closure's entry point and place, to be called on the fiber. The room counts as holding the result
+    /// from then on, so nothing may access it before the call returns.
     pub(super) fn start(&mut self) -> (unsafe fn(*mut u8) -> bool, *mut u8) {
         assert!(self.content == Content::Closure, "a task runs once");
         self.content = Content::Nothing;
         (self.job.run, self.place())
     }
 
-    /// The call of what `start` gave has returned.
+    /// Notes that the call of the entry point that `start` returned has returned.
     pub(super) fn finished(&mut self) {
         self.content = Content::Result;
     }
 
-    /// Takes the result out; `None` if there is none (any more).
+    /// Takes the result out; `None` if there is none, or none any more.
     ///
     /// # Safety
     /// `T` is the type that `fill` was called with.
@@ -177,12 +175,12 @@ impl Room {
         Some(unsafe { Stored::<Outcome<T>>::read(self.place()) })
     }
 
-    /// Whether nothing is there.
+    /// Returns `true` if the room is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.content == Content::Nothing
     }
 
-    /// Takes out what is there so that the caller can drop it without a hold on the room.
+    /// Takes the content out so that the caller can drop it without borrowing the room.
     pub(super) fn empty(&mut self) -> Option<(Discard, *mut u8)> {
         let drop = match self.content {
             Content::Nothing => return None,
@@ -202,7 +200,7 @@ pub(crate) struct Fiber {
 }
 
 impl Fiber {
-    /// A fiber that runs `entry`, which serves one job after the other.
+    /// Creates a fiber that runs `entry`, which serves one job after the other.
     ///
     /// # Errors
     /// No memory can be mapped for a stack.
@@ -215,50 +213,46 @@ impl Fiber {
         }))
     }
 
-    /// Runs the fiber until control comes home; nobody else runs then.
+    /// Runs the fiber until control returns to the worker; no other fiber runs then.
     ///
-    /// # Safety
-    /// No fiber is running, and they stay in place. (No `&mut` is held over the run, because the task that
-    /// runs uses the fiber too.)
+    /// # Safety No fiber is running, and none is moved. (No `&mut` is held during the run, because the task that runs
+    /// uses the fiber too.)
     #[inline(always)]
     pub(super) unsafe fn enter(worker_context: *mut WorkerContext, to: *mut Fiber) -> Back {
         // SAFETY: as the caller says.
         unsafe { Coroutine::enter(worker_context, &raw mut (*to).coroutine) }
     }
 
-    /// Goes on with another fiber, and returns when this one is gone on with.
+    /// Switches to another fiber; returns when this one is resumed.
     ///
-    /// # Safety
-    /// `from` is running, `to` is not, and they stay in place.
+    /// # Safety `from` is running, `to` is not, and neither is moved.
     #[inline(always)]
     pub(super) unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
         // SAFETY: as the caller says.
         unsafe { Coroutine::switch(&raw mut (*from).coroutine, &raw const (*to).coroutine) }
     }
 
-    /// Goes home, and returns when this fiber is gone on with.
+    /// Switches to the worker's context; returns when this fiber is resumed.
     ///
-    /// # Safety
-    /// `from` is running, and was entered from this home, or switched to from one that was.
+    /// # Safety `from` is running, and was entered from this context, or switched to from a fiber that was.
     #[inline(always)]
     pub(super) unsafe fn leave(from: *mut Fiber, worker_context: *const WorkerContext) {
         // SAFETY: as the caller says.
         unsafe { Coroutine::leave(&raw mut (*from).coroutine, worker_context) }
     }
 
-    /// Its coroutine, for the signal handler.
+    /// Returns its coroutine, for the signal handler.
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(super) fn coroutine(&self) -> &Coroutine {
         &self.coroutine
     }
 
-    /// Bytes of its stack that are in use, while it is suspended.
+    /// Returns the number of bytes of its stack that are in use while it is suspended.
     pub(super) fn in_use(&self) -> usize {
         self.coroutine.in_use()
     }
 
-    /// Forgets whatever the fiber was in the middle of (its values are leaked, not dropped) and makes
-    /// it ready for jobs again.
+    /// Abandons the fiber's unfinished work (its values are leaked, not dropped), and makes it ready for jobs again.
     pub(super) fn abandon(&mut self, entry: Entry) -> std::io::Result<()> {
         self.room.content = Content::Nothing;
         self.coroutine.restart(entry)
@@ -277,7 +271,7 @@ impl Drop for Fiber {
     }
 }
 
-/// A stack of that size, newly mapped.
+/// Maps a stack of that size.
 fn mapped(bytes: usize) -> std::io::Result<DefaultStack> {
     let stack = DefaultStack::new(bytes)?;
     #[cfg(target_os = "linux")]
@@ -285,14 +279,14 @@ fn mapped(bytes: usize) -> std::io::Result<DefaultStack> {
         use corosensei::stack::Stack;
         let (begin, end) = (stack.limit().get(), stack.base().get());
         let begin = std::ptr::with_exposed_provenance_mut(begin);
-        // SAFETY: the mapping just made. A huge page would make the first touch cost 2 MiB. Where the kernel has
-        // none the call fails, and nothing is lost.
+        // SAFETY: the mapping just made. A huge page would make the first touch cost 2 MiB. If the kernel has no huge
+        // pages the call fails, which does no harm.
         unsafe { libc::madvise(begin, end - begin.addr(), libc::MADV_NOHUGEPAGE) };
     }
     Ok(stack)
 }
 
-/// A stack of that size from the pool.
+/// Takes a stack of that size from the pool.
 fn pooled(bytes: usize) -> Option<DefaultStack> {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let at = pool.iter().rposition(|(size, _)| *size == bytes)?;

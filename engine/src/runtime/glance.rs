@@ -1,11 +1,11 @@
-//! Glances: what the test's objects hold after each visible operation, looked at beside the execution.
+//! Glances: descriptions of the test's objects after each visible operation, made outside the execution.
 //!
-//! A glance is code of the test's that runs between two visible operations, where the task that took the last one runs alone.
-//! Look-alikes treat it as what comes when an execution is cleared away: operations happen at once, make no choice, and are
-//! not recorded; and an object that was not used yet becomes no variable. But nothing is unwound: what would have
-//! to wait, for a lock that is held, ends the glance.
+//! A glance is code of the test that runs between two visible operations, when the task that took the last one runs
+//! alone. Look-alikes treat it like code that runs during teardown: operations happen at once, make no choice, and are
+//! not recorded, and an object that was not used yet becomes no variable. But nothing is unwound: an operation that
+//! would have to wait, for instance for a lock that is held, ends the glance.
 //!
-//! Nothing here is reached unless glances were asked for.
+//! None of this runs unless glances were requested.
 
 use super::panics::caught;
 use super::{Engine, Listeners};
@@ -13,21 +13,22 @@ use crate::record::Gates;
 use intermezzo_sdk::{EventId, Interests};
 use std::panic::resume_unwind;
 
-/// Operations that a glance may take: it is to look, and a loop that waits for another task would never end.
+/// The number of operations that a glance may take: it should only look, and a loop that waits for another task would
+/// never end.
 const OPERATIONS_MAX: u32 = 10_000;
 
-/// What a glance came to.
+/// The result of a glance.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Glance {
-    /// This.
+    /// The description of the object.
     Seen(String),
     /// Something was locked, or would have had to be waited for.
     Locked,
-    /// The glance panicked, or took too many operations; or the task was unwinding, and was left in peace.
+    /// The glance panicked, or took too many operations; or the task was unwinding, and no glance was made.
     Failed,
 }
 
-/// How to look, and whom to tell.
+/// The functions that make glances and receive their results.
 pub struct Glancing {
     /// Describes the object's value.
     pub look: Box<dyn FnMut() -> String + Send>,
@@ -38,7 +39,7 @@ pub struct Glancing {
 /// The payload that ends a glance.
 struct Ended;
 
-/// A glance under way.
+/// A glance in progress.
 #[derive(Clone, Copy, Default)]
 pub(super) struct UnderWay {
     /// Operations it may still take.
@@ -47,12 +48,12 @@ pub(super) struct UnderWay {
 }
 
 impl Listeners {
-    /// Has objects looked at.
+    /// Requests glances.
     pub fn glance(&mut self, glancing: Glancing) {
         self.glancing = Some(Box::new(glancing));
     }
 
-    /// What glances need to be heard.
+    /// Returns the events that glances need to receive.
     pub(super) fn glance_interests(&self) -> Interests {
         match self.glancing {
             Some(_) => Interests::SYNC_ACCESSES,
@@ -62,7 +63,7 @@ impl Listeners {
 }
 
 impl Engine {
-    /// Tells of the last access, and looks at what it left.
+    /// Reports the last access, and glances at the object after it.
     #[cold]
     pub(super) fn tell_access(self) {
         self.rt().tell_last_access();
@@ -100,7 +101,7 @@ impl Engine {
         }
     }
 
-    /// Whether a glance is under way: then it takes one more operation.
+    /// Returns `true` if a glance is in progress; it then takes one more operation.
     pub(super) fn glances_on(self) -> bool {
         let Some(under_way) = &mut self.rt().listeners.glance else {
             return false;
@@ -112,14 +113,14 @@ impl Engine {
         true
     }
 
-    /// If a glance is under way, it comes to where none of these gates is open: it ends there.
+    /// Ends a glance in progress if none of these gates is open.
     pub(super) fn glance_has_to_wait(self, gate_var: u32, gates: Gates) {
         if self.gates(gate_var) & gates == 0 {
             self.end_glance();
         }
     }
 
-    /// Ends the glance that is under way, if any is.
+    /// Ends the glance in progress, if there is one.
     pub(super) fn end_glance(self) {
         if let Some(under_way) = &mut self.rt().listeners.glance {
             under_way.locked = true;

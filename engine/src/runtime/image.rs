@@ -1,28 +1,28 @@
-//! Which objects are statics as the compiler made them?
+//! Recognition of statics that are as the compiler made them.
 //!
-//! An object in a writable segment of a loaded file is in a static; but it may have been put there at run
-//! time (into a `std::sync::OnceLock`, say), and then its bytes are no constant and must not be copied.
-//! So its bytes are compared with the file's: each word is as in the file, or it is an address in some
-//! loaded file, which the loader put there.
+//! An object in a writable segment of a loaded file is in a static. But it may have been put there at run time (into a
+//! `std::sync::OnceLock`, for instance), and then its bytes are no constant and must not be copied. So its bytes are
+//! compared with the file's: each word is as in the file, or it is an address in some loaded file, which the loader put
+//! there.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// A piece of a file that was loaded.
+/// A part of a file that was loaded.
 struct Segment {
     addresses: Range<usize>,
     writable: bool,
-    /// The file, and where the piece begins in it; beyond `file_bytes` it is zeros.
+    /// The file, and the offset of the part in it; beyond `file_bytes` it is zeros.
     path: std::path::PathBuf,
     offset: u64,
     file_bytes: usize,
 }
 
-/// Whether the bytes at this address are those of a static, as the compiler made it.
+/// Returns `true` if the bytes at this address are those of a static, as the compiler made it.
 pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bool {
-    // Every object is asked about once in each execution: most are near the last.
+    // Every object is looked up once in each execution, and most are near the last one.
     let (begin, end) = GAP.get();
     if (begin..end).contains(&address) {
         return false;
@@ -41,7 +41,7 @@ pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bo
     }
     let segment = segments[after - 1];
     let initial = initial_bytes(segment, address - segment.addresses.start, bytes.len());
-    // What cannot be compared is taken for what it most likely is.
+    // If the bytes cannot be compared, the object is assumed to be an initial static, which is most likely.
     initial.is_none_or(|initial| {
         (0..bytes.len())
             .step_by(WORD)
@@ -50,7 +50,7 @@ pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bo
 }
 
 thread_local! {
-    /// Addresses between two writable segments, where the last object was that is in none.
+    /// The addresses between two writable segments, around the last object that was in none.
     static GAP: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
@@ -58,7 +58,7 @@ const WORD: usize = size_of::<usize>();
 
 fn word_is_initial(address: usize, at: usize, bytes: &[MaybeUninit<u8>], initial: &[u8]) -> bool {
     let word = at..(at + WORD).min(bytes.len());
-    // SAFETY: padding is read too, as whatever is there: a static's memory is all initialised, by the loader.
+    // SAFETY: padding is read too, as whatever is there: the loader initialises all of a static's memory.
     let now: Vec<u8> = bytes[word.clone()]
         .iter()
         .map(|byte| unsafe { std::ptr::from_ref(byte).cast::<u8>().read_volatile() })
@@ -75,7 +75,7 @@ fn word_is_initial(address: usize, at: usize, bytes: &[MaybeUninit<u8>], initial
     (address + at).is_multiple_of(WORD) && now.try_into().is_ok_and(relocated)
 }
 
-/// What the file has for a part of a segment.
+/// Returns the file's bytes for a part of a segment.
 fn initial_bytes(segment: &Segment, from: usize, length: usize) -> Option<Vec<u8>> {
     use std::io::{Read, Seek, SeekFrom};
     let mut bytes = vec![0; length];
@@ -113,7 +113,7 @@ fn loaded_segments() -> Vec<Segment> {
         let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<Segment>>()) };
         // SAFETY: the loader says that this many headers are there.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) };
-        // SAFETY: a name that is there ends with a zero. The program itself has an empty one.
+        // SAFETY: if there is a name, it ends with a zero. The program itself has an empty one.
         let name = unsafe { std::ffi::CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
         let path = if name.is_empty() {
             "/proc/self/exe".into()
@@ -138,7 +138,7 @@ fn loaded_segments() -> Vec<Segment> {
     found
 }
 
-/// Elsewhere no object is known to be static; one that is used twice is reported as carried.
+/// On other platforms no object is known to be static; one that is used twice is reported as carried.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
 fn loaded_segments() -> Vec<Segment> {
     Vec::new()

@@ -1,13 +1,14 @@
-//! Ctrl-C while some exploration runs: the first one ends explorations, with what they have; the second one the process.
+//! Ctrl-C during an exploration: the first one ends explorations, with the results so far; the second one ends the
+//! process.
 //!
-//! A handler that the program has installed itself stays. Once interrupted, explorations that begin later in the process end
-//! at once: a person who presses the key wants all of it to end.
+//! A handler that the program has installed itself stays. After an interrupt, explorations that begin later in the
+//! process end at once: a person who presses the key wants everything to end.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// `true` if explorations are to end.
+/// Returns `true` if explorations should end.
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Relaxed)
 }
@@ -15,7 +16,7 @@ pub fn interrupted() -> bool {
 #[cfg(unix)]
 pub use caught::Guard;
 
-/// Takes note of Ctrl-C while it lives: here, of none.
+/// A guard that ignores Ctrl-C on this platform.
 #[cfg(not(unix))]
 pub struct Guard;
 
@@ -32,14 +33,14 @@ mod caught {
     use libc::c_int;
     use std::sync::{Mutex, PoisonError};
 
-    /// How many explorations want the handler, and whether it is there.
+    /// The number of explorations that want the handler, and `true` if it is installed.
     static USERS: Mutex<(usize, bool)> = Mutex::new((0, false));
 
-    /// Takes note of Ctrl-C while it lives.
+    /// A guard that notes Ctrl-C while it lives.
     pub struct Guard;
 
     impl Guard {
-        /// Starts to count interrupts, until the guard is dropped.
+        /// Counts interrupts until the guard is dropped.
         pub fn install() -> Guard {
             let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
             users.0 += 1;
@@ -55,7 +56,8 @@ mod caught {
             let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
             users.0 -= 1;
             if users.0 == 0 && std::mem::take(&mut users.1) {
-                // SAFETY: a plain call. The default was there before, and is there again if the key was pressed.
+                // SAFETY: a plain call. The default handler was there before, and is there again if the key was
+                // pressed.
                 unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
             }
         }
@@ -72,7 +74,7 @@ mod caught {
             }
             let mut ours: libc::sigaction = std::mem::zeroed();
             ours.sa_sigaction = on_interrupt as *const () as usize;
-            // The default comes back with the first one, and the second one ends the process.
+            // The first interrupt restores the default handler, so the second one ends the process.
             ours.sa_flags = libc::SA_ONSTACK | libc::SA_RESTART | libc::SA_RESETHAND;
             libc::sigemptyset(&mut ours.sa_mask);
             libc::sigaction(libc::SIGINT, &ours, std::ptr::null_mut()) == 0

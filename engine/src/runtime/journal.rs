@@ -1,14 +1,15 @@
-//! The journal: the choices of the execution that runs, in a file that is there when the process is not any more.
+//! The journal: a file with the choices of the current execution, which remains if the process ends.
 //!
-//! The file is mapped into memory and shared with the kernel, which keeps what was written however the process ends; a
-//! loss of power may cost the last seconds. A choice costs one store, an operation nothing. A process has one file for each
-//! exploration that runs at the same time, locked, and uses it again for the next one. It removes its files at its end; one that
-//! is left, is not locked and tells of an execution under way is of a process that was ended in the middle.
+//! The file is mapped into memory and shared with the kernel, which keeps what was written however the process ends. A
+//! loss of power may cost the last seconds. A choice costs one store, an operation nothing. A process has one locked
+//! file for each exploration that runs at the same time, and uses it again for the next one. It removes its files when
+//! it ends. A file that remains, is not locked, and records an execution in progress belongs to a process that was
+//! ended in the middle.
 //!
-//! A program that calls `exit` in the middle of an execution ends the process without a verdict: that is said on
+//! A program that calls `exit` in the middle of an execution ends the process without a verdict. That is reported on
 //! stderr, with the schedule, and the process ends with the status of a failed test.
 //!
-//! Works on Unix; elsewhere nothing is kept.
+//! Works on Unix; elsewhere no journal is kept.
 
 use crate::schedule::{Choice, ChoiceKind, Schedule, TestBinary};
 use std::collections::BTreeMap;
@@ -18,28 +19,29 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// What a journal's file begins with.
+/// The first word of a journal's file.
 const MAGIC: u64 = u64::from_le_bytes(*b"imzjrn/1");
 
-/// Words of a file: magic, whether an execution is under way, choices, bytes of the schedule; the schedule without choices;
-/// the choices.
+/// The number of words of a file. It consists of a magic number, a flag for an execution in progress, the number of
+/// choices, and the size of the schedule in bytes; the schedule without choices; and the choices.
 const WORDS: usize = HEAD_WORDS + CHOICES_MAX;
 const HEAD_WORDS: usize = 512;
 const TEXT_BYTES: usize = (HEAD_WORDS - 4) * 8;
 
-/// Most choices that are kept of an execution. Pages that are never touched cost nothing.
+/// The largest number of choices that are kept of an execution. Pages that are never touched cost nothing.
 const CHOICES_MAX: usize = 1 << 15;
 
-/// An execution that was under way when its process ended.
+/// An execution that was in progress when its process ended.
 #[derive(Clone, Debug)]
 pub struct Unfinished {
-    /// Its schedule, as far as it had been run.
+    /// Its schedule, as far as it had run.
     pub schedule: Schedule,
-    /// The file that says so.
+    /// The journal that recorded it.
     pub file: PathBuf,
 }
 
-/// Returns the executions in this directory that were under way when their processes ended, in the order of their programs.
+/// Returns the executions in this directory that were in progress when their processes ended, in the order of their
+/// programs.
 pub fn unfinished(directory: &Path) -> Vec<Unfinished> {
     let mut found: Vec<Unfinished> = fs::read_dir(directory)
         .into_iter()
@@ -50,8 +52,8 @@ pub fn unfinished(directory: &Path) -> Vec<Unfinished> {
     found
 }
 
-/// Returns the schedule of an execution of this test that was under way when its process ended, and forgets it. A
-/// directory is looked through once.
+/// Returns the schedule of an execution of this test that was in progress when its process ended, and forgets it. Each
+/// directory is searched once.
 pub fn take_left(directory: &Path, (program, binary): (&str, &TestBinary)) -> Option<Schedule> {
     static LEFT: Mutex<BTreeMap<PathBuf, Vec<Unfinished>>> = Mutex::new(BTreeMap::new());
     let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +68,7 @@ pub fn take_left(directory: &Path, (program, binary): (&str, &TestBinary)) -> Op
     Some(schedule)
 }
 
-/// The execution that this file tells of, if its process has ended. A file that tells of none is removed.
+/// Returns the execution that this file records, if its process has ended. Removes a file that records none.
 fn left_behind(path: &Path) -> Option<Unfinished> {
     if path.extension()? != "journal" {
         return None;
@@ -84,7 +86,7 @@ fn left_behind(path: &Path) -> Option<Unfinished> {
     })
 }
 
-/// The schedule in a journal's bytes, if an execution was under way.
+/// Returns the schedule in a journal's bytes, if an execution was in progress.
 fn read(bytes: &[u8]) -> Option<Schedule> {
     let words: Vec<u64> = bytes
         .chunks_exact(8)
@@ -112,7 +114,7 @@ fn pack(choice: Choice) -> u64 {
         alternatives,
         taken,
     } = choice;
-    // No decision has millions of alternatives; one that had would not be read again.
+    // No decision has millions of alternatives; if one had, it could not be read again.
     (kind as u64)
         | u64::from(preempts) << 4
         | u64::from(alternatives & 0xFFF_FFFF) << 8
@@ -129,29 +131,29 @@ fn unpack(word: u64) -> Option<Choice> {
     (choice.alternatives >= 2 && choice.taken < choice.alternatives).then_some(choice)
 }
 
-/// The file that one worker's executions are kept in, of an exploration that runs.
+/// The file with the executions of one worker of a running exploration.
 pub struct Journal {
     kept: Option<Kept>,
-    /// Choices that are there from the execution before.
+    /// The number of choices that are there from the execution before.
     written: usize,
 }
 
-/// A file that is mapped.
+/// A mapped file.
 struct Kept {
     words: &'static [AtomicU64],
     path: PathBuf,
-    /// Locked for as long as the process lives.
+    /// It is locked for as long as the process lives.
     _file: File,
 }
 
 /// The files of this process that no exploration uses at the moment.
 static SPARE: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 
-/// All files of this process: removed at its end.
+/// All files of this process; they are removed when it ends.
 static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 impl Journal {
-    /// A journal that keeps nothing.
+    /// Returns a journal that records nothing.
     pub fn none() -> Journal {
         Journal {
             kept: None,
@@ -159,8 +161,8 @@ impl Journal {
         }
     }
 
-    /// A journal in this directory, for executions whose schedules are this one but for their choices. A file that
-    /// cannot be made keeps nothing: the exploration does not depend on it.
+    /// Opens a journal in this directory, for executions whose schedules differ from this one only in their choices. If
+    /// the file cannot be created, the journal records nothing: the exploration does not depend on it.
     pub fn open(directory: &Path, schedule: &Schedule) -> Journal {
         let mut journal = Journal {
             kept: spare(directory).or_else(|| map(directory).ok()),
@@ -170,7 +172,7 @@ impl Journal {
         journal
     }
 
-    /// From now on executions have this schedule, but for their choices.
+    /// Sets the schedule of executions from now on, without their choices.
     pub fn executions_of(&mut self, schedule: &Schedule) {
         let Some(kept) = &self.kept else { return };
         let token = Schedule {
@@ -192,7 +194,7 @@ impl Journal {
         }
     }
 
-    /// An execution begins that is to make these choices first; so many of them are as they were in the one before.
+    /// Begins an execution that must make these choices first; the first `same` of them are those of the one before.
     #[inline]
     pub(super) fn begin(&mut self, choices: &[Choice], same: usize) {
         let Some(kept) = &self.kept else { return };
@@ -206,7 +208,7 @@ impl Journal {
         self.written = length;
     }
 
-    /// The execution makes this choice.
+    /// Records a choice of the execution.
     #[inline]
     pub(super) fn push(&mut self, at: usize, choice: Choice) {
         if let Some(kept) = &self.kept
@@ -218,7 +220,7 @@ impl Journal {
         }
     }
 
-    /// The execution is over.
+    /// Notes that the execution has ended.
     #[inline]
     pub(super) fn end(&self) {
         if let Some(kept) = &self.kept {
@@ -226,7 +228,7 @@ impl Journal {
         }
     }
 
-    /// The schedule of the execution that runs, as far as it is.
+    /// Returns the schedule of the current execution so far.
     fn schedule(&self) -> Option<Schedule> {
         let bytes = |word: &AtomicU64| word.load(Relaxed).to_ne_bytes();
         let bytes: Vec<u8> = self.kept.as_ref()?.words.iter().flat_map(bytes).collect();
@@ -247,7 +249,7 @@ impl Drop for Journal {
     }
 }
 
-/// A file in this directory that is not in use.
+/// Takes a file in this directory that is not in use.
 fn spare(directory: &Path) -> Option<Kept> {
     let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
     let at = spare
@@ -256,7 +258,7 @@ fn spare(directory: &Path) -> Option<Kept> {
     Some(spare.swap_remove(at))
 }
 
-/// Where journals are unless that is set: in the directory that cargo builds in, or else where temporary files are.
+/// Returns the default directory of journals: the directory that cargo builds in, or else that of temporary files.
 pub fn usual_directory() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
     let target = program
@@ -273,7 +275,7 @@ fn map(_: &Path) -> io::Result<Kept> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Makes a file in this directory, and maps it.
+/// Creates a file in this directory, and maps it.
 #[cfg(unix)]
 fn map(directory: &Path) -> io::Result<Kept> {
     use std::os::fd::AsRawFd;
@@ -307,7 +309,7 @@ fn map(directory: &Path) -> io::Result<Kept> {
     if place == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: mapped above, aligned to a page, zeros to begin with, and never unmapped.
+    // SAFETY: mapped above, aligned to a page, initially zeros, and never unmapped.
     let words = unsafe { std::slice::from_raw_parts(place.cast::<AtomicU64>().cast_const(), WORDS) };
     words[0].store(MAGIC, Relaxed);
     all.push(path.clone());
@@ -318,12 +320,13 @@ fn map(directory: &Path) -> io::Result<Kept> {
     })
 }
 
-/// The process ends by `exit`: files are removed. If a task called it, that is said, with the status of a failed test.
+/// Removes the files when the process ends by `exit`. If a task called it, reports that, and exits with the status of a
+/// failed test.
 #[cfg(unix)]
 extern "C" fn at_exit() {
     use super::Engine;
     use std::io::Write;
-    // A thread that holds one of the locks is not waited for.
+    // A lock that another thread holds is not waited for.
     for path in ALL.try_lock().iter().flat_map(|all| all.iter()) {
         let _ = fs::remove_file(path);
     }
@@ -339,16 +342,16 @@ extern "C" fn at_exit() {
         None => "error[exit]: a test that is explored called `exit`: the process ends with it, and nothing more is explored\n"
             .to_owned(),
     };
-    // Not by a macro: a test's own output would be kept, and lost.
+    // No macro is used: the output of a test would be captured, and lost.
     let _ = io::stderr().write_all(told.as_bytes());
-    // SAFETY: plain calls; buffers of C are written first, which `_exit` does not do.
+    // SAFETY: plain calls. C's buffers are flushed first, which `_exit` does not do.
     unsafe {
         libc::fflush(std::ptr::null_mut());
         libc::_exit(EXIT_STATUS);
     }
 }
 
-/// The status of a process of tests that failed.
+/// The exit status of a process with failed tests.
 #[cfg(unix)]
 const EXIT_STATUS: i32 = 101;
 

@@ -1,32 +1,32 @@
-//! Loops that were seen to only wait, and are assumed to from their first round on.
+//! Loops that were seen to only wait, and are assumed to do so from their first round on.
 //!
-//! Whether a round was in vain is certain only if the task is back, byte by byte, where it was (`spin.rs`): the first
-//! round of each loop comes too early for that. Here a loop is known by its *round*: which operations it does at which
-//! places, from the first to the yield. One that was verified once, anywhere in the exploration, is taken for one
-//! that only waits wherever a task does the same at the same places, and reads only.
+//! A round has certainly failed only if the task is back, byte by byte, in its former state (`spin.rs`): the first
+//! round of each loop is too early for that. Here a loop is known by its *round*: the operations and their places, from
+//! the first one to the yield. If a round was verified once, anywhere in the exploration, a loop is assumed to only
+//! wait wherever a task performs the same operations at the same places, and only reads.
 //!
-//! What an execution of the search shows holds once the search starts anew: so it rests on the same loops from beginning to
-//! end. What others show (one that departed from what was prescribed, a warm-up) is forgotten. A round is kept as a hash of its places in the source, which means the same in
-//! every process, so that a schedule can carry it.
+//! The loops that an execution of the search shows take effect when the search restarts, so a search assumes the same
+//! loops from beginning to end. The loops of other executions (a departed one, or a warm-up) are forgotten. A round is
+//! kept as a hash of its places in the source, which means the same in every process, so that a schedule can carry it.
 //!
-//! Misses: what a loop does that is like one that waits only at times: the same operations at the same places, but
-//! with a count that no variable holds. And if a shorter round ends like a longer one that is not known, what the
-//! longer one reads first is not waited for.
+//! Misses: effects of a loop that resembles a waiting loop only at times, with the same operations at the same places
+//! but with a count that no variable holds. And if a shorter known round ends like a longer unknown one, the first
+//! reads of the longer one are not waited for.
 
 use crate::record::{Event, Site};
 use intermezzo_sdk::SyncVarOp;
 
-/// Most operations in a round that is looked for.
+/// The largest number of operations in a round.
 const LONGEST: usize = 64;
 
 /// The rounds of known loops.
 #[derive(Default)]
 pub(super) struct KnownLoops {
-    /// Hashes of the rounds known in this execution, in order.
+    /// The hashes of the rounds known in this execution, in order.
     known: Vec<u64>,
-    /// Those that the last execution showed.
+    /// The hashes of the rounds that the last execution showed.
     learned: Vec<u64>,
-    /// Whether no more are learned.
+    /// `true` if no more rounds are learned.
     fixed: bool,
 }
 
@@ -41,7 +41,7 @@ impl KnownLoops {
         }
     }
 
-    /// These, to which nothing is added.
+    /// Returns these loops, to which nothing is added.
     pub(super) fn fixed(known: Vec<u64>) -> KnownLoops {
         KnownLoops {
             fixed: true,
@@ -49,12 +49,12 @@ impl KnownLoops {
         }
     }
 
-    /// The rounds known, in order.
+    /// Returns the known rounds, in order.
     pub(super) fn known(&self) -> &[u64] {
         &self.known
     }
 
-    /// A round, of which these are the events from the last to the first, was verified.
+    /// Learns a verified round, given its events from the last to the first.
     pub(super) fn learn<'a>(&mut self, backwards: impl Iterator<Item = &'a Event>) {
         let hash = backwards.fold(0, |hash, event| extended(hash, event.op, event.site));
         if !self.fixed && !self.known.contains(&hash) && !self.learned.contains(&hash) {
@@ -62,23 +62,24 @@ impl KnownLoops {
         }
     }
 
-    /// Whether the execution showed any that was not known.
+    /// Returns `true` if the execution showed a round that was not known.
     pub(super) fn has_learned(&self) -> bool {
         !self.learned.is_empty()
     }
 
-    /// What the last execution showed is known from now on.
+    /// Makes the rounds that the last execution showed known from now on.
     pub(super) fn adopt(&mut self) {
         self.known.append(&mut self.learned);
         self.known.sort_unstable();
     }
 
-    /// What it showed is not.
+    /// Forgets the rounds that the last execution showed.
     pub(super) fn forget(&mut self) {
         self.learned.clear();
     }
 
-    /// How many of these events, from the last to the first, are a round of a known loop: the longest that fits.
+    /// Returns the number of these events, from the last to the first, that form a round of a known loop: the longest
+    /// that fits.
     pub(super) fn round<'a>(&self, backwards: impl Iterator<Item = &'a Event>) -> Option<usize> {
         let (mut hash, mut longest) = (0, None);
         for (length, event) in (1..=LONGEST).zip(backwards) {
@@ -91,7 +92,7 @@ impl KnownLoops {
     }
 }
 
-/// The hash of a round with one operation more before it (FNV-1a).
+/// Returns the hash of a round that has one more operation before it (FNV-1a).
 fn extended(hash: u64, op: SyncVarOp, site: Site) -> u64 {
     let mut hash = hash ^ 0xcbf2_9ce4_8422_2325;
     let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

@@ -1,54 +1,54 @@
-//! What an execution that reached its limit of steps was doing at the end: the loops its tasks go round in, and
-//! whether they give way (Musuvathi & Qadeer, PLDI 2008).
+//! Analysis of an execution that reached its limit of steps: the loops of its tasks, and whether they yield (Musuvathi
+//! & Qadeer, PLDI 2008).
 //!
-//! What counts is the middle half of the events: the beginning may be anything, and what happens last is where a
-//! depth first search tries its alternatives, so that the first execution that reaches the limit is often one
-//! that leaves its loop at last. A task *goes round* if of what it did in that half, the later half is one period
-//! over and over, or at least holds nothing that it did not do three times, the values read and written
-//! included. A loop that counts does not go round: it may end.
+//! Only the middle half of the events counts. The beginning may be anything, and at the end a depth-first search tries
+//! its alternatives, so the first execution that reaches the limit often leaves its loop at last. A task *loops* if the
+//! later half of its events in that middle half is one period over and over. It also loops if that later half holds
+//! nothing that it did not do three times. The values read and written are compared, too. So a loop that counts does
+//! not qualify: it may end.
 
 use super::Runtime;
 use super::naming::{site_name, task_name, var_name};
 use crate::record::Event;
 use intermezzo_sdk::SyncVarOp;
 
-/// How often a period is seen before it counts.
+/// The number of times that a period must occur before it counts.
 const REPEATED: usize = 3;
 
-/// What is to be said of an execution that reached its limit of steps.
+/// The verdict on an execution that reached its limit of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Some task does something new all the time: it may just be long.
+    /// Some task always does something new: the execution may just be long.
     Long,
-    /// All tasks that do something go round, and give way in each round.
+    /// All active tasks loop, and yield in each round.
     Livelock,
-    /// Some task goes round and never gives way.
+    /// Some task loops and never yields.
     UnfairSpin,
 }
 
-/// How an execution went on at its limit of steps.
+/// The state of an execution at its limit of steps.
 #[derive(Clone, Debug)]
 pub struct Endless {
-    /// Why the execution did not end.
+    /// The reason for which the execution did not end.
     pub verdict: Verdict,
-    /// The tasks that go round.
+    /// The tasks that loop.
     pub loops: Vec<EndlessLoop>,
 }
 
-/// A task that goes round, in words.
+/// A task that loops, as text.
 #[derive(Clone, Debug)]
 pub struct EndlessLoop {
     /// The name of the task.
     pub task: String,
-    /// Whether it gives way in each round.
+    /// `true` if it yields in each round.
     pub yields: bool,
     /// One round: operation, variable, place.
     pub steps: Vec<(SyncVarOp, String, String)>,
 }
 
-/// Whether two events of one task are the same step of a loop.
+/// Returns `true` if two events of one task are the same step of a loop.
 fn alike(a: &Event, b: &Event) -> bool {
-    // Which message or which round it is says nothing about what the loop does.
+    // The message or the round in question says nothing about what the loop does.
     let values = |event: &Event| match event.op {
         SyncVarOp::ChannelSend
         | SyncVarOp::ChannelReceive
@@ -60,11 +60,11 @@ fn alike(a: &Event, b: &Event) -> bool {
     what(a) == what(b) && std::ptr::eq(a.site, b.site)
 }
 
-/// One round of a task that did this at last, if it goes round.
+/// Returns one round of a task with these last events, if it loops.
 fn round<'a>(events: &[&'a Event]) -> Option<Vec<&'a Event>> {
     if let Some(period) = period(events) {
         let mut round = events[events.len() - period..].to_vec();
-        // It ends where the task gives way, if it does.
+        // A round ends where the task yields, if it does.
         let end = round.iter().rposition(|event| gives_way(event.op));
         round.rotate_left(end.map_or(0, |end| end + 1));
         return Some(round);
@@ -82,8 +82,7 @@ fn round<'a>(events: &[&'a Event]) -> Option<Vec<&'a Event>> {
     kinds.iter().all(often).then_some(kinds)
 }
 
-/// The shortest period of the last events, if the last half of them at least is of that period, and it
-/// comes often enough.
+/// Returns the shortest period of the last events, if it covers at least their last half, and repeats often enough.
 fn period(events: &[&Event]) -> Option<usize> {
     // From the end: for each length, the longest proper border (Knuth, Morris, Pratt).
     let at = |index: usize| events[events.len() - 1 - index];
@@ -108,7 +107,7 @@ fn period(events: &[&Event]) -> Option<usize> {
 }
 
 impl Runtime {
-    /// What the execution that has reached its limit of steps was doing.
+    /// Returns the state of the execution that has reached its limit of steps.
     pub(super) fn endless(&self) -> Endless {
         let events = self.events.as_slice();
         let middle = &events[events.len() / 4..events.len() - events.len() / 4];
@@ -143,7 +142,7 @@ impl Runtime {
     }
 }
 
-/// Whether this is a yield, as fairness has it.
+/// Returns `true` if fairness counts this operation as a yield.
 fn gives_way(op: SyncVarOp) -> bool {
     matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut)
 }

@@ -1,20 +1,21 @@
 //! The controlled runtime: one execution at a time, each step by permission.
 //!
-//! The interface to front ends is [`Engine`]: *visible operation in; permission out*. A front end
-//! announces an operation ([`Engine::enter`], [`Engine::enter_gated`], [`Engine::wait`]), returns from
-//! that call when the operation is to happen, performs it, and says what happened ([`Engine::commit`]).
-//! The look-alikes are one front end; nothing here knows them.
+//! The interface to front ends is [`Engine`]: *visible operation in; permission out*. A front end announces an
+//! operation ([`Engine::enter`], [`Engine::enter_gated`], [`Engine::wait`]). The call returns when the operation may
+//! happen. The front end performs it, and reports the effect ([`Engine::commit`]). The look-alikes are one front end;
+//! nothing here knows them.
 //!
 //! Between two visible operations a task runs alone, so front ends keep plain data.
 //!
 //! - A *schedule point* is right before a visible operation that may conflict with another task's. Creating a task, its
-//!   beginning and end, and joining a task that has ended commute with what others do: they are events, but no schedule points.
-//!   A new task runs at once up to its first visible operation, and so does one whose join, or wait for a notification, is over.
-//! - The decision who goes next is made inside the operation, by the task that reaches it
-//!   (`dispatch.rs`). If it goes on itself there is no switch.
+//!   beginning and end, and joining a task that has ended commute with other operations: they are events, but no schedule
+//!   points. A new task runs at once up to its first visible operation. So does a task whose join, or wait for a
+//!   notification, is over.
+//! - The decision about the next task is made inside the operation, by the task that reaches it (`dispatch.rs`). If
+//!   that task continues itself there is no switch.
 //!
-//! **Aliasing.** The runtime lives in one place, reached by a raw pointer in a thread-local. A `&mut
-//! Runtime` is taken anew after every switch and never held across one.
+//! **Aliasing.** The runtime stays at one address, reached by a raw pointer in a thread-local. A `&mut Runtime` is
+//! taken again after every switch and never held across one.
 
 mod adversity;
 mod alike;
@@ -25,6 +26,7 @@ mod commit;
 mod controller;
 pub mod crash;
 mod data_points;
+mod departure;
 mod dispatch;
 mod emergency;
 mod execution;
@@ -104,18 +106,18 @@ thread_local! {
     static CURRENT: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
 }
 
-/// The state of one worker: the execution that runs, and what the next ones use again.
+/// The state of one worker: the current execution, and what later ones reuse.
 pub(crate) struct Runtime {
-    /// Which execution this is, among all in the process: marks objects as belonging to it.
+    /// The number of this execution, among all in the process: marks objects as belonging to it.
     epoch: u64,
     epochs: Epochs,
-    /// The how-manieth execution of this exploration, from 1.
+    /// The number of this execution in its exploration, from 1.
     number: u64,
-    /// What to say if it departs.
+    /// The evidence for the report if it departs.
     alike: Alike,
 
     tasks: Vec<Task>,
-    /// How many of `tasks` this execution has created, and how many of them have not ended.
+    /// The number of `tasks` that this execution has created, and the number of them that have not ended.
     created: u32,
     live: u32,
     /// A fiber for each task.
@@ -127,125 +129,126 @@ pub(crate) struct Runtime {
     vars: Vars,
     statics: Statics,
     blocks: Blocks,
-    /// Accesses to plain memory that are schedule points; `None` if none is.
+    /// The accesses to plain memory that are schedule points; `None` if there are none.
     data_points: Option<Box<DataPoints>>,
-    /// Whether anything is to be done where plain memory is accessed.
+    /// `true` if accesses to plain memory need any treatment.
     watches_memory: bool,
 
-    /// The task whose code runs; while a switch is under way, the one to run next.
+    /// The task whose code runs; during a switch, the one to run next.
     current: u32,
-    /// The task whose fiber runs, or ran last: `current`, but for a switch that is under way.
+    /// The task whose fiber runs, or ran last: `current`, except during a switch.
     running: u32,
-    /// Where the worker waits while tasks run.
+    /// The context in which the worker waits while tasks run.
     worker_context: WorkerContext,
-    /// A panic of the engine, a strategy or a monitor on a fiber, on its way to the caller of the exploration.
+    /// A panic of the engine, a strategy or a monitor on a fiber, to be passed to the caller of the exploration.
     carried: Option<Box<dyn Any + Send>>,
-    /// Set while leftovers of an execution are dropped on a fiber of their own.
+    /// `true` while leftovers of an execution are dropped on a fiber of their own.
     sweeping: bool,
-    /// The task that took the last visible step: going on with it is the default.
+    /// The task that took the last visible step: continuing with it is the default.
     last: u32,
-    /// Whether it yielded since.
+    /// `true` if it has yielded since.
     yielded: bool,
-    /// Whether a decision has to look at more than one word of tasks: after a yield, under fairness, with more than 64
-    /// tasks, or where points may be closed.
+    /// `true` if a decision may need more than one word of tasks: after a yield, under fairness, with more than 64
+    /// tasks, or if points may be closed.
     slow_path: bool,
     /// Tasks whose next operation is possible.
     enabled: TaskSet,
-    /// Tasks to run up to their next visible operation before anything is decided.
+    /// The tasks to run up to their next visible operation before anything is decided.
     must_run: TaskSet,
-    /// Waiting tasks that a time-out may wake, and those that may wake spuriously.
+    /// The waiting tasks that a time-out may wake, and those that may wake spuriously.
     timed_waiters: TaskSet,
     spurious_waiters: TaskSet,
-    /// Those of `timed_waiters` whose deadline has passed: they are enabled, whatever their gates.
+    /// The tasks of `timed_waiters` whose deadline has passed: they are enabled, whatever their gates.
     expired: TaskSet,
     fair: Fairness,
-    /// Loops that wait, and who is parked in one.
+    /// The loops that wait, and the tasks that are parked in one.
     spins: Spins,
-    /// Whether fairness held a task back that could have gone on.
+    /// `true` if fairness held back a task that could have continued.
     unfair_left_out: bool,
-    /// What bounds of the environment kept the execution from.
+    /// The actions that the environment's bounds prevented.
     capped: Capped,
-    /// Alternatives of a decision, when they are not simply the enabled tasks.
+    /// The alternatives of a decision, if they are not simply the enabled tasks.
     candidates: Vec<u32>,
 
-    /// Whether decisions look for points to close, in this execution; whether the strategy wants that at all.
+    /// `true` if decisions look for points to close in this execution; and `true` if the strategy wants that at all.
     scoped: bool,
     heeds_scope: bool,
-    /// Where the settings allow preemptions; `None` for everywhere.
+    /// The parts of the program where the settings allow preemptions; `None` for everywhere.
     preemptible: Option<Box<Preemptible>>,
-    /// Armed breakpoints; `None` if there are none.
+    /// The armed breakpoints; `None` if there are none.
     breakpoints: Option<Box<Breakpoints>>,
-    /// Atomics without schedule points; `None` if all have them.
+    /// The atomics without schedule points; `None` if all have them.
     ordered_atomics: Option<Box<OrderedAtomics>>,
-    /// The points closed in this execution, and why.
+    /// The points closed in this execution, with the reasons.
     closed: Vec<Closed>,
     scoping: Scoping,
 
     environment: Environment,
-    /// What is left of the environment's bounds in this execution.
+    /// The remaining bounds of the environment in this execution.
     left: Environment,
-    /// Virtual time in nanoseconds since the execution began, and looks at it.
+    /// Virtual time in nanoseconds since the execution began, and the reads of the clock.
     clock: u64,
     looks: Looks,
-    /// What it was, if it passes for the step that is being decided, because nobody can go on.
+    /// The time before, if time passes for the step that is being decided, because no task can continue.
     time_passes: Option<u64>,
 
-    /// The decisions of this execution; the first `prescribed` of them were given by the strategy.
+    /// The decisions of this execution; the strategy gave the first `prescribed` of them.
     plan: Plan,
     prescribed: usize,
     decided: usize,
-    /// What was prescribed, if the execution did something else.
+    /// The prescribed choices, if the execution departed from them.
     departed: Option<Vec<Choice>>,
     strategy: Box<dyn Strategy>,
-    /// Whether the strategy is asked where there is but one alternative.
+    /// `true` if the strategy is asked even if there is only one alternative.
     asks_always: bool,
-    /// The weakest reduction that suits for another reason than an operation's kind, and the first operation that gave it.
+    /// The strongest reduction that is sound for another reason than an operation's kind, and the operation that caused
+    /// it first.
     unsound: Option<(SoundReduction, SyncVarOp, Site)>,
 
     events: Events,
-    /// Who happened before whom in this execution.
+    /// The happens-before order of this execution.
     trace: Trace,
-    /// From which step on the trace is new, and from which on the strategy is asked though there is one alternative.
+    /// The step from which the trace is new, and the step from which the strategy is asked even if there is one
+    /// alternative.
     observe_from: u64,
     ask_from: u64,
-    /// What the step under way touched beside the variables of its events.
+    /// The accesses of the current step in addition to those to the variables of its events.
     extra_footprint: Vec<Aside>,
-    /// The gates that let the step under way begin.
+    /// The gates that let the current step begin.
     waited: Option<(u32, Gates)>,
-    /// Whether it was possible only because nobody else could go on.
+    /// `true` if it was possible only because no other task could continue.
     forced_by_idle: bool,
     steps: u64,
     switches: u64,
     limits: Limits,
     panics: Vec<PanicNote>,
     stop: Option<Stop>,
-    /// Where a crash is told of first.
+    /// The receiver of the first report of a crash.
     emergency: Option<Arc<Emergency>>,
-    /// Set by a crash: what comes after cannot be trusted.
+    /// Set by a crash: the results after it cannot be trusted.
     damaged: bool,
-    /// A crash while the execution was cleared away.
+    /// A crash during the teardown of the execution.
     crash_cleared: Option<crash::Crash>,
-    /// `true` if the last execution left tasks in the middle, and they were forgotten, or unwound.
+    /// `true` if the last execution left tasks unfinished, and they were leaked, or unwound.
     forgot: bool,
     unwound: bool,
-    /// Set once the execution is over and its remains are being cleared away: operations then happen
-    /// at once, unrecorded.
+    /// `true` once the execution has ended and is being torn down: operations then happen at once, unrecorded.
     teardown: bool,
-    /// Whether the current task was given pointers into cells since its last event; and those.
+    /// `true` if the current task was given pointers into cells since its last event; and those pointers.
     pointers_out: bool,
     pointers: Pointers,
-    /// Accesses to plain memory in this execution.
+    /// The number of accesses to plain memory in this execution.
     plain_accesses: u64,
 
     watched: Watched,
     journal: Journal,
 
-    /// What the monitors want to hear; `NONE` costs one test per operation.
+    /// The interests of the monitors; `NONE` costs one test per operation.
     listening: Interests,
     listeners: Listeners,
 }
 
-/// For whom something is to be done right before a visible operation, and right after it.
+/// The interests that need action right before a visible operation, and those that need it right after.
 const BEFORE: Interests = Interests::SCHEDULE_POINTS.and(Interests::ENABLED_SETS);
 const AFTER: Interests = Interests::SYNC_ACCESSES.and(Interests::ENABLED_SETS);
 
@@ -254,7 +257,7 @@ const AFTER: Interests = Interests::SYNC_ACCESSES.and(Interests::ENABLED_SETS);
 pub struct Engine(*mut Runtime);
 
 impl Engine {
-    /// The engine, if the caller is inside an execution.
+    /// Returns the engine, if the caller is inside an execution.
     #[inline(always)]
     pub fn current() -> Option<Engine> {
         let runtime = CURRENT.get();
@@ -265,26 +268,26 @@ impl Engine {
         }
     }
 
-    /// The runtime, for a use that is over before control goes to another task.
+    /// Returns the runtime, for a use that ends before control goes to another task.
     #[inline(always)]
     #[allow(
         clippy::mut_from_ref,
         reason = "the handle is a raw pointer; see the safety argument"
     )]
     pub(super) fn rt<'a>(self) -> &'a mut Runtime {
-        // SAFETY: the worker sets `CURRENT` for as long as its runtime lives, on the thread that runs
-        // all its tasks. Every caller uses the reference up before it switches, and takes it anew after:
-        // no two uses overlap.
+        // SAFETY: the worker sets `CURRENT` for as long as its runtime lives, on the thread that runs all its tasks.
+        // Every caller finishes with the reference before it switches, and takes it again afterwards: no two uses
+        // overlap.
         unsafe { &mut *self.0 }
     }
 
-    /// Announces a visible operation that is always possible; returns when it is to happen.
+    /// Announces a visible operation that is always possible; returns when it may happen.
     #[inline(always)]
     pub fn enter(self, access: Access) {
         self.enter_apart(access.op, access.order, access.var, access.site);
     }
 
-    /// `enter`, with the access in registers: through memory its parts would be written one by one and read
+    /// Does the work of `enter`, with the access in registers. In memory its parts would be written one by one and read
     /// as a whole, which the processor waits for. Not inlined: there are many callers, in the test's own code.
     #[inline(never)]
     fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
@@ -313,12 +316,12 @@ impl Engine {
         }
     }
 
-    /// `true` if every operation is a schedule point.
+    /// Returns `true` if every operation is a schedule point.
     pub fn every_operation(self) -> bool {
         self.rt().limits.every_operation
     }
 
-    /// A schedule point right before an operation that commutes with all others: only where every operation has one.
+    /// Adds a schedule point right before an operation that commutes with all others, if every operation has one.
     #[inline(always)]
     pub fn point(self, access: Access) {
         if self.rt().limits.every_operation {
@@ -326,8 +329,8 @@ impl Engine {
         }
     }
 
-    /// Announces a visible operation that passes when one of these gates of its variable is open, or
-    /// its patience ends; returns when it is to happen, and says why.
+    /// Announces a visible operation that passes when one of these gates of its variable is open, or when `wait_limits`
+    /// end the wait. Returns when it may happen, with the reason.
     #[inline(always)]
     pub fn enter_gated(self, access: Access, gates: Gates, wait_limits: WaitLimits) -> Wake {
         let Access { op, order, var, site } = access;
@@ -339,8 +342,8 @@ impl Engine {
         wake
     }
 
-    /// Waits for one of these gates of `gate_var`, with no schedule point: passes at once if it is open.
-    /// `access` says what a report shows the task doing.
+    /// Waits for one of these gates of `gate_var`, with no schedule point: passes at once if one is open. `access` is
+    /// the operation that a report shows.
     #[inline(always)]
     pub fn wait(self, access: Access, gate_var: u32, gates: Gates, wait_limits: WaitLimits) -> Wake {
         let Access { op, order, var, site } = access;
@@ -416,7 +419,7 @@ impl Engine {
         self.rt().tasks[current as usize].wake
     }
 
-    /// Decides who goes next, and returns when that is the caller.
+    /// Decides which task goes next; returns when it is the caller.
     #[inline(always)]
     fn dispatch(self) {
         match self.rt().dispatch() {
@@ -426,7 +429,7 @@ impl Engine {
         }
     }
 
-    /// Gives control to the task that is now current; returns when this one is.
+    /// Gives control to the task that is now current; returns when this one is current again.
     #[inline(always)]
     fn switch(self) {
         self.switch_fiber();
@@ -435,7 +438,7 @@ impl Engine {
         }
     }
 
-    /// Gives control to the fiber of the task that is now current; returns when this one's is gone on with.
+    /// Gives control to the fiber of the task that is now current; returns when this task's fiber is resumed.
     #[inline(always)]
     fn switch_fiber(self) {
         let unwinding = std::thread::panicking();
@@ -446,15 +449,15 @@ impl Engine {
         let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
         let to: *const Fiber = &raw const *rt.fibers[rt.current as usize];
         rt.running = rt.current;
-        // SAFETY: `running` was the caller's. The other is suspended: it is not the caller's, and nobody else
-        // runs. Fibers are boxed and stay where they are.
+        // SAFETY: `running` was the caller's. The other is suspended: it is not the caller's, and no other fiber runs.
+        // Fibers are boxed and do not move.
         unsafe { Fiber::switch(from, to) };
         if unwinding {
             self.take_up_panics();
         }
     }
 
-    /// Gives control to the worker; returns, if ever, when this task is to be cleared away.
+    /// Gives control to the worker; returns, if ever, for this task's teardown.
     #[inline(always)]
     fn switch_to_worker(self) {
         let unwinding = std::thread::panicking();
@@ -463,19 +466,19 @@ impl Engine {
         }
         let rt = self.rt();
         let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
-        // SAFETY: `running` is the caller's, and the worker waits at home while any task runs.
+        // SAFETY: `running` is the caller's, and the worker waits in its own context while any task runs.
         unsafe { Fiber::leave(from, &raw const rt.worker_context) };
         if unwinding {
             self.take_up_panics();
         }
     }
 
-    /// Leaves an execution that is to stop; returns only to be unwound.
+    /// Leaves an execution that must stop; returns only to be unwound.
     #[cold]
     #[inline(never)]
     fn leave(self) {
         self.switch_to_worker();
-        // Resumed outside a teardown: impossible, a stopped execution resumes nobody else.
+        // It would be resumed outside a teardown, which is impossible: a stopped execution resumes no task.
         assert!(
             self.rt().teardown,
             "a stopped execution resumes tasks only to clear them away"
@@ -502,12 +505,12 @@ impl Engine {
         self.set_gates(var, gates & !close | open);
     }
 
-    /// Which gates of a variable are open.
+    /// Returns the open gates of a variable.
     pub fn gates(self, var: u32) -> Gates {
         self.rt().vars[var].gates
     }
 
-    /// Notes who holds a lock, for reports of deadlocks.
+    /// Notes the holder of a lock, for reports of deadlocks.
     #[inline(always)]
     pub fn own(self, var: u32, site: Site) {
         let rt = self.rt();
@@ -517,50 +520,50 @@ impl Engine {
         entry.owned_at = Some(site);
     }
 
-    /// Notes that nobody holds a lock.
+    /// Notes that a lock has no holder.
     #[inline(always)]
     pub fn disown(self, var: u32) {
         self.rt().vars[var].owner = NOBODY;
     }
 
-    /// The task whose code runs.
+    /// Returns the task whose code runs.
     #[inline(always)]
     pub fn task(self) -> u32 {
         self.rt().current
     }
 
-    /// Which execution this is, among all in the process.
+    /// Returns the number of this execution, among all in the process.
     pub fn epoch(self) -> u64 {
         self.rt().epoch
     }
 
-    /// Whether the execution is over and being cleared away.
+    /// Returns `true` if the execution has ended and is being torn down.
     pub fn in_teardown(self) -> bool {
         self.rt().teardown
     }
 
-    /// The bounds and switches of the environment.
+    /// Returns the bounds and switches of the environment.
     pub fn environment(self) -> Environment {
         self.rt().environment
     }
 
-    /// A task's own variable.
+    /// Returns a task's own variable.
     pub fn task_var(self, task: u32) -> u32 {
         self.rt().tasks[task as usize].var
     }
 
-    /// A task's table entry, for the front end's own columns.
+    /// Returns a task's table entry, for the front end's own columns.
     #[allow(clippy::mut_from_ref, reason = "as for `rt`")]
     pub fn task_entry<'a>(self, task: u32) -> &'a mut Task {
         &mut self.rt().tasks[task as usize]
     }
 
-    /// The worker's signs of life.
+    /// Returns the worker's signs of life.
     fn pulse<'a>(self) -> &'a Pulse {
         self.rt().watched.pulse()
     }
 
-    /// A recorded choice among `alternatives`, at least 1.
+    /// Makes and records a choice among `alternatives`, at least 1.
     pub fn choose(self, kind: ChoiceKind, alternatives: u32) -> u32 {
         if self.in_teardown() {
             self.abandon_current();
@@ -578,28 +581,28 @@ impl Engine {
         }
     }
 
-    /// The current task yields, in a loop of its own: if all that loop does is to wait, it is parked. Inlined, so
-    /// that the state that is compared is that of the test's own code.
+    /// Lets the current task yield, in a loop of its own. If that loop only waits, the task is parked. Inlined, so that
+    /// the state that is compared is that of the test's own code.
     #[inline(always)]
     pub fn yield_now_in_loop(self, op: SyncVarOp, site: Site) {
         // SAFETY: `Engine::current` gave this out, so a task runs, on a fiber.
         unsafe { switch::yield_now_in_loop(self.0, op, site) }
     }
 
-    /// The step under way touches something beside the variables of its events.
+    /// Adds an access of the current step in addition to those to the variables of its events.
     pub(crate) fn add_to_footprint(self, key: Key, class: Class) {
         self.rt().add_to_footprint(key, class);
     }
 
-    /// The step under way changes a variable, beside that of its event.
+    /// Notes that the current step changes a variable in addition to that of its event.
     pub fn also_writes(self, var: u32) {
         self.rt()
             .add_to_footprint(Key::of(SyncVarOp::LockRelease, var), Class::Write);
     }
 
-    /// The current task yields. It steps back behind the others at its next schedule point; a second
-    /// yield with nothing visible in between is a schedule point itself, so that a loop that does
-    /// nothing but yield cannot keep the others out. So is each sleep: waits with a limit can tell when it ended.
+    /// Lets the current task yield: at its next schedule point it comes after the other tasks. A second yield with
+    /// nothing visible in between is itself a schedule point, so that a loop that only yields cannot keep the others
+    /// out. So is each sleep, because waits with a limit can observe when it ended.
     pub fn yield_now(self, access: Access) {
         let rt = self.rt();
         if rt.teardown {
@@ -622,13 +625,13 @@ impl Engine {
         self.end_iteration(access);
     }
 
-    /// Ends the execution: the test uses the tool in a way that cannot work.
+    /// Ends the execution, because the test uses the tool in a way that cannot work.
     #[cold]
     pub fn misuse(self, message: String) -> ! {
         self.end_with(|| Stop::Misuse(message))
     }
 
-    /// Ends the execution. While it is cleared away, that just goes on without this task.
+    /// Ends the execution. During teardown, that continues without this task.
     #[cold]
     pub(super) fn end_with(self, stop: impl FnOnce() -> Stop) -> ! {
         let rt = self.rt();
@@ -636,7 +639,7 @@ impl Engine {
             self.end_glance();
         } else {
             rt.stop = Some(stop());
-            // It returns if the task was unwinding already, and is to be cleared away.
+            // It returns if the task was already unwinding, and is being torn down.
             self.leave();
         }
         loop {

@@ -1,9 +1,9 @@
-//! Names of tasks, variables and places, for people. They depend on nothing but the execution.
+//! Names of tasks, variables and places, for people. They depend only on the execution.
 
 use super::Runtime;
 use crate::record::{NOBODY, Site, Task, VarKind, Vars};
 
-/// `main`, or the name its creator gave it, or `task 2`; a task of a task is `task 2.1`.
+/// Returns `main`, or the name that the creator gave the task, or `task 2`; a task of a task is `task 2.1`.
 pub(super) fn task_name(rt: &Runtime, task: u32) -> String {
     if task == NOBODY || task >= rt.created {
         return "nobody".into();
@@ -19,11 +19,11 @@ fn known_task_name(tasks: &[Task], task: u32) -> String {
     }
 }
 
-/// Levels of creation up to which a task's name has a number for each.
+/// The largest number of levels of creation for which a task's name has a number each.
 const LEVELS_PLAIN: usize = 8;
 
-/// Returns the numbers of a task and of those that created it, from the top, each among its creator's tasks: the first
-/// task's own tasks are `1`, `2`, .. Of a task that is created more than 8 levels deep, equal numbers in a row are counted:
+/// Returns the numbers of a task and of its creators, from the top, each among its creator's tasks. The first task's
+/// own tasks are `1`, `2`, .. For a task that is created more than 8 levels deep, equal numbers in a row are counted:
 /// `1^30.2`.
 pub(super) fn lineage(tasks: &[Task], task: u32) -> String {
     if task == 0 {
@@ -46,8 +46,8 @@ pub(super) fn lineage(tasks: &[Task], task: u32) -> String {
     runs.join(".")
 }
 
-/// The kind of the variable, who used it first, and the how-manieth it was: `mutex 0.2`. A task's own
-/// variable has the task's name.
+/// Returns the kind of the variable, its first user, and its index among that task's variables: `mutex 0.2`. A task's
+/// own variable has the task's name.
 pub(super) fn var_name(rt: &Runtime, var: u32) -> String {
     if var as usize >= rt.vars.count() {
         return String::new();
@@ -58,7 +58,8 @@ pub(super) fn var_name(rt: &Runtime, var: u32) -> String {
     }
 }
 
-/// What tells a variable from all others of its execution: its name, but for a task's own, whose names may equal.
+/// Returns the identity of a variable in its execution: its name, except for a task's own, since tasks may have equal
+/// names.
 pub fn var_identity(vars: &Vars, tasks: &[Task], var: u32) -> String {
     let entry = &vars[var];
     let user = lineage(tasks, entry.first_user);
@@ -69,7 +70,7 @@ pub fn var_identity(vars: &Vars, tasks: &[Task], var: u32) -> String {
     }
 }
 
-/// `file:line:column`
+/// Returns `file:line:column`.
 pub fn site_name(site: Site) -> String {
     format!("{}:{}:{}", site.file(), site.line(), site.column())
 }

@@ -1,16 +1,16 @@
-//! The seam between a look-alike and the engine: which variable is this object, and where is its state?
+//! The seam between a look-alike and the engine: the variable of an object, and the address of its state.
 //!
-//! A look-alike is an [`Object`] around a body. Outside an exploration the body is used where it is.
-//! In an execution the object becomes a variable of the engine at its first use, and:
+//! A look-alike is an [`Object`] around a body. Outside an exploration the body is used in place. In an execution the
+//! object becomes a variable of the engine at its first use, and:
 //!
 //! - an object that the execution created uses its own body;
-//! - a **static** uses a replica, made from its initial bytes at its first use in each execution, so
-//!   that it is fresh in every execution, and explorations that run at the same time do not meet in it.
-//!   A static's initial value is a constant: copying its bytes is what using the constant again does;
-//! - any other object that was used before the execution began was carried into it: a finding, because
-//!   its state would leak from one execution to the next.
+//! - a **static** uses a replica, made from its initial bytes at its first use in each execution. So it is fresh in
+//!   every execution, and explorations that run at the same time do not share it. A static's initial value is a constant:
+//!   copying its bytes is the same as using the constant again;
+//! - any other object that was used before the execution began was carried into it. That is a finding, because its
+//!   state would leak from one execution to the next.
 //!
-//! Whether an object is static is told by its address and its bytes: see `image.rs`.
+//! An object's address and its bytes show whether it is static: see `image.rs`.
 
 use super::image::is_initial_static;
 use super::{Engine, Runtime};
@@ -22,19 +22,19 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// Identity of an object never used. (All bits zero, so that zeroed memory is a fresh object.)
+/// The identity of an object never used. (All bits are zero, so that zeroed memory is a fresh object.)
 const UNUSED: u64 = 0;
-/// Identity of a static.
+/// The identity of a static.
 const STATIC: u64 = 1;
-/// Identity of an object first used outside any execution.
+/// The identity of an object first used outside any execution.
 const OUTSIDE: u64 = 2;
-/// Epochs begin here, so that no identity looks like the ones above.
+/// The first epoch, so that no identity looks like the ones above.
 const FIRST_EPOCH: u64 = 1;
 
 /// The next execution's epoch: unique in the process.
 static NEXT_EPOCH: AtomicU64 = AtomicU64::new(FIRST_EPOCH);
 
-/// Epochs that a worker takes at a time, to keep the counter out of the hot path.
+/// The number of epochs that a worker takes at a time, to keep the counter out of the hot path.
 const EPOCHS_AT_ONCE: u64 = 1 << 10;
 
 /// A supply of epochs.
@@ -45,7 +45,7 @@ impl Epochs {
         Epochs(0..0)
     }
 
-    /// An epoch that nobody else has or had.
+    /// Returns an epoch that is unique in the process.
     #[inline]
     pub(super) fn next(&mut self) -> u64 {
         if self.0.is_empty() {
@@ -63,21 +63,21 @@ impl Epochs {
 
 /// The state of a look-alike.
 pub trait Body {
-    /// What kind of variable it is.
+    /// The kind of variable.
     const KIND: VarKind;
-    /// Which of its gates are open, as its state stands.
+    /// Returns the gates that are open in its present state.
     fn gates(&self) -> Gates;
 }
 
-/// A word that says what an object is to the engine; it may have something to do when the object is dropped.
+/// The word that identifies an object to the engine; it may need cleanup when the object is dropped.
 pub trait Identity {
-    /// That of an object never used.
+    /// The identity of an object never used.
     #[allow(
         clippy::declare_interior_mutable_const,
         reason = "each use makes an identity of its own"
     )]
     const UNUSED: Self;
-    /// The word.
+    /// Returns the word.
     fn word(&self) -> &AtomicU64;
 }
 
@@ -97,7 +97,7 @@ pub struct Object<B: ?Sized, I = AtomicU64> {
 }
 
 impl<B, I: Identity> Object<B, I> {
-    /// A new object, not yet used.
+    /// Returns a new object, not yet used.
     pub const fn new(body: B) -> Object<B, I> {
         Object {
             id: I::UNUSED,
@@ -105,24 +105,24 @@ impl<B, I: Identity> Object<B, I> {
         }
     }
 
-    /// Takes the body out.
+    /// Returns the body.
     pub fn into_inner(self) -> B {
         self.body.into_inner()
     }
 }
 
 impl<B: ?Sized, I: Identity> Object<B, I> {
-    /// The object's variable, if it was used in this execution. That of a static does not count.
+    /// Returns the object's variable, if it was used in this execution. A static's variable does not count.
     pub fn known(&self, engine: Engine) -> Option<u32> {
         engine.var_of(self.id.word())
     }
 
-    /// Whether it was never used, and is no static.
+    /// Returns `true` if it was never used, and is not static.
     pub fn is_unused(&self) -> bool {
         self.id.word().load(Relaxed) == UNUSED && !self.is_initial_static()
     }
 
-    /// The body of an object that nobody else can see.
+    /// Returns the body of an object that is not shared.
     pub fn get_mut(&mut self) -> *mut B {
         match Engine::current() {
             // Only a static needs looking up, and a `&mut` of a static comes from `static mut` or a leak.
@@ -135,13 +135,13 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
         }
     }
 
-    /// The body, for use as std would outside any execution.
+    /// Returns the body, for use as std would outside any execution.
     #[inline]
     pub fn outside(&self) -> *mut B {
         match self.id.word().load(Relaxed) {
             UNUSED => self.first_use_outside(),
             STATIC | OUTSIDE => {}
-            // Of an execution: it is over, or this thread is none of its own.
+            // It belongs to an execution that has ended, or this thread does not belong to it.
             id => super::watchdog::touched(id >> VAR_BITS),
         }
         self.body.get()
@@ -157,7 +157,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
         }
     }
 
-    /// Whether it is a static, as the compiler made it.
+    /// Returns `true` if it is a static as the compiler made it.
     fn is_initial_static(&self) -> bool {
         is_initial_static(self.body.get().cast::<u8>().addr(), self.body_bytes())
     }
@@ -172,10 +172,10 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
         unsafe { std::slice::from_raw_parts(body.cast::<MaybeUninit<u8>>(), std::mem::size_of_val(&*body)) }
     }
 
-    /// A pointer to a body of this object's type (and length) somewhere else.
+    /// Returns a pointer to a body of this object's type (and length) at another address.
     fn moved_to(&self, place: *mut u8) -> *mut B {
         let body = self.body.get();
-        // Only the address changes: what comes with a fat pointer stays. The replica's memory was exposed.
+        // Only the address changes: the metadata of a fat pointer stays. The replica's memory was exposed.
         let delta = (place.expose_provenance() as isize).wrapping_sub(body.cast::<u8>().addr() as isize);
         let moved = body.wrapping_byte_offset(delta);
         debug_assert_eq!(moved.cast::<u8>().addr(), place.addr());
@@ -183,7 +183,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
     }
 }
 
-/// The same pointer, with the provenance of what was exposed at its address.
+/// Returns the same pointer, with the provenance that was exposed at its address.
 fn with_exposed<B: ?Sized>(mut pointer: *mut B) -> *mut B {
     let exposed = std::ptr::with_exposed_provenance_mut::<u8>(pointer.cast::<u8>().addr());
     // SAFETY: the address is the first word of any pointer, fat or thin; its provenance is replaced.
@@ -192,7 +192,7 @@ fn with_exposed<B: ?Sized>(mut pointer: *mut B) -> *mut B {
 }
 
 impl Engine {
-    /// The variable that a word of identity stands for in this execution.
+    /// Returns the variable that a word of identity stands for in this execution.
     pub fn var_of(self, word: &AtomicU64) -> Option<u32> {
         let id = word.load(Relaxed);
         (id >> VAR_BITS == self.rt().epoch).then_some((id & ((1 << VAR_BITS) - 1)) as u32)
@@ -200,7 +200,7 @@ impl Engine {
 }
 
 impl<B: Body + ?Sized, I: Identity> Object<B, I> {
-    /// The object's variable in the current execution, and its body there.
+    /// Returns the object's variable in the current execution, and its body there.
     #[inline(always)]
     pub fn inside(&self, engine: Engine, site: Site) -> (u32, *mut B) {
         let id = self.id.word().load(Relaxed);
@@ -277,15 +277,15 @@ impl Runtime {
         self.vars.add(kind, gates, user, ordinal)
     }
 
-    /// A variable for what is used while an execution is torn down: nobody will ask for its name.
+    /// Returns a variable for an object that is used during teardown: its name is never needed.
     fn nameless(&mut self, kind: VarKind) -> u32 {
         self.vars.add(kind, Gates::MAX, 0, 0)
     }
 }
 
-/// How to drop a value of a type no longer known.
+/// A function that drops a value of an erased type, with its pointer.
 struct Dropper {
-    /// The pointer, thin or fat, as the function wants it.
+    /// The pointer, thin or fat, in the form that the function takes.
     pointer: [MaybeUninit<usize>; 2],
     drop: unsafe fn(*const [MaybeUninit<usize>; 2]),
     needed: bool,
@@ -327,11 +327,11 @@ impl Drop for Replica {
     }
 }
 
-/// One worker's replicas of statics; their memory is used again in each execution.
+/// One worker's replicas of statics; their memory is reused in each execution.
 #[derive(Default)]
 pub(super) struct Statics {
     replicas: HashMap<usize, Replica>,
-    /// Those with a value in this execution, in order of first use.
+    /// The replicas with a value in this execution, in order of first use.
     live: Vec<usize>,
 }
 
@@ -349,7 +349,7 @@ impl Statics {
             .then(|| self.replicas[&address].memory)
     }
 
-    /// Memory for a static's replica, filled with its initial bytes.
+    /// Returns memory for a static's replica, filled with its initial bytes.
     fn place(&mut self, address: usize, initial: &[MaybeUninit<u8>], align: usize) -> *mut u8 {
         let replica = self.replicas.entry(address).or_insert_with(|| {
             let layout =
@@ -393,14 +393,14 @@ impl Statics {
         self.live.push(address);
     }
 
-    /// Whether a static has a value in this execution.
+    /// Returns `true` if a static has a value in this execution.
     pub(super) fn any(&self) -> bool {
         !self.live.is_empty()
     }
 
-    /// The next value of a static to drop, last used first: its address, and a call to make with no hold on
-    /// this. Until `dropped` is told, a destructor that uses the static finds the value that is being dropped,
-    /// as it would find any other.
+    /// Returns the next value of a static to drop, last used first: its address, and a call that must be made without
+    /// borrowing `self`. Until `dropped` is called, a destructor that uses the static finds the value that is being
+    /// dropped.
     pub(super) fn next_to_drop(&mut self) -> Option<(usize, impl FnOnce() + use<>)> {
         while let Some(address) = self.live.pop() {
             let replica = self
@@ -416,7 +416,7 @@ impl Statics {
         None
     }
 
-    /// The value of the static at `address` was dropped.
+    /// Notes that the value of the static at `address` was dropped.
     pub(super) fn dropped(&mut self, address: usize) {
         if let Some(replica) = self.replicas.get_mut(&address) {
             replica.epoch = 0;
@@ -430,7 +430,7 @@ static INITIAL: Mutex<BTreeMap<usize, Bytes>> = Mutex::new(BTreeMap::new());
 /// Bytes of a value, some of which may be padding.
 type Bytes = &'static [MaybeUninit<u8>];
 
-/// The initial bytes of the static at `address`: those given, unless it is known already.
+/// Returns the initial bytes of the static at `address`: the given ones, unless others are already known.
 fn remember(address: usize, bytes: &[MaybeUninit<u8>]) -> Bytes {
     let mut known = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(address).or_insert_with(|| Box::leak(bytes.into()))

@@ -1,21 +1,22 @@
 //! Atomics that need no schedule points (Bruening & Chapin; Musuvathi et al., OSDI 2008, section 4.4.1).
 //!
-//! If the accesses to an atomic are always ordered by other synchronisation, it is *quiet*: no task need be preempted
-//! before them. Such an access commutes with whatever others do between it and the step before it of its own task, so
-//! it may as well follow that step at once; the schedule that does so has no more preemptions.
+//! If the accesses to an atomic are always ordered by other synchronisation, it is an *ordered atomic*: no task need be
+//! preempted before them. Such an access commutes with the operations of other tasks between it and its own task's
+//! previous step. So it may follow that step at once, and the schedule that does so has no more preemptions. The
+//! documents call such atomics quiet.
 //!
-//! Every atomic is taken for quiet at first. At the end of each execution this is verified, by vector clocks over all
-//! other operations: of two on one variable, one of which writes, the first happened before the second, whatever
-//! their memory orders are. (It is the order of dependence that counts here, not that of the language.) If two accesses
-//! to a quiet atomic are not ordered, at least one of which writes, it is quiet no more, and the search starts anew.
-//! Of several such atomics the one whose accesses met first goes first: its accesses may be what orders the others'.
-//! An operation that a task did not come to counts as well.
+//! Every atomic is assumed to be ordered at first. At the end of each execution this is verified, by vector clocks over
+//! all other operations: of two accesses to one variable, one of which writes, the first must have happened before the
+//! second. Their memory orders do not matter. (The order of dependence counts here, not that of the language.) If two
+//! such accesses are not ordered, the atomic loses the status, and the search restarts. If there are several such
+//! atomics, only the one whose accesses met first loses it: its accesses may be what orders the others'. An operation
+//! that a task did not reach counts as well.
 //!
-//! Atomics are known by their names: who used them first, and the how-manieth that was. Two may have the same name in
-//! different executions; then both have schedule points as soon as one needs them.
+//! Atomics are identified by their names: the first user, and the index among that task's variables. Two may have the
+//! same name in different executions; then both get schedule points as soon as one needs them.
 //!
-//! Differs from the paper: that says nothing of what was skipped before an access was found unordered. Misses: what
-//! depends on the order of steps in other ways, as fair scheduling and virtual time do.
+//! Differs from the paper, which does not mention what was skipped before an access was found unordered. Misses:
+//! effects of the order of steps in other ways, such as fair scheduling and virtual time.
 
 use super::Runtime;
 use super::naming::var_name;
@@ -23,38 +24,38 @@ use crate::record::{Event, Status, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::BTreeSet;
 
-/// Most names in a report's note.
+/// The largest number of names in a report's note.
 const NAMES_SHOWN: usize = 10;
 
-/// Which atomics are quiet.
+/// The atomics that are assumed to be ordered.
 #[derive(Default)]
 pub(super) struct OrderedAtomics {
-    /// Names of those that are not.
+    /// The names of the atomics that are not ordered.
     unordered: BTreeSet<String>,
-    /// Whether each variable of the execution is, by its number, as far as it was asked.
+    /// For each variable of the execution, by its number, `Some(true)` if it is ordered, as far as that was looked up.
     vars: Vec<Option<bool>>,
-    /// Whether the last execution showed one that is not, against what was assumed.
+    /// `true` if the last execution showed an unordered atomic that was assumed to be ordered.
     pub(super) broken: bool,
-    /// Executions of searches that were given up.
+    /// The number of executions of abandoned searches.
     pub(super) given_up: u64,
-    /// How often the search started anew.
+    /// The number of times the search has restarted.
     restarts: u32,
 }
 
 impl OrderedAtomics {
-    /// An execution begins.
+    /// Begins an execution.
     pub(super) fn begin(&mut self) {
         self.vars.clear();
     }
 
-    /// The search starts anew, after so many executions in all.
+    /// Notes that the search restarts after this many executions in all.
     pub(super) fn restart(&mut self, executions: u64) {
         self.broken = false;
         self.given_up = executions;
         self.restarts += 1;
     }
 
-    /// What a reader of the report should know.
+    /// Returns a note for the reader of the report.
     pub(super) fn note(&self) -> String {
         let unordered: Vec<&str> = self
             .unordered
@@ -83,27 +84,27 @@ impl OrderedAtomics {
     }
 }
 
-/// An operation that was done, or was about to be: whose, which, on which variable, and the values read and written.
+/// An operation that was done, or was about to be: its task, its kind, its variable, and the values read and written.
 type Done = (u32, SyncVarOp, u32, u64, u64);
 
-/// When tasks last did what: for each task, how many of its events happened before.
+/// A vector clock: for each task, the number of its events that happened before.
 type Clock = Vec<u32>;
 
-/// What is known of a variable while an execution is verified.
+/// The data of a variable while an execution is verified.
 #[derive(Clone, Default)]
 struct Accesses {
-    /// What happened before its last write, and before any of its reads since.
+    /// The events that happened before its last write, and before any of its reads since.
     written: Clock,
     read: Clock,
-    /// What happened before the senders of a channel closed that have, or before a task ended.
+    /// The events that happened before the closing of a channel's closed senders, or before the end of a task.
     closed: Clock,
 }
 
-/// Two accesses to this quiet atomic are not ordered.
+/// Two unordered accesses to this atomic, which was assumed to be ordered.
 struct Unordered(u32);
 
 impl Runtime {
-    /// Whether the next operation of the task that took the last step is on a quiet atomic.
+    /// Returns `true` if the next operation of the task that took the last step is on an ordered atomic.
     pub(super) fn next_is_quiet(&mut self) -> bool {
         let var = self.tasks[self.last as usize].pending.access.var;
         let Some(mut ordered_atomics) = self.ordered_atomics.take() else {
@@ -130,12 +131,12 @@ impl Runtime {
         is_quiet
     }
 
-    /// The execution is over: checks that accesses to quiet atomics are ordered.
+    /// Checks at the end of the execution that accesses to ordered atomics are ordered.
     pub(super) fn verify_quiet(&mut self) {
         let Some(mut ordered_atomics) = self.ordered_atomics.take() else {
             return;
         };
-        // What the last operations of tasks would have done counts too.
+        // The unfinished last operations of tasks count too.
         let unfinished = (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended);
         let pending: Vec<Done> = unfinished
             .map(|task| {
@@ -151,13 +152,13 @@ impl Runtime {
         self.ordered_atomics = Some(ordered_atomics);
     }
 
-    /// Finds the first access to a quiet atomic that is not ordered with one before it.
+    /// Finds the first access to an atomic assumed ordered that is not ordered with one before it.
     fn verify_order(&self, ordered_atomics: &mut OrderedAtomics, pending: &[Done]) -> Result<(), Unordered> {
         let tasks = self.created as usize;
         let counts = self.environment.arc_counts;
         let mut clocks: Vec<Clock> = vec![vec![0; tasks]; tasks];
         let mut vars: Vec<Accesses> = vec![Accesses::default(); self.vars.count()];
-        // A task's later pending operation is its only one: whatever came before it is known.
+        // A task has only one pending operation: everything before it is known.
         let done = self
             .events
             .as_slice()
@@ -176,7 +177,7 @@ impl Runtime {
                 if !ordered(&accesses.written) || writes && !ordered(&accesses.read) {
                     return Err(Unordered(var));
                 }
-                // Each task's own last access is what others have to be ordered after.
+                // Later accesses must be ordered after each task's own last access.
                 let noted = if writes {
                     &mut accesses.written
                 } else {
@@ -187,11 +188,11 @@ impl Runtime {
                 continue;
             }
             match op {
-                // The end may come later than its event: a look that does not find it orders nothing.
+                // The end may come later than its event: a query that does not find it orders nothing.
                 SyncVarOp::TaskCheck if read == 0 => continue,
                 SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead if !counts => continue,
-                // Tasks end with no schedule point, and senders close with none but for the last: only who finds the task
-                // ended, or the senders gone, is after that.
+                // A task's end has no schedule point, and only the closing of the last sender has one. Only a task that
+                // finds the task ended, or the senders gone, is ordered after that.
                 _ if op == SyncVarOp::TaskEnd || op == SyncVarOp::ChannelClose && written == 0 => {
                     accesses.closed.resize(tasks, 0);
                     join(&mut accesses.closed, clock);
@@ -214,7 +215,7 @@ impl Runtime {
     }
 }
 
-/// What happened before the one, and before the other.
+/// Computes the union of two clocks: the events before the one or the other.
 fn join(clock: &mut Clock, other: &Clock) {
     for (mine, theirs) in clock.iter_mut().zip(other) {
         *mine = (*mine).max(*theirs);

@@ -1,4 +1,4 @@
-//! What an execution was: in figures, and in words if there is something to report.
+//! The outcome of an execution: in figures, and as text if there is something to report.
 
 use super::crash::Crash;
 use super::listen::Reported;
@@ -11,7 +11,7 @@ use crate::trace::SoundReduction;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
 use serde::{Deserialize, Serialize};
 
-/// What an execution was, in the engine's own terms.
+/// The outcome of an execution, in the engine's own terms.
 pub struct ExecutionOutcome {
     /// The number of steps.
     pub steps: u64,
@@ -19,41 +19,41 @@ pub struct ExecutionOutcome {
     pub switches: u64,
     /// The number of tasks, the main one included.
     pub tasks: u32,
-    /// Accesses to plain memory that look-alikes told of.
+    /// The number of accesses to plain memory that look-alikes reported.
     pub plain_accesses: u64,
-    /// The strongest reduction that suits what was seen so far.
+    /// The strongest reduction that is sound for all executions so far.
     pub sound: SoundReduction,
-    /// What tells its trace from others.
+    /// The fingerprint of its trace.
     pub fingerprint: u128,
-    /// Whether fairness kept a schedule out.
+    /// `true` if fairness excluded a schedule.
     pub unfair_left_out: bool,
-    /// What bounds of the environment kept it from.
+    /// The actions that the environment's bounds prevented.
     pub capped: Capped,
-    /// Whether scoping did.
+    /// The effects of scoping.
     pub scoping: Scoping,
-    /// What became of the armed breakpoints.
+    /// The figures of the armed breakpoints.
     pub breakpoints: Vec<BreakpointFigures>,
-    /// How often a task was parked because its loop waited in vain.
+    /// The number of times a task was parked after a failed round of its loop.
     pub parked: u32,
-    /// How many rounds of loops came back to where they began, having only read, while a variable that they
-    /// read was written: without them the execution would have shown the same.
+    /// The number of rounds of loops that returned to their beginning, having only read, while a variable that they
+    /// read was written. Without them the execution would have shown the same.
     pub failed_iterations: u32,
-    /// Whether parked tasks went on because of what is not compared.
+    /// `true` if parked tasks continued because of a change that is not observed.
     pub unseen_change: bool,
-    /// `true` if tasks that it left in the middle were unwound.
+    /// `true` if unfinished tasks were unwound.
     pub unwound: bool,
-    /// Whether it did something else than was prescribed, or than the execution before under the same choices.
+    /// `true` if it departed from its prescribed choices, or from the execution before under the same choices.
     pub departed: bool,
-    /// Whether it showed something that is to be taken for granted, that a loop only waits or that places race, and can be
-    /// believed: the search has to start anew with that known.
+    /// `true` if it reliably showed a new assumption: that a loop only waits, or that places race. The search has to
+    /// restart with it.
     pub learned: bool,
-    /// A thread that is not controlled and used objects of the execution.
+    /// The name of an uncontrolled thread that used objects of the execution.
     pub toucher: Option<String>,
-    /// What there is to say if not every task just came to its end. Boxed, because it is rare, and large.
+    /// The details, if the execution did not simply end with all its tasks. Boxed, because it is rare and large.
     pub trouble: Option<Box<Abnormal>>,
 }
 
-/// What the environment could have done, had its bounds been larger.
+/// The actions that the environment's bounds prevented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capped {
     /// A wait that did not time out.
@@ -69,7 +69,7 @@ pub struct Capped {
 }
 
 impl Capped {
-    /// Adds what another execution was kept from.
+    /// Adds the prevented actions of another execution.
     pub fn join(&mut self, other: Capped) {
         self.timeouts |= other.timeouts;
         self.spurious_wakeups |= other.spurious_wakeups;
@@ -79,50 +79,50 @@ impl Capped {
     }
 }
 
-/// An execution that did not just end well.
+/// The details of an execution that did not simply end well.
 pub struct Abnormal {
-    /// Why the execution ended.
+    /// The reason for which the execution ended.
     pub stop: Stop,
-    /// In a deadlock, what each task wants that has not ended.
+    /// In a deadlock, the next operation of each task that has not ended.
     pub wanted: Vec<Operation>,
-    /// What the tasks were doing then.
+    /// The description of the execution at that moment.
     pub scene: FailureContext,
-    /// Whether the process may be damaged, so that nothing should follow.
+    /// `true` if the process may be damaged, so that nothing else should run.
     pub damaged: bool,
-    /// A crash while the execution was cleared away.
+    /// A crash during the teardown of the execution.
     pub crash_cleared: Option<Crash>,
 }
 
-/// What a report needs of an execution: all in words, so that it outlives it.
+/// The data that a report needs of an execution, all as text, so that it outlives the execution.
 pub struct FailureContext {
-    /// Panics that ended their tasks, with their tasks' names.
+    /// The panics that ended their tasks, with their tasks' names.
     pub panics: Vec<(String, PanicNote)>,
-    /// Tasks that had not ended and what each was waiting for.
+    /// The tasks that had not ended, with the operations that they waited for.
     pub waiting: Vec<Waiting>,
-    /// What the monitors reported.
+    /// The reports of the monitors.
     pub reported: Vec<Reported>,
     /// The events, in order.
     pub events: Vec<EventLine>,
     /// The name of the task that ran last.
     pub current: String,
-    /// A thread that is not controlled and used objects of the execution.
+    /// The name of an uncontrolled thread that used objects of the execution.
     pub toucher: Option<String>,
-    /// Where the execution differs from the one it was to repeat.
+    /// Possible reasons for which the execution differs from the one it should repeat.
     pub unlike: Unlike,
     /// The decisions that led here.
     pub choices: Vec<Choice>,
-    /// What was taken for granted.
+    /// The assumptions of the execution.
     pub premises: Premises,
 }
 
-/// Why an execution may do something else than the one before it did under the same choices.
+/// Possible reasons for which an execution differs from the one before under the same choices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unlike {
-    /// It made hash tables of std, whose order is another each time.
+    /// It created hash tables of std, whose order is another each time.
     pub hash_tables: bool,
-    /// Only the first execution of the exploration came before it: that one may have set up what it finds ready.
+    /// Only the first execution of the exploration preceded it, which may have set up state that this one found.
     pub follows_first: bool,
-    /// The exploration has run no other: its schedule was recorded by an earlier one, and the test may have changed.
+    /// The exploration has run no other: an earlier one recorded its schedule, and the test may have changed.
     pub is_first: bool,
 }
 
@@ -134,27 +134,27 @@ pub struct Waiting {
     pub op: SyncVarOp,
     /// The name of the variable.
     pub var: String,
-    /// Where in the source it waits, as `file:line:column`.
+    /// The place in the source where it waits, as `file:line:column`.
     pub site: String,
-    /// Who holds the variable, and since where.
+    /// The holder of the variable, and the place where it took it.
     pub owner: Option<(String, String)>,
-    /// What it waits for in a loop, if that is what it does.
+    /// The variables that it waits for, if it waits in a loop.
     pub awaited: Vec<AwaitedVar>,
 }
 
-/// A variable that a loop waits for, in words.
+/// A variable that a loop waits for, as text.
 pub struct AwaitedVar {
     /// The name of the variable.
     pub var: String,
-    /// The value it has, if it is a number.
+    /// Its value, if it is a number.
     pub value: Option<u64>,
-    /// Where in the source it was read, as `file:line:column`.
+    /// The place in the source where it was read, as `file:line:column`.
     pub site: String,
 }
 
-/// An event in words.
+/// An event, as text.
 pub struct EventLine {
-    /// The task, and which of its events this is.
+    /// The task, and the index of the event in it.
     pub id: EventId,
     /// The name of the task.
     pub task: String,
@@ -168,10 +168,10 @@ pub struct EventLine {
     pub read: u64,
     /// The value written, or 0.
     pub written: u64,
-    /// Where in the source it was called, as `file:line:column`.
+    /// The place in the source where it was called, as `file:line:column`.
     pub site: String,
-    /// Whether it counts as not having happened.
+    /// `true` if it counts as not having happened.
     pub elided: bool,
-    /// Whether the task of the event before was preempted.
+    /// `true` if the task of the event before was preempted.
     pub preempts: bool,
 }

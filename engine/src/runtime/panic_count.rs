@@ -1,16 +1,16 @@
 //! Gives each stack the number of panics that it is unwinding from.
 //!
 //! std keeps that number per OS thread (`std::thread::panicking`, poisoning), and the tasks of a worker share one
-//! thread. A task that gives control away while it unwinds *lays down* its number first: the thread then
-//! counts as not unwinding. Once the task goes on it *takes up* its number again. So the flag of the thread is
-//! always that of the task that runs, for the test's own code and for std's.
+//! thread. A task that is suspended while it unwinds first *lays down* its number: the thread then counts as not
+//! unwinding. When the task is resumed it *takes up* its number again. So the thread's flag is always that of the
+//! running task, for the test's own code and for std's.
 //!
-//! std has no call that changes the number. It goes up where a panic begins, and down where one is caught; the
-//! two need not be on the same thread. A *credit* is a coroutine that was suspended by a destructor while it
-//! unwinds. Beginning one adds 1 to the thread where it begins, and finishing it takes 1 from the
-//! thread where it is finished. The first credit is begun on a thread of its own, which then ends.
+//! std has no call that changes the number. It increases when a panic begins, and decreases when one is caught; the two
+//! need not happen on the same thread. A *credit* is a coroutine that a destructor suspended while it unwinds.
+//! Beginning one adds 1 to the thread where it begins, and finishing it subtracts 1 from the thread where it is
+//! finished. The first credit is begun on a thread of its own, which then ends.
 //!
-//! Blind spot: the flag by which std sees a panic inside a panic hook is not kept. It would matter to a message
+//! Blind spot: the flag by which std recognises a panic inside a panic hook is not kept. It would matter to a message
 //! that performs a visible operation while it is formatted, and panics after that.
 
 use corosensei::stack::DefaultStack;
@@ -19,20 +19,20 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of a credit's stack: an unwinder takes some 10 KiB.
+/// The size of a credit's stack in bytes: an unwinder takes some 10 KiB.
 const STACK_BYTES: usize = 128 << 10;
 
-/// Panics of one stack that are laid down at most: each is begun by a destructor of the one before.
+/// The largest number of panics of one stack that are laid down: a destructor of each begins the next.
 const NESTED_MAX: u32 = 64;
 
 /// A coroutine in the middle of unwinding. It is never dropped: that would unwind it by force.
 struct Credit(ManuallyDrop<Coroutine<(), (), ()>>);
 
-// SAFETY: what is on its stack (a payload without data, a guard, a reference to its own stack) belongs to no
-// thread. Between beginning and finishing it nothing of it runs.
+// SAFETY: the contents of its stack (a payload without data, a guard, a reference to its own stack) belong to no
+// thread. Between beginning and finishing none of its code runs.
 unsafe impl Send for Credit {}
 
-/// What is used again: credits, and stacks of finished ones.
+/// A pool of credits, and of the stacks of finished ones.
 struct Pool {
     credits: Vec<Credit>,
     stacks: Vec<DefaultStack>,
@@ -47,7 +47,7 @@ fn pool() -> std::sync::MutexGuard<'static, Pool> {
     POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes from this thread the panics that it is unwinding from. Returns their number, for `take_up`.
+/// Takes all panics from this thread that it is unwinding from. Returns their number, for `take_up`.
 #[cold]
 #[inline(never)]
 pub(super) fn lay_down() -> u32 {
@@ -58,7 +58,7 @@ pub(super) fn lay_down() -> u32 {
     laid
 }
 
-/// Gives this thread that number of panics to unwind from.
+/// Gives this thread that number of panics that it is unwinding from.
 #[cold]
 #[inline(never)]
 pub(super) fn take_up(laid: u32) {
@@ -69,7 +69,7 @@ pub(super) fn take_up(laid: u32) {
     }
 }
 
-/// Takes 1 from this thread's number. `false` if the system has no thread or no memory for that.
+/// Subtracts 1 from this thread's number. Returns `false` if the system has no thread or no memory for that.
 fn finish_credit() -> bool {
     let credit = pool().credits.pop();
     let Some(mut credit) = credit.or_else(credit_of_another_thread) else {
@@ -94,7 +94,7 @@ fn credit_of_another_thread() -> Option<Credit> {
 /// Adds 1 to this thread's number.
 fn begin_credit(stack: Option<DefaultStack>) -> Option<Credit> {
     let mut coroutine = Coroutine::with_stack(stack?, |yielder: &Yielder<(), ()>, ()| {
-        // What was thrown holds nothing.
+        // The thrown value holds nothing.
         let _ = catch_unwind(AssertUnwindSafe(|| unwind(yielder)));
     });
     let begun = coroutine.resume(());
@@ -105,7 +105,7 @@ fn begin_credit(stack: Option<DefaultStack>) -> Option<Credit> {
     Some(Credit(ManuallyDrop::new(coroutine)))
 }
 
-/// Suspends the coroutine when it is dropped.
+/// A guard that suspends the coroutine when it is dropped.
 struct Suspend<'y>(&'y Yielder<(), ()>);
 
 impl Drop for Suspend<'_> {
@@ -114,7 +114,7 @@ impl Drop for Suspend<'_> {
     }
 }
 
-/// A function of its own: no address of a thread's data may be kept across the suspension.
+/// Unwinds. It is a function of its own, because no address of a thread's data may be kept across the suspension.
 #[inline(never)]
 fn unwind(yielder: &Yielder<(), ()>) {
     let _suspend = Suspend(yielder);
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use std::thread::panicking;
 
-    /// Calls its closure when it is dropped.
+    /// A guard that calls its closure when it is dropped.
     struct OnDrop<F: FnMut()>(F);
 
     impl<F: FnMut()> Drop for OnDrop<F> {
@@ -146,7 +146,7 @@ mod tests {
                         let _inner = OnDrop(|| {
                             let laid = lay_down();
                             seen.push((laid, panicking()));
-                            // While it is laid down another panic comes and goes.
+                            // While it is laid down another panic begins and is caught.
                             let caught = catch_unwind(|| resume_unwind(Box::new(3)));
                             assert!(caught.is_err() && !panicking());
                             take_up(laid);

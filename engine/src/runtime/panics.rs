@@ -1,8 +1,7 @@
 //! Panics of tasks and of monitors, noted where they happen.
 //!
-//! While some exploration runs, a panic hook takes note of message and place of a task's panic, and
-//! prints nothing; panics elsewhere go to the hook that was there before. It is put back when the
-//! last exploration ends.
+//! While some exploration runs, a panic hook notes message and place of a task's panic, and prints nothing. Other
+//! panics go to the previous hook. The previous hook is restored when the last exploration ends.
 
 use super::Engine;
 use std::any::Any;
@@ -12,13 +11,13 @@ use std::sync::{Mutex, PoisonError, RwLock};
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// How many explorations want the hook.
+/// The number of explorations that want the hook.
 static USERS: Mutex<usize> = Mutex::new(0);
 
-/// The hook that was there before; kept as it is, so that putting it back adds no layer.
+/// The previous hook; kept as it is, so that restoring it adds no layer.
 static BEFORE: RwLock<Option<Hook>> = RwLock::new(None);
 
-/// Notes tasks' panics while it lives.
+/// A guard that notes tasks' panics while it lives.
 pub struct Guard;
 
 impl Guard {
@@ -27,7 +26,7 @@ impl Guard {
         let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
         *users += 1;
         let mut before = BEFORE.write().unwrap_or_else(PoisonError::into_inner);
-        // A panicking thread may not change the hook; then places go unnoted, and nothing else.
+        // A panicking thread may not change the hook; then only the places go unnoted.
         if before.is_none() && !std::thread::panicking() {
             *before = Some(panic::take_hook());
             panic::set_hook(Box::new(note));
@@ -41,7 +40,7 @@ impl Drop for Guard {
         let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
         *users -= 1;
         if *users == 0 && !std::thread::panicking() {
-            // Not under the lock: a panic elsewhere may hold the hook while it waits for this lock.
+            // The lock is not held: a panic elsewhere may hold the hook while it waits for this lock.
             let before = BEFORE.write().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(before) = before {
                 panic::set_hook(before);
@@ -51,15 +50,15 @@ impl Drop for Guard {
 }
 
 thread_local! {
-    /// How many calls of [`caught`] are under way.
+    /// The number of calls of [`caught`] in progress.
     static CATCHING: Cell<u32> = const { Cell::new(0) };
     /// `true` if `NOTED` holds something.
     static IS_NOTED: Cell<bool> = const { Cell::new(false) };
-    /// The last panic within [`caught`], in words.
+    /// The last panic within [`caught`], as text.
     static NOTED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs what is no part of the test, and may panic; the error says with which words and where it did.
+/// Runs a function that is no part of the test, and may panic; the error is the message and place of the panic.
 #[inline]
 pub(super) fn caught(f: impl FnOnce()) -> Result<(), String> {
     if IS_NOTED.get() {

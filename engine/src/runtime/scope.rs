@@ -1,14 +1,14 @@
-//! Where tasks may be preempted: regions of the test, and the scope that the settings give.
+//! Restrictions of preemptions: regions of the test, and the scope that the settings give.
 //!
-//! A schedule point at which the running task could go on, but is not to be preempted, is *closed*: the task goes on,
-//! and the strategy is not asked. When the task blocks, ends or yields, the choice is free as ever.
+//! A schedule point at which the running task could continue, but must not be preempted, is *closed*: the task
+//! continues, and the strategy is not asked. When the task blocks, ends or yields, the choice is free as usual.
 //!
-//! A schedule must replay whatever the settings are then, so the closed points are in it, with the default taken:
-//! a replay closes none. Reductions see all points too: what they leave out rests on the orders of all operations.
+//! A schedule must replay under any settings. So it includes the closed points, with the default taken, and a replay
+//! closes none. Reductions see all points too, because they rely on the orders of all operations.
 //!
-//! Points before operations on quiet atomics (`ordered_atomics.rs`) are closed in the same way.
+//! Points before operations on ordered atomics (`ordered_atomics.rs`) are closed in the same way.
 //!
-//! Nothing here is reached unless a scope, a region or quiet atomics are in use: decisions are then made elaborately.
+//! None of this runs unless a scope, a region or ordered atomics are in use; decisions then take the slow path.
 
 use super::naming::var_name;
 use super::{Engine, Runtime};
@@ -18,23 +18,23 @@ use crate::scope::Scope;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// What scoping did to an execution.
+/// The effects of scoping on an execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scoping {
-    /// A point out of the scope was closed.
+    /// A point outside the scope was closed.
     pub by_scope: bool,
     /// A point in a region was closed.
     pub by_region: bool,
-    /// A region was met, and not heeded.
+    /// A region was reached, and ignored.
     pub region_unheeded: bool,
-    /// An armed breakpoint kept somebody from going on.
+    /// An armed breakpoint kept a task from continuing.
     pub by_breakpoint: bool,
     /// The test armed breakpoints itself, which had no effect.
     pub arming_unheeded: bool,
 }
 
 impl Scoping {
-    /// What it did to this execution or that.
+    /// Adds the effects on another execution.
     pub fn join(&mut self, other: Scoping) {
         self.by_scope |= other.by_scope;
         self.by_region |= other.by_region;
@@ -44,18 +44,18 @@ impl Scoping {
     }
 }
 
-/// The scope of a worker's exploration, and what is known of the running execution in its terms.
+/// The scope of a worker's exploration, and the data of the current execution for it.
 pub(super) struct Preemptible {
     only_in: Entries,
     not_in: Entries,
     names_variables: bool,
-    /// Whether source places are in the scope; for the whole exploration.
+    /// For each source place, its position in the scope; kept for the whole exploration.
     sites: HashMap<Site, Place>,
-    /// Whether variables of this execution are, by their number.
+    /// For each variable of this execution, by its number, its position in the scope.
     vars: Vec<Option<Place>>,
 }
 
-/// A scope, and which of its entries have ever fitted.
+/// A scope, with a mark on each of its entries that has matched something.
 struct Entries {
     scope: Scope,
     fitted: Vec<bool>,
@@ -67,7 +67,7 @@ impl Entries {
         Entries { scope, fitted }
     }
 
-    /// Whether there is an entry, which is noted.
+    /// Returns `true` if there is an entry, which is then marked.
     fn has(&mut self, entry: Option<usize>) -> bool {
         if let Some(at) = entry {
             self.fitted[at] = true;
@@ -81,7 +81,7 @@ impl Entries {
     }
 }
 
-/// Where a place or a variable is.
+/// The position of a place or a variable in the scope.
 #[derive(Clone, Copy, Default)]
 struct Place {
     only_in: bool,
@@ -99,7 +99,7 @@ impl Preemptible {
         }
     }
 
-    /// Another execution begins: its variables are not known.
+    /// Begins another execution, whose variables are not known yet.
     pub(super) fn begin(&mut self) {
         self.vars.clear();
     }
@@ -137,13 +137,13 @@ impl Preemptible {
         place
     }
 
-    /// Whether a task may be preempted before an operation there. What is left out wins.
+    /// Returns `true` if a task may be preempted before an operation there. Exclusions win.
     fn allows(&self, site: Place, variable: Place) -> bool {
         let within = self.only_in.scope.is_empty() || site.only_in || variable.only_in;
         within && !site.not_in && !variable.not_in
     }
 
-    /// Entries that fitted nothing: misspelled, perhaps.
+    /// Returns notes on entries that matched nothing: they may be misspelled.
     pub(super) fn notes(&self) -> Vec<String> {
         let only_in = self.only_in.unfitted().map(|entry| ("preempt_in", entry));
         let not_in = self.not_in.unfitted().map(|entry| ("preempt_not_in", entry));
@@ -152,16 +152,16 @@ impl Preemptible {
     }
 }
 
-/// A closed point: a decision that was not put to the strategy.
+/// A closed point: a decision that the strategy was not asked for.
 pub(super) struct Closed {
-    /// How many decisions were made before it.
+    /// The number of decisions before it.
     decided: usize,
     alternatives: u32,
 }
 
 impl Runtime {
-    /// Whether the task that took the last step, and could go on, is to go on: the point is closed then.
-    /// `alternatives` is how many tasks could go.
+    /// Returns `true` if the task that took the last step can and must continue: the point is then closed.
+    /// `alternatives` is the number of tasks that could go.
     pub(super) fn closes(&mut self, alternatives: u32) -> bool {
         if alternatives < 2 || !self.heeds_scope {
             return false;
@@ -188,7 +188,7 @@ impl Runtime {
         closed
     }
 
-    /// Whether the next operation of the task that took the last step is out of the settings' scope.
+    /// Returns `true` if the next operation of the task that took the last step is outside the settings' scope.
     fn out_of_scope(&mut self) -> bool {
         let Some(mut preemptible) = self.preemptible.take() else {
             return false;
@@ -201,7 +201,7 @@ impl Runtime {
         out
     }
 
-    /// The decisions of the execution, those at closed points included.
+    /// Returns the decisions of the execution, including those at closed points.
     pub(super) fn choices_with_closed(&self) -> Vec<Choice> {
         let decided = self.plan.choices();
         let mut all = Vec::with_capacity(decided.len() + self.closed.len());
@@ -222,10 +222,10 @@ impl Runtime {
 }
 
 impl Engine {
-    /// The current task enters a region in which it may be preempted, or may not; what was so before.
+    /// Enters a region in which the current task may be preempted, or may not. Returns the previous setting.
     pub fn enter_region(self, allowed: bool) -> Option<bool> {
         let rt = self.rt();
-        // Without schedule points at quiet atomics, one that a region closes could not be made up for by another.
+        // Without schedule points at ordered atomics, another point could not make up for one that a region closes.
         if rt.heeds_scope && rt.ordered_atomics.is_none() {
             (rt.scoped, rt.slow_path) = (true, true);
         } else {
@@ -235,7 +235,7 @@ impl Engine {
         rt.tasks[current as usize].preemptible.replace(allowed)
     }
 
-    /// A task is back where it was before a region.
+    /// Restores a task's setting from before a region.
     pub fn leave_region(self, task: u32, before: Option<bool>) {
         self.rt().tasks[task as usize].preemptible = before;
     }

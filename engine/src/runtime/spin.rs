@@ -1,29 +1,29 @@
-//! Awaits: a task whose loop only waits is disabled until what it waits for changes (the spin-assume idea of
-//! GenMC and VSync, without a look at the code).
+//! Awaits: a task whose loop only waits is disabled until what it waits for changes. This is the spin-assume idea of
+//! GenMC and VSync, without an analysis of the code.
 //!
-//! A *round* of a task is what it does from one yield to the next; yields in a row are one. A round was *in
-//! vain* if the task is back where it was when the round began and only read:
+//! A *round* of a task is everything from one yield to the next; yields in a row are one. A round *failed* (a pure
+//! iteration in the papers) if the task is in the same state as when the round began, and only read:
 //!
-//! - its registers and the used part of its stack are, byte by byte, as they were (`switch/snapshot.rs`), and so
-//!   are the virtual clock and what is left of the environment's bounds;
-//! - its operations wrote nothing, or what was there already, and chose nothing.
+//! - its registers and the used part of its stack are, byte by byte, as they were (`switch/snapshot.rs`), and so are
+//!   the virtual clock and the remaining bounds of the environment;
+//! - its operations wrote nothing, or the values that were there already, and made no choice.
 //!
-//! What others did in the meantime could have been done without that round in between, so an execution with
-//! it shows nothing that one without it does not. If what the round read is unchanged at its end, the next
-//! round would be the same: the task is *parked*, its round is void, and the yield at its end counts as none.
-//! It goes on, up to its next visible operation, as soon as a variable that the round read is written with
-//! another value (a lock or a channel: is written at all). A bounded spin and a back-off that grows change the
-//! task's state with each round, so they are never parked.
+//! The other tasks' operations in the meantime could have been done without that round in between. So an execution with
+//! it shows nothing that one without it does not. If the values that the round read are unchanged at its end, the next
+//! round would be the same. The task is then *parked*, its round is elided, and the yield at its end does not count. It
+//! continues, up to its next visible operation, as soon as a variable that the round read is written with another value
+//! (a lock or a channel: is written at all). A bounded spin and a growing back-off change the task's state in each
+//! round, so they are never parked.
 //!
-//! The first round of a loop is always played: before it the task's dead stack slots and return addresses are
-//! others than after it (compilers rotate and peel loops), so the two states cannot be told to be one. Unless the loop is
-//! known, and assumed to only wait (`known_loops.rs`): then its first round counts as not having happened, too.
+//! The first round of a loop is always executed. Before it the task's dead stack slots and return addresses differ from
+//! those after it (compilers rotate and peel loops), so the two states cannot be recognised as one. If the loop is
+//! known, and assumed to only wait (`known_loops.rs`), its first round counts as not having happened, too.
 //!
-//! **What is not seen**: memory outside the task's own stack. A loop that ends after some rounds because of a
-//! counter in the heap, in a thread-local or in a frame of another task looks like one that waits. When nobody
-//! else can go on, parked tasks are let go again, a limited number of rounds each, one after the other, so that
-//! such a loop still ends; what it would have done earlier is missed. Futures that yield keep their state
-//! in the heap and are never parked. A report says when tasks were parked.
+//! **Not observed**: memory outside the task's own stack. A loop that ends after some rounds because of a counter in
+//! the heap, in a thread-local or in a frame of another task looks like one that waits. When no other task can
+//! continue, parked tasks are released one after the other, for a limited number of rounds each, so that such a loop
+//! still ends. What it would have done earlier is missed. Futures that yield keep their state in the heap and are never
+//! parked. A report says when tasks were parked.
 
 use super::known_loops::KnownLoops;
 use super::naming::{site_name, var_name};
@@ -34,81 +34,82 @@ use crate::record::{Access, Event, Pending, Site, TaskSet, VarKind};
 use crate::trace::SoundReduction;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 
-/// Rounds in vain after which a task that was let go again is given up: more than any loop that is bounded by
-/// a counter is likely to take, and few enough to cost nothing.
+/// The number of failed rounds after which a released task is given up: more than any loop that is bounded by a counter
+/// is likely to take, and few enough to cost nothing.
 const LAST_ROUNDS: u32 = 32;
 
-/// What else than a task's registers and stack decides what it does next, and is not a variable's value.
+/// The state that decides a task's next operations, apart from its registers, its stack, and the values of variables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct LoopContext {
     pub(super) clock: u64,
     pub(super) left: Environment,
     pub(super) random_sources: u32,
-    /// How often the task was at an armed breakpoint.
+    /// The number of the task's visits to armed breakpoints.
     pub(super) visits: u64,
 }
 
 /// A variable that a round read.
 struct Awaited {
     var: u32,
-    /// What was read, and has to change, if the variable has a value.
+    /// The value that was read, and must change, if the variable has a value.
     value: Option<u64>,
-    /// Whether it was written since.
+    /// `true` if it has been written since.
     changed: bool,
     site: Site,
 }
 
 impl Awaited {
-    /// Whether this event makes a difference to who read the variable before. `None` if it has nothing to do with it.
+    /// Returns whether this event makes a difference to a task that read the variable before; `None` if the event does
+    /// not concern it.
     fn changed_by(&self, event: &Event) -> Option<bool> {
         let concerns = event.var == self.var && event.op.is_write();
         concerns.then(|| !has_value(event.op) || self.value != Some(event.written))
     }
 }
 
-/// A task's rounds.
+/// The rounds of a task.
 #[derive(Default)]
 struct Rounds {
     /// Registers and stack at the last yield that began a round, if there was one.
     state: Vec<u64>,
     surroundings: Option<LoopContext>,
-    /// Whether the yield that is under way ends a round, and whether that came back to where it began.
+    /// `true` if the current yield ends a round; and `true` if that round returned to its initial state.
     ends: bool,
     came_back: bool,
-    /// Number of the first event of the round that is under way.
+    /// The number of the first event of the current round.
     first_event: usize,
-    /// What the last round read.
+    /// The variables that the last round read.
     awaited: Vec<Awaited>,
-    /// Rounds in vain since the task was let go again.
+    /// The number of failed rounds since the task was released.
     vain: u32,
 }
 
 /// The loops of all tasks, in one execution.
 pub(super) struct Spins {
-    /// Whether tasks are parked at all.
+    /// `true` if tasks are parked at all.
     on: bool,
     rounds: Vec<Rounds>,
     parked: TaskSet,
-    /// Up to which event changes were looked for.
+    /// The number of events that were searched for changes.
     looked: usize,
-    /// Tasks that were let go again, and whether they are at their last rounds: nobody else can go on.
+    /// The tasks that were released; and `true` if they are in their last rounds, because no other task can continue.
     released: TaskSet,
     last_rounds: bool,
-    /// How many events there were when they were let go.
+    /// The number of events when they were released.
     events_before: usize,
-    /// Whether the last yield is to count as none.
+    /// `true` if the last yield does not count.
     void_yield: bool,
     parks: u32,
     failed_iterations: u32,
     unseen_change: bool,
-    /// Loops that are assumed to only wait; `None` if none are.
+    /// The loops that are assumed to only wait; `None` if there are none.
     known: Option<Box<KnownLoops>>,
-    /// Rounds in the step under way that are to be void: whose, and from which event on.
+    /// The rounds in the current step that will be elided: the task of each, and its first event.
     elided_rounds: Vec<(u32, usize)>,
 }
 
 impl Spins {
-    /// With `known`, the rounds of loops with these hashes are assumed to only wait.
+    /// Returns the initial state. With `known`, the rounds of loops with these hashes are assumed to only wait.
     pub(super) fn new(on: bool, known: Option<Vec<u64>>) -> Spins {
         Spins {
             on,
@@ -127,7 +128,7 @@ impl Spins {
         }
     }
 
-    /// A new execution begins.
+    /// Resets the state for a new execution.
     pub(super) fn reset(&mut self) {
         for rounds in &mut self.rounds {
             rounds.surroundings = None;
@@ -148,7 +149,7 @@ impl Spins {
         self.unseen_change = false;
     }
 
-    /// Whether changes are to be looked for.
+    /// Returns `true` if changes must be searched for.
     #[inline(always)]
     pub(super) fn busy(&self) -> bool {
         self.any_parked() || self.last_rounds
@@ -158,61 +159,62 @@ impl Spins {
         !self.parked.is_empty()
     }
 
-    /// Whether nobody can go on but tasks that were parked, which have their last rounds.
+    /// Returns `true` if only tasks that were parked can continue, and they are in their last rounds.
     pub(super) fn in_last_rounds(&self) -> bool {
         self.last_rounds
     }
 
-    /// The loops that are assumed to only wait, if any are.
+    /// Returns the loops that are assumed to only wait, if there are any.
     pub(super) fn known(&self) -> Option<&KnownLoops> {
         self.known.as_deref()
     }
 
-    /// From now on just the loops of these hashes are, if any are, and none is learned.
+    /// Assumes from now on that just the loops with these hashes only wait, and learns none.
     pub(super) fn assume_only(&mut self, known: &[u64]) {
         if let Some(loops) = &mut self.known {
             **loops = KnownLoops::fixed(known.to_vec());
         }
     }
 
-    /// Whether the execution showed of a loop not known that it only waits.
+    /// Returns `true` if the execution showed that an unknown loop only waits.
     pub(super) fn has_learned(&self) -> bool {
         self.known.as_deref().is_some_and(KnownLoops::has_learned)
     }
 
-    /// What the last execution showed of loops is known from now on.
+    /// Makes the loops that the last execution showed known from now on.
     pub(super) fn adopt_learned(&mut self) {
         if let Some(known) = &mut self.known {
             known.adopt();
         }
     }
 
-    /// A round that the step under way made void, if there is one more: whose, and from which event on.
+    /// Returns the next round that the current step elides, if there is one more: its task and its first event.
     pub(super) fn next_void_round(&mut self) -> Option<(u32, usize)> {
         self.elided_rounds.pop()
     }
 
-    /// Whether the yield of the last step is to count as none. Says so once.
+    /// Returns `true` if the yield of the last step does not count, and resets the mark.
     pub(super) fn take_void_yield(&mut self) -> bool {
         std::mem::take(&mut self.void_yield)
     }
 
-    /// How often a task was parked.
+    /// Returns the number of times a task was parked.
     pub(super) fn parks(&self) -> u32 {
         self.parks
     }
 
-    /// Rounds in vain whose task could not be parked, because something that it read was written meanwhile.
+    /// Returns the number of failed rounds whose task could not be parked, because something that it read was written
+    /// meanwhile.
     pub(super) fn failed_iterations(&self) -> u32 {
         self.failed_iterations
     }
 
-    /// Whether a task that was parked went on although no variable had changed.
+    /// Returns `true` if a task that was parked continued although no variable had changed.
     pub(super) fn unseen_change(&self) -> bool {
         self.unseen_change
     }
 
-    /// A task is about to yield for the first time in a row, and this is its state.
+    /// Notes the state of a task that is about to yield for the first time in a row.
     #[allow(dead_code, reason = "the state is not known on all targets")]
     pub(super) fn note_state(
         &mut self,
@@ -238,7 +240,7 @@ impl Spins {
     }
 }
 
-/// Whether the operation is on a variable of which it reads or writes the value.
+/// Returns `true` if the operation is on a variable with a value that it reads or writes.
 fn has_value(op: SyncVarOp) -> bool {
     matches!(
         op,
@@ -246,11 +248,11 @@ fn has_value(op: SyncVarOp) -> bool {
     )
 }
 
-/// Whether the event left everything as it was, and could only have gone the one way.
+/// Returns `true` if the event changed nothing, and had only one possible outcome.
 fn only_looks(event: &Event) -> bool {
     match event.op {
         SyncVarOp::AtomicRmw => event.read == event.written,
-        // Others write plain memory without an event.
+        // Other operations write plain memory without an event.
         SyncVarOp::TaskCheck => event.written != LATE,
         SyncVarOp::Choice | SyncVarOp::TimeOut | SyncVarOp::DataRead => false,
         op => !op.is_write(),
@@ -258,7 +260,7 @@ fn only_looks(event: &Event) -> bool {
 }
 
 impl Engine {
-    /// The current task has yielded, which may end a round.
+    /// Handles a yield of the current task, which may end a round.
     #[inline]
     pub(super) fn end_iteration(self, access: Access) {
         let rt = self.rt();
@@ -287,22 +289,22 @@ impl Engine {
 }
 
 impl Runtime {
-    /// A round of the task is over. Its first event, if it was in vain and the next one would be too.
+    /// Ends a round of the task. Returns its first event, if it failed and the next one would fail too.
     fn round_in_vain(&mut self, task: u32) -> Option<usize> {
         let events = self.events.as_slice();
         let rounds = &mut self.spins.rounds[task as usize];
         let begin = std::mem::replace(&mut rounds.first_event, events.len());
         let own = |event: &&Event| event.task == task;
         let assumed = match self.spins.known.as_deref() {
-            // A yield by which time passed has done something.
+            // A yield that let time pass has had an effect.
             Some(known) if rounds.surroundings.is_some_and(|then| then.clock == self.clock) => {
                 let backwards = events[begin..].iter().rev().filter(own);
                 known.round(backwards.take_while(|event| only_looks(event)))
             }
             _ => None,
         };
-        // What others did before the round's own first event has nothing to do with it. A round that wrote something, of a
-        // loop around others, may end with one of a loop that is known to only wait.
+        // The other tasks' events before the round's own first event do not concern it. A round that wrote something,
+        // in a loop around others, may end with a round of a loop that is known to only wait.
         let whole = rounds.came_back && events[begin..].iter().filter(own).all(only_looks);
         let first = if whole {
             begin + events[begin..].iter().position(|event| event.task == task)?
@@ -359,14 +361,14 @@ impl Runtime {
         Some(first)
     }
 
-    /// A round of this task, whose events begin with number `first_event` of the execution, counts as not having
-    /// happened. (Monitors have been told of them.)
+    /// Elides a round of this task, whose events begin with number `first_event` of the execution. (Monitors have
+    /// already been notified of them.)
     fn iteration_failed(&mut self, task: u32, first_event: usize) {
         if self.spins.known.is_some() && self.steps >= self.observe_from && !self.spins.last_rounds {
-            // Steps before may belong to it: the trace takes up the round first, and then takes it out.
+            // Earlier steps may belong to it: the round is first added to the trace, and then elided.
             self.spins.elided_rounds.push((task, first_event));
         } else {
-            self.events.elided(task, first_event);
+            self.events.elide(task, first_event);
         }
     }
 
@@ -417,7 +419,7 @@ impl Runtime {
         }
     }
 
-    /// Nobody can go on but for parked tasks: lets them go, for this execution. The first of them.
+    /// Releases the parked tasks for this execution, because no other task can continue. Returns the first of them.
     pub(super) fn release_parked(&mut self) -> u32 {
         self.spins.looked = self.events.as_slice().len();
         self.spins.events_before = self.spins.looked;
@@ -431,14 +433,14 @@ impl Runtime {
         self.must_run.pop_first().expect("a task was parked")
     }
 
-    /// A task that was let go again had a round in vain. Whether that was the last one of the last task.
+    /// Counts a failed round of a released task. Returns `true` if it was the last round of the last task.
     fn last_round(&mut self, task: u32) -> bool {
         self.spins.rounds[task as usize].vain += 1;
         let tired = |task: u32| self.spins.rounds[task as usize].vain >= LAST_ROUNDS;
         self.spins.last_rounds && self.spins.released.iter().all(tired)
     }
 
-    /// The events worth showing: not the last rounds of tasks that wait in vain.
+    /// Returns the events worth showing: all but the last rounds of tasks that wait without effect.
     pub(super) fn telling_events(&self) -> &[Event] {
         let events = self.events.as_slice();
         if self.spins.last_rounds {
@@ -448,7 +450,7 @@ impl Runtime {
         }
     }
 
-    /// What a task waits for in a loop when the execution ends with that.
+    /// Returns the variables that a task waits for in a loop when the execution ends with that.
     pub(super) fn awaited_in_words(&self, task: u32) -> Vec<AwaitedVar> {
         if !self.spins.released.contains(task) {
             return Vec::new();

@@ -1,49 +1,49 @@
-//! Why an execution stopped.
+//! The reasons for which an execution stops.
 
 use super::crash::Crash;
 use super::livelock::Endless;
 use super::watchdog::Hang;
 use crate::schedule::Choice;
 
-/// Why an execution stopped.
+/// The reason for which an execution stopped.
 #[derive(Clone, Debug)]
 pub enum Stop {
-    /// Every task came to its end.
+    /// Every task ended.
     Complete,
     /// The test's own body panicked.
     Panicked,
-    /// Tasks are left, and none of them can go on.
+    /// Tasks are left, and none of them can continue.
     Deadlock,
-    /// Tasks are left, and those of them that can go on wait in loops for what never comes.
+    /// Tasks are left, and those of them that can continue wait in loops for something that never happens.
     Livelock,
-    /// It took more steps than allowed.
+    /// It reached the limit of steps.
     StepLimit(Endless),
-    /// It would have created more tasks than allowed, at this place.
+    /// It would have exceeded the limit of tasks.
     TaskLimit {
         /// The limit.
         most: u32,
-        /// Where in the source one more was created, as `file:line:column`.
+        /// The place in the source where one more was created, as `file:line:column`.
         site: String,
     },
-    /// It met another decision than the schedule says, or one where the schedule has ended, or none where the
-    /// schedule says one.
+    /// It reached another decision than the schedule has, or one after the end of the schedule, or none where the
+    /// schedule has one.
     Diverged {
         /// The number of the decision, from 0.
         at: usize,
-        /// The decision that was prescribed; `None` if the execution was to be over.
+        /// The decision that was prescribed; `None` if the execution should have ended.
         expected: Option<Choice>,
-        /// The decision that was found; `None` if the execution was over.
+        /// The decision that was found; `None` if the execution had ended.
         found: Option<Choice>,
     },
-    /// It did something else than the execution before had done under the same choices.
+    /// It did something else than the execution before under the same choices.
     Differed {
-        /// The how-manieth event it was, from 1, what it had been, and what it was now; empty at the end.
+        /// The number of the event, from 1.
         at: usize,
-        /// The operation that came at this place before.
+        /// The operation at this index before; empty at the end.
         before: String,
-        /// The operation that came now.
+        /// The operation at this index now; empty at the end.
         now: String,
-        /// Whether the same operation of the same task came to another variable.
+        /// `true` if the same operation of the same task concerned another variable.
         another_var: bool,
     },
     /// The test uses the tool in a way that cannot work.
@@ -63,18 +63,18 @@ pub struct PanicNote {
     pub message: String,
     /// `file:line:column`
     pub place: Option<String>,
-    /// `true` if it ended its task, and was not caught inside.
+    /// `true` if it ended its task: it was not caught inside.
     pub(crate) escaped: bool,
-    /// `true` if another task joined the task and so learned of it.
+    /// `true` if another task joined the task and so observed the panic.
     pub joined: bool,
-    /// Panics that the task was unwinding from once this one had begun, this one included.
+    /// The number of panics that the task was unwinding from once this one had begun, this one included.
     pub depth: u32,
     /// `true` if the task was unwinding from it when the execution ended.
     pub unwinding: bool,
 }
 
 impl PanicNote {
-    /// `true` if nothing caught it, and no other task learned of it.
+    /// Returns `true` if nothing caught it, and no other task observed it.
     pub fn unhandled(&self) -> bool {
         self.escaped && !self.joined || self.unwinding
     }

@@ -1,11 +1,11 @@
-//! Giving control from one stack to another: the one place that knows how.
+//! Switching from one stack to another. No other module knows how.
 //!
-//! A worker *enters* a coroutine; coroutines *switch* among each other; one of them *leaves* for home,
-//! where the worker then goes on. Two ways to do that stand behind one interface:
+//! A worker *enters* a coroutine; coroutines *switch* among each other; one of them *leaves* for the worker's context,
+//! where the worker then continues. There are two implementations of one interface:
 //!
 //! - `own.rs`, on Unix for x86-64 and aarch64: registers are swapped in place, straight from task to task;
-//! - `hub.rs`, on all other targets: the corosensei crate. A coroutine can only suspend to the worker there,
-//!   which then resumes the next one, so a switch costs two round trips.
+//! - `hub.rs`, on all other targets: the corosensei crate. There a coroutine can only suspend to the worker, which then
+//!   resumes the next one, so a switch costs two round trips.
 //!
 //! `RUSTFLAGS="--cfg intermezzo_hub_switch"` selects the second everywhere, to test it.
 
@@ -36,10 +36,10 @@ mod imp;
 use super::crash::Crash;
 pub(super) use imp::{Coroutine, WorkerContext, yield_now_in_loop};
 
-/// What a coroutine does: it never returns, and nothing may unwind out of it.
+/// The entry point of a coroutine: it never returns, and nothing may unwind out of it.
 pub(super) type Entry = extern "C" fn() -> !;
 
-/// How control came home.
+/// The way in which control returned to the worker.
 pub(super) enum Back {
     /// A coroutine left.
     Left,
@@ -47,7 +47,7 @@ pub(super) enum Back {
     Crashed(Crash),
 }
 
-/// What a signal handler has to set so that the interrupted coroutine goes home.
+/// The registers that a signal handler must set so that the interrupted coroutine leaves for the worker.
 #[allow(
     dead_code,
     reason = "not all of it is used on every target, and signals are caught on few"
@@ -56,7 +56,7 @@ pub(super) struct Registers {
     pub(super) instruction: usize,
     pub(super) stack: usize,
     pub(super) frame: usize,
-    /// The return address, where that is a register.
+    /// The return address, if that is a register.
     pub(super) link: usize,
     /// The first two arguments of a call.
     pub(super) arguments: [usize; 2],
@@ -73,7 +73,7 @@ mod tests {
     thread_local! {
         static HOME: Cell<*mut WorkerContext> = const { Cell::new(null_mut()) };
         static PAIR: Cell<[*mut Coroutine; 2]> = const { Cell::new([null_mut(); 2]) };
-        /// Which of the pair is to run.
+        /// The member of the pair that must run next.
         static NEXT: Cell<usize> = const { Cell::new(0) };
         static HEARD: RefCell<String> = const { RefCell::new(String::new()) };
     }
@@ -82,7 +82,7 @@ mod tests {
         HEARD.with_borrow_mut(|heard| heard.push(what));
     }
 
-    /// To the other of the pair.
+    /// Switches to the other of the pair.
     fn over(me: usize) {
         NEXT.set(1 - me);
         let pair = PAIR.get();
@@ -96,7 +96,7 @@ mod tests {
             assert!(catch_unwind(|| std::panic::resume_unwind(Box::new(7))).is_err());
             over(0);
         }
-        // A walk up the stack ends at its first frame.
+        // A stack walk ends at the stack's first frame.
         say(
             if std::backtrace::Backtrace::force_capture().to_string().is_empty() {
                 '?'
@@ -111,7 +111,7 @@ mod tests {
     }
 
     extern "C" fn second() -> ! {
-        // Registers and floats survive the way there and back.
+        // Registers and floats survive the switch and the return.
         let mut sum = 0.5;
         for round in 1.. {
             say('b');
@@ -122,7 +122,7 @@ mod tests {
         unreachable!()
     }
 
-    /// Enters until one of the pair leaves.
+    /// Enters coroutines until one of the pair leaves.
     fn run(worker_context: *mut WorkerContext, pair: [*mut Coroutine; 2]) {
         while HEARD.with_borrow(|heard| !heard.ends_with('.')) {
             // SAFETY: both are suspended or fresh, and stay in place.
@@ -145,12 +145,12 @@ mod tests {
             run(worker_context, pair);
             assert_eq!(HEARD.take(), "ababab.");
             for (coroutine, entry) in pair.into_iter().zip([first as Entry, second]) {
-                // SAFETY: neither runs, and what is on their stacks needs no drop.
+                // SAFETY: neither runs, and their stacks hold nothing that needs a drop.
                 unsafe { (*coroutine).restart(entry).unwrap() };
             }
         }
         for coroutine in pair {
-            // SAFETY: as above; they are not used any more.
+            // SAFETY: as above; they are no longer used.
             drop(unsafe { Box::from_raw(coroutine).release() });
         }
         // SAFETY: made by `into_raw` above.

@@ -1,4 +1,4 @@
-//! A task's life, as front ends see it: its creation, its result, its panics.
+//! The life of a task, as front ends see it: its creation, its result, its panics.
 
 use super::naming::site_name;
 use super::stop::{PanicNote, Stop};
@@ -9,7 +9,7 @@ use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
 
-/// Recorded as written by a look at a task that is over and not found ended.
+/// The value recorded as written by a query about a task whose closure has returned and that was not found ended.
 pub const LATE: u64 = 1;
 
 impl Engine {
@@ -21,7 +21,7 @@ impl Engine {
         self.point(Access::nowhere(SyncVarOp::TaskFork, site));
         let rt = self.rt();
         if rt.teardown {
-            // A destructor may create tasks, as many as it may take operations.
+            // A destructor may create as many tasks as it may perform operations.
             self.abandon_current();
         }
         if rt.created >= rt.limits.tasks {
@@ -47,8 +47,8 @@ impl Engine {
         task
     }
 
-    /// Returns the number of a task among those of its creator, after its creator's: `1` for the first task of all, `2` for
-    /// the first that this creates, `2.1` for the first that that one creates.
+    /// Returns the index of a task among those of its creator, after its creator's: `1` for the first task of all, `2`
+    /// for the first that this one creates, `2.1` for the first that that one creates.
     pub fn lineage(self, task: u32) -> String {
         let rt = self.rt();
         let mut numbers = Vec::new();
@@ -66,7 +66,7 @@ impl Engine {
         numbers.join(".")
     }
 
-    /// Takes the result of a task that has ended.
+    /// Takes and returns the result of a task that has ended.
     ///
     /// # Safety
     /// The task was forked, in this execution, with a closure that returns `T`.
@@ -75,10 +75,12 @@ impl Engine {
         unsafe { self.rt().fibers[task as usize].room.take() }
     }
 
-    /// Looks whether a task has ended: the answer, and `true` if it is late, because the task is over and not found ended.
+    /// Queries whether a task has ended. Returns the answer; and `true` if the answer is late, because the task's
+    /// closure has returned but the task was not found ended.
     ///
-    /// The end of a task is no step of its own: it comes with the last thing that the task does. In reality it may come any
-    /// time later, and a look can tell. So each look at a task that is over is a choice, until one finds the task ended.
+    /// The end of a task is no step of its own: it belongs to the task's last operation. In reality it may happen any
+    /// time later, and a query can observe that. So each query about a task whose closure has returned is a choice,
+    /// until one finds the task ended.
     pub fn look_for_end(self, task: u32) -> (bool, bool) {
         let rt = self.rt();
         let entry = &rt.tasks[task as usize];
@@ -91,14 +93,14 @@ impl Engine {
         let entry = &mut rt.tasks[task as usize];
         entry.found_ended |= !late;
         if late && entry.passed_since_over > 0 {
-            // Time passed before the end: those time-outs were early.
+            // Time passed before the end, so those time-outs were early.
             rt.left.timeouts -= std::mem::take(&mut entry.passed_since_over);
             self.add_to_footprint(Key::TIMEOUTS, Class::Write);
         }
         (!late, late)
     }
 
-    /// Nobody has a handle on the task any more: its result is dropped, now or at its end.
+    /// Notes that there is no handle on the task any more: its result is dropped, now or at its end.
     pub fn detach(self, task: u32) {
         let entry = self.task_entry(task);
         entry.detached = true;
@@ -107,10 +109,10 @@ impl Engine {
         }
     }
 
-    /// Drops what is in a task's room.
+    /// Drops the contents of a task's room.
     pub(super) fn drop_room(self, task: u32) {
         if let Some((discard, place)) = self.rt().fibers[task as usize].room.empty() {
-            // SAFETY: `empty` gave the two together. Dropping runs the test's code, with no hold on the runtime.
+            // SAFETY: `empty` gave the two together. Dropping runs the test's code, while the runtime is not borrowed.
             unsafe { discard(place) };
         }
     }
@@ -124,7 +126,7 @@ impl Engine {
         }
         let before = rt.panics.iter().any(|note| note.task == task && !note.escaped);
         let depth = if before {
-            // That one was caught, or this one began in a destructor that it runs.
+            // Either the earlier panic was caught, or this one began in a destructor that it runs.
             let unwinding = panic_count::lay_down();
             panic_count::take_up(unwinding);
             unwinding
@@ -142,7 +144,7 @@ impl Engine {
         });
     }
 
-    /// The running task gives control away while it unwinds: the others do not.
+    /// Lays down the running task's panics before it is suspended: the other tasks do not unwind.
     #[cold]
     #[inline(never)]
     pub(super) fn lay_down_panics(self) {
@@ -151,7 +153,7 @@ impl Engine {
         rt.tasks[rt.running as usize].unwinding = laid;
     }
 
-    /// The running task has control again, and goes on unwinding.
+    /// Takes up the running task's panics after it was resumed: it continues to unwind.
     #[cold]
     #[inline(never)]
     pub(super) fn take_up_panics(self) {
@@ -159,20 +161,20 @@ impl Engine {
         panic_count::take_up(std::mem::take(&mut rt.tasks[rt.running as usize].unwinding));
     }
 
-    /// The current task waits for tasks that borrow from it (or no longer does): should the execution be
-    /// abandoned, it must not unwind before their end.
+    /// Notes that the current task waits for tasks that borrow from it, or no longer does. If the execution is
+    /// abandoned, it must not unwind before they end.
     pub fn stand_firm(self, pinned_by_scope: bool) {
         self.task_entry(self.task()).pinned_by_scope = pinned_by_scope;
     }
 
-    /// Somebody joined this task and saw that it panicked: not a finding by itself.
+    /// Notes that another task joined this task and observed its panic, which is then no finding by itself.
     pub fn panic_seen(self, task: u32) {
         for note in self.rt().panics.iter_mut().filter(|note| note.task == task) {
             note.joined = true;
         }
     }
 
-    /// Whether a task panicked and nobody has seen it by joining; seen from now on.
+    /// Returns `true` if a task panicked and no other task has observed that by joining it; observed from now on.
     pub fn panic_unseen(self, task: u32) -> bool {
         let unseen = self
             .rt()
@@ -185,8 +187,9 @@ impl Engine {
 }
 
 impl Runtime {
-    /// `true` if the current task may look at one that is over and not find it ended. This depends on what the current task
-    /// did alone, and not on when: caching takes executions that differ in that for the same.
+    /// Returns `true` if the current task may query a task whose closure has returned and not find it ended. This
+    /// depends only on the current task's own operations, and not on their times: caching treats executions that differ
+    /// in that as the same.
     fn may_be_late(&mut self, task: u32) -> bool {
         let (me, over) = (self.current, &self.tasks[task as usize]);
         let gives_way = |op| matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut);
@@ -194,7 +197,7 @@ impl Runtime {
         for event in &self.events.as_slice()[over.over_at..] {
             match event.op {
                 SyncVarOp::TaskEnd => {}
-                // It drops thread-locals, which it does not do before looks can find it ended.
+                // The task drops thread-locals, which it does not do before queries can find it ended.
                 _ if event.task == task => return false,
                 _ if event.task != me => {}
                 SyncVarOp::TaskCheck => was_late |= event.var == over.var && event.written == LATE,
@@ -204,7 +207,7 @@ impl Runtime {
         if over.passed_since_over > self.left.timeouts {
             return false;
         }
-        // Under fairness a task that gives way twice lets the other end.
+        // Under fairness a task that yields twice lets the other end.
         let is_fair = given_way < self.limits.fair_yields.saturating_mul(2);
         self.unfair_left_out |= !is_fair;
         is_fair

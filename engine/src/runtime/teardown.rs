@@ -1,16 +1,16 @@
-//! Clearing away what an execution leaves behind.
+//! Teardown: removal of what an execution leaves behind.
 //!
-//! An execution may leave tasks in the middle: after a deadlock, or where the test's body failed. As a rule they are
-//! *forgotten*, as threads are when their process ends: nothing of them runs again, nothing is dropped that they may
-//! share, and their stacks stay mapped, because lists and thread-locals outside the execution may refer to them. Code
-//! that was not written to unwind where it performs an operation stays sound so.
+//! An execution may leave unfinished tasks: after a deadlock, or if the test's body failed. As a rule they are
+//! *forgotten*, as threads are when their process ends. None of their code runs again, nothing is dropped that they may
+//! share, and their stacks stay mapped, because lists and thread-locals outside the execution may refer to them. That
+//! keeps code sound that was not written to unwind from an operation.
 //!
-//! That memory is lost. Beyond a budget (the setting `forgotten_bytes`, of all explorations of the process) tasks are
-//! *unwound* instead, newest first, so that what they own is dropped and no task outlives what it borrows
-//! from its creator. The unwinding is a panic with a private payload and no message. Operations then happen at
-//! once. A task that waits for the tasks of its scope is not unwound before they have ended: they borrow from it. A
-//! task that cannot be unwound (its destructors wait for something that never comes, or do not end, or panic) is
-//! left as it is, never resumed, and its memory is used again: that is rare, and better than a dead process.
+//! That memory is lost. Beyond a budget (the setting `forgotten_bytes`, for all explorations of the process) tasks are
+//! *unwound* instead, newest first. So what they own is dropped, and no task outlives what it borrows from its creator.
+//! The unwinding is a panic with a private payload and no message. Operations then happen at once. A task that waits
+//! for the tasks of its scope is not unwound before they have ended, because they borrow from it. Some tasks cannot be
+//! unwound: their destructors wait for something that never happens, or do not end, or panic. Such a task is left as it
+//! is, never resumed, and its memory is used again. That is rare, and better than a dead process.
 
 use super::crash::Crash;
 use super::fiber::Fiber;
@@ -22,27 +22,27 @@ use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Bytes of stacks that the process has forgotten.
+/// The total size in bytes of the stacks that the process has forgotten.
 static FORGOTTEN: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes that a forgotten stack counts at least: it takes two of the mappings that the system allows a process, 65,530 on
-/// Linux.
+/// The least number of bytes that a forgotten stack counts: it takes two of the mappings that the system allows a
+/// process, 65,530 on Linux.
 const FORGOTTEN_LEAST: usize = 32 << 10;
 
 /// The payload that unwinds an abandoned task.
 struct Abandoned;
 
-/// How often the clearing goes round the tasks that are left: one that waits for a lock in a destructor
-/// can go on once its holder was unwound.
+/// The number of passes over the remaining tasks: a task that waits for a lock in a destructor can continue once its
+/// holder was unwound.
 const ROUNDS: usize = 4;
 
-/// Operations that a task may take while it is cleared away: destructors take few, a loop that waits for
-/// somebody who is gone takes any number.
+/// The number of operations that a task may perform during teardown. Destructors perform few; a loop that waits for a
+/// task that is gone performs any number.
 const OPERATIONS_MAX: u32 = 10_000;
 
 impl Engine {
-    /// The current task was resumed to be cleared away, or takes an operation meanwhile: unwinds it, unless it
-    /// is unwinding already, or dropping what it left; then its operation just happens.
+    /// Unwinds the current task, which was resumed for teardown or performs an operation during it. If it is already
+    /// unwinding, or drops what it left, the operation just happens.
     #[cold]
     #[inline(never)]
     pub(super) fn abandon_current(self) {
@@ -53,7 +53,7 @@ impl Engine {
         let task = &mut rt.tasks[rt.current as usize];
         task.operations_cleared += 1;
         if task.operations_cleared > OPERATIONS_MAX {
-            // It goes on and on: clearing away goes on without it.
+            // It does not end: the teardown continues without it.
             loop {
                 self.switch_to_worker();
             }
@@ -70,14 +70,14 @@ impl Engine {
         }
     }
 
-    /// A task that had to wait for others before it unwinds goes on: if the execution is being cleared away, it unwinds now.
+    /// Lets a task continue that had to wait for others before it unwinds: during teardown, it unwinds now.
     pub fn go_on_unwinding(self) {
         if self.in_teardown() {
             self.abandon_current();
         }
     }
 
-    /// A wait while the execution is cleared away: passes if the gate is open, else the task unwinds.
+    /// Handles a wait during teardown: it passes if the gate is open; otherwise the task unwinds.
     #[cold]
     #[inline(never)]
     pub(super) fn pass_in_teardown(self, gate_var: u32, gates: Gates) -> Wake {
@@ -117,14 +117,14 @@ impl Engine {
         self.end_task(task, returned && quiet);
     }
 
-    /// Drops what a task keeps for itself: its result, if nobody has a handle on the task, and its thread-local
-    /// values. All this before its end, because whoever waits for that relies on the task borrowing nothing any
-    /// more. Whether no destructor panicked.
+    /// Drops what a task keeps for itself: its result, if there is no handle on the task, and its thread-local values.
+    /// This happens before its end, because a task that waits for the end relies on the task borrowing nothing any
+    /// more. Returns `true` if no destructor panicked.
     #[inline(never)]
     fn drop_own(self, task: u32) -> bool {
         let mut quiet = true;
         loop {
-            // The test's code runs in each round: it may detach the task, or use a thread-local first.
+            // The test's code runs in each round: it may detach the task, or initialise a thread-local.
             let rt = self.rt();
             if rt.tasks[task as usize].detached && !rt.fibers[task as usize].room.is_empty() {
                 quiet &= quietly(|| self.drop_room(task));
@@ -136,11 +136,11 @@ impl Engine {
         }
     }
 
-    /// Drops a task's thread-local values, those initialised last first, as std does. Whether no destructor
-    /// panicked; in std that aborts the process.
+    /// Drops a task's thread-local values, those initialised last first, as std does. Returns `true` if no destructor
+    /// panicked; in std a panic aborts the process.
     fn drop_locals(self, task: u32) -> bool {
-        // Only the value is taken out: while its destructor runs the key is there and has no value. A
-        // destructor may initialise more keys. Values without a destructor stay to the end.
+        // Only the value is taken out: while its destructor runs, the key exists and has no value. A destructor may
+        // initialise more keys. Values without a destructor stay to the end.
         let next = |locals: &[Local]| {
             locals
                 .iter()
@@ -178,7 +178,7 @@ impl Engine {
         rt.dispatch();
     }
 
-    /// A task has ended with a panic. Whether the execution ends with that.
+    /// Handles the end of a task by a panic. Returns `true` if the execution ends with it.
     #[cold]
     #[inline(never)]
     fn failed(self, task: u32) -> bool {
@@ -189,13 +189,13 @@ impl Engine {
         task == 0
     }
 
-    /// The task's last panic was not caught inside it.
+    /// Notes that the task's last panic was not caught inside it.
     fn panic_escaped(self, task: u32) {
         let rt = self.rt();
         let own = |note: &&mut PanicNote| note.task == task && note.depth == 1;
         match rt.panics.iter_mut().rev().find(own) {
             Some(note) => note.escaped = true,
-            // No hook was called: `resume_unwind`.
+            // No hook was called: it was `resume_unwind`.
             None => rt.panics.push(PanicNote {
                 task,
                 message: "unwound without a message".into(),
@@ -208,10 +208,10 @@ impl Engine {
         }
     }
 
-    /// Drops results that nobody took, and the values of statics.
+    /// Drops untaken results, and the values of statics.
     fn sweep(self) {
         for task in 0..self.rt().created {
-            // A panic in a destructor has nobody left to be told to.
+            // A panic in a destructor cannot be reported any more.
             quietly(|| self.drop_room(task));
         }
         loop {
@@ -225,7 +225,8 @@ impl Engine {
     }
 }
 
-/// Runs what may panic. Whether it did not. What it panicked with is lost, because dropping it may panic again.
+/// Runs a function that may panic. Returns `true` if it did not. The payload is leaked, because dropping it may panic
+/// again.
 fn quietly(f: impl FnOnce()) -> bool {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(()) => true,
@@ -236,10 +237,11 @@ fn quietly(f: impl FnOnce()) -> bool {
     }
 }
 
-/// What a fiber does: one job after the other.
+/// The entry point of a fiber: it runs one job after the other.
 pub(super) extern "C" fn serve() -> ! {
     loop {
-        // Nothing may unwind out of a fiber. What gets here is no test's panic, those are caught before.
+        // Nothing may unwind out of a fiber. Panics of the test do not reach this point, because they are caught
+        // before.
         let Err(panic) = catch_unwind(|| -> Infallible {
             loop {
                 serve_once();
@@ -251,7 +253,7 @@ pub(super) extern "C" fn serve() -> ! {
     }
 }
 
-/// Does what the current task is to do on its fiber, and goes on with whoever is next.
+/// Runs the current task's job on its fiber, and continues with the next task.
 #[inline(always)]
 fn serve_once() {
     let engine = Engine::current().expect("a fiber runs inside an execution");
@@ -278,8 +280,8 @@ fn serve_once() {
 }
 
 impl Runtime {
-    /// Clears away what the execution leaves behind. With `is_damaged`, its tasks' memory cannot be trusted any more: nothing
-    /// of them runs.
+    /// Removes what the execution leaves behind. With `is_damaged`, its tasks' memory cannot be trusted any more: none
+    /// of their code runs.
     pub(super) fn clear_away(&mut self, is_damaged: bool) {
         let engine = Engine(self);
         let rt = engine.rt();
@@ -344,7 +346,7 @@ impl Runtime {
         true
     }
 
-    /// Forgets results and the values of statics: tasks that were forgotten may be in the middle of changing them.
+    /// Forgets results and the values of statics, because forgotten tasks may be in the middle of changing them.
     fn forget_leftovers(&mut self) {
         for fiber in &mut self.fibers[..self.created as usize] {
             fiber.room.empty();
@@ -358,7 +360,7 @@ impl Runtime {
         (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended)
     }
 
-    /// Whether results or statics are left to drop.
+    /// Returns `true` if results or statics remain to be dropped.
     fn has_leftovers(&self) -> bool {
         self.statics.any()
             || self.fibers[..self.created as usize]
@@ -368,14 +370,14 @@ impl Runtime {
 }
 
 impl Engine {
-    /// Runs a task, and those that follow it, until control comes home.
+    /// Runs a task, and those that follow it, until control returns to the worker.
     pub(super) fn resume(self, task: u32) {
         let rt = self.rt();
         (rt.current, rt.running) = (task, task);
         let fiber: *mut Fiber = &raw mut *rt.fibers[task as usize];
-        // The exploration may run in a destructor, of a thread that unwinds.
+        // The exploration may run in a destructor of a thread that unwinds.
         let own = panic_count::lay_down();
-        // SAFETY: this is the worker, so no fiber runs; they are boxed and stay where they are.
+        // SAFETY: this is the worker, so no fiber runs; they are boxed and do not move.
         let back = unsafe { Fiber::enter(&raw mut rt.worker_context, fiber) };
         if let Back::Crashed(crash) = back {
             let rt = self.rt();
@@ -384,7 +386,7 @@ impl Engine {
                 emergency.crashed(self.0, crash);
             }
             let rt = self.rt();
-            // It will not end its panics.
+            // It will not finish its panics.
             rt.tasks[rt.running as usize].unwinding = panic_count::lay_down();
             if rt.teardown {
                 rt.crash_cleared = Some(crash);
@@ -404,7 +406,7 @@ impl Engine {
         }
     }
 
-    /// Gives up on a task: what is on its stack is lost.
+    /// Gives up on a task: the contents of its stack are lost.
     fn forget(self, task: u32) {
         let rt = self.rt();
         let entry = &mut rt.tasks[task as usize];

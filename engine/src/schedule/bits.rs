@@ -1,4 +1,4 @@
-//! Numbers as bits: what the token is made of.
+//! Numbers as bits, the material of tokens.
 //!
 //! Elias gamma codes (Elias, IEEE Trans. Inf. Theory 21(2), 1975) take one bit for 1 and three for 2
 //! and 3: right for run lengths, most of which are short.
@@ -9,12 +9,12 @@ use super::error::{Carrier, ScheduleError};
 #[derive(Default)]
 pub(super) struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits of the last byte that are not used yet.
+    /// The number of bits of the last byte that are not used yet.
     free: u32,
 }
 
 impl BitWriter {
-    /// The low `count` bits of `value`.
+    /// Writes the low `count` bits of `value`.
     pub(super) fn bits(&mut self, value: u64, count: u32) {
         for index in (0..count).rev() {
             if self.free == 0 {
@@ -28,7 +28,7 @@ impl BitWriter {
         }
     }
 
-    /// Seven bits at a time, the lowest first, each behind a bit that says whether more follow (LEB128).
+    /// Writes seven bits at a time, the lowest first, each group after a bit that says whether more follow (LEB128).
     pub(super) fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bits(value & 0x7f | 0x80, 8);
@@ -37,14 +37,14 @@ impl BitWriter {
         self.bits(value, 8);
     }
 
-    /// The Elias gamma code of `value`, which is at least 1.
+    /// Writes the Elias gamma code of `value`, which is at least 1.
     pub(super) fn gamma(&mut self, value: u64) {
         let width = value.ilog2();
         self.bits(0, width);
         self.bits(value, width + 1);
     }
 
-    /// A text in UTF-8, behind its length in bytes.
+    /// Writes a text in UTF-8, preceded by its length in bytes.
     pub(super) fn text(&mut self, text: &str) {
         self.varint(text.len() as u64);
         for byte in text.bytes() {
@@ -52,7 +52,7 @@ impl BitWriter {
         }
     }
 
-    /// Goes on with the next byte.
+    /// Continues with the next byte.
     pub(super) fn fill_byte(&mut self) {
         self.free = 0;
     }
@@ -62,7 +62,7 @@ impl BitWriter {
     }
 }
 
-/// Reads what [`BitWriter`] wrote, from bytes that may be anything.
+/// A reader of the output of [`BitWriter`], from bytes that may be anything.
 pub(super) struct BitReader<'a> {
     bytes: &'a [u8],
     /// The next bit, counted from the first byte's most significant one.
@@ -85,12 +85,12 @@ impl<'a> BitReader<'a> {
         Ok(u64::from(bit))
     }
 
-    /// A number of `count` bits, at most 64.
+    /// Returns a number of `count` bits, at most 64.
     pub(super) fn bits(&mut self, count: u32) -> Result<u64, ScheduleError> {
         (0..count).try_fold(0, |value, _| Ok(value << 1 | self.bit()?))
     }
 
-    /// A number that [`BitWriter::varint`] wrote.
+    /// Reads a number that [`BitWriter::varint`] wrote.
     pub(super) fn varint(&mut self) -> Result<u64, ScheduleError> {
         let start = self.next / 8;
         let mut value = 0;
@@ -109,7 +109,7 @@ impl<'a> BitReader<'a> {
         Err(ScheduleError::Overlong { byte: start })
     }
 
-    /// A number that [`BitWriter::gamma`] wrote.
+    /// Reads a number that [`BitWriter::gamma`] wrote.
     pub(super) fn gamma(&mut self) -> Result<u64, ScheduleError> {
         let start = self.next / 8;
         let mut width = 0;
@@ -122,9 +122,9 @@ impl<'a> BitReader<'a> {
         Ok(1 << width | self.bits(width)?)
     }
 
-    /// The next `count` whole bytes. Takes no memory, whatever `count` says.
+    /// Returns the next `count` whole bytes. Takes no memory, whatever `count` says.
     ///
-    /// The reader stands between two bytes, as it does while only varints and bytes were read.
+    /// The reader must be between two bytes, as it is while only varints and bytes were read.
     pub(super) fn whole_bytes(&mut self, count: u64) -> Result<&'a [u8], ScheduleError> {
         assert!(self.next.is_multiple_of(8), "whole bytes begin between two bytes");
         let rest = self.bytes.get(self.next / 8..).unwrap_or_default();
@@ -136,7 +136,7 @@ impl<'a> BitReader<'a> {
         Ok(taken)
     }
 
-    /// A text that [`BitWriter::text`] wrote. The reader stands between two bytes.
+    /// Reads a text that [`BitWriter::text`] wrote. The reader must be between two bytes.
     pub(super) fn text(&mut self) -> Result<String, ScheduleError> {
         let length = self.varint()?;
         match str::from_utf8(self.whole_bytes(length)?) {
@@ -148,12 +148,12 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Goes on with the next byte.
+    /// Continues with the next byte.
     pub(super) fn skip_to_byte(&mut self) {
         self.next = self.next.next_multiple_of(8);
     }
 
-    /// How many whole bytes are left.
+    /// Returns the number of whole bytes that are left.
     pub(super) fn bytes_left(&self) -> usize {
         self.bytes.len() - self.next.div_ceil(8)
     }

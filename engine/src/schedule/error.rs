@@ -1,11 +1,11 @@
-//! Why a schedule was refused: what was found, where, and what to do about it.
+//! Errors of refused schedules: what was found, where, and what to do about it.
 
 use super::TestBinary;
 use crate::foreign::{printable, quoted};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The two shapes in which a schedule travels.
+/// The two forms in which a schedule is passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// One word, `imz1.…`.
@@ -14,7 +14,7 @@ pub enum Carrier {
     File,
 }
 
-/// Why a token or a schedule file was refused, or a schedule does not fit.
+/// The reason for which a token or a schedule file was refused, or a schedule does not fit.
 ///
 /// Choices and characters are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum ScheduleError {
         /// The text.
         found: String,
     },
-    /// The token holds a character that is in no token.
+    /// The token holds a character that no token can hold.
     BadCharacter {
         /// The character.
         found: char,
@@ -34,83 +34,83 @@ pub enum ScheduleError {
     },
     /// The token ends before its contents do.
     Truncated {
-        /// Bytes of contents that are there, checksum included.
+        /// The number of bytes of contents that are there, checksum included.
         bytes: usize,
     },
-    /// The token goes on after its last choice.
+    /// The token continues after its last choice.
     TrailingData {
-        /// Bytes too many.
+        /// The number of surplus bytes.
         bytes: usize,
     },
-    /// The contents are not those that the checksum was taken of.
+    /// The contents do not match the checksum.
     ChecksumMismatch {
-        /// Where.
+        /// The form of the schedule.
         carrier: Carrier,
         /// The checksum that is written there.
         found: String,
-        /// The checksum of what is there.
+        /// The checksum of the contents.
         needed: String,
     },
-    /// Another version of the format, newer or older.
+    /// The schedule is of another version of the format, newer or older.
     OtherVersion {
-        /// Of which format.
+        /// The form of the schedule.
         carrier: Carrier,
         /// The version found (`u32::MAX` if larger).
         found: u32,
         /// The version that can be read.
         needed: u32,
     },
-    /// A number outside its bounds.
+    /// A number is outside its bounds.
     OutOfRange {
-        /// Of which choice, from 1; `None` if of the part before the choices.
+        /// The choice, from 1; `None` for the part before the choices.
         choice: Option<usize>,
-        /// What the number is.
+        /// The meaning of the number.
         field: &'static str,
         /// The number.
         found: u64,
-        /// Smallest that can be.
+        /// The smallest valid number.
         least: u64,
-        /// Largest that can be.
+        /// The largest valid number.
         most: u64,
     },
-    /// A number of a token that is longer than any number is.
+    /// A number of a token is longer than any number can be.
     Overlong {
-        /// At which byte of the contents it begins, from 0.
+        /// The byte of the contents at which it begins, from 0.
         byte: usize,
     },
-    /// Bytes that are not UTF-8.
+    /// There are bytes that are not UTF-8.
     NotText {
-        /// Where.
+        /// The form of the schedule.
         carrier: Carrier,
         /// The first such byte of the file, or of the token's program name, from 0.
         byte: usize,
     },
     /// The schedule is of another program.
     OtherProgram {
-        /// The program that is to be run.
+        /// The program to be run.
         wanted: String,
-        /// The program that the schedule was recorded from.
+        /// The program from which the schedule was recorded.
         found: String,
     },
     /// The schedule is of a test of that name in another package or target.
     OtherBinary {
         /// The test's name.
         program: String,
-        /// Where the test is that is to be run.
+        /// The package and target of the test to be run.
         wanted: TestBinary,
-        /// Where the test is that the schedule was recorded from.
+        /// The package and target of the test from which the schedule was recorded.
         found: TestBinary,
     },
-    /// What it says of monitors cannot be: it was written by a later version.
+    /// Its list of monitors is malformed: a later version wrote it.
     Monitors(String),
     /// The file cannot be opened or read.
     Unreadable {
         /// The operating system's reason.
         reason: String,
     },
-    /// The file is larger than any schedule file is.
+    /// The file is larger than any schedule file.
     TooLarge {
-        /// The largest that is read, in bytes.
+        /// The largest size that is read, in bytes.
         bytes_max: u64,
     },
     /// The file is not JSON.
@@ -119,7 +119,7 @@ pub enum ScheduleError {
         line: usize,
         /// Column in bytes, from 1; 0 if the line is empty.
         column: usize,
-        /// What the parser says.
+        /// The parser's message.
         reason: String,
     },
     /// The file is JSON, but not a schedule.
@@ -128,21 +128,21 @@ pub enum ScheduleError {
         line: usize,
         /// Column in bytes, from 1; 0 if the line is empty.
         column: usize,
-        /// What is wrong there.
+        /// The error there.
         reason: String,
     },
-    /// The file is of another format altogether: a report, say.
+    /// The file is of another format altogether, such as a report.
     OtherFormat {
         /// Its `format`.
         found: String,
     },
-    /// What it says of armed breakpoints cannot be: it was written by a later version.
+    /// Its list of armed breakpoints is malformed: a later version wrote it.
     Breakpoints(intermezzo_breakpoint::ArmError),
-    /// What is wrong with a file that was read by its path.
+    /// An error in a file that was read by its path.
     InFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: Box<ScheduleError>,
     },
 }

@@ -20,20 +20,25 @@
 //! }
 //! ```
 //!
-//! Version 2, which is written where version 1 cannot say it all, has behind `program`, as far as there is something to
-//! say: `"package": "queue"`, `"target": "lib"`, `"monitors": "data-race;leak:rc=false"` and
+//! Version 2 is written if version 1 cannot express the schedule. Its additional members follow `program`, as far as
+//! they are not empty: `"package": "queue"`, `"target": "lib"`, `"monitors": "data-race;leak:rc=false"` and
 //! `"warm_up": 1`.
 //!
-//! `finding` may be absent; behind `steps` there may be `"fair_yields": 2`, if not every yield counts, and
-//! `"awaits": false`, if no task is parked, and `"known_loops": ["00c0ffee00c0ffee"]`, if loops were assumed to
-//! wait, each as 16 digits, and in the same form `"data_points"`, places in the source at which accesses to plain memory were
-//! schedule points, and `"breakpoints": "lost-update"`, those that were armed. The checksum is the CRC-32 of the members `program`, those of version 2,
-//! `environment`, `steps`, of these five the ones that are not as usual, and `choices`, one after the other, each as it is written here from its
-//! opening quotation mark up to, but without, the comma behind it. It is taken of what was understood, not of the text: a reader may
-//! indent and wrap the file as it likes, but not change what will be replayed.
+//! `finding` may be absent. After `steps` these members may follow, each only if it is not as usual:
 //!
-//! Line and column of an error are where the parser stood when it saw it, which for a wrong member is
-//! behind it.
+//! - `"fair_yields": 2`, if not every yield counts;
+//! - `"awaits": false`, if no task is parked;
+//! - `"known_loops": ["00c0ffee00c0ffee"]`, if loops were assumed to wait, each as 16 digits;
+//! - `"data_points"`, in the same form: places in the source at which accesses to plain memory were schedule points;
+//! - `"breakpoints": "lost-update"`, the breakpoints that were armed.
+//!
+//! The checksum is the CRC-32 of these members, one after the other: `program`, those of version 2, `environment`,
+//! `steps`, the five above as far as they are present, and `choices`. Each is taken as it is written here, from its
+//! opening quotation mark up to, but without, the comma after it. The checksum covers what was understood, not the
+//! text: a reader may indent and wrap the file freely, but may not change what will be replayed.
+//!
+//! Line and column of an error are the parser's position when it noticed the error. For a wrong member that is after
+//! it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -48,17 +53,17 @@ use crate::monitors::Wanted;
 
 const FORMAT_NAME: &str = "intermezzo-schedule";
 
-/// The largest file that is read, some four million choices: enough for any schedule worth reading, and
-/// a bound on what `/dev/zero` or a wrong path can cost.
+/// The size of the largest file that is read, some four million choices. It suffices for any schedule worth reading,
+/// and bounds the cost of `/dev/zero` or a wrong path.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// As much of a file as every version of the format has in common.
+/// The part of a file that all versions of the format have in common.
 #[derive(Deserialize)]
 struct Header {
     format: String,
 }
 
-/// A file of a version that is read. `format` was checked before, by way of [`Header`].
+/// A file of a version that can be read. `format` was checked before, by means of [`Header`].
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contents {
@@ -91,17 +96,17 @@ struct Contents {
     checksum: String,
 }
 
-/// What a file says that does not say which yields count.
+/// Returns the value of a file that does not say which yields count.
 fn every_yield() -> u32 {
     1
 }
 
-/// What a file says that does not say whether tasks are parked.
+/// Returns the value of a file that does not say whether tasks are parked.
 fn parked() -> bool {
     true
 }
 
-/// The hash of a loop, as digits: a number of 64 bits is more than all readers of JSON keep.
+/// The hash of a loop, as digits: not all readers of JSON keep a number of 64 bits.
 #[derive(Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[derive(Clone, Copy)]
@@ -135,7 +140,7 @@ struct Finding {
     message: String,
 }
 
-/// A choice, in a reader's words.
+/// A choice as the file spells it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Decision {
@@ -161,7 +166,7 @@ impl Decision {
         }
     }
 
-    /// The choice, which is the file's number `number`, from 1.
+    /// Returns the choice, which is number `number` in the file, from 1.
     fn choice(&self, number: usize) -> Result<Choice, ScheduleError> {
         let out_of_range = |field, found: u32, least, most: u32| ScheduleError::OutOfRange {
             choice: Some(number),
@@ -191,12 +196,12 @@ impl Decision {
     }
 }
 
-/// What the checksum covers, as written: `program`, what version 2 says, `environment`, `steps`, `fair_yields`, `awaits`, `known_loops`,
-/// `data_points` and `breakpoints` if they are not as usual, `choices`.
+/// The members that the checksum covers, as written: `program`, those of version 2, `environment`, `steps`;
+/// `fair_yields`, `awaits`, `known_loops`, `data_points` and `breakpoints` if they are not as usual; and `choices`.
 struct Covered {
-    /// Members before the finding, which is not covered.
+    /// The members before the finding, which is not covered.
     before: Vec<String>,
-    /// Members behind it.
+    /// The members after it.
     behind: Vec<String>,
 }
 
@@ -344,7 +349,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, ScheduleError> {
     if file.metadata().map_err(unreadable)?.len() > FILE_BYTES_MAX {
         return Err(too_large);
     }
-    // A device has length 0, and no end.
+    // A device has length 0, but no end.
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
@@ -356,7 +361,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, ScheduleError> {
     }
 }
 
-/// Checks that `format` is of this format and version.
+/// Checks that `format` names this format and a known version.
 fn check_format(format: &str) -> Result<(), ScheduleError> {
     let digits = format
         .strip_prefix(FORMAT_NAME)
@@ -392,12 +397,12 @@ fn member(key: &str, value: &str) -> String {
     format!("\"{key}\": {value}")
 }
 
-/// `value` in one line.
+/// Returns `value` in one line.
 fn compact<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("text, numbers and flags are JSON")
 }
 
-/// `value` over several lines, as a member's value. Within a text JSON has no line breaks.
+/// Returns `value` over several lines, as a member's value. A JSON string contains no line breaks.
 fn indented<T: Serialize>(value: &T) -> String {
     let value = serde_json::to_string_pretty(value).expect("text, numbers and flags are JSON");
     value.replace('\n', "\n  ")

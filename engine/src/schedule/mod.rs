@@ -1,19 +1,17 @@
-//! A schedule: everything that reproduces one execution, and the two shapes in which it travels.
+//! A schedule: everything that reproduces one execution, and the two forms in which it is passed on.
 //!
-//! A *token* (`imz1.…`, `imz2.…`) is one word to paste into a shell or a bug report. A *schedule file* is JSON
-//! to read, archive and compare. Both carry a version and a checksum, so that a schedule that was cut
-//! short, altered, or written by another version is refused with a reason and never replayed as
-//! something else. Both are written in the first version that can say all of the schedule, and both versions
-//! are read:
+//! A *token* (`imz1.…`, `imz2.…`) is one word to paste into a shell or a bug report. A *schedule file* is JSON to read,
+//! archive and compare. Both carry a version and a checksum. So a schedule that was cut short, altered, or written by
+//! another version is refused with a reason, and never replayed as something else. Both are written in the first
+//! version that can express the whole schedule, and both versions can be read:
 //!
-//! | version | what it can say |
+//! | version | contents |
 //! |---|---|
-//! | 1 | the program's name, the environment, the choices, what the execution took for granted |
+//! | 1 | the program's name, the environment, the choices, and the assumptions of the execution |
 //! | 2 | also the package and the target of the test, its monitors with their arguments, and executions before the search |
 //!
-//! Neither says that the program is still the one that was recorded: its name is compared, and its package and
-//! target where both are known, but not its code. A program that has changed since shows as a divergence when
-//! the schedule is replayed.
+//! Neither version says that the program is still the recorded one. Its name is compared, and its package and target if
+//! both are known, but not its code. If the program has changed, the replay shows a divergence.
 
 mod bits;
 mod choice;
@@ -34,17 +32,17 @@ use serde::{Deserialize, Serialize};
 pub use choice::{Choice, ChoiceKind};
 pub use error::{Carrier, ScheduleError};
 
-/// Choices alone, as a word of ASCII without a checksum; no choices are `"gA"`.
+/// Returns the choices alone, as a word of ASCII without a checksum; no choices are `"gA"`.
 pub fn pack(choices: &[Choice]) -> String {
     token::pack(choices)
 }
 
-/// The choices that [`pack`] was given; `None` if the text is not from there.
+/// Returns the choices that [`pack`] was given; `None` if `pack` did not write the text.
 pub fn unpack(text: &str) -> Option<Vec<Choice>> {
     token::unpack(text)
 }
 
-/// The assumptions of an execution beside its settings.
+/// The assumptions of an execution beyond the settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Premises {
     /// See [`Schedule::known_loops`].
@@ -55,26 +53,26 @@ pub struct Premises {
     pub breakpoints: Armings,
 }
 
-/// The package and the target that a test is compiled in: tests of one name may be in several.
+/// The package and the target that a test is compiled in. Several tests may have the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TestBinary {
     /// The package's name; empty if it is not known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub package: String,
-    /// The target: `lib`, `bin NAME` of a binary or an example, `test NAME` of an integration test or a bench, by the
-    /// name of its crate; empty if it is not known.
+    /// The target: `lib`, `bin NAME` of a binary or an example, or `test NAME` of an integration test or a bench, by
+    /// the name of its crate. Empty if it is not known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub target: String,
 }
 
 impl TestBinary {
-    /// `true` if it is not known which one it is.
+    /// Returns `true` if neither is known.
     pub fn is_unknown(&self) -> bool {
         self.package.is_empty() && self.target.is_empty()
     }
 
-    /// `true` unless both are known, and differ.
+    /// Returns `true` unless both are known and differ.
     fn may_be(&self, other: &TestBinary) -> bool {
         let agree = |one: &str, other: &str| one.is_empty() || other.is_empty() || one == other;
         agree(&self.package, &other.package) && agree(&self.target, &other.target)
@@ -98,45 +96,45 @@ pub struct Schedule {
     pub program: String,
     /// The package and the target of the test.
     pub binary: TestBinary,
-    /// The monitors that settings named, with their arguments, in the order in which they were attached.
+    /// The monitors that the settings named, with their arguments, in the order in which they were attached.
     pub monitors: Vec<Wanted>,
-    /// Executions before the search, for what the test sets up once and keeps.
+    /// The number of executions before the search, for what the test sets up once and keeps.
     pub warm_up: u32,
-    /// What the world around it was allowed to do.
+    /// The environment's possible actions in the execution.
     pub environment: Environment,
-    /// After how many visible operations it was given up, if it was not over: without this, an endless
-    /// execution would be another one each time the limit changes.
+    /// The number of visible operations after which the execution was abandoned, if it had not ended. Without it, an
+    /// endless execution would be another one each time the limit changes.
     pub steps: u64,
-    /// Which yields of a task counted for fairness: every so manieth; 1 unless set otherwise.
+    /// The interval of the yields that counted for fairness: every N-th yield of a task; 1 unless set otherwise.
     pub fair_yields: u32,
-    /// Whether tasks were parked whose loops only waited, as they are unless set otherwise.
+    /// `true` if tasks whose loops only waited were parked, which is the default.
     pub awaits: bool,
     /// The loops that were assumed to only wait from their first round on, as hashes of their places in the source, in
-    /// ascending order; none unless that was set.
+    /// ascending order. Empty unless that was set.
     pub known_loops: Vec<u64>,
-    /// The places in the source at which accesses to plain memory were schedule points, as hashes, in ascending order;
-    /// none unless that was set.
+    /// The places in the source at which accesses to plain memory were schedule points, as hashes, in ascending order.
+    /// Empty unless that was set.
     pub data_points: Vec<u64>,
-    /// The breakpoints that were armed; none unless that was set.
+    /// The breakpoints that were armed. Empty unless that was set.
     pub breakpoints: Armings,
     /// The decisions, in the order in which they were made.
     pub choices: Vec<Choice>,
 }
 
 impl Schedule {
-    /// The schedule as one word of ASCII, to paste: `imz1.` or `imz2.`, and then base64url.
+    /// Returns the schedule as one word of ASCII, to paste: `imz1.` or `imz2.`, and then base64url.
     ///
     /// The same schedule gives the same token, on every machine.
     ///
     /// # Panics
     ///
-    /// If a choice is none: fewer than 2 alternatives, or a `taken` that is not below them.
+    /// If a choice is invalid: it has fewer than 2 alternatives, or a `taken` that is not below them.
     pub fn token(&self) -> String {
         self.assert_real();
         token::encode(self)
     }
 
-    /// The schedule that [`token`](Schedule::token) wrote. White space around the token is ignored.
+    /// Parses a token that [`token`](Schedule::token) wrote. White space around the token is ignored.
     ///
     /// # Errors
     ///
@@ -145,20 +143,20 @@ impl Schedule {
         token::decode(token.trim())
     }
 
-    /// The text of a schedule file: JSON, one choice per line, the same bytes on every machine.
+    /// Returns the text of a schedule file: JSON, one choice per line, the same bytes on every machine.
     ///
-    /// `finding` is the kind and the message of what the execution showed. It is there for the reader,
-    /// is not covered by the checksum, and is not read back.
+    /// `finding` is the kind and the message of the execution's finding. It informs the reader, is not covered by the
+    /// checksum, and is not read back.
     ///
     /// # Panics
     ///
-    /// If a choice is none: fewer than 2 alternatives, or a `taken` that is not below them.
+    /// If a choice is invalid: it has fewer than 2 alternatives, or a `taken` that is not below them.
     pub fn to_json(&self, finding: Option<(&str, &str)>) -> String {
         self.assert_real();
         file::write(self, finding)
     }
 
-    /// The schedule in the text of a schedule file.
+    /// Parses the text of a schedule file.
     ///
     /// # Errors
     ///
@@ -167,21 +165,21 @@ impl Schedule {
         file::parse(text)
     }
 
-    /// The schedule in the file at `path`.
+    /// Reads the schedule file at `path`.
     ///
     /// # Errors
     ///
-    /// As [`from_json`](Schedule::from_json), or if the file cannot be read, is not UTF-8, or is larger
-    /// than 256 MiB. Each names the file.
+    /// As [`from_json`](Schedule::from_json), or if the file cannot be read, is not UTF-8, or is larger than 256 MiB.
+    /// Each error names the file.
     pub fn read(path: &Path) -> Result<Schedule, ScheduleError> {
         file::read(path)
     }
 
-    /// The schedule that a user names on a command line or in `INTERMEZZO_REPLAY`: a token, or the path
-    /// of a schedule file.
+    /// Parses a schedule that a user names on a command line or in `INTERMEZZO_REPLAY`: a token, or the path of a
+    /// schedule file.
     ///
-    /// Text that begins like a token (`imz`, digits, a dot) is one: a file of such a name is reached
-    /// as `./imz1.json`.
+    /// Text that begins like a token (`imz`, digits, a dot) is taken for one. A file of such a name is reached as
+    /// `./imz1.json`.
     ///
     /// # Errors
     ///
@@ -195,7 +193,7 @@ impl Schedule {
         }
     }
 
-    /// How many of the choices preempt: each takes another task than a running one that could go on.
+    /// Returns the number of preemptions: choices of another task while the running one could have continued.
     pub fn preemptions(&self) -> u32 {
         self.choices.iter().map(|choice| choice.cost(choice.taken)).sum()
     }
@@ -218,12 +216,12 @@ impl Schedule {
         self.for_test(program, &TestBinary::default())
     }
 
-    /// Checks that this is a schedule of the test of this name in this package and target, as far as they are known.
+    /// Checks that this is a schedule of the test of this name, package and target, as far as they are known.
     ///
     /// # Errors
     ///
-    /// [`ScheduleError::OtherProgram`] if it was recorded from a test of another name, [`ScheduleError::OtherBinary`]
-    /// if from one of that name elsewhere.
+    /// [`ScheduleError::OtherProgram`] if it was recorded from a test of another name; [`ScheduleError::OtherBinary`]
+    /// if it was recorded from a test of that name elsewhere.
     pub fn for_test(&self, program: &str, binary: &TestBinary) -> Result<(), ScheduleError> {
         if self.program != program {
             return Err(ScheduleError::OtherProgram {
@@ -241,13 +239,14 @@ impl Schedule {
         })
     }
 
-    /// The first version of the formats that can say all of it.
+    /// Returns the first version of the formats that can express the whole schedule.
     fn version(&self) -> u32 {
         let says_more = !self.binary.is_unknown() || !self.monitors.is_empty() || self.warm_up > 0;
         if says_more { 2 } else { 1 }
     }
 
-    /// What the runtime records is real; written otherwise, it could not be read back.
+    /// Asserts that the choices are valid: if others were written, they could not be read back. The runtime records
+    /// only valid ones.
     fn assert_real(&self) {
         for (index, choice) in self.choices.iter().enumerate() {
             assert!(
@@ -262,12 +261,12 @@ impl Schedule {
 /// The newest version of the formats.
 const VERSION: u32 = 2;
 
-/// The version of a format that `digits` names, `u32::MAX` if it is larger.
+/// Returns the version of a format that `digits` names, `u32::MAX` if it is larger.
 ///
-/// `None` unless they are as a version is written: decimal, without sign or leading zeros.
+/// `None` unless the digits are written as a version is: decimal, without sign or leading zeros.
 fn version_number(digits: &str) -> Option<u32> {
     let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let is_padded = digits.len() > 1 && digits.starts_with('0');
-    // Digits alone fail to parse only because they are too many.
+    // Digits alone fail to parse only if there are too many of them.
     (is_plain && !is_padded).then(|| digits.parse().unwrap_or(u32::MAX))
 }

@@ -1,5 +1,5 @@
-//! What the token and the file promise: every schedule comes back as it was, and what is not a schedule
-//! is refused with a reason, never replayed as something else.
+//! Tests of the promises of tokens and files: every schedule comes back unchanged, and anything else is refused with a
+//! reason and never replayed as something else.
 
 mod refusals;
 
@@ -7,10 +7,10 @@ use quickcheck::{Arbitrary, Gen, QuickCheck};
 
 use super::*;
 
-/// Seed of everything random in here, so that a failure repeats.
+/// The seed of all random numbers in here, so that a failure repeats.
 const SEED: u64 = 0x696e_7465_726d_657a;
 
-/// SplitMix64 (Steele et al., OOPSLA 2014): even, unlike quickcheck's numbers, which prefer the extremes.
+/// SplitMix64 (Steele et al., OOPSLA 2014): uniform, unlike quickcheck's numbers, which prefer the extremes.
 struct Dice(u64);
 
 impl Dice {
@@ -61,16 +61,16 @@ fn with_choices(like: &Schedule, choices: &[Choice]) -> Schedule {
     schedule(&like.program, like.environment, choices.to_vec())
 }
 
-/// How a search goes: which shares of its choices do not take 0.
+/// The behaviour of a search: the proportions of its choices that do not take 0.
 #[derive(Clone, Copy)]
 enum Walk {
     /// A depth-first search bounded to two preemptions.
     Bounded,
-    /// Every alternative as likely.
+    /// Every alternative with the same probability.
     Random,
 }
 
-/// A schedule as a run of `tasks` tasks leaves it: the number of those that can go changes now and then.
+/// Returns a schedule like that of a run of `tasks` tasks: the number of enabled ones changes now and then.
 fn walk(walk: Walk, tasks: u32, choices: usize, dice: &mut Dice) -> Schedule {
     let mut preemptions = 0;
     let mut enabled = tasks;
@@ -101,7 +101,7 @@ fn walk(walk: Walk, tasks: u32, choices: usize, dice: &mut Dice) -> Schedule {
     schedule("queue::tests::no_value_is_lost", environment, choices)
 }
 
-/// Any schedule at all: extremes, long runs, names in other scripts.
+/// Any schedule: extremes, long runs, names in other scripts.
 #[derive(Clone, Debug)]
 struct Any(Schedule);
 
@@ -194,7 +194,7 @@ fn quickcheck(tests: u64, property: fn(Any) -> bool) {
     assert_eq!(passed.expect("the property holds"), tests);
 }
 
-/// A schedule small enough to read: an update lost between two tasks.
+/// Returns a schedule small enough to read: an update lost between two tasks.
 fn small() -> Schedule {
     let choices = vec![
         choice(ChoiceKind::Task, true, 2, 0),
@@ -279,7 +279,7 @@ fn the_formats_do_not_change_by_themselves() {
     );
 }
 
-/// Written in version 2, because version 1 has no room for it; version 1 is read as ever.
+/// Some schedules are written in version 2, because version 1 has no room for them; version 1 is still read.
 #[test]
 fn what_version_1_cannot_say_is_said_by_version_2() {
     let mut schedule = small();
@@ -315,7 +315,7 @@ fn what_version_1_cannot_say_is_said_by_version_2() {
     assert!(matches!(error, ScheduleError::OutOfRange { .. }), "{error}");
 }
 
-/// A test is its name, its package and its target, as far as both sides know them.
+/// A test is identified by its name, its package and its target, as far as both sides know them.
 #[test]
 fn a_schedule_is_of_one_test() {
     let binary = |package: &str, target: &str| TestBinary {
@@ -389,7 +389,7 @@ fn a_user_names_a_schedule_by_token_or_by_path() {
     assert_eq!(schedule.for_program("no_update_is_lost"), Ok(()));
 }
 
-/// What a later version might write of breakpoints is refused, and not replayed as something else.
+/// Breakpoints that only a later version might write are refused, and not replayed as something else.
 #[test]
 fn breakpoints_that_cannot_be_are_refused() {
     let mut armed = small();

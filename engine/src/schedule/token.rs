@@ -1,6 +1,6 @@
 //! The token: a schedule short enough to paste.
 //!
-//! `imz` and the version with a dot, and then, in base64url (RFC 4648, section 5) without padding, these bytes:
+//! `imz` and the version with a dot, and then these bytes in base64url (RFC 4648, section 5) without padding:
 //!
 //! | part | coded as |
 //! |---|---|
@@ -12,26 +12,28 @@
 //! | in version 2: executions before the search | varint |
 //! | number of choices, plus 1 | gamma |
 //! | the shapes, until there are that many | runs, see below |
-//! | what was taken | gaps and values, see below |
+//! | the alternatives taken | gaps and values, see below |
 //! | nothing, up to a whole byte | zero bits |
-//! | if yields or awaits are not as usual: how they differ, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`] and [`BREAKPOINTS`] | a byte, a bit for each; the number of yields as a varint; how many loops, less 1, as a varint, and each in 64 bits; so for places; the breakpoints' length in bytes as a varint, UTF-8 |
+//! | if yields or awaits are not as usual: their differences, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`],
+//! [`DATA_POINTS`] and [`BREAKPOINTS`] | a byte, a bit for each; the number of yields as a varint; the number of loops,
+//! less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8 |
 //! | CRC-32 of all of the above | four bytes, lowest first |
 //!
-//! A *shape* is all of a choice but what was taken. Shapes repeat: while the same tasks run, the same
-//! number can go next; and when that changes, it mostly changes to what it was a moment ago. So equal
-//! shapes are a run, and a run is the shape's place in the list of those used last (gamma; place 0, the
-//! run before's own shape, cannot be) and its length. A shape not in that list has the place behind its
-//! end, and then comes its kind (3 bits), whether it preempts (1 bit) and `alternatives - 1` (gamma).
-//! What was taken is mostly 0. Each choice that did not take 0 has the number of those just before it that
-//! did, plus 1 (gamma), and then `taken - 1` in as many bits as its largest possible value needs. If the
-//! last choices took 0, a last gap covers them, and no value follows.
+//! A *shape* is a choice without the alternative taken. Shapes repeat: while the same tasks run, the number of
+//! alternatives stays the same, and when it changes, it mostly returns to a recent value. So equal shapes in a row form
+//! a run. A run is written as the shape's place in the list of those used last (gamma), and its length. Place 0, the
+//! shape of the run before, cannot occur. A shape that is not in the list has the place after its end, followed by its
+//! kind (3 bits), whether it preempts (1 bit) and `alternatives - 1` (gamma).
 //!
-//! On simulated schedules (2 to 4 tasks, 10 to 300 choices, depth-first search, PCT and random walks)
-//! that is 1 to 5 bits for each choice: a tenth to two thirds less than runs in whole bytes, and at most a
-//! third more than an adaptive arithmetic coder, which would be harder to read and to write again.
+//! The alternative taken is mostly 0. Each choice that took another one is written as a gap and a value. The gap is the
+//! number of choices just before it that took 0, plus 1 (gamma); the value is `taken - 1` in as many bits as its
+//! largest possible value needs. If the last choices took 0, a last gap covers them, and no value follows.
 //!
-//! The checksum finds every change of up to 32 bits in a row. It is no signature: whoever wants to
-//! forge a token can.
+//! On simulated schedules (2 to 4 tasks, 10 to 300 choices, depth-first search, PCT and random walks) this takes 1 to 5
+//! bits per choice. That is a tenth to two thirds less than runs in whole bytes. It is at most a third more than an
+//! adaptive arithmetic coder, which would be harder to read and to implement elsewhere.
+//!
+//! The checksum detects every change of up to 32 bits in a row. It is not a signature, and does not prevent forgery.
 
 use data_encoding::BASE64URL_NOPAD;
 
@@ -55,42 +57,43 @@ const BASE: Environment = Environment {
     seed: 0,
 };
 
-/// The limit of steps that is left out of a token: frozen, as [`BASE`] is.
+/// The limit of steps that is left out of a token: frozen like [`BASE`].
 const BASE_STEPS: u64 = 20_000;
 
-/// Fields of the environment, and the limit of steps, each with its bit in the mask.
+/// The fields of the environment, and the limit of steps, each with its bit in the mask.
 const NOTIFY_ANY: u64 = 1 << 4;
 const ARC_COUNTS: u64 = 1 << 5;
 const SEED: u64 = 1 << 6;
 const STEPS: u64 = 1 << 7;
 
-/// What may be said behind the choices: which yields count, if not each, that no task is parked, which loops were
-/// assumed to wait, at which places access to plain memory was a schedule point, and which breakpoints were armed.
+/// The bits of the optional part after the choices. They stand for the yields that count, if not each; that no task is
+/// parked; the loops that were assumed to wait; the places at which accesses to plain memory were schedule points; and
+/// the armed breakpoints.
 const YIELDS: u64 = 1;
 const NO_AWAITS: u64 = 1 << 1;
 const KNOWN_LOOPS: u64 = 1 << 2;
 const DATA_POINTS: u64 = 1 << 3;
 const BREAKPOINTS: u64 = 1 << 4;
 
-/// Most loops, or places, that a token can say: more than any program has, and few enough to be read.
+/// The largest number of loops, or places, in a token: more than any program has, and few enough to be read.
 const HASHES_MAX: u64 = 1 << 16;
 
-/// The yields that count, if a token does not say: frozen, as [`BASE`] is.
+/// The yields that count, if a token does not say: frozen like [`BASE`].
 const BASE_YIELDS: u32 = 1;
 
-/// Bits of a kind's number.
+/// The number of bits of a kind's number.
 const KIND_BITS: u32 = 3;
 const _: () = assert!(ChoiceKind::ALL.len() <= 1 << KIND_BITS);
 
-/// How many shapes are remembered: more than a small program has, few enough that looking one up costs
-/// nothing and that a forged token cannot make it cost much.
+/// The number of shapes that are remembered: more than a small program has, but few enough that looking one up is cheap
+/// even for a forged token.
 const RECENT_MAX: usize = 16;
 
-/// A run's length is written as so many minus one, again and again, and then what is left: a few bytes
-/// cannot stand for more than some hundred choices each, so that memory is bounded by the token's length.
+/// The longest piece of a run. A longer run is written as pieces of this length and a rest. So a few bytes stand for at
+/// most some hundred choices each, and the token's length bounds the memory.
 const RUN_MAX: usize = 256;
 
-/// All of a choice but what was taken.
+/// A choice without the alternative taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Shape {
     kind: ChoiceKind,
@@ -107,24 +110,25 @@ impl Shape {
         }
     }
 
-    /// How many bits `taken - 1` needs.
+    /// Returns the number of bits that `taken - 1` needs.
     fn taken_bits(&self) -> u32 {
         let most = self.alternatives - 2;
         u32::BITS - most.leading_zeros()
     }
 }
 
-/// The shapes used last, the last one first.
+/// The shapes used last, the most recent first.
 #[derive(Default)]
 struct RecentShapes(Vec<Shape>);
 
 impl RecentShapes {
-    /// The place that stands for a shape which is not remembered. 1 at first, too: a gamma code has no 0.
+    /// Returns the place that stands for a shape that is not remembered. It is at least 1, because gamma codes have no
+    /// 0.
     fn place_of_new(&self) -> usize {
         self.0.len().max(1)
     }
 
-    /// Puts `shape` in front; the one not used for longest goes when there are too many.
+    /// Puts `shape` in front; drops the least recently used one if there are too many.
     fn remember(&mut self, shape: Shape) {
         match self.0.iter().position(|recent| *recent == shape) {
             Some(place) => self.0[..=place].rotate_right(1),
@@ -136,12 +140,12 @@ impl RecentShapes {
     }
 }
 
-/// Whether `text` begins as a token of any version does.
+/// Returns `true` if `text` begins like a token of any version.
 pub(super) fn looks_like_one(text: &str) -> bool {
     version_of(text).is_some()
 }
 
-/// The number between `imz` and the dot, if that is how `text` begins.
+/// Returns the number between `imz` and the dot, if `text` begins like that.
 fn version_of(text: &str) -> Option<u32> {
     let (digits, _) = text.strip_prefix("imz")?.split_once('.')?;
     version_number(digits)
@@ -184,7 +188,7 @@ pub(super) fn decode(token: &str) -> Result<Schedule, ScheduleError> {
             position: prefix.len() + 1 + index + 1,
         });
     }
-    // With its characters in order, base64 fails only where a group of them is incomplete.
+    // If all characters are valid, base64 fails only because the last group is incomplete.
     let cut = ScheduleError::Truncated {
         bytes: text.len() / 4 * 3,
     };
@@ -199,8 +203,8 @@ pub(super) fn decode(token: &str) -> Result<Schedule, ScheduleError> {
     if found == needed {
         return schedule;
     }
-    // What went wrong with altered contents says nothing, but that there is too little or too much of
-    // them tells the user more than that the checksum is wrong.
+    // The specific error in altered contents tells the user nothing. Only missing or surplus contents tell more than a
+    // wrong checksum.
     Err(match schedule {
         Err(ScheduleError::Truncated { .. }) => ScheduleError::Truncated { bytes: bytes.len() },
         Err(error @ ScheduleError::TrailingData { .. }) => error,
@@ -212,18 +216,18 @@ pub(super) fn decode(token: &str) -> Result<Schedule, ScheduleError> {
     })
 }
 
-/// Choices alone, as text without a checksum: for what has its own.
+/// Returns the choices alone, as text without a checksum, for callers that have their own.
 pub(super) fn pack(choices: &[Choice]) -> String {
     let mut writer = BitWriter::default();
     write_choices(choices, &mut writer);
     BASE64URL_NOPAD.encode(&writer.finish())
 }
 
-/// The choices that [`pack`] was given.
+/// Returns the choices that [`pack`] was given.
 pub(super) fn unpack(text: &str) -> Option<Vec<Choice>> {
     let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
     let choices = read_choices(&mut BitReader::new(&bytes)).ok()?;
-    // There is one way to write them, with nothing behind.
+    // There is one way to write them, with nothing after them.
     (pack(&choices) == text).then_some(choices)
 }
 
@@ -235,7 +239,7 @@ fn other_version(found: u32) -> ScheduleError {
     }
 }
 
-/// What a token of this version holds, by its prefix.
+/// Reads the contents of a token of this version, which its prefix names.
 fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleError> {
     let mut reader = BitReader::new(contents);
     let found = reader.bits(8)? as u32;
@@ -286,7 +290,7 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
     }
 }
 
-/// How loops that yield and wait are treated, if that is not as usual.
+/// Writes the treatment of loops that yield and wait, if it is not as usual.
 fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
     let other_yields = schedule.fair_yields != BASE_YIELDS;
     let Schedule {
@@ -326,7 +330,7 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
     }
 }
 
-/// How loops that yield and wait are treated.
+/// The treatment of loops that yield and wait.
 struct Loops {
     fair_yields: u32,
     awaits: bool,
@@ -335,7 +339,7 @@ struct Loops {
     breakpoints: Armings,
 }
 
-/// Hashes of loops or places, at least one.
+/// Reads hashes of loops or places, at least one.
 fn read_hashes(reader: &mut BitReader<'_>, number: &'static str) -> Result<Vec<u64>, ScheduleError> {
     let others = within(None, number, reader.varint()?, 0, HASHES_MAX)?;
     let mut hashes = Vec::new();
@@ -346,8 +350,8 @@ fn read_hashes(reader: &mut BitReader<'_>, number: &'static str) -> Result<Vec<u
     Ok(hashes)
 }
 
-/// Which yields count, whether tasks are parked, which loops are assumed to wait, where access to plain memory is a
-/// schedule point, and which breakpoints are armed.
+/// Reads which yields count, whether tasks are parked, which loops are assumed to wait, where accesses to plain memory
+/// are schedule points, and which breakpoints are armed.
 fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     let mut loops = Loops {
         fair_yields: BASE_YIELDS,
@@ -382,7 +386,7 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
 }
 
 fn write_environment(environment: &Environment, steps: u64, writer: &mut BitWriter) {
-    // In full, so that a new field cannot be forgotten here.
+    // All fields are listed, so that a new field cannot be forgotten here.
     let Environment {
         spurious_wakeups,
         timeouts,
@@ -495,7 +499,7 @@ fn write_choices(choices: &[Choice], writer: &mut BitWriter) {
 }
 
 fn read_choices(reader: &mut BitReader<'_>) -> Result<Vec<Choice>, ScheduleError> {
-    // Nothing is reserved for this many: it may be anything. What is there decides.
+    // No memory is reserved for this number, which may be anything. The contents decide.
     let count = reader.gamma()? - 1;
 
     let mut choices: Vec<Choice> = Vec::new();
@@ -551,7 +555,7 @@ fn read_choices(reader: &mut BitReader<'_>) -> Result<Vec<Choice>, ScheduleError
     Ok(choices)
 }
 
-/// The shape of the run that begins with choice number `choice`.
+/// Returns the shape of the run that begins with choice number `choice`.
 fn read_shape(
     reader: &mut BitReader<'_>,
     recent: &RecentShapes,
@@ -590,7 +594,7 @@ fn read_shape(
     })
 }
 
-/// `found` if it is in bounds.
+/// Returns `found` if it is in bounds.
 fn within(
     choice: Option<usize>,
     field: &'static str,

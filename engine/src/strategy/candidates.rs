@@ -1,4 +1,4 @@
-//! The tasks that a decision is among.
+//! The tasks among which a decision chooses.
 
 use intermezzo_sdk::TaskId;
 
@@ -7,21 +7,21 @@ use intermezzo_sdk::TaskId;
 pub enum Candidates<'a> {
     /// The alternatives are not tasks.
     None,
-    /// The default, if it is continued; then the tasks of `others` in cyclic order after `after`.
+    /// The default, if it continues; then the tasks of `others` in cyclic order after `after`.
     Word {
-        /// The task that goes on by default, if it can.
+        /// The task that continues by default, if it can.
         default: Option<u32>,
         /// The other tasks, one bit each.
         others: u64,
-        /// The task after which the others come in turn.
+        /// The task after which the cyclic order begins.
         after: u32,
     },
-    /// In this order.
+    /// The tasks in this order.
     List(&'a [u32]),
 }
 
 impl Candidates<'_> {
-    /// The task behind an alternative.
+    /// Returns the task behind an alternative.
     #[inline]
     pub fn task(self, mut alternative: u32) -> Option<TaskId> {
         match self {
@@ -47,7 +47,7 @@ impl Candidates<'_> {
         }
     }
 
-    /// The only task, where it is enabled and there is no other.
+    /// Returns the only alternative, if it is one enabled task.
     #[inline(always)]
     pub fn only_enabled(self) -> Option<u32> {
         match self {
@@ -65,13 +65,13 @@ impl Candidates<'_> {
         }
     }
 
-    /// Whether all of them are enabled, and their time is not up.
+    /// Returns `true` if all of them are enabled and none has expired.
     #[inline(always)]
     pub fn are_enabled(self) -> bool {
         matches!(self, Candidates::Word { .. })
     }
 
-    /// Goes through the tasks behind all alternatives, in order.
+    /// Calls `each` with the task behind each alternative, in order.
     #[inline(always)]
     pub fn for_each(self, mut each: impl FnMut(TaskId)) {
         match self {

@@ -1,14 +1,14 @@
-//! The execution that is over, as searches see it that learn from executions.
+//! The execution that has ended, as seen by searches that learn from executions.
 
 use crate::record::{Event, Task};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::trace::Trace;
 
-/// The execution that is over.
+/// The execution that has ended.
 pub struct CompletedExecution<'a> {
     /// Its events, in order.
     pub events: &'a [Event],
-    /// Its steps, and which happened before which.
+    /// Its steps and their happens-before order.
     pub trace: &'a Trace,
     /// Its tasks, by number.
     pub tasks: &'a [Task],
@@ -17,19 +17,19 @@ pub struct CompletedExecution<'a> {
 }
 
 impl CompletedExecution<'_> {
-    /// How many tasks there were.
+    /// Returns the number of tasks.
     pub fn tasks(&self) -> usize {
         self.tasks.len()
     }
 
-    /// How many choices there were about tasks.
+    /// Returns the number of choices between tasks.
     pub fn task_choices(&self) -> usize {
         let about_tasks = |choice: &&Choice| choice.kind == ChoiceKind::Task;
         self.choices.iter().filter(about_tasks).count()
     }
 
-    /// How many steps there were from the first choice on: as many choices as there can be between tasks in any execution
-    /// whose tasks take the same steps.
+    /// Returns the number of steps from the first choice on. In any execution whose tasks take the same steps there can
+    /// be at most this many choices between tasks.
     pub fn steps_since_choice(&self) -> usize {
         let steps = self.trace.steps();
         let before = steps.iter().take_while(|step| step.choices_end == 0);
@@ -37,8 +37,8 @@ impl CompletedExecution<'_> {
     }
 }
 
-/// The operation before which each step from `from` on had its schedule point, with the step's number. The first step of
-/// an execution is what comes before any schedule point: it has none.
+/// Returns the operation at whose schedule point each step from `from` on began, with the step's number. The first step
+/// of an execution precedes all schedule points and has no such operation.
 pub fn operations<'a>(
     events: &'a [Event],
     trace: &'a Trace,

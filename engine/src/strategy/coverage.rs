@@ -1,17 +1,17 @@
-//! What a pass is worth: which executions a search has run.
+//! The executions that a search has run, and so the worth of a pass.
 
 use super::RankBound;
 use crate::words::plural;
 use serde::Serialize;
 use std::fmt;
 
-/// What a pass is worth.
+/// The worth of a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Coverage {
-    /// Every schedule of the stated environment. What that leaves out is in `Report::limits`.
+    /// Every schedule of the stated environment. `Report::limits` says what that leaves out.
     Exhaustive,
-    /// Every execution within all the bounds that are given; or, if none is, only what the reason leaves.
+    /// Every execution within all the bounds that are given. If none is given, `reason` says what was left out.
     Bounded {
         /// Every execution with at most this many preemptions was run.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,32 +22,32 @@ pub enum Coverage {
         /// Every execution was run that takes the default at each choice after this many.
         #[serde(skip_serializing_if = "Option::is_none")]
         depth: Option<u32>,
-        /// Every execution within these bounds of a ranked search was run, where that says more.
+        /// Every execution within these bounds of a ranked search was run, if that says more.
         #[serde(skip_serializing_if = "Option::is_none")]
         rank: Option<RankBound>,
-        /// Why the search ended there, if it did not end by itself.
+        /// The reason for which the search ended there, if it did not end by itself.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// Some executions, drawn at random or given.
     Sampled {
-        /// How many.
+        /// The number of executions.
         executions: u64,
     },
-    /// The execution of a schedule that was given, and no other.
+    /// The execution of a given schedule, and no other.
     Replayed {
-        /// Whether it made each choice as recorded.
+        /// `true` if it made each choice as recorded.
         as_recorded: bool,
     },
 }
 
 impl Coverage {
-    /// A search that was stopped before it had completed anything.
+    /// Returns the coverage of a search that was stopped before it had completed anything.
     pub fn stopped() -> Coverage {
         Coverage::unbounded("stopped before every execution was run")
     }
 
-    /// A search that completed nothing, for this reason.
+    /// Returns the coverage of a search that completed nothing, for this reason.
     pub fn unbounded(reason: impl Into<String>) -> Coverage {
         Coverage::Bounded {
             preemptions: None,
@@ -58,7 +58,8 @@ impl Coverage {
         }
     }
 
-    /// Every execution with at most this many preemptions, if a number is given, and within the rank.
+    /// Returns the coverage of every execution within the rank and, if a number is given, with at most this many
+    /// preemptions.
     pub fn within_rank(
         preemptions: Option<u32>,
         rank: Option<RankBound>,
@@ -73,12 +74,12 @@ impl Coverage {
         }
     }
 
-    /// Every execution with at most this many preemptions.
+    /// Returns the coverage of every execution with at most this many preemptions.
     pub fn within_preemptions(bound: u32, reason: Option<String>) -> Coverage {
         Coverage::within_rank(Some(bound), None, reason)
     }
 
-    /// Every execution with at most this many delays.
+    /// Returns the coverage of every execution with at most this many delays.
     pub fn within_delays(bound: u32, reason: Option<String>) -> Coverage {
         Coverage::Bounded {
             preemptions: None,
@@ -89,7 +90,7 @@ impl Coverage {
         }
     }
 
-    /// What is left of this if only the first `most` choices of an execution were varied.
+    /// Returns this coverage if only the first `most` choices of an execution were varied.
     pub fn within_depth(self, most: u32) -> Coverage {
         match self {
             Coverage::Exhaustive => Coverage::Bounded {
@@ -117,7 +118,7 @@ impl Coverage {
         }
     }
 
-    /// The same, short of everything for this reason, unless there is one already.
+    /// Returns the same coverage, cut short for this reason; a reason that it already has stays.
     pub fn because(self, why: &str) -> Coverage {
         match self {
             Coverage::Exhaustive => Coverage::unbounded(why),
@@ -138,7 +139,8 @@ impl Coverage {
         }
     }
 
-    /// In words, beside findings or the lack of them: of a replay it is told what came of it.
+    /// Returns the coverage in words, to be shown with findings or their absence. For a replay it says whether the
+    /// replay found anything.
     pub fn with_findings(&self, any: bool) -> String {
         match self {
             Coverage::Replayed { .. } if !any => format!("{self}, and nothing was found"),

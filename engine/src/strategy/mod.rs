@@ -1,9 +1,10 @@
-//! The seam between the engine and its searches: a [`Strategy`] prescribes the first choices of the next execution, and is
-//! asked about those beyond.
+//! The seam between the engine and its searches: a [`Strategy`] prescribes the first choices of the next execution, and
+//! is asked for those beyond.
 //!
-//! The engine knows strategies by this trait only. What a strategy sees is here too: the choice to be made ([`ChoicePoint`]),
-//! the next operation of a task ([`Operation`]), and the execution that has ended ([`CompletedExecution`]). So is what it
-//! returns: what it needs of the engine ([`Needs`]), how far it is ([`Status`]), and what it has covered ([`Coverage`]).
+//! The engine knows strategies by this trait only. The module also has the arguments of a strategy: the choice to be
+//! made ([`ChoicePoint`]), the next operation of a task ([`Operation`]), and the execution that has ended
+//! ([`CompletedExecution`]). It has the results of a strategy, too: its needs ([`Needs`]), its progress ([`Status`]),
+//! and its coverage ([`Coverage`]).
 
 mod candidates;
 mod completed;
@@ -35,9 +36,9 @@ use crate::trace::Trace;
 
 /// A search over the executions of a test, or one worker's share of it.
 ///
-/// For each execution the engine calls [`next`](Strategy::next), then [`choose`](Strategy::choose) at each choice beyond the
-/// prescribed ones, then [`finished`](Strategy::finished). The four methods without a default are enough for a search by one
-/// worker. [`Parallel`] and [`Resumable`] are what several workers and checkpoints take besides.
+/// For each execution the engine calls [`next`](Strategy::next), then [`choose`](Strategy::choose) at each choice
+/// beyond the prescribed ones, then [`finished`](Strategy::finished). The four methods without a default are enough for
+/// a search by one worker. Several workers need [`Parallel`] in addition, and checkpoints [`Resumable`].
 pub trait Strategy: Send {
     /// Prepares the next execution. Returns `false` if the search is over, or if this worker has nothing to do at the moment
     /// (see [`Parallel::wait`]).
@@ -46,14 +47,14 @@ pub trait Strategy: Send {
     /// next execution must make first. `trace` is the last execution's.
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool;
 
-    /// Returns the alternative to take at a choice beyond the prescribed ones. `None` if there must be no such choice: then
-    /// the execution has departed from its schedule.
+    /// Returns the alternative to take at a choice beyond the prescribed ones. Returns `None` if there must be no such
+    /// choice: then the execution has departed from its schedule.
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32>;
 
     /// Returns what the executions so far cover. `finished` is `true` if `next` has returned `false`.
     fn coverage(&self, finished: bool) -> Coverage;
 
-    /// Returns the name of the strategy and how far it is, for reports.
+    /// Returns the name of the strategy and its progress, for reports.
     fn status(&self, so_far: &SoFar<'_>) -> Status;
 
     /// Returns what the strategy needs of the engine. Called when the search begins and after each call of `next`.
@@ -61,21 +62,23 @@ pub trait Strategy: Send {
         Needs::default()
     }
 
-    /// The execution that was prepared last has ended, and followed its schedule.
+    /// Notifies the search that the execution it prepared last has ended and followed its schedule.
     fn finished(&mut self, execution: &CompletedExecution<'_>) {
         let _ = execution;
     }
 
-    /// The last execution departed from its schedule, because the test does not always do the same. It is run again with the
-    /// same choices prescribed: forget what `choose` learned in it.
+    /// Notifies the search that the last execution departed from its schedule, because the test does not always do the
+    /// same. The execution is run again with the same choices prescribed, so the search must forget what `choose`
+    /// learned in it.
     ///
-    /// If it departs each time and the exploration goes on, `next` is called with a plan of just the prescribed choices, and
-    /// an empty trace.
+    /// If it departs each time and the exploration continues, `next` is called with a plan of just the prescribed
+    /// choices, and an empty trace.
     fn retry(&mut self) {}
 
-    /// Returns the same search from its beginning, with what it has learned. `None` if it can be made from the settings.
+    /// Returns the same search from its beginning, with what it has learned. Returns `None` if it can be made from the
+    /// settings.
     ///
-    /// Called when the engine has learned something about the test, so that the executions before it do not count.
+    /// Called when the engine has learned something about the test that makes the earlier executions worthless.
     fn restart(&mut self) -> Option<Box<dyn Strategy>> {
         None
     }
@@ -85,7 +88,7 @@ pub trait Strategy: Send {
         None
     }
 
-    /// Returns the strategy as one that a checkpoint can keep; `None` if it cannot be saved.
+    /// Returns the strategy as one that a checkpoint can save; `None` if it cannot be saved.
     fn resumable(&mut self) -> Option<&mut dyn Resumable> {
         None
     }

@@ -1,8 +1,8 @@
-//! What a strategy needs of the engine.
+//! The requirements of a strategy on the engine.
 
 use crate::trace::Analysis;
 
-/// What a strategy needs of the engine.
+/// The requirements of a strategy on the engine.
 ///
 /// ```
 /// use intermezzo_engine::{strategy::Needs, trace::Analysis};
@@ -15,16 +15,17 @@ use crate::trace::Analysis;
 pub struct Needs {
     /// `true` if `choose` is called before every step, even with one alternative.
     pub every_step: bool,
-    /// How much of each execution is analysed for `next`.
+    /// The amount of analysis of each execution that `next` needs.
     pub analysis: Analysis,
-    /// `true` if no choice is offered where the test or the settings turn preemptions off. `false` for a search that leaves
-    /// executions out by the order of operations, and for a replay.
+    /// `true` if no choice is offered where the test or the settings turn preemptions off. `false` for a replay, and
+    /// for a search that omits executions according to the order of operations.
     pub scope: bool,
     /// `true` if executions come in order of their preemptions.
     pub in_order: bool,
-    /// `true` if the search cannot go on past an execution that departed from its schedule each time.
+    /// `true` if the search cannot continue past an execution that departed from its schedule each time.
     pub replays_exactly: bool,
-    /// `true` if its plan cannot be relied on any more: a reduction that leaves out less takes over, from the beginning.
+    /// `true` if its plan is no longer reliable. A weaker reduction, which leaves out less, then takes over from the
+    /// beginning.
     pub fallback: bool,
 }
 

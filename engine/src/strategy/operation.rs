@@ -1,4 +1,4 @@
-//! What a task is about to do, as searches see it.
+//! The next operation of a task, as searches see it.
 
 use intermezzo_sdk::{SyncVar, SyncVarOp, TaskId};
 use std::panic::Location;
@@ -8,10 +8,10 @@ use std::panic::Location;
 pub struct Operation {
     /// The task.
     pub task: TaskId,
-    /// What it is about to do.
+    /// The operation.
     pub op: SyncVarOp,
     /// The variable, numbered by first use in the execution, or `SyncVar::NONE`.
     pub var: SyncVar,
-    /// The place in the source.
+    /// Its place in the source.
     pub site: &'static Location<'static>,
 }

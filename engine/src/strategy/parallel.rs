@@ -3,10 +3,10 @@
 use super::{SearchPosition, Strategy};
 use crate::schedule::Choice;
 
-/// Whether there is work for a worker.
+/// The prospect of work for an idle worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
-    /// There is, and the next call of [`Strategy::next`] may get it.
+    /// There is work: the next call of [`Strategy::next`] may get it.
     Work,
     /// There is none at the moment: another worker may give some away.
     Nothing,
@@ -14,37 +14,37 @@ pub enum Idle {
     Over,
 }
 
-/// A search that several workers share. Together they run what one alone would run, each execution once.
+/// A search that several workers share. Together they run what one worker would run alone, each execution once.
 pub trait Parallel {
     /// Makes the strategy of another worker on the same search.
     fn split(&mut self) -> Box<dyn Strategy>;
 
-    /// Waits for work that another worker may give away, after `next` has returned `false`. Returns `true` if `next` is to be
-    /// called again, and `false` if the search is over for all workers.
+    /// Waits for work that another worker may give away, after `next` has returned `false`. Returns `true` if `next`
+    /// should be called again, and `false` if the search is over for all workers.
     fn wait(&mut self) -> bool;
 
-    /// Says whether there is work, without waiting, after `next` has returned `false`. While there is none, the worker counts
-    /// as waiting.
+    /// Returns without waiting whether there is work, after `next` has returned `false`. While there is none, the
+    /// worker counts as waiting.
     fn idle(&mut self) -> Idle {
         Idle::Over
     }
 
-    /// Drops this worker's remaining work, and the execution that was prepared if it has not run: all of it comes after a
-    /// finding in the order of the search, and so does the next round. The other workers decide for themselves.
+    /// Discards this worker's remaining work, including an execution that was prepared but not run: all of it comes
+    /// after a finding in search order, and so do later rounds. The other workers decide for themselves.
     ///
-    /// If an execution was prepared, the next trace that `next` gets is one that it has seen.
+    /// If an execution was prepared, the next call of `next` gets a trace that it has already seen.
     fn discard(&mut self);
 
-    /// Ends the search for all workers: no more work is handed out, and workers that wait return.
+    /// Stops handing out work to any worker, and wakes all waiting workers so that they finish.
     fn stop(&mut self);
 
-    /// Returns the position at which the work begins that `next` has taken up since the last call; `None` if it went on with
-    /// its own work. All executions of such a segment are consecutive in the order of the search.
+    /// Returns the position at which the work begins that `next` has acquired since the last call. Returns `None` if it
+    /// continued its own work. The executions of such a segment are consecutive in search order.
     fn segment(&mut self) -> Option<SearchPosition> {
         None
     }
 
-    /// Returns the position in the order of the search of the execution that begins with these choices.
+    /// Returns the position in search order of the execution that begins with these choices.
     fn position(&mut self, choices: &[Choice]) -> SearchPosition {
         SearchPosition::of_choices(0, choices)
     }

@@ -1,38 +1,39 @@
-//! What the next execution is to do first: the prescribed choices, and how many of them are as in the last one.
+//! The prescribed choices of the next execution, and how many of them it shares with the last one.
 
 use crate::schedule::Choice;
 
-/// The choices of the last execution, to be turned into those that the next one must make first.
+/// The choices of the last execution, to be changed into those that the next one must make first.
 ///
-/// It keeps count of how many stay as they were: what the engine knows of that part of the last execution holds
-/// for the next one too.
+/// It counts how many choices stay the same. The engine's knowledge of that part of the last execution holds for the
+/// next one too.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     choices: Vec<Choice>,
-    /// How many, from the first, are the last execution's.
+    /// The number of choices, from the first, that are the last execution's.
     kept: usize,
-    /// `true` if not even what comes before the first choice is known of the last execution.
+    /// `true` if nothing is known of the last execution, not even the part before its first choice.
     forgotten: bool,
 }
 
 impl Plan {
-    /// The choices, in order.
+    /// Returns the choices, in order.
     pub fn choices(&self) -> &[Choice] {
         &self.choices
     }
 
-    /// How many of the choices, from the first, are those of the last execution.
+    /// Returns the number of choices, from the first, that are those of the last execution.
     pub fn kept(&self) -> usize {
         self.kept
     }
 
-    /// Drops all choices, and with them all that is known of the last execution: it was another search's.
+    /// Drops all choices and everything known of the last execution, because it belonged to another search.
     pub fn forget(&mut self) {
         self.truncate(0);
         self.forgotten = true;
     }
 
-    /// Returns `true` if nothing is known of the last execution; asked once for each.
+    /// Returns `true` if nothing is known of the last execution, and resets the mark: it is asked once for each
+    /// execution.
     pub(crate) fn take_forgotten(&mut self) -> bool {
         std::mem::take(&mut self.forgotten)
     }
@@ -67,7 +68,7 @@ impl Plan {
         self.choices.extend_from_slice(choices);
     }
 
-    /// The execution begins or is over: its choices are all there is to keep.
+    /// Marks all choices as those of the last execution: an execution begins or has ended.
     pub fn settle(&mut self) {
         self.kept = self.choices.len();
     }

@@ -1,23 +1,22 @@
-//! Where an execution stands in the order of its search.
+//! The position of an execution in the order of its search.
 
 use crate::schedule::Choice;
 use serde::{Deserialize, Serialize};
 
-/// The place of an execution in the order in which a single worker comes to the executions of a search.
+/// The position of an execution in the order in which a single worker runs the executions of a search.
 ///
-/// Several workers run executions in another order; by their ranks, what they found is put into the order of the
-/// search again.
+/// Several workers run executions in another order. By their positions, the findings are put back into search order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SearchPosition {
     /// The round of an iterative search: its bound.
     round: u32,
-    /// The alternatives taken: an order in which what comes below a choice follows it.
+    /// The alternatives taken: executions below a choice follow it in this order.
     path: Vec<u32>,
 }
 
 impl SearchPosition {
-    /// A place by the alternatives that an execution takes, the first that differs decides; all of an earlier round
-    /// come first.
+    /// Returns a position by the alternatives that an execution takes. The first alternative that differs decides; all
+    /// of an earlier round come first.
     pub fn of_choices(round: u32, choices: &[Choice]) -> SearchPosition {
         SearchPosition {
             round,
@@ -25,7 +24,7 @@ impl SearchPosition {
         }
     }
 
-    /// A place by number.
+    /// Returns a position by number.
     pub fn of_number(number: u64) -> SearchPosition {
         SearchPosition {
             round: 0,
@@ -33,7 +32,7 @@ impl SearchPosition {
         }
     }
 
-    /// The round of an iterative search.
+    /// Returns the round of an iterative search.
     pub fn round(&self) -> u32 {
         self.round
     }

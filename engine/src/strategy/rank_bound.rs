@@ -1,4 +1,5 @@
-//! The bounds of a ranked search: preemptions, variables, and tasks; and how probable it is that one of their orders is missed.
+//! The bounds of a ranked search: preemptions, variables, and tasks; and the probability that one of the tasks' orders
+//! was missed.
 
 use crate::words::plural;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -13,14 +14,14 @@ pub struct RankBound {
     /// Executions whose preemptions count against at most this many variables; `None` for any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variables: Option<u32>,
-    /// What counts as one of these variables.
+    /// The unit in which these variables are counted.
     #[serde(default, skip_serializing_if = "Arrays::is_default")]
     pub arrays: Arrays,
-    /// Each so many tasks went in every order; `None` if any task went wherever another could not.
+    /// All groups of this many tasks went in every order; `None` if any task went wherever another could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
-    /// How probable it is at most that some order of so many tasks was missed; `None` if none was. In JSON the probability
-    /// that none was.
+    /// The greatest probability that some order of that many tasks was missed; `None` if none was. In JSON, the
+    /// probability that none was.
     #[serde(
         default,
         rename = "probability",
@@ -72,11 +73,11 @@ impl fmt::Display for RankBound {
     }
 }
 
-/// How a ranked search counts the elements of an array.
+/// The way in which a ranked search counts the elements of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrays {
-    /// Each is a variable of its own.
+    /// Each element is a variable of its own.
     #[default]
     Elements,
     /// All of one array are one variable: those of one kind that one place in the source goes through.
@@ -84,16 +85,16 @@ pub enum Arrays {
 }
 
 impl Arrays {
-    /// Every way, with its name in settings.
+    /// All values, with their names in settings.
     pub const ALL: [(&'static str, Arrays); 2] = [("elements", Arrays::Elements), ("whole", Arrays::Whole)];
 
-    /// Whether each element counts by itself.
+    /// Returns `true` if each element counts by itself.
     pub(crate) fn is_default(&self) -> bool {
         *self == Arrays::default()
     }
 }
 
-/// A probability between 0 and 1, to six digits: neither of the two.
+/// A probability strictly between 0 and 1, with six digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Epsilon {
     millionths: u32,
@@ -102,7 +103,7 @@ pub struct Epsilon {
 const MILLION: u32 = 1_000_000;
 
 impl Default for Epsilon {
-    /// One in a hundred.
+    /// Returns one in a hundred.
     fn default() -> Self {
         Epsilon {
             millionths: MILLION / 100,
@@ -111,7 +112,7 @@ impl Default for Epsilon {
 }
 
 impl Epsilon {
-    /// This probability, rounded to six digits; `None` if it is not between 0 and 1, then.
+    /// Returns this probability, rounded to six digits; `None` if the result is not between 0 and 1.
     pub fn new(probability: f64) -> Option<Epsilon> {
         let millionths = (probability * f64::from(MILLION)).round();
         let within = (1.0..f64::from(MILLION)).contains(&millionths);
@@ -120,17 +121,17 @@ impl Epsilon {
         })
     }
 
-    /// What is left of 1 beside it.
+    /// Returns the complement of a probability.
     pub fn of_complement(probability: f64) -> Option<Epsilon> {
         Epsilon::new(1.0 - probability)
     }
 
-    /// The probability.
+    /// Returns the probability.
     pub fn probability(self) -> f64 {
         f64::from(self.millionths) / f64::from(MILLION)
     }
 
-    /// What is left of 1: that it does not happen.
+    /// Returns the complement: the probability that it does not happen.
     pub fn complement(self) -> f64 {
         f64::from(MILLION - self.millionths) / f64::from(MILLION)
     }

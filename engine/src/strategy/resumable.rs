@@ -1,17 +1,17 @@
-//! A search that a checkpoint can keep.
+//! A search that a checkpoint can save.
 
 use super::Plan;
 
-/// The remaining work of a search, as text: another process continues it, with any number of workers.
+/// The remaining work of a search, as text. Another process continues it, with any number of workers.
 #[derive(Clone, Debug, Default)]
 pub struct SearchState {
-    /// What the workers share: see [`Resumable::save_shared`].
+    /// The state that the workers share: see [`Resumable::save_shared`].
     pub shared: String,
-    /// What each worker had left: see [`Resumable::save`].
+    /// The remaining work of each worker: see [`Resumable::save`].
     pub hands: Vec<String>,
 }
 
-/// A search that a checkpoint can keep.
+/// A search that a checkpoint can save.
 pub trait Resumable {
     /// Returns `true` if the next execution is to be prepared before `save`, because only then the search knows what the last
     /// one showed. If there is no next one, `next` is called again when the worker continues.
@@ -19,14 +19,15 @@ pub trait Resumable {
         false
     }
 
-    /// Returns this worker's remaining work, after an execution that made the choices in `plan`, as one line of text. `None`
-    /// if it has none of its own.
+    /// Returns this worker's remaining work as one line of text, after an execution that made the choices in `plan`.
+    /// Returns `None` if the worker has none of its own.
     fn save(&mut self, plan: &Plan) -> Option<String>;
 
-    /// Returns what [`save`](Resumable::save) does if the execution that was prepared with the choices in `plan` has not run.
+    /// Returns the result of [`save`](Resumable::save) for the case that the execution prepared with the choices in
+    /// `plan` has not run.
     fn save_prepared(&mut self, plan: &Plan) -> Option<String>;
 
-    /// Returns what the workers share, as one line of text. No worker runs meanwhile.
+    /// Returns the state that the workers share, as one line of text. No worker runs meanwhile.
     fn save_shared(&mut self) -> Option<String>;
 
     /// Continues a search of the same parameters. Called before the first `next`, and before [`Parallel::split`]

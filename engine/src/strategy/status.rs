@@ -1,4 +1,4 @@
-//! How far a search is, for reports.
+//! The progress of a search, for reports.
 
 use crate::schedule::Choice;
 
@@ -11,7 +11,7 @@ pub struct SoFar<'a> {
     pub choices: &'a [Choice],
 }
 
-/// The name of a strategy, and how far it is.
+/// The name of a strategy and its progress.
 ///
 /// ```
 /// use intermezzo_engine::strategy::Status;
@@ -27,24 +27,24 @@ pub struct Status {
     pub reduction: &'static str,
     /// The number of executions that showed nothing new.
     pub redundant: u64,
-    /// The number of executions that showed nothing because a loop waited for what could not come.
+    /// The number of executions that showed nothing because a loop waited for something that could not happen.
     pub blocked: u64,
-    /// The part of the search that is done, from 0 to 1; `None` if it cannot be estimated.
+    /// The completed fraction of the search, from 0 to 1; `None` if it cannot be estimated.
     pub progress: Option<f64>,
-    /// What else a reader of the report should know.
+    /// Other remarks for the reader of the report.
     pub notes: Vec<String>,
     /// In a search made up of several: the one that drew the last execution.
     pub drawn_by: Option<String>,
-    /// In a search made up of several: how many executions each drew.
+    /// In a search made up of several: the number of executions that each drew.
     pub draws: Vec<(String, u64)>,
-    /// The number of executions drawn beside an exhaustive search. A search that takes over begins after these.
+    /// The number of executions drawn in addition to an exhaustive search. A search that takes over begins after these.
     pub drawn: u64,
     /// The part of the search that the last execution belongs to, in words, for notes on its findings.
     pub part: Option<String>,
 }
 
 impl Status {
-    /// Makes the status of a search of which only the name is known.
+    /// Returns the status of a search of which only the name is known.
     pub fn named(name: impl Into<String>) -> Status {
         Status {
             name: name.into(),

@@ -1,32 +1,32 @@
-//! How an execution ended, and what those wanted who could not go on.
+//! The way an execution ended, and the operations of the tasks that could not continue.
 
 use super::{Class, Key, NONE, Touch, Trace, class_of};
 use crate::record::{Gates, Status, Task};
 
-/// How an execution ended.
+/// The way an execution ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
-    /// Every task came to its end.
+    /// Every task ended.
     #[default]
     Complete,
-    /// Nobody could go on.
+    /// No task could continue.
     Stuck,
-    /// It was given up although somebody could have gone on.
+    /// It was abandoned although a task could have continued.
     GivenUp,
 }
 
-/// A visible operation that never came to happen.
+/// A visible operation that never happened.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocked {
     /// The task.
     pub task: u32,
-    /// What its operation touches.
+    /// The footprint of its operation.
     pub touch: Touch,
     gates: Gates,
 }
 
 impl Trace {
-    /// The execution is over; these were its tasks.
+    /// Notes the end of the execution and the operations of the tasks that are blocked.
     pub fn end(&mut self, ending: Ending, tasks: &[Task]) {
         self.ending = ending;
         self.blocked.clear();
@@ -49,17 +49,17 @@ impl Trace {
         }
     }
 
-    /// How the last execution ended.
+    /// Returns the way the last execution ended.
     pub fn ending(&self) -> Ending {
         self.ending
     }
 
-    /// The operations that could never happen in it.
+    /// Returns the operations that never happened in it.
     pub fn blocked(&self) -> &[Blocked] {
         &self.blocked
     }
 
-    /// The steps that a blocked operation could have come before.
+    /// Returns the steps that a blocked operation could have preceded.
     pub fn races_of_blocked(&self, blocked: &Blocked) -> Vec<usize> {
         let head = self.head(blocked.task);
         let mut steps = Vec::new();
@@ -74,7 +74,7 @@ impl Trace {
         steps
     }
 
-    /// Whether the task of a blocked operation knew of a step, or it is its own.
+    /// Returns `true` if a step happened before a blocked operation, or belongs to the same task.
     pub fn precedes_blocked(&self, earlier: usize, blocked: &Blocked) -> bool {
         let step = &self.steps[earlier];
         let head = self.head(blocked.task);

@@ -1,72 +1,73 @@
-//! What an event touches, and which touches commute.
+//! The footprint of an event, and which footprints commute.
 
 use crate::record::VARS_MAX;
 pub use intermezzo_sdk::Class;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 use serde::{Deserialize, Serialize};
 
-/// What is touched: one aspect of a variable, or something that all tasks share.
+/// A unit of a footprint: one aspect of a variable, or something that all tasks share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key(u32);
 
 impl Key {
     /// Virtual time.
     pub const CLOCK: Key = Key(0);
-    /// What is left of the environment's time-outs, spurious wake-ups, weak failures and failures of `try_lock`.
+    /// The rest of the environment's time-outs, spurious wake-ups, weak failures and failures of `try_lock`.
     pub const TIMEOUTS: Key = Key(1);
-    /// What all spurious wake-ups touch.
+    /// The key that all spurious wake-ups touch.
     pub const SPURIOUS: Key = Key(2);
     pub(crate) const WEAK_FAILURES: Key = Key(3);
     pub(crate) const TRY_LOCK_FAILURES: Key = Key(4);
-    /// How many keys belong to no variable.
+    /// The number of keys that belong to no variable.
     const SHARED: u32 = 5;
-    /// Set in keys of which it is not known which one they are. Such a key has the lowest number that the variable may have,
-    /// and above that how many steps before another touched it.
+    /// The mark of keys that are not known exactly. Such a key has the lowest number that the variable may have, and
+    /// above it the number of steps since another step touched it.
     const UNKNOWN: u32 = 1 << 31;
     const FIRST: u32 = VARS_MAX as u32 - 1;
 
-    /// What an operation on a variable touches. The park token of a task is apart from its life: somebody who
-    /// leaves the token does not care whether the task has ended.
+    /// Returns the key that an operation on a variable touches. A task's park token has a key of its own: leaving the
+    /// token does not depend on whether the task has ended.
     #[inline(always)]
     pub fn of(op: SyncVarOp, var: u32) -> Key {
         let token = matches!(op, SyncVarOp::Park | SyncVarOp::Unpark);
         Key(Key::SHARED + 2 * var + u32::from(token))
     }
 
-    /// A key of some variable with this number or a higher one, for it came into use later than those before. It is the one
-    /// that the step `back` steps before touched, if that is said.
+    /// Returns the key of an unknown variable, whose number is `first` or higher because it was first used later. If
+    /// `back` is given, it is the variable that the step `back` steps before touched.
     pub fn unknown(first: u32, back: Option<usize>) -> Key {
         let back = back.filter(|&back| back < (Key::UNKNOWN / VARS_MAX as u32) as usize);
         let above = back.unwrap_or(0) as u32 * VARS_MAX as u32;
         Key(Key::UNKNOWN | first.min(Key::FIRST) | above)
     }
 
-    /// If it is not known which key it is: the lowest number that the variable may have.
+    /// Returns the lowest number that the variable may have, if the key is not known exactly.
     #[inline(always)]
     pub fn unknown_from(self) -> Option<u32> {
         (self.0 & Key::UNKNOWN != 0).then_some(self.0 & Key::FIRST)
     }
 
-    /// If it is not known which key it is: how many steps before another touched it, if that is known.
+    /// Returns the number of steps since another step touched the variable, if the key is not known exactly and that
+    /// was given.
     pub fn back(self) -> Option<usize> {
         let back = (self.0 & !Key::UNKNOWN) / VARS_MAX as u32;
         (self.0 & Key::UNKNOWN != 0 && back > 0).then_some(back as usize)
     }
 
-    /// The place of the key in a table.
+    /// Returns the index of the key in a table.
     #[inline(always)]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The variable, if the key is of one.
+    /// Returns the variable, if the key is of one.
     #[inline(always)]
     pub fn var(self) -> Option<u32> {
         self.0.checked_sub(Key::SHARED).map(|aspect| aspect / 2)
     }
 }
 
-/// How an operation touches its variable; `None` if it has none, or leaves no trace of itself.
+/// Returns the class of an operation on its variable; `None` if it has no variable, or leaves no trace.
 #[inline(always)]
 pub fn class_of(op: SyncVarOp, var: u32, environment_wake: bool) -> Option<Class> {
     if var == SyncVar::NONE.0 {
@@ -75,24 +76,24 @@ pub fn class_of(op: SyncVarOp, var: u32, environment_wake: bool) -> Option<Class
     Class::of(op, environment_wake)
 }
 
-/// One touch of a step.
+/// One access in the footprint of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// What is touched.
+    /// The key that is touched.
     pub key: Key,
-    /// How it is touched.
+    /// The class of the access.
     pub class: Class,
 }
 
 impl Touch {
-    /// Whether the order of the two makes a difference.
+    /// Returns `true` if the two are dependent: their order makes a difference.
     #[inline(always)]
     pub fn conflicts(self, other: Touch) -> bool {
         self.key == other.key && !self.class.commutes(other.class)
     }
 }
 
-/// Whether the order of two steps makes a difference, by what they touch.
+/// Returns `true` if two steps with these footprints are dependent.
 #[inline(always)]
 pub fn conflict(a: &[Touch], b: &[Touch]) -> bool {
     a.iter().any(|x| b.iter().any(|y| x.conflicts(*y)))

@@ -1,11 +1,11 @@
-//! Rounds of loops that count as not having happened, though their steps were added to the trace before that was known.
+//! Elided rounds of loops: they count as not having happened, though their steps were added to the trace before that
+//! was known. The papers call such a round a pure iteration.
 //!
-//! When a round proves to have been in vain, its steps, and all after its first one, are taken back and added again
-//! without the round's events; a step of which nothing is left stays as an empty one. When the search goes back to
-//! before the round's end, the round has not failed yet: its events are put back in the same way. For that a record
-//! of each step is kept.
+//! When a round fails, all steps from its first one on are undone and added again without the round's events. A step of
+//! which nothing is left stays as an empty one. If the search backtracks to before the round's end, the round has not
+//! failed yet, and its events are put back in the same way. For that a record of each step is kept.
 //!
-//! What raced with a void operation still does: had that come earlier, it might have shown something else.
+//! The races of an elided operation remain: had it come earlier, it might have shown something else.
 
 use super::{Class, Key, Race, Touch, Trace, class_of};
 use crate::record::{Event, Gates, Task, Vars};
@@ -13,7 +13,7 @@ use crate::trace::{Aside, StepEnd};
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 use smallvec::SmallVec;
 
-/// A step as it was added, to be added again.
+/// A step as it was added, so that it can be added again.
 struct Record {
     task: u32,
     events: SmallVec<[Event; 2]>,
@@ -23,11 +23,11 @@ struct Record {
     waited: Option<(u32, Gates)>,
     forced_by_idle: bool,
     counts: bool,
-    /// How many variables there were at its end.
+    /// The number of variables at the end of the step.
     var_count: u32,
-    /// The gates, at its end, of the variables that it touched.
+    /// The gates of the variables in its footprint, at the end of the step.
     gates: SmallVec<[(u32, Gates); 2]>,
-    /// Its races, if it is part of a void round.
+    /// Its races, if it is part of an elided round.
     races: Vec<Race>,
 }
 
@@ -36,12 +36,12 @@ struct Record {
 pub struct ElidedRound {
     task: u32,
     first_event: usize,
-    /// Its first step, and the one at whose end it had failed.
+    /// Its first step, and the step at whose end it had failed.
     pub from: usize,
     pub at: usize,
 }
 
-/// What is kept to take rounds out and to put them back.
+/// The data needed to elide rounds and to put them back.
 #[derive(Default)]
 pub(super) struct Elided {
     records: Vec<Record>,
@@ -49,7 +49,7 @@ pub(super) struct Elided {
 }
 
 impl Elided {
-    /// The last step is taken back.
+    /// Undoes the last step.
     pub(super) fn undo(&mut self) {
         self.records.pop();
     }
@@ -77,8 +77,8 @@ impl Trace {
         self.elided.get_or_insert_default().records.push(record);
     }
 
-    /// A round of the task, from this event on up to the end of the last step, counts as not having happened.
-    pub fn elided(&mut self, task: u32, first_event: usize, vars: &Vars, tasks: &[Task]) {
+    /// Elides a round of the task: it begins with this event and ends with the last step.
+    pub fn elide(&mut self, task: u32, first_event: usize, vars: &Vars, tasks: &[Task]) {
         let from = self.steps.partition_point(|step| step.events_end <= first_event);
         let round = ElidedRound {
             task,
@@ -93,7 +93,7 @@ impl Trace {
         self.add_again(from, vars, tasks);
     }
 
-    /// Puts back the rounds that had not failed yet at the end of what is left of the trace.
+    /// Puts back the rounds that had not failed yet at the end of the remaining trace.
     pub(super) fn put_back_rounds(&mut self, vars: &Vars, tasks: &[Task]) {
         let mut from = self.steps.len();
         while let Some(elided) = &mut self.elided
@@ -105,7 +105,7 @@ impl Trace {
         self.add_again(from, vars, tasks);
     }
 
-    /// Marks the events of a round as void, or not.
+    /// Marks the events of a round as elided, or as not elided.
     fn mark(&mut self, round: ElidedRound, is_elided: bool) {
         let Some(elided) = &mut self.elided else {
             return;
@@ -128,7 +128,7 @@ impl Trace {
         }
     }
 
-    /// Takes back the steps from this one on, and adds them again as they are marked now.
+    /// Undoes the steps from this one on, and adds them again with their current marks.
     fn add_again(&mut self, from: usize, vars: &Vars, tasks: &[Task]) {
         let Some(elided) = &mut self.elided else {
             return;
@@ -167,43 +167,44 @@ impl Trace {
         }
     }
 
-    /// Whether rounds can come to count as not having happened at all.
+    /// Returns `true` if rounds can be elided at all.
     #[inline(always)]
     pub fn has_voids(&self) -> bool {
         self.elided.is_some()
     }
 
-    /// The rounds that count as not having happened, in the order in which they failed.
+    /// Returns the rounds that count as not having happened, in the order in which they failed.
     pub fn elided_rounds(&self) -> &[ElidedRound] {
         self.elided.as_ref().map_or(&[], |elided| &elided.rounds)
     }
 
-    /// The operations of a step.
+    /// Returns the operations of a step.
     fn events(&self, step: usize) -> impl Iterator<Item = &Event> {
         let record = self.elided.as_ref().and_then(|elided| elided.records.get(step));
         let events = record.map_or(&[][..], |record| &record.events);
         events.iter().filter(|event| event.var != SyncVar::NONE.0)
     }
 
-    /// Its void operations.
+    /// Returns the elided operations of a step.
     fn void_events(&self, step: usize) -> impl Iterator<Item = &Event> {
         self.events(step).filter(|event| event.elided)
     }
 
-    /// What a step's task read in it, and which values: void or not, if steps can be made void at all.
+    /// Returns the variables that a step's task read in it, with the values. Elided reads are included if rounds can be
+    /// elided.
     pub fn reads(&self, step: usize) -> impl Iterator<Item = (u32, u64)> {
         let task = self.steps[step].task;
         let own = self.events(step).filter(move |event| event.task == task);
         own.map(|event| (event.var, event.read))
     }
 
-    /// Whether a step is part of a void round.
+    /// Returns `true` if a step is part of an elided round.
     #[inline(always)]
     pub fn is_void(&self, step: usize) -> bool {
         self.has_voids() && self.void_events(step).next().is_some()
     }
 
-    /// What the void operations of a step touched; and would have, had they not failed, if `might`.
+    /// Returns the footprint of the elided operations of a step; with `might`, as if those that failed had succeeded.
     pub(super) fn void_touches(&self, step: usize, might: bool) -> impl Iterator<Item = Touch> {
         self.void_events(step).filter_map(move |event| {
             let class = match event.op {

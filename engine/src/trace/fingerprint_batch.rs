@@ -1,22 +1,22 @@
-//! Traces that there were, until they are counted.
+//! Traces that wait to be counted.
 
 use super::fingerprints::{Fingerprints, SHARDS, shard_of};
 
-/// What a worker has run and not counted yet: fingerprints, those of each part of the table apart.
+/// A worker's fingerprints that are not counted yet, separate for each part of the table.
 ///
-/// A table of many is not in the processor's caches, and each fingerprint has a place of its own: put in one by one, each
-/// would wait for memory. So many are put in together, when the processor can ask for all their places at once. And each
-/// worker has its own that wait, or workers would take the parts from each other with every execution.
+/// A large table is not in the processor's caches, and fingerprints are scattered over it. Inserted one by one, each
+/// would wait for memory. So many are inserted together, and the processor can request all their places at once. Each
+/// worker has its own batch, because otherwise the workers would contend for the parts with every execution.
 #[derive(Default)]
 pub struct FingerprintBatch {
     waiting: [Vec<u128>; SHARDS],
 }
 
-/// How many wait for one part of the table.
+/// The number of fingerprints that may wait for one part of the table.
 const WAITING: usize = 32;
 
 impl FingerprintBatch {
-    /// There was an execution of this trace, which is to be in the table.
+    /// Adds the trace of an execution, which will be counted later.
     #[inline]
     pub fn add(&mut self, fingerprint: u128, traces: &Fingerprints<()>) {
         let shard = shard_of(fingerprint);
@@ -27,14 +27,14 @@ impl FingerprintBatch {
         }
     }
 
-    /// Puts all that wait into the table.
+    /// Inserts all waiting fingerprints into the table.
     pub fn count(&mut self, traces: &Fingerprints<()>) {
         for (shard, waiting) in self.waiting.iter_mut().enumerate() {
             traces.add_all(shard, waiting);
         }
     }
 
-    /// Forgets them.
+    /// Drops the waiting fingerprints.
     pub fn clear(&mut self) {
         self.waiting.iter_mut().for_each(Vec::clear);
     }
@@ -44,7 +44,7 @@ impl FingerprintBatch {
 mod tests {
     use super::*;
 
-    /// Fingerprints of all parts of the table.
+    /// Returns fingerprints of all parts of the table.
     fn fingerprints(count: u128) -> impl Iterator<Item = u128> {
         (1..=count).map(|number| number.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835))
     }

@@ -1,4 +1,4 @@
-//! Which traces there have been: a set of fingerprints that all workers of an exploration share.
+//! The set of traces seen so far: fingerprints that all workers of an exploration share.
 
 mod saved;
 
@@ -10,7 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Takes a fingerprint for its own hash: it is one.
+/// A hasher that takes a fingerprint as its own hash.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Itself(u64);
 
@@ -34,10 +34,10 @@ impl Hasher for Itself {
 /// A part of the table.
 type Shard<V> = HashMap<u128, V, BuildHasherDefault<Itself>>;
 
-/// Something for each fingerprint, up to a number of them.
+/// A map from fingerprints to values, up to a number of them.
 ///
-/// Locks around std's tables, and no concurrent map of somebody else's: those stand on crates that are tested with this one,
-/// which could then not be patched to use it.
+/// It has locks around std's tables, and uses no concurrent map from another crate. Such maps depend on crates that are
+/// tested with this one, and those could then not be patched to use it.
 pub struct Fingerprints<V> {
     shards: [Mutex<Shard<V>>; SHARDS],
     count: AtomicUsize,
@@ -45,13 +45,13 @@ pub struct Fingerprints<V> {
     full: AtomicBool,
 }
 
-/// Memory that an entry takes, with what a table leaves empty: a table doubles when it is seven eighths full.
+/// The memory that an entry takes, including the table's empty part: a table doubles when it is seven eighths full.
 const fn entry_bytes<V>() -> usize {
     2 * (size_of::<(u128, V)>() + 1)
 }
 
 impl<V> Fingerprints<V> {
-    /// A table that may take about so many bytes.
+    /// Returns a table that may take about this many bytes.
     pub fn new(bytes: usize) -> Fingerprints<V> {
         Fingerprints {
             shards: Default::default(),
@@ -61,12 +61,12 @@ impl<V> Fingerprints<V> {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of fingerprints.
     pub fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Forgets all; nobody else must be at it.
+    /// Forgets all fingerprints. No other worker may use the table meanwhile.
     pub fn clear(&self) {
         for shard in &self.shards {
             locked(shard).clear();
@@ -75,18 +75,18 @@ impl<V> Fingerprints<V> {
         self.full.store(false, Ordering::Relaxed);
     }
 
-    /// Whether some had no room.
+    /// Returns `true` if some fingerprints had no room.
     pub fn overflowed(&self) -> bool {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// Whether something is kept for a fingerprint.
+    /// Returns `true` if the table has a value for a fingerprint.
     pub fn contains(&self, fingerprint: u128) -> bool {
         locked(&self.shards[shard_of(fingerprint)]).contains_key(&fingerprint)
     }
 
-    /// Looks at what is kept for a fingerprint, and may change it; for a new one what `first` gives is kept, if there is
-    /// room. What `change` says, or `None` for a new one.
+    /// Passes the value of a fingerprint to `change`, which may change it, and returns the result of `change`. For a
+    /// new fingerprint, inserts the value of `first` if there is room, and returns `None`.
     pub fn visit<R>(
         &self,
         fingerprint: u128,
@@ -113,14 +113,14 @@ impl<V> Fingerprints<V> {
 }
 
 impl Fingerprints<()> {
-    /// Takes in fingerprints that all belong to one part of the table.
+    /// Adds fingerprints that all belong to one part of the table.
     pub(super) fn add_all(&self, shard: usize, fingerprints: &mut Vec<u128>) {
         let mut known = locked(&self.shards[shard]);
         let before = known.len();
         let room = self.most.saturating_sub(self.count());
         for fingerprint in fingerprints.drain(..) {
             if known.len() - before < room {
-                // Nothing between two of them that would have the processor wait for the first.
+                // Nothing may come between two of them that makes the processor wait for the first.
                 known.insert(fingerprint, ());
             } else if !known.contains_key(&fingerprint) {
                 self.full.store(true, Ordering::Relaxed);
@@ -130,16 +130,16 @@ impl Fingerprints<()> {
     }
 }
 
-/// Parts of the table that are locked apart; a power of two.
+/// The number of parts of the table with locks of their own; a power of two.
 pub(super) const SHARDS: usize = 16;
 
-/// The part that a fingerprint belongs to: by bits of it that the part's own table uses last.
+/// Returns the part that a fingerprint belongs to. It is chosen by bits that the part's own table uses last.
 #[inline(always)]
 pub(super) fn shard_of(fingerprint: u128) -> usize {
     (fingerprint >> 40) as usize % SHARDS
 }
 
-/// What a mutex holds, whoever panicked.
+/// Locks a mutex, even if it is poisoned.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What a step touched, and what it may touch at another time.
+//! The footprint of a step: the keys that it touched, and those that it may touch at another time.
 
 use super::{Class, Key, NONE, NOTHING, SoundReduction, Step, Touch, Trace};
 use intermezzo_sdk::SyncVarOp;
@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 
 impl Trace {
-    /// What a step touched, without what merely follows from another step and needs no order of its own.
+    /// Returns the footprint of a step, without accesses that merely follow from another step and need no order of
+    /// their own.
     #[inline(always)]
     pub fn touches(&self, step: usize) -> &[Touch] {
         let end = self
@@ -16,7 +17,7 @@ impl Trace {
         &self.touches[self.steps[step].touches as usize..end]
     }
 
-    /// What a step touched, also where that counts as not having happened.
+    /// Returns the footprint of a step, including its elided operations.
     #[inline(always)]
     pub fn could_touch(&self, step: usize) -> Cow<'_, [Touch]> {
         let touches = Cow::Borrowed(self.touches(step));
@@ -35,7 +36,8 @@ impl Trace {
         touches
     }
 
-    /// Adds the ends of tasks that wait for the step's own: they come with whichever step is the last.
+    /// Adds the ends of tasks that wait for the end of the step's task: they belong to whichever of these steps is the
+    /// last.
     #[cold]
     fn add_ends(&self, step: usize, touches: &mut SmallVec<[Touch; 2]>) {
         let Step { task, stands, .. } = self.steps[step];
@@ -56,7 +58,7 @@ impl Trace {
         }
     }
 
-    /// Tells what a step touched, or would have had it not failed: at another time it may not.
+    /// Passes `tell` the footprint of a step as if failed operations had succeeded: at another time they may succeed.
     #[inline(always)]
     pub fn with_possible_footprint<R>(&self, step: usize, tell: impl FnOnce(&[Touch]) -> R) -> R {
         if self.sound < SoundReduction::Caching && self.elided.is_none() && !self.fails(step) {
@@ -65,7 +67,7 @@ impl Trace {
         tell(&self.possible_footprint(step))
     }
 
-    /// Whether the step began with an operation that failed.
+    /// Returns `true` if the step began with an operation that failed.
     #[inline(always)]
     fn fails(&self, step: usize) -> bool {
         let Step { stands, index, .. } = self.steps[step];
@@ -76,15 +78,15 @@ impl Trace {
             )
     }
 
-    /// The step under way leaves one share of the value with these counts. Two that give shares up commute, but for the
-    /// last: so it is another step after this than before it.
+    /// Notes that the current step leaves one share of the value with these counts. Two operations that give up shares
+    /// commute, unless one of them gives up the last: so the operation is another one after this step than before it.
     pub fn leaves_last_share(&mut self, var: u32) {
         let key = Key::of(SyncVarOp::CountDown, var);
         self.last_shares.push((self.steps.len() as u32, key));
     }
 
-    /// Whether a step left one share of a value, and an operation that touches this gives such a share up: it runs the
-    /// value's end then, which it did not before.
+    /// Returns `true` if a step left one share of a value, and an operation with this footprint gives such a share up.
+    /// It then runs the value's destructor, which it would not have run before the step.
     #[inline(always)]
     pub fn makes_last(&self, step: usize, touches: &[Touch]) -> bool {
         let gives_up = |key| {
@@ -97,7 +99,7 @@ impl Trace {
         left.any(|&(at, key)| at as usize == step && gives_up(key))
     }
 
-    /// What [`with_possible_footprint`](Self::with_might_touch) tells.
+    /// Returns the footprint that [`with_possible_footprint`](Self::with_possible_footprint) passes on.
     #[inline(never)]
     pub fn possible_footprint(&self, step: usize) -> SmallVec<[Touch; 2]> {
         let mut touches = SmallVec::from_slice(self.touches(step));

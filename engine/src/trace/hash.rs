@@ -1,4 +1,4 @@
-//! Mixing numbers into fingerprints: multiplication folded onto itself, with constants that have no pattern.
+//! Mixing of numbers into fingerprints: multiplication folded onto itself, with constants that have no pattern.
 
 /// Digits of the golden ratio, of e and of pi.
 const SALTS: [u64; 4] = [
@@ -14,13 +14,13 @@ fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Two numbers as one.
+/// Mixes two numbers into one.
 #[inline(always)]
 pub fn hash64(a: u64, b: u64) -> u64 {
     fold(fold(a ^ SALTS[0], b ^ SALTS[1]) ^ SALTS[2], a ^ SALTS[3])
 }
 
-/// Three numbers as a wide one.
+/// Mixes three numbers into a wide one.
 #[inline(always)]
 pub(crate) fn hash128(a: u64, b: u64, c: u64) -> u128 {
     let low = fold(fold(a ^ SALTS[0], b ^ SALTS[1]) ^ c, a ^ SALTS[2]);

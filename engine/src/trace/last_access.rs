@@ -1,15 +1,15 @@
-//! What searches that go by variables ask of a trace: which variable a task accessed last, who shares one, and what tells
-//! it from others in every execution of the trace.
+//! Queries about variables, for searches that count preemptions by variable: the variable that a task accessed last,
+//! whether several tasks share one, and its identity in every execution of the trace.
 
 use super::hash::{hash64, hash128};
 use super::{Class, Key, NONE, Trace};
 use intermezzo_sdk::SyncVarOp;
 
 impl Trace {
-    /// The variable that a task accessed last; `None` before its first access.
+    /// Returns the variable that a task accessed last; `None` before its first access.
     ///
     /// Creating, beginning, ending and joining tasks are no accesses, nor are choices and the calls and returns of
-    /// operations: there is no schedule point at them.
+    /// operations, because they have no schedule point.
     pub fn last_accessed(&self, task: u32) -> Option<u32> {
         let mut at = self.head(task);
         while at != NONE {
@@ -22,7 +22,7 @@ impl Trace {
         None
     }
 
-    /// Whether two tasks accessed the variable, one of them not just reading.
+    /// Returns `true` if two tasks accessed the variable, and one of them did not merely read it.
     pub fn is_shared(&self, var: u32) -> bool {
         let mut tasks = self.touched(var).map(|(task, _)| task);
         let first = tasks.next();
@@ -30,8 +30,8 @@ impl Trace {
         by_others && self.touched(var).any(|(_, class)| class != Class::Read)
     }
 
-    /// A number for where the execution stands, if it was preempted after accesses to these variables and this task could
-    /// go on: the same in each execution of the trace of which that is so.
+    /// Returns a number for the position of the execution when it was preempted after accesses to these variables while
+    /// this task could continue. All executions of the trace in which that is so have the same number.
     pub fn state_fingerprint(&self, vars: &[u32], going_on: Option<u32>) -> u128 {
         let sum = |sum: u64, &var: &u32| sum.wrapping_add(self.signature(var));
         let going_on = going_on.map_or(u64::MAX, |task| {
@@ -41,8 +41,9 @@ impl Trace {
         self.fingerprint().wrapping_add(beside)
     }
 
-    /// A number for a variable that was accessed: the same in each execution of the trace, whatever the variable's own
-    /// number is there. It goes by the accesses up to the first that does not commute with those before it.
+    /// Returns a number for a variable that was accessed, the same in each execution of the trace, where the variable
+    /// may have another number of its own. It depends on the accesses up to the first that does not commute with those
+    /// before it.
     fn signature(&self, var: u32) -> u64 {
         let first_group = |key: Key| {
             let list = self.keys.get(key.index()).map_or(&[][..], Vec::as_slice);
@@ -53,7 +54,7 @@ impl Trace {
         hash64(life, token)
     }
 
-    /// Who touched a variable, and how.
+    /// Returns the tasks that touched a variable, with the class of each access.
     fn touched(&self, var: u32) -> impl Iterator<Item = (u32, Class)> {
         let lists = aspects(var)
             .into_iter()
@@ -64,12 +65,12 @@ impl Trace {
     }
 }
 
-/// The keys of a variable: its life, and its park token.
+/// Returns the keys of a variable: its life and its park token.
 fn aspects(var: u32) -> [Key; 2] {
     [SyncVarOp::AtomicLoad, SyncVarOp::Unpark].map(|op| Key::of(op, var))
 }
 
-/// Whether a preemption after this operation counts against its variable.
+/// Returns `true` if a preemption after this operation counts against its variable.
 pub fn is_access(op: SyncVarOp) -> bool {
     use SyncVarOp::*;
     !matches!(

@@ -1,19 +1,19 @@
-//! Which operations take a lock, and which release one.
+//! The operations that take a lock, and those that release one.
 
 use intermezzo_sdk::SyncVarOp;
 
-/// What an access does to a lock.
+/// The effect of an access on a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Lock {
-    /// It is no lock, or is only looked at.
+    /// It is no lock, or is only inspected.
     No,
-    /// Takes it, or a share of it.
+    /// The access takes the lock, or a share of it.
     Takes,
-    /// Gives that back.
+    /// The access releases the lock, or a share of it.
     Releases,
 }
 
-/// What an operation does to a lock.
+/// Returns the effect of an operation on a lock.
 pub fn lock(op: SyncVarOp) -> Lock {
     use SyncVarOp::*;
     match op {

@@ -1,18 +1,18 @@
-//! Who happened before whom: the trace of the execution that runs.
+//! The happens-before order of the current execution: its trace.
 //!
-//! An execution is a sequence of *steps*; each is what happens from one decision about tasks to the next: an operation
-//! of the task chosen, and whatever needs no decision after it. A step has *entries*, one for each event that
-//! others may notice. An entry touches *keys* (variables, mostly); two touches of a key are ordered unless they
-//! commute. With the order within each task that gives the happens-before relation of the execution, and two
+//! An execution is a sequence of *steps*. A step is what happens from one decision about tasks to the next: an
+//! operation of the task chosen, and whatever follows it without a decision. A step has *entries*, one for each event
+//! that other tasks may notice. An entry touches *keys* (variables, mostly). Two accesses to a key are ordered unless
+//! they commute. Together with the order within each task that gives the happens-before relation of the execution. Two
 //! executions with the same relation are one *trace* (Mazurkiewicz).
 //!
-//! The relation is kept as vector clocks, one row per entry. What does not change from one execution to the next,
-//! because the search prescribes the same choices, is not worked out again: steps are taken back from the end, each
-//! exactly undone.
+//! The relation is kept as vector clocks, one row per entry. The part that stays the same in the next execution,
+//! because the search prescribes the same choices, is not computed again. Instead steps are undone from the end, each
+//! exactly.
 //!
-//! **Fingerprint.** Each entry adds a number that depends on its task, its place in the task, and the entries that
-//! the touched key held before. The sum does not depend on the order of steps that commute, so equal traces have equal
-//! fingerprints; 128 bits keep different ones apart. No name and no address enters it.
+//! **Fingerprint.** Each entry adds a number that depends on its task, its index in the task, and the entries that the
+//! key held before. The sum does not depend on the order of steps that commute, so equal traces have equal
+//! fingerprints; 128 bits keep different ones apart. It depends on no name and no address.
 
 mod blocked;
 mod dependence;
@@ -55,7 +55,7 @@ use smallvec::SmallVec;
 /// No entry.
 pub const NONE: u32 = u32::MAX;
 
-/// How much of an execution is worked out.
+/// The amount of analysis of an execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Analysis {
     /// Nothing.
@@ -65,18 +65,18 @@ pub enum Analysis {
     Fingerprints,
     /// Fingerprints, clocks, and the pairs of steps that may be reversed.
     Races,
-    /// The same, and whose end was waited for by whom. Else an end is no entry, since it tells nothing new: a join comes
-    /// after what its task did last, and the joins that nothing comes after are left out.
+    /// The same, and which end of a task each waiting step waited for. Otherwise an end is no entry, because it shows
+    /// nothing new: a join comes after its task's last operation, and joins that nothing follows are left out.
     Waits,
 }
 
-/// An event that others may notice.
+/// An event that other tasks may notice.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     task: u32,
-    /// The how-manieth of its task, from 1.
+    /// Its index among the entries of its task, from 1.
     index: u32,
-    /// The step it belongs to.
+    /// The step that it belongs to.
     step: u32,
     /// The entry of the same task before it.
     before: u32,
@@ -85,40 +85,40 @@ struct Entry {
     key: Key,
 }
 
-/// The entry that is being added, as what it touches has to know it.
+/// The entry that is being added, as far as its keys need it.
 struct Toucher {
     entry: u32,
     task: u32,
     index: u32,
     op: SyncVarOp,
     facts: OpInfo,
-    /// What tells the entry from all others of the execution.
+    /// A number that identifies the entry in the execution.
     identity: u64,
 }
 
-/// A task, as far as it got.
+/// A task, as far as it has run.
 #[derive(Clone, Copy, Debug)]
 struct Tracked {
-    /// Its last entry, and how many it has.
+    /// Its last entry, and the number of its entries.
     head: u32,
     entries: u32,
-    /// What tells it from all others: who created it, as the how-manieth.
+    /// A number that identifies the task: its creator, and its index among the creator's tasks.
     lineage: u64,
 }
 
-/// A touch of a key, in the key's own list.
+/// An access to a key, in the key's own list.
 #[derive(Clone, Copy, Debug)]
 struct Touched {
     entry: u32,
-    /// The entry's task, and the how-manieth of that it is.
+    /// The entry's task, and the entry's index in it.
     task: u32,
     index: u32,
     class: Class,
-    /// Which gates of the variable were open before; what a waiting operation needs to have been possible then.
+    /// The gates of the variable that were open before, as a waiting operation needs them to have been possible then.
     open: Gates,
-    /// Those that were really open, to be put back.
+    /// The gates that were really open, to be restored.
     gates: Gates,
-    /// Where the touches that commute with this one begin.
+    /// The index in the list at which the accesses that commute with this one begin.
     group: u32,
     /// The sum of their identities up to here.
     sum: u64,
@@ -131,34 +131,34 @@ pub struct Trace {
     steps: Vec<Step>,
     entries: Vec<Entry>,
     touches: Vec<Touch>,
-    /// What was touched by what merely follows from another step.
+    /// The accesses of operations that merely follow from another step.
     followed: Vec<Touch>,
     races: Vec<Race>,
-    /// What was done to each key, in order.
+    /// The accesses to each key, in order.
     keys: Vec<Vec<Touched>>,
-    /// Which gates of each variable are open.
+    /// The open gates of each variable.
     gates: Vec<Gates>,
     tasks: Vec<Tracked>,
-    /// The last step in which a task did its first; it may have been taken back.
+    /// The last step in which a task performed its first operation; it may have been undone.
     newest: u32,
     clocks: order::Clocks,
-    /// Room for the steps that an operation races with.
+    /// A buffer for the steps that an operation races with.
     found: Vec<usize>,
-    /// Whether the step that is being added came after more than its first entry did.
+    /// `true` if another entry than the first of the current step brought in further predecessors.
     joined_late: bool,
-    /// The strongest reduction that suits what was seen in any execution so far.
+    /// The strongest reduction that is sound for all executions so far.
     sound: SoundReduction,
-    /// How the last execution ended, and who could not go on then.
+    /// The way the last execution ended, and the operations that were blocked then.
     ending: Ending,
     blocked: Vec<Blocked>,
-    /// What is needed to take out rounds that count as not having happened, if any may.
+    /// The data needed to elide rounds, if any may be elided.
     elided: Option<Box<Elided>>,
-    /// Steps that left one share of a value whose end runs code, and the key of its counts.
+    /// The steps that left one share of a value whose destructor runs code, each with the key of its counts.
     last_shares: Vec<(u32, Key)>,
 }
 
 impl Trace {
-    /// A trace that works out so much.
+    /// Returns an empty trace with this amount of analysis.
     pub fn new(detail: Analysis) -> Trace {
         Trace {
             detail,
@@ -166,7 +166,7 @@ impl Trace {
         }
     }
 
-    /// As `new`, and steps can be made void.
+    /// Like `new`, but rounds can be elided.
     pub(crate) fn with_elided(detail: Analysis) -> Trace {
         Trace {
             elided: Some(Box::default()),
@@ -174,7 +174,7 @@ impl Trace {
         }
     }
 
-    /// A trace that holds nothing and works out so much; steps can be made void if they can here.
+    /// Returns an empty trace with this amount of analysis, in which rounds can be elided if they can here.
     pub fn anew(&self, detail: Analysis) -> Trace {
         Trace {
             elided: self.elided.is_some().then(Box::default),
@@ -182,41 +182,40 @@ impl Trace {
         }
     }
 
-    /// How much is worked out.
+    /// Returns the amount of analysis.
     pub fn detail(&self) -> Analysis {
         self.detail
     }
 
-    /// The steps so far. The first is what the test's body does before its first visible operation.
+    /// Returns the steps so far. The first is the part of the test's body before its first visible operation.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// How many variables tasks had come to before a step. In another execution with the same beginning they are the same,
-    /// and those that come later may have other numbers.
+    /// Returns the number of variables that tasks had used before a step. In another execution with the same beginning
+    /// these variables are the same, and later ones may have other numbers.
     pub fn vars_before(&self, step: usize) -> u32 {
         self.steps[step - 1].vars
     }
 
-    /// The strongest reduction that suits what was seen in any execution so far.
+    /// Returns the strongest reduction that is sound for all executions so far.
     pub fn sound(&self) -> SoundReduction {
         self.sound
     }
 
-    /// Something was seen that only this reduction, and weaker ones, suit.
+    /// Notes that only this reduction and weaker ones are sound.
     pub fn only(&mut self, sound: SoundReduction) {
         self.sound = self.sound.max(sound);
     }
 
-    /// The fingerprint of what the execution was up to the last decision about tasks. Executions of one trace have
-    /// the same; 0 if it is not worked out.
+    /// Returns the fingerprint of the execution up to the last decision about tasks; 0 if fingerprints are not
+    /// computed. All executions of one trace have the same fingerprint.
     pub fn fingerprint(&self) -> u128 {
         self.steps.last().map_or(0, |step| step.fingerprint)
     }
 
-    /// Takes back all steps in which, or after which, anything but the first `choices` choices was decided.
-    /// Rounds of loops that had not failed by then are put back; for that there are the last execution's variables and
-    /// tasks.
+    /// Undoes all steps that contain, or come after, a decision beyond the first `choices` choices. Rounds of loops
+    /// that had not failed by then are put back, for which the variables and tasks of the last execution are needed.
     pub(crate) fn rewind(&mut self, choices: usize, vars: &Vars, tasks: &[Task]) {
         let beyond = self
             .steps
@@ -229,7 +228,7 @@ impl Trace {
         }
     }
 
-    /// Takes back all steps.
+    /// Undoes all steps.
     pub fn clear(&mut self) {
         self.take_back_to(0);
         if let Some(elided) = &mut self.elided {
@@ -237,7 +236,7 @@ impl Trace {
         }
     }
 
-    /// Takes back all steps but so many, for good.
+    /// Undoes all steps but the first `steps`, for good.
     fn take_back_to(&mut self, steps: usize) {
         if let Some(elided) = &mut self.elided {
             (steps..self.steps.len()).for_each(|_| elided.undo());
@@ -250,13 +249,13 @@ impl Trace {
         {}
     }
 
-    /// Takes back all steps but so many.
+    /// Undoes all steps but the first `steps`.
     fn take_back_steps(&mut self, steps: usize) {
         let Some(&step) = self.steps.get(steps) else {
             return;
         };
         let mut undo = |touch| take_back_touch(&mut self.keys, &mut self.gates, touch);
-        // From the end, since a variable has several keys, and the first touch of any has its gates.
+        // It goes from the end, because a variable has several keys, and the first access to any of them has its gates.
         for number in (steps..self.steps.len()).rev() {
             if self.followed.len() == step.followed as usize {
                 break;
@@ -275,7 +274,7 @@ impl Trace {
         self.races.truncate(step.races as usize);
     }
 
-    /// A step is over: adds it.
+    /// Adds a step that has ended.
     #[inline(never)]
     pub fn add(&mut self, end: &StepEnd<'_>) {
         self.add_step::<false>(end);
@@ -287,8 +286,8 @@ impl Trace {
         }
     }
 
-    /// Whether this event at the end of a step tells nothing: the end of a task, which nobody asks for the order of; or, if the
-    /// step is the last, a join, since nothing comes after it.
+    /// Returns `true` if this event at the end of a step shows nothing: the end of a task whose order is not needed,
+    /// or, in the last step, a join, since nothing follows it.
     #[inline(always)]
     fn tells_nothing(&self, event: &Event, is_last: bool) -> bool {
         OpInfo::of(event.op).any(ENDS)
@@ -296,8 +295,8 @@ impl Trace {
             && (is_last || event.op == SyncVarOp::TaskEnd)
     }
 
-    /// Whether a step is just this one event of its task, which touches its variable and has nothing particular about it, and
-    /// then `others` that tell nothing.
+    /// Returns `true` if a step is just this one event, which touches its variable and has no special traits, followed
+    /// by `others` that show nothing.
     #[inline(always)]
     pub fn is_plain(&self, task: u32, event: &Event, others: &[Event], is_last: bool) -> bool {
         others.iter().all(|event| self.tells_nothing(event, is_last))
@@ -308,15 +307,15 @@ impl Trace {
             && self.elided.is_none()
     }
 
-    /// The same as `add` of a plain step that touched nothing else: most are. Inlined, so that the step's parts are not put
-    /// into memory to be read again.
+    /// Like `add`, for a plain step that touched nothing else, as most steps do. It is inlined, so that the step's
+    /// parts are not written to memory only to be read again.
     #[inline(always)]
     pub(crate) fn add_plain(&mut self, end: &StepEnd<'_>) {
         self.add_step::<true>(end);
         self.take_over(self.touches.len() - 1, end);
     }
 
-    /// Takes over which gates of a variable that was touched are open after the last step.
+    /// Notes the gates of a touched variable that are open after the last step.
     #[inline(always)]
     fn take_over(&mut self, touch: usize, end: &StepEnd<'_>) {
         if let Some(var) = self.touches[touch].key.var() {
@@ -324,7 +323,7 @@ impl Trace {
         }
     }
 
-    /// Adds a step, which may be `PLAIN`; what it did to gates is not known then.
+    /// Adds a step, which may be `PLAIN`; its effect on gates is not known yet.
     #[inline(always)]
     fn add_step<const PLAIN: bool>(&mut self, end: &StepEnd<'_>) {
         let mut step = Step {
@@ -357,8 +356,8 @@ impl Trace {
         }
     }
 
-    /// A step happens as a whole: all its entries come after what any of them comes after. But what its task does once
-    /// it has joined another belongs to whichever step came last.
+    /// Orders a step as a whole: all its entries come after everything that any of them comes after. But the operations
+    /// of its task after a join belong to whichever step came last.
     #[inline(never)]
     fn make_whole(&mut self, step: usize) {
         let Step { task, entries, .. } = self.steps[step];
@@ -375,14 +374,15 @@ impl Trace {
         }
     }
 
-    /// Adds the events of a step which touched more than the variables of its events.
-    // The step by value: were its address known here, it would have to be in memory for every caller.
+    /// Adds the events of a step that touched more than the variables of its events.
+    // The step is passed by value: if its address were known here, it would have to be in memory for every caller.
     #[inline(never)]
     fn add_with_more(&mut self, mut step: Step, end: &StepEnd<'_>) -> Step {
         let begin = end.events_end - end.events.len();
-        // The event that something touched beside belongs to, which must be the same whichever step it comes in. Another
-        // variable is touched by the operation that is about to be recorded; the clock and budgets by the task's last event
-        // in the step, or else its next one. The end of a task is none, for it tells nothing.
+        // The event that an additional access belongs to. It must be the same in whichever step it occurs. Another
+        // variable is touched by the operation that is about to be recorded. The clock and the budgets are touched by
+        // the task's last event in the step, or else by its next one. The end of a task does not count, because it
+        // shows nothing.
         let owner = |aside: &Aside| {
             let own = |event: &Event| event.task == aside.task && event.op != SyncVarOp::TaskEnd;
             let before = aside.events_before.saturating_sub(begin).min(end.events.len());
@@ -403,7 +403,7 @@ impl Trace {
         let owners: SmallVec<[usize; 4]> = end.extra_footprint.iter().map(owner).collect();
         let shared = |aside: &Aside| aside.task != end.task && aside.touch.key.var().is_none();
         if end.extra_footprint.iter().any(shared) {
-            // What a task does once it has joined another comes with whichever step was the last.
+            // The operations of a task after a join belong to whichever step was the last.
             self.only(SoundReduction::Caching);
         }
         for (at, event) in end.events.iter().enumerate() {
@@ -440,7 +440,7 @@ impl Trace {
         }
         let uncounted = facts.any(COUNTS) && !end.counts;
         let touches = PLAIN || event.var != SyncVar::NONE.0 && !uncounted;
-        // A look that does not find a task ended may come before or after the end.
+        // A query that does not find a task ended may come before or after the end.
         let is_false_look = !PLAIN && op == SyncVarOp::TaskCheck && event.read == 0;
         let class = facts.class.filter(|_| touches && !is_false_look);
         if !PLAIN
@@ -463,7 +463,7 @@ impl Trace {
             facts,
             identity: hash64(tracked.lineage, u64::from(index)),
         };
-        // Such a look is an access all the same, though it touches nothing.
+        // Such a query is an access all the same, though it touches nothing.
         let key = Key::of(
             op,
             if class.is_some() || is_false_look {
@@ -503,7 +503,7 @@ impl Trace {
         if !PLAIN && op == SyncVarOp::TaskJoin && self.detail == Analysis::Races {
             self.clocks.join(entry, self.head(event.read as u32));
         }
-        // A task ends, and is joined, with whichever step was the last that this waited for: neither tells anything new.
+        // A task ends, and is joined, in whichever step was the last that this waited for: neither shows anything new.
         if !facts.any(ENDS) {
             step.count(hash128(by.identity, seen, shown << 8 | op as u64));
         }
@@ -515,7 +515,7 @@ impl Trace {
         }
     }
 
-    /// An entry touches something beside its own variable.
+    /// Adds accesses of an entry in addition to that of its own variable.
     #[inline(never)]
     fn touch_also(&mut self, step: &mut Step, by: &Toucher, extra_footprint: &[Touch], end: &StepEnd<'_>) {
         for (place, &touch) in extra_footprint.iter().enumerate() {
@@ -524,8 +524,8 @@ impl Trace {
         }
     }
 
-    /// An entry touches a key: lists it, orders it, finds races. What the key showed: the identities of the touches
-    /// before it with which it does not commute.
+    /// Adds an access to a key: lists it, orders it, and finds its races. Returns what the key showed: the identities
+    /// of the accesses before it with which it does not commute.
     #[inline(always)]
     fn touch(&mut self, step: &Step, by: &Toucher, touch: Touch, end: &StepEnd<'_>) -> u64 {
         let key = touch.key.index();
@@ -544,7 +544,7 @@ impl Trace {
         if let Some(last) = list[..group as usize].last() {
             seen = last.sum;
             if self.detail >= Analysis::Races {
-                // From the last on: what is not known is mostly there; and mostly it is all there is.
+                // From the last one on: the unknown ones are mostly there, and mostly there are no others.
                 let is_known = |touched: &Touched| self.clocks.of(by.entry, touched.task) >= touched.index;
                 let others = &list[last.group as usize..group as usize - 1];
                 if !is_known(last) || !others.is_empty() && !others.iter().rev().all(is_known) {
@@ -574,7 +574,7 @@ impl Trace {
         seen
     }
 
-    /// Which gates of the key's variable were open before the step that is being added.
+    /// Returns the gates of the key's variable that were open before the step that is being added.
     #[inline(always)]
     fn gates_before(&mut self, key: Key, end: &StepEnd<'_>) -> Gates {
         let Some(var) = key.var() else {
@@ -590,12 +590,12 @@ impl Trace {
         self.gates[var]
     }
 
-    /// The last entry of a task, if it has any.
+    /// Returns the last entry of a task, if it has any.
     fn head(&self, task: u32) -> u32 {
         self.tasks.get(task as usize).map_or(NONE, |task| task.head)
     }
 
-    /// A task, whose creator is known.
+    /// Returns the data of a task, and notes its creator.
     #[inline(always)]
     fn track(&mut self, task: u32, end: &StepEnd<'_>) -> &mut Tracked {
         if task as usize >= self.tasks.len() {
@@ -632,7 +632,7 @@ impl Trace {
     }
 }
 
-/// Takes back a touch, the last of its key.
+/// Undoes an access, the last of its key.
 #[inline(always)]
 fn take_back_touch(keys: &mut [Vec<Touched>], gates: &mut [Gates], Touch { key, .. }: Touch) {
     if let Some(touched) = keys[key.index()].pop()

@@ -1,60 +1,60 @@
-//! What the trace has to know of each kind of operation, in one table: it is asked for every event.
+//! The trace's knowledge of each kind of operation, in one table, because it is needed for every event.
 
 use super::{Class, SoundReduction};
 use intermezzo_sdk::SyncVarOp;
 
-/// What there is to know of an operation.
+/// The trace's knowledge of an operation.
 #[derive(Clone, Copy)]
 pub(super) struct OpInfo {
-    /// How it touches its variable, if somebody caused it that can be told; `None` if it leaves no trace of itself.
+    /// The class of its access to its variable, if it has an identifiable cause; `None` if it leaves no trace.
     pub(super) class: Option<Class>,
     /// The strongest reduction that it allows.
     pub(super) sound: SoundReduction,
-    /// Those that hold, as bits.
+    /// Its traits, as bits.
     traits: u8,
 }
 
-/// It only happens because, and as soon as, another made it possible: it has no step of its own, and could not have
-/// come before. A waking does not follow if nobody asked for it.
+/// It happens only because, and as soon as, another operation made it possible. It has no step of its own, and could
+/// not have come earlier. A wake-up by the environment does not follow.
 pub(super) const FOLLOWS: u8 = 1;
-/// It needs no order of its own: it follows, or nobody else knows what it touches.
+/// It needs no order of its own: it follows, or no other task knows what it touches.
 pub(super) const APART: u8 = 2;
-/// It shows its task what no other event tells: a choice, that a task has ended, or that nobody caused a waking.
+/// It shows its task what no other event does: a choice, that a task has ended, or that a wake-up was spurious.
 pub(super) const SHOWS: u8 = 4;
 /// It counts references.
 pub(super) const COUNTS: u8 = 8;
-/// It comes with whichever step was the last that it waited for, and tells nothing new.
+/// It belongs to whichever step was the last that it waited for, and shows nothing new.
 pub(super) const ENDS: u8 = 16;
-/// It takes a share, which can be taken before any other that is given back in time: whether it could is not to be told
-/// from the gates.
+/// It takes a share, which can be taken before any other that is given back in time. The gates do not show whether it
+/// could.
 pub(super) const TAKES_SHARE: u8 = 32;
 
 impl OpInfo {
-    /// What there is to know of this operation.
+    /// Returns the knowledge of this operation.
     #[inline(always)]
     pub(super) fn of(op: SyncVarOp) -> OpInfo {
         TABLE[op as usize]
     }
 
-    /// Whether one of these holds.
+    /// Returns `true` if it has one of these traits.
     #[inline(always)]
     pub(super) fn any(self, traits: u8) -> bool {
         self.traits & traits != 0
     }
 
-    /// Whether nothing of this holds, and it touches its variable.
+    /// Returns `true` if it has none of the traits, and touches its variable.
     #[inline(always)]
     pub(super) fn are_plain(self) -> bool {
         self.traits == 0 && self.class.is_some()
     }
 
-    /// The same where nothing of this is known to hold: so that the compiler knows it, too.
+    /// Returns the same for an operation that is known to have no traits, so that the compiler knows it, too.
     #[inline(always)]
     pub(super) fn plain(self) -> OpInfo {
         OpInfo { traits: 0, ..self }
     }
 
-    /// The same operation, where it happened although nobody had asked for it.
+    /// Returns the same operation, if the environment woke it.
     #[cold]
     pub(super) fn environment_wake(self, op: SyncVarOp) -> OpInfo {
         OpInfo {

@@ -1,20 +1,20 @@
-//! The order itself: clocks, and questions about steps.
+//! The happens-before order: clocks, and queries about steps.
 
 use super::{NONE, NOTHING, Step, Touched, Trace, conflict};
 use intermezzo_sdk::SyncVarOp;
 
-/// Vector clocks, one row per entry, in one piece. A row is overwritten when its entry is taken back and another comes in
+/// Vector clocks, one row per entry, in one allocation. A row is overwritten when its entry is undone and another takes
 /// its place.
 #[derive(Default)]
 pub(super) struct Clocks {
-    /// Four tasks at a time.
+    /// The rows, four tasks at a time.
     rows: Vec<[u32; 4]>,
-    /// Length of a row: at least the number of tasks, in fours.
+    /// The length of a row: at least the number of tasks, in units of four.
     width: usize,
 }
 
 impl Clocks {
-    /// Adds the row of an entry, the `index`-th of its task, which comes after the entry `before` (or none).
+    /// Adds the row of an entry, the `index`-th of its task, which comes after the entry `before`, if there is one.
     #[inline(always)]
     pub(super) fn add_after(&mut self, entry: u32, before: u32, task: u32, index: u32) {
         let at = entry as usize * self.width;
@@ -26,7 +26,7 @@ impl Clocks {
         if before == NONE {
             row.fill([0; 4]);
         } else {
-            // Rows are short: a copy piece by piece beats a call.
+            // Rows are short: a copy in pieces is faster than a call.
             let from = before as usize * self.width;
             for (new, old) in row.iter_mut().zip(&rows[from..from + self.width]) {
                 *new = *old;
@@ -42,7 +42,7 @@ impl Clocks {
         self.rows.resize(length, [0; 4]);
     }
 
-    /// All before `earlier`, and that itself, is before `entry`, which was added later.
+    /// Orders `earlier`, and all entries before it, before `entry`, which was added later.
     #[inline(always)]
     pub(super) fn join(&mut self, entry: u32, earlier: u32) {
         let at = entry as usize * self.width;
@@ -53,7 +53,7 @@ impl Clocks {
         }
     }
 
-    /// As `join`, wherever the two are.
+    /// Like `join`, but in any order of the two.
     pub(super) fn merge(&mut self, entry: u32, other: u32) {
         for at in 0..self.width {
             let theirs = self.rows[other as usize * self.width + at];
@@ -62,19 +62,20 @@ impl Clocks {
         }
     }
 
-    /// How many entries of a task are before an entry, or are it.
+    /// Returns the number of entries of a task that are before an entry, or are that entry.
     #[inline(always)]
     pub(super) fn of(&self, entry: u32, task: u32) -> u32 {
         self.rows.as_flattened()[4 * self.width * entry as usize + task as usize]
     }
 
-    /// Whether an entry is known to another, or is it; not if that is none.
+    /// Returns `true` if an entry happens after `earlier`, or is the same; `false` if there is no entry.
     #[inline(always)]
     pub(super) fn knows(&self, entry: u32, earlier: &Touched) -> bool {
         entry != NONE && self.of(entry, earlier.task) >= earlier.index
     }
 
-    /// How many entries of each task are before an entry, or are it; nothing for no entry.
+    /// Returns for each task the number of its entries that are before an entry, or are that entry; an empty row for no
+    /// entry.
     #[inline(always)]
     pub(super) fn row(&self, entry: u32) -> &[[u32; 4]] {
         if entry == NONE {
@@ -83,13 +84,13 @@ impl Clocks {
         &self.rows[entry as usize * self.width..][..self.width]
     }
 
-    /// Whether what a step begins with is before an entry, or is it; not if either is none.
+    /// Returns `true` if the first entry of a step is before an entry, or is the same; `false` if either is missing.
     #[inline(always)]
     fn has(&self, entry: u32, step: &Step) -> bool {
         entry != NONE && self.of(entry, step.task) >= step.index
     }
 
-    /// Makes the rows of the first so many entries long enough for so many tasks.
+    /// Makes the rows of the first `entries` entries long enough for `tasks` tasks.
     pub(super) fn widen(&mut self, tasks: usize, entries: usize) {
         let width = tasks.next_power_of_two().div_ceil(4);
         if width <= self.width {
@@ -106,14 +107,14 @@ impl Clocks {
     }
 }
 
-/// The larger of each pair.
+/// Returns the larger of each pair.
 #[inline(always)]
 fn latest(mine: [u32; 4], theirs: [u32; 4]) -> [u32; 4] {
     std::array::from_fn(|task| mine[task].max(theirs[task]))
 }
 
 impl Trace {
-    /// Whether an entry happened before another, or is it.
+    /// Returns `true` if an entry happened before another, or is the same.
     #[inline(always)]
     pub(super) fn known(&self, earlier: u32, later: u32) -> bool {
         later != NONE && {
@@ -122,7 +123,7 @@ impl Trace {
         }
     }
 
-    /// How many entries of each task the task of a step knew of before it; nothing if it had done nothing.
+    /// Returns for each task the number of its entries that the task of a step knew of before it; empty if it had none.
     #[inline(always)]
     pub fn known_before(&self, step: usize) -> &[u32] {
         let step = &self.steps[step];
@@ -133,7 +134,7 @@ impl Trace {
         self.clocks.row(knew).as_flattened()
     }
 
-    /// Whether two steps touch the same, and their order makes a difference.
+    /// Returns `true` if two steps are dependent by their footprints.
     #[inline(always)]
     pub fn could_conflict(&self, one: usize, other: usize) -> bool {
         if self.elided.is_none() {
@@ -142,21 +143,23 @@ impl Trace {
         conflict(&self.could_touch(one), &self.could_touch(other))
     }
 
-    /// Whether a step has to come before a later one, in every execution of the trace: it belongs to the same task, or
-    /// what it began with happened before what the other began with.
+    /// Returns `true` if a step precedes a later one in every execution of the trace: it belongs to the same task, or
+    /// its first entry happened before the first entry of the other.
     #[inline(always)]
     pub fn precedes(&self, earlier: usize, later: usize) -> bool {
         let (a, b) = (&self.steps[earlier], &self.steps[later]);
         a.task == b.task || self.clocks.has(b.stands, a)
     }
 
-    /// How many entries of each task come before a step or are what stands for it; nothing if nothing does.
+    /// Returns for each task the number of its entries that precede a step, or are the entry that stands for it; empty
+    /// if none does.
     #[inline(always)]
     pub fn known_by(&self, step: usize) -> &[u32] {
         self.clocks.row(self.steps[step].stands).as_flattened()
     }
 
-    /// The tasks that did anything, each with what tells it from all others: who created it, as the how-manieth.
+    /// Returns the tasks that did anything, each with a number that identifies it: its creator, and its index among the
+    /// creator's tasks.
     pub fn lineages(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let tasks = self.tasks.iter().enumerate();
         tasks
@@ -164,12 +167,12 @@ impl Trace {
             .map(|(number, task)| (number, task.lineage))
     }
 
-    /// Whether any task may have done its first in this step or a later one.
+    /// Returns `true` if some task may have performed its first operation in this step or a later one.
     pub fn has_tasks_from(&self, step: usize) -> bool {
         self.newest as usize >= step
     }
 
-    /// Whether a step just stored a value, and touched nothing else: its task knows no more than before.
+    /// Returns `true` if a step merely stored a value, and touched nothing else: its task knows no more than before.
     pub fn is_store(&self, step: usize) -> bool {
         let from = self.steps[step].entries as usize;
         let next = self.steps.get(step + 1);
@@ -178,13 +181,14 @@ impl Trace {
         stores && self.touches(step).len() == 1
     }
 
-    /// How many entries of each task come before any of the steps from `from` on, of the first `steps` steps, at least.
+    /// Computes for each task a lower bound on the number of its entries that precede each of the steps from `from` to
+    /// `steps`.
     pub fn known_to_all(&self, from: usize, steps: usize, least: &mut Vec<[u32; 4]>) {
         least.clear();
         least.resize(self.clocks.width, [u32::MAX; 4]);
         let mut seen = 0_u64;
         for step in self.steps.get(from..steps).unwrap_or_default() {
-            // What a task does later knows no less.
+            // The task's later steps know at least as much.
             let bit = 1_u64.checked_shl(step.task).unwrap_or(0);
             if seen & bit != 0 {
                 continue;
@@ -201,16 +205,16 @@ impl Trace {
         }
     }
 
-    /// Whether each of the steps that know so much, and are later, has to come after this one; `None` if that cannot be told by
-    /// what they know.
+    /// Returns whether each of the later steps with that bound has to come after this one; `None` if the bound does not
+    /// decide it.
     #[inline(always)]
     pub fn is_known_to_all(&self, step: usize, least: &[[u32; 4]]) -> Option<bool> {
         let Step { task, index, .. } = self.steps[step];
         (index != NOTHING).then(|| least.as_flattened()[task as usize] >= index)
     }
 
-    /// Goes through the steps after `earlier`, from `from` on and of the first `steps` steps, that it need not come before,
-    /// each as it is: those which it does not [precede](Self::precedes).
+    /// Calls `each` with each of the steps after `earlier`, from `from` on and below `steps`, that `earlier` need not
+    /// [precede](Self::precedes).
     #[inline(always)]
     pub fn for_each_independent(
         &self,
@@ -226,7 +230,7 @@ impl Trace {
         });
     }
 
-    /// The same with all steps, each with whether it is such a one.
+    /// Calls `each` with all these steps, each with `true` if it need not come after `earlier`.
     #[inline(always)]
     pub fn for_each_after(
         &self,

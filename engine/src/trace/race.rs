@@ -6,7 +6,7 @@ use super::{Class, Key, NONE, Touch, Toucher, Trace};
 use crate::record::Gates;
 use intermezzo_sdk::SyncVarOp;
 
-/// Two steps whose order matters, and which nothing but that orders.
+/// Two dependent steps that nothing orders but their own dependence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The step that came first.
@@ -16,7 +16,7 @@ pub struct Race {
 }
 
 impl Trace {
-    /// The races whose second step is `from` or later.
+    /// Returns the races whose second step is `from` or later.
     pub fn races_from(&self, from: usize) -> &[Race] {
         let begin = self
             .steps
@@ -25,9 +25,10 @@ impl Trace {
         &self.races[begin..]
     }
 
-    /// The entry, of the step that is being added, touches a key, after the touches of its list that begin a new group at
-    /// `group`, and not all of the group before is known to come before it: it now does, and races with those of them that
-    /// it could have come before. `waited` says which gates let the step begin, if any did. Apart, to keep the common path short.
+    /// Orders the entry that is being added after the accesses to a key that do not commute with it, and finds its
+    /// races. The entry begins a new group at `group` in the key's list, and not all of the group before is known to
+    /// happen before it. It now comes after them, and races with those that it could have preceded. `waited` holds the
+    /// gates that let the step begin, if any did. It is a function of its own, to keep the common path short.
     #[inline(never)]
     pub(super) fn order_anew(
         &mut self,
@@ -69,8 +70,8 @@ impl Trace {
             joined && by.entry > step.entries && by.task == step.task && by.op != SyncVarOp::TaskJoin;
     }
 
-    /// The step that made all touches of a key right before `group` in its list, if that is one: its task's own, and over. (That
-    /// of a task's end may be another's.)
+    /// Returns the step that made all accesses to a key right before `group` in its list, if it is one step that
+    /// belongs to the accessing task and has ended. (The access for a task's end may belong to another task's step.)
     #[inline(always)]
     fn only_step(&self, key: Key, group: u32) -> Option<u32> {
         let touched = &self.keys[key.index()][group as usize - 1];
@@ -80,7 +81,7 @@ impl Trace {
         (touched.group + 1 == group && is_its_own).then_some(entry.step)
     }
 
-    /// The step that is being added races with an earlier one, if that was not noted.
+    /// Adds a race of the step that is being added with an earlier one, unless it was already noted.
     #[inline(always)]
     fn add_race(&mut self, step: Begun, earlier: u32) {
         let later = self.steps.len() as u32;
@@ -90,8 +91,8 @@ impl Trace {
         }
     }
 
-    /// The steps that others waited for who went on in this step: those that an end of a task waited for, and those that
-    /// notified.
+    /// Returns the steps that released the operations completed in this step: the causes of the ends that it joined,
+    /// and the notifications it received.
     pub fn waited_for(&self, step: usize) -> Vec<usize> {
         let end = self
             .steps
@@ -112,7 +113,7 @@ impl Trace {
         found
     }
 
-    /// The entry with which a task ended, by the key of its life.
+    /// Returns the entry with which a task ended, by the key of its life.
     fn end_joined(&self, life: Key) -> Option<u32> {
         let touches = self.keys[life.index()].iter().map(|touched| touched.entry);
         touches
@@ -120,9 +121,9 @@ impl Trace {
             .find(|&entry| self.entries[entry as usize].op == SyncVarOp::TaskEnd)
     }
 
-    /// The steps that a task's end waited for, and that need not have come before what `knows` knows: had one of them come
-    /// later, so had the end. They are the last step of the task itself, and those of the ends of tasks that it joined
-    /// after that.
+    /// Finds the steps that a task's end waited for, and that need not have come before the entries known to `knows`:
+    /// had one of them come later, so had the end. They are the last step of the task itself, and the causes of the
+    /// ends of tasks that it joined after that.
     fn causes_of_end(&self, end: u32, knows: u32, found: &mut Vec<usize>) {
         let task = self.entries[end as usize].task;
         let mut next = end;
@@ -145,11 +146,11 @@ impl Trace {
         }
     }
 
-    /// The steps with touches of a key, before `group` in its list, that an operation could have come before which
-    /// knows what `knows` knows, and waits for `gates`: those of the latest group that has any.
+    /// Returns the steps with accesses to a key, before `group` in its list, that an operation could have preceded: one
+    /// that knows what `knows` knows, and waits for `gates`. They are those of the latest group that has any.
     ///
-    /// An operation that waits at a gate could not have come before one that opened the gate, but perhaps before the
-    /// one that closed it: so a lock races with the last time that the lock was taken, not with its release.
+    /// An operation that waits at a gate could not have preceded a step that opened the gate, but perhaps the one that
+    /// closed it. So a lock races with the last time that the lock was taken, not with its release.
     #[inline(always)]
     pub(super) fn could_precede(
         &self,
@@ -171,7 +172,8 @@ impl Trace {
                     continue;
                 }
                 unknown = true;
-                // Which of several that add came first is not settled: the others may open the gate as well.
+                // If several operations add, it is not fixed which of them came first: the others may open the gate as
+                // well.
                 let one_of_many = touched.class == Class::Add && group - first > 1;
                 if gates != 0 && touched.open & gates == 0 && !one_of_many {
                     continue;
@@ -180,17 +182,17 @@ impl Trace {
                     self.causes_of_end(touched.entry, knows, found);
                     continue;
                 }
-                // What ran in another's step came after that step's beginning: it is that which would have to wait.
+                // An access in another task's step came after that step's beginning, so that step would have to wait.
                 let owner = &self.steps[earlier.step as usize];
                 if owner.task != earlier.task && owner.stands != NONE && self.known(owner.stands, knows) {
                     continue;
                 }
-                // A race with what comes later in the same group implies this one.
+                // A race with a later access in the same group implies this one.
                 let hidden = found.iter().any(|&other| {
                     let other = self.steps[other].stands;
                     self.clocks.knows(other, touched)
                 });
-                // Between shares that one task takes, one after the other, the gate may be closed.
+                // Between shares that one task takes one after the other, the gate may be closed.
                 if !hidden || gates != 0 && touched.class == Class::Share {
                     found.push(earlier.step as usize);
                 }

@@ -1,29 +1,29 @@
-//! Which reductions suit what a program does.
+//! The reductions that are sound for a program's operations.
 
 use intermezzo_sdk::SyncVarOp;
 use serde::{Deserialize, Serialize};
 
-/// Which reductions are sound for what a program does, the strongest first.
+/// The strongest reduction that is sound for a program's operations, the strongest first.
 ///
-/// A reduction reorders steps, and relies on a step being the same in every order. Some are not: where a sender's end is
-/// closed that is not the last, that is part of the step before; and when a task has ended depends on whichever
-/// step was the last that it waited for. Random programs that did so showed that something was missed, rarely.
+/// A reduction reorders steps, and relies on a step being the same in every order. Some are not. If a sender other than
+/// the last is closed, its end is part of the step before. And the step in which a task ends depends on the last step
+/// that it waited for. In random programs with such operations, reductions missed something, if rarely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SoundReduction {
     /// Wakeup trees, which plan whole sequences of steps.
     #[default]
     WakeupTrees,
-    /// Source sets, which plan one: for parked tasks, where there is no bound.
+    /// Source sets, which plan one step: for parked tasks, if there is no bound.
     SourceSets,
-    /// Happens-before caching, which plans none: for shared locks, channels, looks whether a task has ended, and waits
-    /// that the environment may end unasked.
+    /// Happens-before caching, which plans none: for shared locks, channels, queries whether a task has ended, and
+    /// waits that the environment may end.
     Caching,
-    /// None: for regions in which the test says that it is not preempted.
+    /// No reduction: for regions in which the test turns preemptions off.
     Nothing,
 }
 
 impl SoundReduction {
-    /// What an operation needs.
+    /// Returns the strongest reduction that is sound with an operation.
     pub const fn of(op: SyncVarOp) -> SoundReduction {
         match op {
             SyncVarOp::TaskCheck

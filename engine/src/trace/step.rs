@@ -3,34 +3,34 @@
 use super::Touch;
 use crate::record::{Event, Gates, Task, Vars};
 
-/// Something that a step touches beside the variables of its events.
+/// An access of a step in addition to those to the variables of its events.
 #[derive(Clone, Copy, Debug)]
 pub struct Aside {
-    /// What the event touches.
+    /// The access.
     pub touch: Touch,
-    /// The task that touches it, and how many events there had been.
+    /// The accessing task, and the number of events before.
     pub task: u32,
     pub(crate) events_before: usize,
 }
 
-/// A step that is over, and what is needed to add it to the trace.
+/// A step that has ended, with the data needed to add it to the trace.
 pub struct StepEnd<'a> {
-    /// Whose step it was.
+    /// The task of the step.
     pub task: u32,
-    /// Its events, and how many events there are now.
+    /// The events of the execution, and their number now.
     pub events: &'a [Event],
     pub(crate) events_end: usize,
-    /// How many choices have been made.
+    /// The number of choices so far.
     pub choices: usize,
-    /// What was touched beside the variables of events.
+    /// The accesses in addition to those to the variables of events.
     pub(crate) extra_footprint: &'a [Aside],
-    /// The gates, and their variable, one of which had to be open for the step.
+    /// The variable and the gates, one of which had to be open for the step.
     pub(crate) waited: Option<(u32, Gates)>,
-    /// Whether the step was possible only because nobody else could go on.
+    /// `true` if the step was possible only because no other task could continue.
     pub(crate) forced_by_idle: bool,
-    /// Whether every task has come to its end with it.
+    /// `true` if every task has ended with it.
     pub is_last: bool,
-    /// Whether reference counts are visible.
+    /// `true` if reference counts are visible.
     pub counts: bool,
     /// The variables, by number.
     pub vars: &'a Vars,
@@ -39,7 +39,7 @@ pub struct StepEnd<'a> {
 }
 
 impl StepEnd<'_> {
-    /// Who created a task, and the how-manieth of its tasks it is.
+    /// Returns the creator of a task, and the task's index among the creator's tasks.
     pub fn creator(&self, task: u32) -> (u32, u32) {
         let task = &self.tasks[task as usize];
         (task.parent, task.ordinal)
@@ -49,32 +49,32 @@ impl StepEnd<'_> {
 /// A step: what happened between two decisions about tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// Whose step it is.
+    /// The task of the step.
     pub task: u32,
-    /// Where its entries and its touches begin.
+    /// The indices at which its entries and its accesses begin.
     pub(super) entries: u32,
     pub(super) touches: u32,
     pub(super) followed: u32,
-    /// How many variables there were at its end.
+    /// The number of variables at its end.
     pub(super) vars: u32,
-    /// The how-manieth entry of its task it begins with, if that is its own; else [`NOTHING`].
+    /// The index in its task of the entry that it begins with, if that is its own; otherwise [`NOTHING`].
     pub index: u32,
-    /// How many events and choices there had been at its end.
+    /// The numbers of events and choices at its end.
     pub(crate) events_end: usize,
-    /// The number of decisions up to the end of the step.
+    /// The number of choices at the end of the step.
     pub choices_end: usize,
-    /// How many races had been found before it.
+    /// The number of races that had been found before it.
     pub(super) races: u32,
-    /// The entry that stands for the step in the order of steps: its own first one, or its task's last before it.
+    /// The entry that stands for the step in the order of steps: its own first one, or its task's last one before it.
     pub(super) stands: u32,
     /// The sum of all entries up to its end.
     pub(super) fingerprint: u128,
 }
 
-/// The place of an entry that a step does not begin with: it orders nothing.
+/// The index of a missing first entry: it orders nothing.
 pub const NOTHING: u32 = u32::MAX;
 
-/// A step that is being added, as far as its races go.
+/// A step that is being added, as far as its races need it.
 #[derive(Clone, Copy)]
 pub(super) struct Begun {
     pub(super) task: u32,
@@ -94,7 +94,7 @@ impl Step {
         }
     }
 
-    /// An entry's number enters the fingerprint.
+    /// Adds an entry's number to the fingerprint.
     #[inline(always)]
     pub(super) fn count(&mut self, number: u128) {
         self.fingerprint = self.fingerprint.wrapping_add(number);

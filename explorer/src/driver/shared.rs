@@ -298,7 +298,6 @@ impl<'a> Shared<'a> {
         traces: Fingerprints<()>,
         before: Duration,
         keeping: Option<CheckpointWriter>,
-        progress: Option<OnProgress>,
     ) -> Shared<'a> {
         let executions = books.ledger.total(None).executions;
         let narrowed = !settings.keep_going && books.catalogue.len() > 0;
@@ -327,7 +326,7 @@ impl<'a> Shared<'a> {
             }),
             weakened: AtomicU32::new(0),
             books: Mutex::new(books),
-            progress: progress.map(Mutex::new),
+            progress: None,
             attention: AtomicBool::new(false),
             ended: Mutex::new(None),
             narrowed: AtomicBool::new(narrowed),

@@ -441,7 +441,7 @@ impl<'a> WorkerLoop<'a> {
             return failed;
         }
         if after == After::Lost && self.common.kind != Kind::Replay {
-            if !(self.common.settings.keep_going && !self.worker.strategy().needs().replays_exactly) {
+            if !self.common.settings.keep_going || self.worker.strategy().needs().replays_exactly {
                 self.common.end(End::ForGood(Ending::Divergence));
                 return failed;
             }

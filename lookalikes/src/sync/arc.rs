@@ -34,13 +34,13 @@ pub struct Weak<T: ?Sized> {
 }
 
 impl<T> Arc<T> {
-    /// A handle on a value.
+    /// Returns a handle on a value.
     #[track_caller]
     pub fn new(data: T) -> Arc<T> {
         Arc::from_std(std::sync::Arc::new(data))
     }
 
-    /// A handle on a value that may keep a weak handle on itself.
+    /// Returns a handle on a value that may keep a weak handle on itself.
     #[track_caller]
     pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(data_fn: F) -> Arc<T> {
         let site = Location::caller();
@@ -60,14 +60,14 @@ impl<T> Arc<T> {
         arc
     }
 
-    /// A handle on a value that stays where it is.
+    /// Returns a handle on a value that stays where it is.
     #[track_caller]
     pub fn pin(data: T) -> Pin<Arc<T>> {
         // SAFETY: the value is behind the handle and never moves.
         unsafe { Pin::new_unchecked(Arc::new(data)) }
     }
 
-    /// A handle on memory without a value.
+    /// Returns a handle on memory without a value.
     #[track_caller]
     pub fn new_uninit() -> Arc<MaybeUninit<T>> {
         Arc::new(MaybeUninit::uninit())
@@ -113,7 +113,7 @@ impl<T> Arc<T> {
 }
 
 impl<T> Arc<[T]> {
-    /// A handle on memory for so many values, without them.
+    /// Returns a handle on memory for so many values, without them.
     #[track_caller]
     pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         Arc::from_std(std::sync::Arc::new_uninit_slice(len))
@@ -121,7 +121,7 @@ impl<T> Arc<[T]> {
 }
 
 impl<T> Arc<MaybeUninit<T>> {
-    /// The same handle, now that there is a value.
+    /// Returns the same handle, now that there is a value.
     ///
     /// # Safety
     /// There is one.
@@ -132,7 +132,7 @@ impl<T> Arc<MaybeUninit<T>> {
 }
 
 impl<T> Arc<[MaybeUninit<T>]> {
-    /// The same handle, now that there are values.
+    /// Returns the same handle, now that there are values.
     ///
     /// # Safety
     /// There are.
@@ -143,7 +143,7 @@ impl<T> Arc<[MaybeUninit<T>]> {
 }
 
 impl Arc<dyn Any + Send + Sync> {
-    /// The same handle, if the value is of this type.
+    /// Returns the same handle, if the value is of this type.
     ///
     /// # Errors
     /// It is not. The handle is in the error.
@@ -157,7 +157,7 @@ impl Arc<dyn Any + Send + Sync> {
 }
 
 impl<T: ?Sized> Arc<T> {
-    /// A handle made from one of std's: the way to an `Arc<dyn Trait>`. Not in std.
+    /// Returns a handle made from one of std's: the way to an `Arc<dyn Trait>`. Not in std.
     ///
     /// Other handles of std's on the same value count as ever; what happens to them is not visible.
     #[track_caller]
@@ -174,7 +174,7 @@ impl<T: ?Sized> Arc<T> {
         self.share.lies_at(address, size_of_val(&*self.inner));
     }
 
-    /// The same handle after a coercion of std's, as in `Arc::coerce(arc, |arc| arc as std::sync::Arc<dyn
+    /// Returns the same handle after a coercion of std's, as in `Arc::coerce(arc, |arc| arc as std::sync::Arc<dyn
     /// Trait>)`. Not in std.
     pub fn coerce<U: ?Sized>(
         this: Self,
@@ -191,7 +191,7 @@ impl<T: ?Sized> Arc<T> {
         }
     }
 
-    /// How many handles keep the value alive.
+    /// Returns the number of handles keep the value alive.
     #[must_use]
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
@@ -203,7 +203,7 @@ impl<T: ?Sized> Arc<T> {
         count
     }
 
-    /// How many weak handles there are.
+    /// Returns the number of weak handles.
     #[must_use]
     #[track_caller]
     pub fn weak_count(this: &Self) -> usize {
@@ -215,7 +215,7 @@ impl<T: ?Sized> Arc<T> {
         count
     }
 
-    /// A weak handle on the same value.
+    /// Returns a weak handle on the same value.
     #[must_use = "this returns a new `Weak` pointer, without modifying the original `Arc`"]
     #[track_caller]
     pub fn downgrade(this: &Self) -> Weak<T> {
@@ -227,7 +227,7 @@ impl<T: ?Sized> Arc<T> {
         }
     }
 
-    /// The value, if this is the only handle of any kind.
+    /// Returns the value, if this is the only handle of any kind.
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         let turn = this.share.turn(SyncVarOp::CountRead, Location::caller());
@@ -240,7 +240,7 @@ impl<T: ?Sized> Arc<T> {
         value
     }
 
-    /// The value, first made this handle's own: cloned if others keep it alive, or moved away from the weak
+    /// Returns the value, first made this handle's own: cloned if others keep it alive, or moved away from the weak
     /// handles on it.
     #[track_caller]
     pub fn make_mut(this: &mut Self) -> &mut T
@@ -274,7 +274,7 @@ impl<T: ?Sized> Arc<T> {
         T::make_mut(&mut this.inner)
     }
 
-    /// Whether both are handles on one value.
+    /// Returns `true` if both are handles on one value.
     #[must_use]
     pub fn ptr_eq(this: &Self, other: &Self) -> bool {
         std::sync::Arc::ptr_eq(&this.inner, &other.inner)
@@ -295,7 +295,7 @@ impl<T: ?Sized> Arc<T> {
         pointer
     }
 
-    /// The handle that became this pointer.
+    /// Returns the handle that became this pointer.
     ///
     /// # Safety
     /// The pointer came from `into_raw`, of this type or one laid out the same, and each handle that became
@@ -340,7 +340,7 @@ impl<T: ?Sized> Arc<T> {
 
 /// What [`Arc::make_mut`] can clone: values, slices and strings.
 pub trait MakeMut {
-    /// A clone with a handle of its own.
+    /// Returns a clone with a handle of its own.
     fn cloned(&self) -> std::sync::Arc<Self>;
     /// std's `make_mut`.
     fn make_mut(this: &mut std::sync::Arc<Self>) -> &mut Self;
@@ -393,7 +393,7 @@ impl<T: ?Sized> Deref for Arc<T> {
 }
 
 impl<T> Weak<T> {
-    /// A handle on nothing.
+    /// Returns a handle on nothing.
     #[must_use]
     #[track_caller]
     pub const fn new() -> Weak<T> {
@@ -405,7 +405,7 @@ impl<T> Weak<T> {
 }
 
 impl<T: ?Sized> Weak<T> {
-    /// A handle that keeps the value alive, if it still is.
+    /// Returns a handle that keeps the value alive, if it still is.
     #[must_use = "this returns a new `Arc`, without modifying the original weak pointer"]
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
@@ -426,7 +426,7 @@ impl<T: ?Sized> Weak<T> {
         }
     }
 
-    /// How many handles keep the value alive.
+    /// Returns the number of handles keep the value alive.
     #[must_use]
     #[track_caller]
     pub fn strong_count(&self) -> usize {
@@ -438,7 +438,7 @@ impl<T: ?Sized> Weak<T> {
         count
     }
 
-    /// How many weak handles there are; 0 once the value is dropped.
+    /// Returns the number of weak handles; 0 once the value is dropped.
     #[must_use]
     #[track_caller]
     pub fn weak_count(&self) -> usize {
@@ -450,7 +450,7 @@ impl<T: ?Sized> Weak<T> {
         count
     }
 
-    /// Whether both are handles on one value, or on nothing.
+    /// Returns `true` if both are handles on one value, or on nothing.
     #[must_use]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         self.inner.ptr_eq(&other.inner)
@@ -471,7 +471,7 @@ impl<T: ?Sized> Weak<T> {
         pointer
     }
 
-    /// The handle that became this pointer.
+    /// Returns the handle that became this pointer.
     ///
     /// # Safety
     /// The pointer came from `into_raw`, and each handle that became one is made again at most once.

@@ -10,11 +10,11 @@ use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 
 struct BarrierBody {
     raw: std::sync::Barrier,
-    /// How many pass together.
+    /// The number of pass together.
     size: usize,
     /// Tasks of this generation that wait.
     waiters: Vec<u32>,
-    /// How often all have come.
+    /// The number of times all have come.
     rounds: u64,
 }
 
@@ -39,7 +39,7 @@ impl RefUnwindSafe for Barrier {}
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether it is the one leader among those that passed together.
+    /// Returns `true` if it is the one leader among those that passed together.
     #[must_use]
     pub fn is_leader(&self) -> bool {
         self.0
@@ -55,7 +55,7 @@ impl fmt::Debug for BarrierWaitResult {
 }
 
 impl Barrier {
-    /// A barrier that `n` threads pass together; 0 is taken for 1.
+    /// Returns a barrier that `n` threads pass together; 0 is taken for 1.
     pub const fn new(n: usize) -> Barrier {
         let body = BarrierBody {
             raw: std::sync::Barrier::new(n),

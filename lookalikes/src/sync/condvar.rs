@@ -40,19 +40,19 @@ unsafe impl Sync for Condvar {}
 impl UnwindSafe for Condvar {}
 impl RefUnwindSafe for Condvar {}
 
-/// Whether a timed wait ended because its time was up.
+/// `true` if a timed wait ended because its time was up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether the wait ended because its time was up.
+    /// Returns `true` if the wait ended because its time was up.
     pub fn timed_out(&self) -> bool {
         self.0
     }
 }
 
 impl Condvar {
-    /// A condition variable that nobody waits on.
+    /// Returns a condition variable that nobody waits on.
     pub const fn new() -> Condvar {
         Condvar {
             object: Object::new(CondvarBody {
@@ -282,7 +282,7 @@ impl Condvar {
     }
 }
 
-/// A result of a lock, with something beside it.
+/// Returns a result of a lock, with something beside it.
 fn paired<G, B>(guard: LockResult<G>, beside: B) -> LockResult<(G, B)> {
     match guard {
         Ok(guard) => Ok((guard, beside)),

@@ -31,14 +31,14 @@ fn poisoned() -> ! {
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// A value that this closure will make.
+    /// Returns a value that this closure will make.
     pub const fn new(f: F) -> LazyLock<T, F> {
         LazyLock {
             initialisation: Initialisation::new(Lazy::Closure(f)),
         }
     }
 
-    /// The value; made now if this is its first use. Waits if another task is making it.
+    /// Returns the value; made now if this is its first use. Waits if another task is making it.
     ///
     /// # Panics
     /// The closure panics, or did before.
@@ -57,7 +57,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         this.ready(value)
     }
 
-    /// The value of one that nobody else can see; made now if this is its first use.
+    /// Returns the value of one that nobody else can see; made now if this is its first use.
     ///
     /// # Panics
     /// The closure panics, or did before.
@@ -78,14 +78,14 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
 }
 
 impl<T, F> LazyLock<T, F> {
-    /// The value, if it was made.
+    /// Returns the value, if it was made.
     #[track_caller]
     pub fn get(this: &LazyLock<T, F>) -> Option<&T> {
         let value = this.initialisation.look(Location::caller())?;
         Some(this.ready(value))
     }
 
-    /// The value of one that nobody else can see, if it was made.
+    /// Returns the value of one that nobody else can see, if it was made.
     pub fn get_mut(this: &mut LazyLock<T, F>) -> Option<&mut T> {
         match this.initialisation.get_mut() {
             Lazy::Value(value) => Some(value),
@@ -93,7 +93,7 @@ impl<T, F> LazyLock<T, F> {
         }
     }
 
-    /// The value, which is complete.
+    /// Returns the value, which is complete.
     fn ready(&self, value: *mut Lazy<T, F>) -> &T {
         // SAFETY: once it is complete, the value is shared for as long as the lazy value is.
         match unsafe { &*value } {

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::time::Duration;
 
-/// A channel without bound: sending never waits.
+/// Returns a channel without bound: sending never waits.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let (sending, receiving) = channel::ends(None, Location::caller());
@@ -24,7 +24,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     )
 }
 
-/// A channel that holds at most `bound` messages: sending waits for room. With a bound of 0 it waits until
+/// Returns a channel that holds at most `bound` messages: sending waits for room. With a bound of 0 it waits until
 /// the message is received.
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
@@ -94,7 +94,7 @@ impl<T> SyncSender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// The next message, waiting for it.
+    /// Returns the next message, waiting for it.
     ///
     /// # Errors
     /// There is none, and all senders are gone.
@@ -103,7 +103,7 @@ impl<T> Receiver<T> {
         self.receiving.recv(Location::caller())
     }
 
-    /// The next message, if it is there.
+    /// Returns the next message, if it is there.
     ///
     /// # Errors
     /// There is none; the error says whether all senders are gone.
@@ -112,7 +112,7 @@ impl<T> Receiver<T> {
         self.receiving.try_recv(Location::caller())
     }
 
-    /// The next message, waiting for it at most that long.
+    /// Returns the next message, waiting for it at most that long.
     ///
     /// # Errors
     /// There is none; the error says whether all senders are gone.
@@ -123,12 +123,12 @@ impl<T> Receiver<T> {
         self.receiving.recv_within(limit, Location::caller())
     }
 
-    /// The messages to come, until all senders are gone.
+    /// Returns the messages to come, until all senders are gone.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { rx: self }
     }
 
-    /// The messages that are there.
+    /// Returns the messages that are there.
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter { rx: self }
     }

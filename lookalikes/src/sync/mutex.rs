@@ -62,7 +62,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
     lock: &'a Mutex<T>,
     body: *mut MutexBody<T>,
     held: Held<'a>,
-    /// Whether the task was unwinding when it took the lock: then it does not poison it.
+    /// `true` if the task was unwinding when it took the lock: then it does not poison it.
     was_panicking: bool,
     not_send: PhantomData<*const ()>,
 }
@@ -73,7 +73,7 @@ impl<T: ?Sized> UnwindSafe for MutexGuard<'_, T> {}
 impl<T: ?Sized> RefUnwindSafe for MutexGuard<'_, T> {}
 
 impl<T> Mutex<T> {
-    /// A free mutex around a value.
+    /// Returns a free mutex around a value.
     pub const fn new(value: T) -> Mutex<T> {
         let body = MutexBody {
             raw: std::sync::Mutex::new(()),
@@ -196,7 +196,7 @@ impl<T: ?Sized> Mutex<T> {
         )
     }
 
-    /// Whether a task panicked while it held the lock.
+    /// Returns `true` if a task panicked while it held the lock.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
         poison::look(&self.object, Location::caller())
@@ -208,7 +208,7 @@ impl<T: ?Sized> Mutex<T> {
         poison::clear(&self.object, Location::caller());
     }
 
-    /// The data of a mutex that nobody else can see.
+    /// Returns the data of a mutex that nobody else can see.
     ///
     /// # Errors
     /// The mutex is poisoned; the data is in the error.
@@ -219,7 +219,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-/// A result that is an error if the lock is poisoned.
+/// Returns a result that is an error if the lock is poisoned.
 pub(super) fn result<G>(poisoned: bool, guard: G) -> LockResult<G> {
     if poisoned {
         Err(PoisonError::new(guard))
@@ -229,7 +229,7 @@ pub(super) fn result<G>(poisoned: bool, guard: G) -> LockResult<G> {
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// The mutex that this guard holds.
+    /// Returns the mutex that this guard holds.
     pub(super) fn mutex(&self) -> &'a Mutex<T> {
         self.lock
     }
@@ -259,7 +259,7 @@ pub(super) enum Released<'a> {
 }
 
 impl<'a, T: ?Sized> Mutex<T> {
-    /// A guard for a lock taken back from std.
+    /// Returns a guard for a lock taken back from std.
     pub(super) fn regain(&'a self, held: std::sync::MutexGuard<'a, ()>) -> LockResult<MutexGuard<'a, T>> {
         self.guard(self.object.outside(), Held::Outside(held))
     }

@@ -84,7 +84,7 @@ impl<V> Initialisation<V> {
         self.object.into_inner().value
     }
 
-    /// The value of an initialisation that nobody else can see.
+    /// Returns the value of an initialisation that nobody else can see.
     pub(super) fn get_mut(&mut self) -> &mut V {
         // SAFETY: `&mut self` says that nobody else can see it.
         unsafe { &mut (*self.object.get_mut()).value }
@@ -129,7 +129,7 @@ impl<V> Initialisation<V> {
         }
     }
 
-    /// The value, if it is ready.
+    /// Returns the value, if it is ready.
     pub(super) fn look(&self, site: Site) -> Option<*mut V> {
         let Some(engine) = Engine::current() else {
             let (complete, _, value) = self.outside();
@@ -144,7 +144,7 @@ impl<V> Initialisation<V> {
         complete.then_some(value)
     }
 
-    /// The value, once another task has made it ready. Unless `force`, a panic of the initialisation is
+    /// Returns the value, once another task has made it ready. Unless `force`, a panic of the initialisation is
     /// passed on.
     pub(super) fn wait(&self, site: Site, force: bool) -> *mut V {
         let Some(engine) = Engine::current() else {
@@ -172,7 +172,7 @@ impl<V> Initialisation<V> {
         value
     }
 
-    /// The value; `f` makes it ready, unless it is, or another task is making it so. Unless `force`, a panic
+    /// Returns the value; `f` makes it ready, unless it is, or another task is making it so. Unless `force`, a panic
     /// of an earlier initialisation is passed on.
     pub(super) fn call(&self, site: Site, force: bool, f: impl FnOnce(&OnceState, *mut V)) -> *mut V {
         match Engine::current() {
@@ -296,7 +296,7 @@ pub struct OnceState {
 }
 
 impl OnceState {
-    /// Whether the initialisation before this one panicked.
+    /// Returns `true` if the initialisation before this one panicked.
     pub fn is_poisoned(&self) -> bool {
         self.poisoned
     }
@@ -346,7 +346,7 @@ impl Once {
             .call(Location::caller(), true, |state, _| f(state));
     }
 
-    /// Whether a call has come to its end without a panic.
+    /// Returns `true` if a call has come to its end without a panic.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
         self.initialisation.look(Location::caller()).is_some()

@@ -17,26 +17,26 @@ impl<T: UnwindSafe> UnwindSafe for OnceLock<T> {}
 impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
-    /// An empty cell.
+    /// Returns an empty cell.
     pub const fn new() -> OnceLock<T> {
         OnceLock {
             initialisation: Initialisation::new(None),
         }
     }
 
-    /// The value, if it is there.
+    /// Returns the value, if it is there.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
         let value = self.initialisation.look(Location::caller())?;
         Some(self.ready(value))
     }
 
-    /// The value of a cell that nobody else can see, if it is there.
+    /// Returns the value of a cell that nobody else can see, if it is there.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.initialisation.get_mut().as_mut()
     }
 
-    /// The value; waits until another task has put it there.
+    /// Returns the value; waits until another task has put it there.
     #[track_caller]
     pub fn wait(&self) -> &T {
         let value = self.initialisation.wait(Location::caller(), true);
@@ -60,7 +60,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// The value; made by `f` if there is none. Waits if another task is making it. If `f` itself comes back
+    /// Returns the value; made by `f` if there is none. Waits if another task is making it. If `f` itself comes back
     /// here, it waits for ever.
     ///
     /// # Panics
@@ -90,7 +90,7 @@ impl<T> OnceLock<T> {
         value
     }
 
-    /// The value of a cell that is complete.
+    /// Returns the value of a cell that is complete.
     fn ready(&self, value: *mut Option<T>) -> &T {
         // SAFETY: once it is complete, the value is shared for as long as the cell is.
         unsafe { &*value }.as_ref().expect("a complete cell has a value")

@@ -14,7 +14,7 @@ pub(super) trait Poison: Body {
     unsafe fn flag(this: *mut Self) -> *const AtomicBool;
 }
 
-/// Whether a task panicked while it held the lock.
+/// Returns `true` if a task panicked while it held the lock.
 pub(super) fn look<B: Poison + ?Sized>(lock: &Object<B>, site: Site) -> bool {
     perform(lock, SyncVarOp::PoisonCheck, site, |flag| flag.load(Relaxed))
 }

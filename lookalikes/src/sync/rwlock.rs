@@ -117,7 +117,7 @@ struct Hold<T: ?Sized> {
     body: NonNull<RwLockBody<T>>,
     /// The execution in which it is held, its variable there and the place where it was taken; `None` outside.
     inside: Option<(u64, u32, Site)>,
-    /// Whether the task was unwinding when it took the lock: then it does not poison it.
+    /// `true` if the task was unwinding when it took the lock: then it does not poison it.
     was_panicking: bool,
 }
 
@@ -192,7 +192,7 @@ unsafe impl<T: ?Sized + Sync> Sync for RwLockWriteGuard<'_, T> {}
 impl<T: ?Sized> UnwindSafe for RwLockWriteGuard<'_, T> {}
 
 impl<T> RwLock<T> {
-    /// A free lock around a value.
+    /// Returns a free lock around a value.
     pub const fn new(value: T) -> RwLock<T> {
         let body = RwLockBody {
             lock: Mutex::new(()),
@@ -340,7 +340,7 @@ impl<T: ?Sized> RwLock<T> {
         })
     }
 
-    /// Whether a task panicked while it wrote.
+    /// Returns `true` if a task panicked while it wrote.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
         poison::look(&self.object, Location::caller())
@@ -352,7 +352,7 @@ impl<T: ?Sized> RwLock<T> {
         poison::clear(&self.object, Location::caller());
     }
 
-    /// The data of a lock that nobody else can see.
+    /// Returns the data of a lock that nobody else can see.
     ///
     /// # Errors
     /// The lock is poisoned; the data is in the error.

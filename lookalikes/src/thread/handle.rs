@@ -44,7 +44,7 @@ impl fmt::Debug for ThreadId {
     }
 }
 
-/// The thread that calls this.
+/// Returns the thread that calls this.
 pub fn current() -> Thread {
     match Engine::current() {
         Some(engine) => Thread::of_task(engine, engine.task()),
@@ -80,7 +80,7 @@ impl Thread {
         }
     }
 
-    /// The thread's identity.
+    /// Returns the thread's identity.
     pub fn id(&self) -> ThreadId {
         ThreadId(match &self.0 {
             Kind::Outside(thread) => Id::Outside(thread.id()),
@@ -91,7 +91,7 @@ impl Thread {
         })
     }
 
-    /// The thread's name, if it was given one. The test's own body is `main`.
+    /// Returns the thread's name, if it was given one. The test's own body is `main`.
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
             Kind::Outside(thread) => thread.name(),

@@ -100,7 +100,7 @@ impl<T: 'static> LocalKey<T> {
         LocalKey { outside, init }
     }
 
-    /// The current task's value. If there is none yet it is made: by taking what is `given`, if anything is,
+    /// Returns the current task's value. If there is none yet it is made: by taking what is `given`, if anything is,
     /// else by the key's initialiser.
     fn inside(&'static self, engine: Engine, given: &mut Option<T>) -> Result<*const T, AccessError> {
         let key = std::ptr::from_ref(self).addr();
@@ -202,7 +202,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
         }
     }
 
-    /// A copy of the value.
+    /// Returns a copy of the value.
     ///
     /// # Panics
     /// This thread's cell is being dropped, or was.
@@ -253,7 +253,7 @@ impl<T: 'static> LocalKey<crate::cell::Cell<T>> {
         }
     }
 
-    /// A copy of the value.
+    /// Returns a copy of the value.
     ///
     /// # Panics
     /// This thread's cell is being dropped, or was.

@@ -22,7 +22,7 @@ use std::num::NonZero;
 /// interesting, and the same everywhere.
 const PROCESSORS: usize = 2;
 
-/// How many processors there are: 2 inside an exploration, so that a test does the same on every machine.
+/// Returns the number of processors: 2 inside an exploration, so that a test does the same on every machine.
 ///
 /// # Errors
 /// Outside an exploration, if std does not know.

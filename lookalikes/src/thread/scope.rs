@@ -258,7 +258,7 @@ unsafe impl<T: Send> Send for ScopedJoinHandle<'_, T> {}
 unsafe impl<T: Send> Sync for ScopedJoinHandle<'_, T> {}
 
 impl<T> ScopedJoinHandle<'_, T> {
-    /// The thread.
+    /// Returns the thread.
     pub fn thread(&self) -> &Thread {
         &self.thread
     }
@@ -287,7 +287,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         }
     }
 
-    /// Whether the thread has ended.
+    /// Returns `true` if the thread has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.inner {

@@ -34,12 +34,12 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The default settings.
+    /// Returns the default settings.
     pub fn new() -> Builder {
         Builder::default()
     }
 
-    /// The thread's name.
+    /// Returns the thread's name.
     pub fn name(mut self, name: String) -> Builder {
         self.name = Some(name);
         self
@@ -62,7 +62,7 @@ impl Builder {
         builder
     }
 
-    /// The name, for a task.
+    /// Returns the name, for a task.
     ///
     /// # Panics
     /// It contains a null byte; with std's words.
@@ -145,7 +145,7 @@ impl<T> Joinable<T> {
         }
     }
 
-    /// The engine, if its execution is still this one's.
+    /// Returns the engine, if its execution is still this one's.
     fn engine(&self) -> Option<Engine> {
         Engine::current().filter(|engine| engine.epoch() == self.epoch)
     }
@@ -173,7 +173,7 @@ impl<T> Joinable<T> {
         }
     }
 
-    /// The task's thread handle.
+    /// Returns the task's thread handle.
     pub(super) fn thread(&self) -> Thread {
         match self.engine() {
             Some(engine) => Thread::of_task(engine, self.task),
@@ -270,7 +270,7 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// The thread.
+    /// Returns the thread.
     pub fn thread(&self) -> &Thread {
         self.thread.get_or_init(|| {
             Box::new(match &self.inner {
@@ -292,7 +292,7 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Whether the thread has ended.
+    /// Returns `true` if the thread has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         match &self.inner {

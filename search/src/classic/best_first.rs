@@ -35,9 +35,9 @@ pub struct BestFirst {
     points: Vec<Point>,
     /// The operations behind the alternatives of these choices, one after the other.
     operations: Vec<Option<Operation>>,
-    /// Whether some alternative beyond the preemption bound was left out.
+    /// `true` if some alternative beyond the preemption bound was left out.
     left_out: bool,
-    /// How many prefixes found no room.
+    /// The number of prefixes found no room.
     dropped: u64,
 }
 
@@ -83,8 +83,8 @@ impl Item {
 }
 
 impl BestFirst {
-    /// A search in this order, with at most that many preemptions in an execution if a bound is given, and at most
-    /// `prefixes_max` prefixes in its queue.
+    /// Returns a search in this order, with at most that many preemptions in an execution if a bound is given, and at
+    /// most `prefixes_max` prefixes in its queue.
     pub fn new(priorities: Priorities, preemptions_max: Option<u32>, prefixes_max: usize) -> BestFirst {
         BestFirst {
             priorities,
@@ -158,8 +158,8 @@ impl BestFirst {
         }
     }
 
-    /// The prefix that ranks first. Ranks may have grown since they were asked: each prefix is asked again at its turn,
-    /// once in a round.
+    /// Returns the prefix that ranks first. Ranks may have grown since they were asked: each prefix is asked again at
+    /// its turn, once in a round.
     fn pop(&mut self) -> Option<Item> {
         loop {
             let ((rank, found), mut item) = self.open.pop_first()?;

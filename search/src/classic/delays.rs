@@ -29,12 +29,12 @@ pub struct IterativeDelayBounding {
     begun: bool,
     /// The last round that is complete.
     completed: Option<u32>,
-    /// Whether some alternative beyond the bound was left out.
+    /// `true` if some alternative beyond the bound was left out.
     left_out: bool,
 }
 
 impl IterativeDelayBounding {
-    /// A search up to `bound_max` delays, or through all executions.
+    /// Returns a search up to `bound_max` delays, or through all executions.
     pub fn new(bound_max: Option<u32>) -> IterativeDelayBounding {
         IterativeDelayBounding {
             bound_max,
@@ -69,7 +69,7 @@ impl IterativeDelayBounding {
         }
     }
 
-    /// The next prefix to explore, in this round or the first later one that has any.
+    /// Returns the next prefix to explore, in this round or the first later one that has any.
     fn pop(&mut self) -> Option<Branch> {
         loop {
             let mut round = self.rounds.first_entry()?;

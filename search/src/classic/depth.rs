@@ -23,7 +23,7 @@ pub struct DepthBounded {
     depth_max: Option<usize>,
     /// By how much each round is deeper; `None` if there is only one.
     step: Option<usize>,
-    /// Whether an execution of this round had choices beyond the depth.
+    /// `true` if an execution of this round had choices beyond the depth.
     cut: bool,
     begun: bool,
     redundant: u64,
@@ -32,13 +32,13 @@ pub struct DepthBounded {
 }
 
 impl DepthBounded {
-    /// The search that `make` makes, over the first `depth` choices of each execution.
+    /// Returns the search that `make` makes, over the first `depth` choices of each execution.
     pub fn new(depth: u32, make: impl Fn() -> Box<dyn Strategy> + Send + 'static) -> DepthBounded {
         DepthBounded::with(depth as usize, Some(depth as usize), None, Box::new(make))
     }
 
-    /// The search that `make` makes, again and again: over `step` choices, then over twice as many, up to `depth_max`
-    /// of them if that is given.
+    /// Returns the search that `make` makes, again and again: over `step` choices, then over twice as many, up to
+    /// `depth_max` of them if that is given.
     ///
     /// # Panics
     /// `step` is 0.

@@ -31,7 +31,7 @@ impl PctAll {
     }
 }
 
-/// How many places each change has that come after the ones before it were placed.
+/// Returns the number of places each change has that come after the ones before it were placed.
 fn places_left(depth: u32, known: &Profile) -> impl Iterator<Item = u64> + use<> {
     let all = places(depth, known);
     (0..u64::from(depth - 1)).map(move |placed| all - placed)

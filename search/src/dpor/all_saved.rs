@@ -1,8 +1,9 @@
-//! What is left of a search that several hands share, as text: what each has at hand, and the places they share with all that
-//! was tried and is to be tried there.
+//! The remaining work of a search with several workers, as text: each worker's own, and the shared nodes with all
+//! branches that were tried and are planned there.
 //!
-//! It is taken down while all hands rest, each after it has taken in what its last execution showed. So nothing is half done:
-//! what was to be tried is at a place or at hand. Places are numbered as they are come to along paths, each before those below.
+//! It is saved while all workers pause, after each has added the results of its last execution. So nothing is half
+//! done: every planned sequence is at a shared node or with a worker. Shared nodes are numbered in the order in which
+//! paths reach them, each before those below it.
 
 use super::Dpor;
 use super::bound::{Bound, SavedBound};
@@ -23,7 +24,7 @@ struct SavedCrew {
     hands: Vec<SavedLeft>,
 }
 
-/// A step of a path that is a place: which one, and which of its branches the path goes through.
+/// A step of a path that is a shared node: the number of the node, and the branch that the path takes.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct SavedAt {
     step: usize,
@@ -41,21 +42,21 @@ struct SavedOpen {
 struct SavedLeft {
     hand: SavedHand,
     places: Vec<SavedAt>,
-    /// Tasks and places.
+    /// Tasks and shared nodes.
     line: Vec<(u32, usize)>,
     told: bool,
 }
 
 impl Dpor {
-    /// What all hands have left to do, if there are others: else nothing that the hand itself does not save. `None` if some of
-    /// it is missing: a checkpoint that was altered stays as it is.
+    /// Returns the remaining work of all workers, if there are several; otherwise the worker itself saves everything.
+    /// Returns `None` if a part is missing: a checkpoint that was altered stays as it is.
     pub(super) fn save_all(&self) -> Option<String> {
         let saved = |crew: &Crew| text(crew, &self.bound);
         (!self.bound.has_lost()).then(|| self.part.crew().map_or_else(String::new, saved))
     }
 
-    /// Goes on where several hands were, as the first of them, in a search that has not begun. `None` if the text is not from
-    /// there.
+    /// Continues a search of several workers, as the first of them, in a search that has not begun. Returns `None` if
+    /// the text is malformed.
     pub(super) fn restored_all(&mut self, text: &str) -> Option<()> {
         self.part = Sharing::going_on(crew(text, &self.bound)?);
         self.begun = true;
@@ -63,7 +64,7 @@ impl Dpor {
     }
 }
 
-/// All that these hands have left to do.
+/// Returns all remaining work of these workers.
 fn text(crew: &Crew, bound: &Bound) -> String {
     let saved = crew.look(|left| saved(&left, bound));
     serde_json::to_string(&saved).expect("numbers and texts can be written")
@@ -92,7 +93,7 @@ fn saved(left: &AllRemaining<'_>, bound: &Bound) -> SavedCrew {
     }
     let mut ways = Numbered::default();
     let mut saved = Vec::new();
-    // More come to be numbered on the way: those below.
+    // The nodes below are numbered on the way.
     while let Some(place) = places.all.get(saved.len()).cloned() {
         saved.push(place.saved(|way| ways.number(way), |below| places.number(below)));
     }
@@ -118,7 +119,7 @@ fn saved_path(path: &[Option<Edge>], places: &mut Numbered<SharedNode>) -> Vec<S
     path.iter().enumerate().filter_map(at).collect()
 }
 
-/// Things that are shared, by number.
+/// Shared objects, by number.
 struct Numbered<T> {
     all: Vec<Arc<T>>,
     numbers: HashMap<*const T, usize>,
@@ -143,7 +144,8 @@ impl<T> Numbered<T> {
     }
 }
 
-/// The hands again that this is left of, the first of them, with nothing at hand; `None` if no search comes to that.
+/// Restores the workers' shared state from this remaining work, for one worker without work of its own; `None` if no
+/// search can have this state.
 fn crew(text: &str, bound: &Bound) -> Option<Crew> {
     let saved: SavedCrew = serde_json::from_str(text).ok()?;
     let ways = saved.ways.iter().map(|way| way.way().map(Arc::new));
@@ -157,17 +159,17 @@ fn crew(text: &str, bound: &Bound) -> Option<Crew> {
     Some(Crew::going_on(left, open))
 }
 
-/// Places that are loaded.
+/// Shared nodes that are loaded.
 struct Loaded {
     places: Vec<Arc<SharedNode>>,
-    /// Whether some hand is about to come there for the first time.
+    /// `true` if some worker is about to reach the node for the first time.
     in_line: Vec<bool>,
 }
 
 impl Loaded {
     fn new(saved: &[SavedPlace], ways: &[Arc<Prefix>]) -> Option<Loaded> {
         let mut places: Vec<Option<Arc<SharedNode>>> = vec![None; saved.len()];
-        // From below, so that what is below a place is there.
+        // From below, so that the nodes below a node exist.
         for (number, saved) in saved.iter().enumerate().rev() {
             let below = |at: usize| (at > number).then(|| places.get(at)?.clone()).flatten();
             let place = SharedNode::restored(saved, ways, below)?;
@@ -208,7 +210,7 @@ impl Loaded {
         })
     }
 
-    /// The places along a way of so many steps.
+    /// Returns the shared nodes along a prefix with this many steps.
     fn path(&self, saved: &[SavedAt], steps: usize, way: &Prefix) -> Option<SharedPath> {
         if steps > way.nodes.len() {
             return None;

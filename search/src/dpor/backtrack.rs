@@ -1,21 +1,48 @@
-//! From one execution to the next: back along the path to the deepest choice with something left to try.
+//! Backtracking: from one execution back along the path to the deepest choice with an untried alternative.
 
 use super::Dpor;
 use super::sequence::values;
 use super::sleep::Sleeper;
 use super::tree;
-use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::Plan;
 use intermezzo_engine::trace::{Touch, Trace};
 
 impl Dpor {
-    /// Turns the plan to the next execution: the deepest choice with something left to try.
+    /// Returns the completed fraction of the search, from the position of its last execution in the tree of
+    /// alternatives.
+    pub(super) fn progress(&self, choices: &[Choice]) -> f64 {
+        let own = self
+            .cut
+            .as_ref()
+            .map_or(choices, |cut| &choices[..cut.choices.min(choices.len())]);
+        let mut nodes = self.nodes.iter().rev().peekable();
+        let mut share = 1.0;
+        for (at, choice) in own.iter().enumerate().rev() {
+            while nodes
+                .next_if(|node| node.choice.is_none_or(|choice| choice > at))
+                .is_some()
+            {}
+            let (tried, all) = match nodes.peek() {
+                Some(node) if choice.kind == ChoiceKind::Task && node.choice == Some(at) => (
+                    node.tried,
+                    node.tried + 1 + node.pending.first_tasks().count() as u32,
+                ),
+                _ if choice.kind == ChoiceKind::Task => (0, 1),
+                _ => (choice.taken, choice.alternatives),
+            };
+            share = (f64::from(tried) + share) / f64::from(all);
+        }
+        share
+    }
+
+    /// Changes the plan to the next execution, at the deepest choice with an untried alternative.
     pub(super) fn backtrack(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         while plan.choices().len() > self.part.fixed {
             let at = plan.choices().len() - 1;
             let last = plan.choices()[at];
             if last.kind != ChoiceKind::Task {
-                // A value, chosen in the step that is under way then.
+                // It is a value, chosen in the step that is the last one then.
                 while self
                     .nodes
                     .last()
@@ -52,13 +79,13 @@ impl Dpor {
             let depth = self.nodes.len() - 1;
             let node = &mut self.nodes[depth];
             if node.pending.is_empty() {
-                // Nobody is tried here any more: what the step touched need not be known.
+                // No other task is tried here any more, so the step's footprint is not needed.
                 self.leave();
                 plan.truncate(at);
                 continue;
             }
             node.add_touches(&trace.could_touch(depth));
-            // With a bound nobody sleeps on: these are just those that were tried here.
+            // With a bound no task stays asleep: these are just the tasks that were tried here.
             self.sleepers.push(Sleeper {
                 task: node.task,
                 touches: std::mem::take(&mut node.touches),
@@ -95,7 +122,7 @@ impl Dpor {
         self.part.is_shared() && self.turn(plan, trace)
     }
 
-    /// Takes the last node off the path.
+    /// Removes the last node of the path.
     pub(super) fn leave(&mut self) {
         let node = self.nodes.last().expect("a node to leave");
         self.candidates.truncate(node.candidates.start);
@@ -103,9 +130,9 @@ impl Dpor {
         self.nodes.pop();
     }
 
-    /// Takes nodes off the path that come after the step which makes the choice `at`, and had no choice of their own.
+    /// Removes nodes of the path that come after the step with the choice `at`, and had no choice of their own.
     fn leave_forced(&mut self, at: usize, kind: ChoiceKind, trace: &Trace) {
-        // Who goes on where nobody can is chosen after a step, other values within one.
+        // The task that continues in a deadlock is chosen after a step, other values within one.
         let before = if kind == ChoiceKind::Rescue { 1 } else { 2 };
         while self.nodes.len() > 1
             && (trace.steps().get(self.nodes.len() - before)).is_some_and(|step| step.choices_end > at)
@@ -114,9 +141,9 @@ impl Dpor {
         }
     }
 
-    /// Makes what is to be tried fit the step that is over, which was to make these counts. Who drops a handle does that in a
-    /// step of its own, but the last one in the step before; and which is the last depends on the order. The candidates for
-    /// the next step are those from `candidates` on.
+    /// Adjusts the planned sequences to the step that has ended, which should have made these counts. A task drops a
+    /// handle in a step of its own, but the last handle in the step before; and which handle is the last depends on the
+    /// order. The candidates for the next step are those from `candidates` on.
     #[inline(never)]
     pub(super) fn fit_guide(&mut self, counts: &[Touch], candidates: usize, trace: &Trace) {
         let depth = self.nodes.len() - 1;
@@ -130,8 +157,8 @@ impl Dpor {
         }
     }
 
-    /// Some of what was to be tried at a step cannot be, and is lost. Every alternative is to be tried instead; and that what
-    /// a sleeper leads to comes to be planned cannot be relied on.
+    /// Plans every alternative at a step because a part of its plan cannot be followed, and is lost. The sleepers there
+    /// have overslept: it is no longer certain that everything they lead to is planned.
     #[cold]
     pub(super) fn do_without_plan(&mut self, depth: usize) {
         let (from, end) = (self.nodes[depth].sleepers, self.sleepers_end(depth));

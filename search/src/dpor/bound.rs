@@ -1,4 +1,4 @@
-//! The bound on preemptions of a search, which all its hands share, and what else all have in common.
+//! The preemption bound of a search, and the other data that all its workers share.
 
 use super::Insertion;
 use super::names::AssumedDistinct;
@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a report says where some of the search is missing.
+/// The note in a report if a part of the search is missing.
 pub(super) const LOST: &str =
     "what the checkpoint said was left of the search does not fit what the test does";
 
-/// How many preemptions an execution may have, and whether anything was left out for having more.
+/// The largest number of preemptions in an execution, and a mark if anything was left out for having more.
 #[derive(Clone)]
 pub(super) struct Bound {
     pub(super) most: u32,
     left_out: Arc<AtomicBool>,
-    /// Whether some of the search is missing: it was loaded, and is of something else.
+    /// `true` if a part of the search is missing, because the loaded checkpoint belongs to another search.
     lost: Arc<AtomicBool>,
-    /// Whether what some tree holds cannot be relied on: see [`Tree::insert`](super::tree::Tree::insert).
+    /// `true` if some tree is not reliable: see [`Tree::insert`](super::tree::Tree::insert).
     needs_fallback: Arc<AtomicBool>,
-    /// What is taken for granted of variables that came into use late.
+    /// The assumptions about variables that came into use late.
     pub(super) apart: Arc<AssumedDistinct>,
-    /// Which task each number stands for, as far as they were seen; and what this hand has made sure of.
+    /// The lineage of each task number, as far as known; and the part of it that this worker has verified.
     lineages: Arc<Mutex<Vec<Option<u64>>>>,
     sure_of: Vec<Option<u64>>,
 }
 
-/// What all hands have in common, to be saved.
+/// The data that all workers share, to be saved.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct SavedBound {
     left_out: bool,
@@ -54,7 +54,7 @@ impl Bound {
         }
     }
 
-    /// Whether this alternative may be taken at a step; else it is left out.
+    /// Returns `true` if this alternative may be taken at a step; otherwise notes that it is left out.
     #[inline(always)]
     pub(super) fn allows(&self, node: &Node, alternative: usize) -> bool {
         let allowed = node.preemptions + u32::from(node.preempts && alternative != 0) <= self.most;
@@ -64,23 +64,23 @@ impl Bound {
         allowed
     }
 
-    /// Something is left out.
+    /// Notes that something is left out.
     pub(super) fn leave_out(&self) {
         self.left_out.store(true, Relaxed);
     }
 
-    /// Some of the search is missing.
+    /// Notes that a part of the search is missing.
     pub(super) fn lose(&self) {
         self.lost.store(true, Relaxed);
     }
 
-    /// Whether some of the search is missing.
+    /// Returns `true` if a part of the search is missing.
     pub(super) fn has_lost(&self) -> bool {
         self.lost.load(Relaxed)
     }
 
-    /// A task has this number in an execution, and this lineage. Where others have the number in other executions, trees
-    /// cannot be relied on: they tell tasks by their numbers.
+    /// Notes that a task with this lineage has this number in an execution. If another task has the number in another
+    /// execution, trees are not reliable, because they identify tasks by number.
     #[inline]
     pub(super) fn number_is_of(&mut self, number: usize, lineage: u64) {
         if self.sure_of.get(number) != Some(&Some(lineage)) {
@@ -99,7 +99,7 @@ impl Bound {
         self.sure_of.clone_from(&all);
     }
 
-    /// What all hands have in common, to be saved.
+    /// Returns the data that all workers share, to be saved.
     pub(super) fn saved(&self) -> SavedBound {
         let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         SavedBound {
@@ -110,7 +110,7 @@ impl Bound {
         }
     }
 
-    /// Goes on where that was saved.
+    /// Restores the saved data.
     pub(super) fn go_on_from(&self, saved: &SavedBound) {
         if saved.left_out {
             self.leave_out();
@@ -127,18 +127,18 @@ impl Bound {
         }
     }
 
-    /// What some tree holds cannot be relied on.
+    /// Notes that some tree is not reliable.
     pub(super) fn invalidate(&self) {
         self.needs_fallback.store(true, Relaxed);
     }
 
-    /// Whether what some tree holds cannot be relied on.
+    /// Returns `true` if some tree is not reliable.
     #[inline]
     pub(super) fn needs_fallback(&self) -> bool {
         self.needs_fallback.load(Relaxed)
     }
 
-    /// Whether anything was left out.
+    /// Returns `true` if anything was left out.
     pub(super) fn left_out(&self) -> bool {
         self.left_out.load(Relaxed)
     }

@@ -1,16 +1,16 @@
 //! Partial-order reduction within a preemption bound (Coons, Musuvathi, McKinley, "Bounded partial-order reduction",
 //! OOPSLA 2013).
 //!
-//! A bound and a reduction get into each other's way: the one schedule that the reduction keeps of a trace may cost more
-//! preemptions than the bound allows, and another less. So there are no sleep sets; each task is tried before every
-//! step of another that does not commute with its next one; and besides, as it costs nothing there, before the block of
-//! uninterrupted steps that this belongs to.
+//! A bound and a reduction interfere: the one schedule that the reduction keeps of a trace may cost more preemptions
+//! than the bound allows, and another schedule fewer. So there are no sleep sets. Each task is tried before every step
+//! of another task that does not commute with its next one. It is also tried before the block of uninterrupted steps
+//! that this step belongs to, because it costs nothing there.
 
 use super::{Dpor, Touches};
 use intermezzo_engine::trace::{Ending, Touch, Trace};
 
 impl Dpor {
-    /// Sees to it that each task is tried before the steps that do not commute with its steps in the last execution.
+    /// Plans each task before the steps that do not commute with its steps in the last execution.
     pub(super) fn try_conflicting(&mut self, trace: &Trace) {
         let steps = self.nodes.len().min(trace.steps().len());
         for later in self.fresh.max(1)..steps {
@@ -27,8 +27,8 @@ impl Dpor {
         }
     }
 
-    /// Everybody is to be tried at this step, and before the block of uninterrupted steps that it belongs to: somebody waited
-    /// for it, and whether a task has to wait decides what it costs to leave it.
+    /// Plans every task at this step, and before the block of uninterrupted steps that it belongs to. Some task waited
+    /// for it, and whether a task has to wait decides the cost of switching away from it.
     fn try_all_around(&mut self, trace: &Trace, depth: usize) {
         if depth == 0 {
             return;
@@ -43,9 +43,9 @@ impl Dpor {
         }
     }
 
-    /// A task did, at step `end`, what touches this: it is to be tried before each step of another that conflicts. (The
-    /// last of each other task would do, where the task could go on since; but what it waited for may have to be reordered
-    /// as well.)
+    /// Plans a task before each step of another that conflicts with this footprint of its step `end`. (The last such
+    /// step of each other task would suffice if the task could continue since; but the step that it waited for may have
+    /// to be reordered as well.)
     fn try_before(&mut self, trace: &Trace, task: u32, touches: &[Touch], end: usize) {
         for earlier in (1..end).rev() {
             let other = trace.steps()[earlier].task;
@@ -68,7 +68,7 @@ impl Dpor {
         }
     }
 
-    /// The task is to be tried at this step; everybody, if it cannot go there.
+    /// Plans the task at this step, or every task if it cannot go there.
     fn try_at(&mut self, depth: usize, task: u32) {
         let node = &self.nodes[depth];
         let candidates = &self.candidates[node.candidates.clone()];

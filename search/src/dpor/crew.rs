@@ -1,4 +1,4 @@
-//! The hands of one search: where there is work for those who have none, and when the search is over.
+//! The workers of one search: the work for idle ones, and the end of the search.
 
 use super::bound::Bound;
 use super::saved::SavedHand;
@@ -7,67 +7,68 @@ use intermezzo_engine::strategy::Idle;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What the hands of a search share.
+/// The state that the workers of a search share.
 pub(super) struct Crew {
     state: Mutex<State>,
     changed: Condvar,
-    /// Whether a hand waits that found nothing: a copy for those who look at it often.
+    /// `true` if a worker waits that found nothing: a copy for frequent reads.
     has_idle_workers: AtomicBool,
 }
 
 struct State {
-    /// Places with something to try, the shallowest first. No place's lock is held when this one is taken.
+    /// The shared nodes with untried branches, the shallowest first. No node's lock is held when this one is taken.
     open: Vec<Open>,
-    /// What hands had at hand when the search was saved that goes on here, until it is taken up.
+    /// The workers' remaining work from a checkpoint, until it is acquired.
     left: Vec<Remaining>,
-    /// What each hand had at hand when it last rested, by number; before, what it began with.
+    /// The remaining work of each worker when it last paused, by number; before that, its initial work.
     rested: Vec<Option<Remaining>>,
-    /// Hands there are, and those of them that wait.
+    /// The number of workers, and the number of those that wait.
     hands: usize,
     waiting: usize,
-    /// Nothing is left, or nothing may be taken any more.
+    /// `true` if nothing remains, or nothing may be taken any more.
     over: bool,
 }
 
-/// A place with something to try, and those above it.
+/// A shared node with an untried branch, and those above it.
 #[derive(Clone)]
 pub(super) struct Open {
     pub(super) place: Arc<SharedNode>,
     pub(super) above: SharedPath,
 }
 
-/// What a hand has at hand between two executions.
+/// The remaining work of a worker between two executions.
 #[derive(Clone)]
 pub(super) struct Remaining {
     pub(super) hand: SavedHand,
-    /// The places along its path, and those of the sequence that the next execution follows from the last of them.
+    /// The shared nodes along its path, and those of the sequence that the next execution follows from the last of
+    /// them.
     pub(super) places: SharedPath,
     pub(super) line: PlannedNodes,
-    /// Whether others know what the step from the last place touches.
+    /// `true` if the footprint of the step from the last shared node has been published.
     pub(super) told: bool,
 }
 
-/// What a hand without work takes.
+/// The work that an idle worker takes.
 pub(super) enum Work {
-    /// What another had at hand when the search was saved.
+    /// The remaining work of another worker, from a checkpoint.
     Remaining(Box<Remaining>),
-    /// A branch of a place.
+    /// A branch of a shared node.
     Branch(Open, Branch),
 }
 
-/// What is left to do, for those who write it down: all hands rest meanwhile.
+/// All remaining work, to be written down while all workers pause.
 pub(super) struct AllRemaining<'a> {
     pub(super) open: &'a [Open],
     pub(super) hands: Vec<&'a Remaining>,
 }
 
 impl Crew {
-    /// One hand, which begins with this.
+    /// Returns the state for one worker, which begins with this work.
     pub(super) fn new(first: Option<Remaining>) -> Crew {
         Crew::of(first, Vec::new())
     }
 
-    /// One hand with nothing at hand, where all this is left.
+    /// Returns the state for one worker without work of its own, with all this remaining work.
     pub(super) fn going_on(left: Vec<Remaining>, open: Vec<Open>) -> Crew {
         let crew = Crew::of(None, left);
         crew.list(open);
@@ -93,8 +94,8 @@ impl Crew {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more hand, without work, which counts as waiting until it is first used: its worker may take long to begin. Its
-    /// number.
+    /// Adds a worker without work, which counts as waiting until it is first used, because it may begin late. Returns
+    /// its number.
     pub(super) fn add_hand(&self) -> usize {
         let mut state = self.lock();
         state.hands += 1;
@@ -103,12 +104,12 @@ impl Crew {
         state.rested.len() - 1
     }
 
-    /// A hand rests, with this at hand.
+    /// Notes that a worker pauses, with this remaining work.
     pub(super) fn rest(&self, hand: usize, left: Option<Remaining>) {
         self.lock().rested[hand] = left;
     }
 
-    /// Looks at all that is left to do.
+    /// Passes all remaining work to `look`.
     pub(super) fn look<R>(&self, look: impl FnOnce(AllRemaining<'_>) -> R) -> R {
         let state = self.lock();
         look(AllRemaining {
@@ -117,7 +118,7 @@ impl Crew {
         })
     }
 
-    /// A hand leaves. What it had at hand, if it did, would be missing: nothing is claimed then.
+    /// Removes a worker. If it had work, that would be missing: then the search claims nothing.
     pub(super) fn remove_hand(&self, busy: bool, idle: bool) {
         let mut state = self.lock();
         state.hands -= 1;
@@ -126,13 +127,13 @@ impl Crew {
         self.changed.notify_all();
     }
 
-    /// Whether another hand waits and nothing is there for it.
+    /// Returns `true` if another worker waits and there is no work for it.
     #[inline]
     pub(super) fn has_idle_workers(&self) -> bool {
         self.has_idle_workers.load(Relaxed)
     }
 
-    /// There is something to try at these places, that may not have been listed so far.
+    /// Lists these shared nodes with untried branches, which may not be listed yet.
     pub(super) fn list(&self, places: impl IntoIterator<Item = Open>) {
         let mut state = self.lock();
         for open in places {
@@ -145,7 +146,7 @@ impl Crew {
         self.tell(&state);
     }
 
-    /// What was listed may be taken by now.
+    /// Wakes waiting workers, because listed work may be ready by now.
     pub(super) fn wake(&self) {
         self.tell(&self.lock());
     }
@@ -157,8 +158,8 @@ impl Crew {
         }
     }
 
-    /// A hand that has nothing at hand takes what another left; or else a branch within the bound of the shallowest place that
-    /// has one: there is most below it, as far as anybody can tell.
+    /// Returns work for an idle worker: the remaining work of another one, or else a branch within the bound of the
+    /// shallowest shared node that has one. Most is expected below the shallowest node.
     pub(super) fn take(&self, hand: usize, bound: &Bound) -> Option<Work> {
         let mut state = self.lock();
         state.rested[hand] = None;
@@ -174,7 +175,7 @@ impl Crew {
         taken
     }
 
-    /// Waits for work: true if there may be some to take, false if the search is over.
+    /// Waits for work. Returns `true` if there may be some to take, and `false` if the search is over.
     pub(super) fn wait(&self) -> bool {
         let mut state = self.lock();
         state.waiting += 1;
@@ -194,8 +195,8 @@ impl Crew {
         !state.over
     }
 
-    /// Says if there is work, as [`Crew::wait`] does, without waiting for it: the hand counts as waiting as long as `idle`
-    /// is left `true`.
+    /// Returns whether there is work, like [`Crew::wait`] but without waiting. The worker counts as waiting as long as
+    /// `idle` is left `true`.
     pub(super) fn idle(&self, idle: &mut bool) -> Idle {
         let mut state = self.lock();
         state.waiting += usize::from(!std::mem::replace(idle, true));
@@ -218,12 +219,12 @@ impl Crew {
         found
     }
 
-    /// A hand that counts as waiting does so no longer.
+    /// Notes that a worker no longer counts as waiting.
     pub(super) fn begin(&self) {
         self.lock().waiting -= 1;
     }
 
-    /// Nothing may be taken any more.
+    /// Stops handing out work.
     pub(super) fn stop(&self) {
         self.lock().over = true;
         self.changed.notify_all();
@@ -235,7 +236,7 @@ mod tests {
     use super::super::{Dpor, Insertion};
     use super::*;
 
-    /// Two hands; what they are told when the second one waits, and the first does this.
+    /// Returns the result of `wait` for the second of two workers, while the first does this.
     fn waits(first: impl FnOnce(&Crew)) -> bool {
         let crew = Crew::new(None);
         crew.add_hand();
@@ -255,7 +256,8 @@ mod tests {
         assert!(!waits(Crew::stop));
     }
 
-    /// What is left of a search is taken up before that is over, and is what its hand has at hand until it rests.
+    /// The remaining work of a search is acquired before the search is over. It then belongs to its worker until that
+    /// pauses.
     #[test]
     fn what_is_left_is_taken_up() {
         let first = Dpor::new(Insertion::WakeupTrees).saved(&[]);

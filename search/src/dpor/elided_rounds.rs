@@ -1,8 +1,8 @@
-//! Rounds of loops that prove to have been in vain once they are over, and count as not having happened since.
+//! Failed rounds of loops, which are elided once they have ended.
 //!
-//! Until then they are like all steps, so they wake those who sleep and are ordered with the steps of others. Here that is
-//! made good: who sleeps on over such a round, which executions could go on only with what is seen elsewhere, and what the
-//! others could have shown if the round had begun later.
+//! Until a round ends it counts like any other steps: it wakes sleeping tasks and orders others. If it turns out to
+//! have had no effect, this module corrects the consequences: which tasks stay asleep across it, which executions
+//! become redundant, and what the others would have shown had it started later.
 
 use super::node::Reads;
 use super::{Dpor, Sleeper};
@@ -10,9 +10,9 @@ use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Trace, conflict};
 
 impl Dpor {
-    /// Whether the step belongs to a round that would have been in vain at once, and in which others have then done what
-    /// lets it go on, but nothing that has to come after its beginning: it may as well have begun after that, which is seen
-    /// from where the search went on without it.
+    /// Returns `true` if the step belongs to a round that started too early. It would have failed at once; then other
+    /// tasks did what lets it continue, but nothing that has to come after the round's beginning. So it may as well
+    /// have started after that, which is seen from where the search continued without it.
     pub(super) fn starts_too_early(&self, depth: usize, trace: &Trace) -> bool {
         let task = self.nodes[depth].task;
         let own = |step: &usize| self.nodes[*step].task == task;
@@ -35,11 +35,13 @@ impl Dpor {
         has_changed && others().next().is_some() && (from..depth).filter(own).all(commute)
     }
 
-    /// A round that ended with this step was in vain: whom its operations woke sleeps on. Sleep sets along the way are left
-    /// as they are, for should the search go back to them the round is not over.
+    /// Lets tasks stay asleep that only the operations of a failed round woke, after the step that ended the round. The
+    /// sleep sets along the path are not changed, because the round has not ended if the search backtracks to them.
+    /// Returns `false` if the execution shows only what is seen elsewhere.
     ///
-    /// Without the round the task is where it was when that began. What can come from there is seen elsewhere if somebody
-    /// else was tried there before, or if the search went on from there after such a round already.
+    /// Without the round the task is in the state in which the round began. The continuations from there are seen
+    /// elsewhere in two cases: if another task was tried there before, or if the search has already continued from
+    /// there after such a round.
     pub(super) fn inherit_over_void(&mut self, depth: usize, trace: &Trace) -> bool {
         let mut from = depth;
         if let Some(round) = trace.elided_rounds().last() {
@@ -52,7 +54,7 @@ impl Dpor {
             began.went_on = at_once.then_some(reads);
             self.planned.gone_on.push(round.from);
         }
-        // A round that is void may have begun within another.
+        // An elided round may have begun within another.
         for round in trace.elided_rounds().iter().rev() {
             if round.at >= from {
                 from = from.min(round.from);
@@ -91,7 +93,8 @@ impl Dpor {
         true
     }
 
-    /// A round that is made void, or put back, takes part in the order of all steps since: they are to be looked at anew.
+    /// Marks all steps since the beginning of a round that is elided or put back as new: their order has changed, so
+    /// they must be examined again.
     pub(super) fn refresh(&mut self, trace: &Trace) {
         for round in trace.elided_rounds().iter().rev() {
             if round.at >= self.fresh {
@@ -100,8 +103,9 @@ impl Dpor {
         }
     }
 
-    /// Sees to what the last execution's rounds in vain could have been. A round's first operation may as well come later,
-    /// when the task goes round again; but with that where it is the others could have come later, and shown something else.
+    /// Plans the alternatives to the last execution's failed rounds. A round's first operation may come later, when the
+    /// task repeats the round. But if it stays where it is, the other tasks' steps could have come later, and shown
+    /// something else.
     #[inline(always)]
     pub(super) fn follow_void_rounds(&mut self, trace: &Trace, choices: &[Choice]) {
         if !trace.elided_rounds().is_empty() {
@@ -132,7 +136,7 @@ impl Dpor {
                         self.insert(trace, choices, step, sequence);
                     }
                 } else if self.cut.is_some() && round.at >= self.fresh {
-                    // What would have come is not known.
+                    // The continuation is not known.
                     self.try_all(step);
                 }
             }

@@ -1,34 +1,37 @@
 //! Dynamic partial-order reduction with sleep sets: source sets, and optimal by wakeup trees (Abdulla, Aronis, Jonsson,
 //! Sagonas, "Source Sets", JACM 2017).
 //!
-//! Each execution is run to its end; then, for every race in it (two steps whose order matters and which nothing but
-//! that orders), a sequence of steps that reverses the race is to be tried from before the first of the two, unless one
-//! that is tried there already, or was, leads to the same. A task whose step has been tried *sleeps* until somebody
-//! takes a step that does not commute with it: what it could start in between was seen.
+//! Each execution is run to its end. Then every race in it is examined: two dependent steps that nothing orders but
+//! their own dependence. A sequence of steps that reverses the race is to be explored from before the first of the two,
+//! unless one that is or was explored there leads to the same trace. A task whose step has been tried *sleeps* until
+//! some task takes a step that does not commute with it: the executions that it could begin in between were seen.
 //!
-//! With source sets only the first step of the sequence is kept: cheap, but some executions end where all who could go on
-//! are asleep; they are *redundant*. With wakeup trees the whole sequence is kept and followed, and none are.
+//! Source sets keep only the first step of the sequence. That is cheap, but some executions end with all enabled tasks
+//! asleep; they are *redundant*. Wakeup trees keep and follow the whole sequence, and have no redundant executions.
 //!
 //! Beyond the paper:
-//! - *Values.* Choices other than of tasks (`choose(n)`, whom to notify) are enumerated within the step that makes them.
-//! - *Variables* that came into use after a step may have other numbers in other executions, where they are known
-//!   again by names of the operations on them (`names`). Where it cannot be told for that reason whether a branch leads to the same as a sequence, source sets take over, which need not know.
-//! - *Sleepers that were not woken.* That a sleeper commutes with a sequence is enough to dismiss it only if all that is found
-//!   where the sleeper's step was tried is planned further up, and followed. A leaf of a tree takes in all that begins with it; so
-//!   who sleeps there has to be woken by what leads to it. An exchange that failed may succeed once it comes earlier, and is
-//!   planned as if it did, and as such wakes those who load. If it fails after all they sleep on: they *overslept*. From there on
-//!   such a sleeper dismisses only what its own step begins, as with source sets.
-//! - *Handles.* Who drops the last handle but one to something shared takes a step for it, and who drops the last does it within
-//!   the step before. Drops commute, so in another order a planned step may be two, or two may be one. Trees are made to fit.
-//! - *Blocked operations* of an execution that is stuck take part in races, though they never happened.
-//! - *Unasked wakings* (a time-out before its time, a spurious wake-up) are another next step of a task that waits. One is
-//!   tried before each step that does not commute with it.
-//! - An execution that was given up (the body panicked, the limit of steps) tells nothing of what would have come: every
-//!   alternative along it is tried. Some tasks sleep on then that wakeup trees take to be woken by what is planned, so source
-//!   sets take over.
+//! - *Values.* Choices other than of tasks (`choose(n)`, whom to notify) are enumerated within the step that makes
+//!   them.
+//! - *Variables* that came into use after a step may have other numbers in other executions. There they are recognised
+//!   by the stable identities of the operations on them (`names`). If these do not show whether a branch leads to the
+//!   same trace as a sequence, the search falls back to source sets, which need not know.
+//! - *Sleepers that were not woken.* A sleeper that commutes with a sequence may dismiss it only if everything found
+//!   after the sleeper's step is planned further up, and followed. A leaf of a tree covers everything that begins with
+//!   it; so the path to it has to wake the tasks that sleep there. A failed exchange may succeed once it comes earlier:
+//!   it is planned as if it did, and so wakes tasks that load. If it fails after all they stay asleep: they *overslept*.
+//!   From there on such a sleeper dismisses only what its own step begins, as with source sets.
+//! - *Handles.* A task drops the last handle but one to a shared object in a step of its own, and the last one within
+//!   the step before. Drops commute, so in another order a planned step may be two, or two may be one. Trees are adjusted
+//!   to that.
+//! - *Blocked operations* of a stuck execution take part in races, though they never happened.
+//! - *Wake-ups by the environment* (early or spurious) are another next step of a waiting task. One is tried before
+//!   each step that does not commute with it.
+//! - An *abandoned execution* (the body panicked, the limit of steps) does not show what would have followed: every
+//!   alternative along it is tried. Some tasks then stay asleep that wakeup trees expect the plan to wake, so the search
+//!   falls back to source sets.
 //!
-//! Misses: nothing; but tasks that fair scheduling holds back cannot be tried, and then every other is.
-//! Memory: the path, its sleep sets, and the sequences still to be tried.
+//! Misses: nothing. But tasks that fair scheduling holds back cannot be tried; instead every other task is. Memory: the
+//! path, its sleep sets, and the sequences still to be explored.
 
 mod all_saved;
 mod backtrack;
@@ -61,60 +64,60 @@ use sharing::Sharing;
 use sleep::{Sleeper, Touches};
 use tree::Tree;
 
-/// Which of the reductions.
+/// The reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Insertion {
-    /// Source sets: of a sequence that reverses a race, its first step is kept.
+    /// Source sets: keep the first step of a sequence that reverses a race.
     SourceSets,
-    /// Wakeup trees: all of it is kept.
+    /// Wakeup trees: keep the whole sequence.
     WakeupTrees,
-    /// So many preemptions at most: see `bounded`.
+    /// Bounded: with at most this many preemptions; see `bounded`.
     Bounded(u32),
 }
 
-/// Why an execution is not gone on with.
+/// The point after which an execution is not part of the search.
 struct Abort {
-    /// How many steps, and choices, belong to the search; what came after does not.
+    /// The numbers of steps, and of choices, that belong to the search; later ones do not.
     steps: usize,
     choices: usize,
 }
 
-/// What there was when the running execution began, to begin it again.
+/// The state when the running execution was prepared, with which to run it again.
 #[derive(Default)]
 struct Planned {
     nodes: usize,
     values: Values,
-    /// Of the last node.
+    /// The sequences of the last node.
     sequences: Tree,
     redundant: u64,
     blocked: u64,
-    /// The nodes from which it has gone on since after a round in vain.
+    /// The nodes from which the search has since continued after a failed round.
     gone_on: Vec<usize>,
 }
 
-/// A search that runs one execution for each trace, or few.
+/// A search that runs one execution, or few, for each trace.
 pub struct Dpor {
     insertion: Insertion,
     begun: bool,
     is_over: bool,
-    /// How many executions it has prepared.
+    /// The number of executions that it has prepared.
     executions: u64,
-    /// The choices of the one that is prepared already, of a search that goes on.
+    /// The choices of an execution that is already prepared, if the search continues an earlier one.
     prepared: Option<Vec<Choice>>,
-    /// What is known of each step of the running execution. The first step, before any decision, has a node for nothing.
+    /// The data of each step of the running execution. The first step, before any decision, has an empty node.
     nodes: Path,
-    /// The candidates of all steps of the path, in order of their alternatives; and who sleeps before each.
+    /// The candidates of all steps of the path, in order of their alternatives; and the sleepers before each.
     candidates: Vec<Candidate>,
     sleepers: Vec<Sleeper>,
-    /// What to do next, if the step just decided belongs to a sequence.
+    /// The sequences to follow next, if the step just decided belongs to one.
     wakeup_sequence: Tree,
-    /// The values that the step under way has chosen.
+    /// The values that the current step has chosen.
     values: Values,
     /// The first step of the last execution that was not in the one before.
     fresh: usize,
-    /// What is known of the races of the path.
+    /// The status of each race of the path.
     examined: Vec<Examined>,
-    /// How much all steps know that were not in the execution before: see [`Trace::known_to_all`].
+    /// The least that all new steps of the execution know: see [`Trace::known_to_all`].
     known_to_all: Vec<[u32; 4]>,
     cut: Option<Abort>,
     planned: Planned,
@@ -122,12 +125,12 @@ pub struct Dpor {
     blocked: u64,
     bound: Bound,
     sequences: Sequences,
-    /// What it has to do with other hands on the search.
+    /// The worker's share of the search.
     part: Sharing,
 }
 
 impl Dpor {
-    /// Makes a search that has run nothing.
+    /// Creates a search that has run nothing.
     pub fn new(insertion: Insertion) -> Dpor {
         Dpor::within(insertion, Bound::new(insertion))
     }
@@ -157,7 +160,7 @@ impl Dpor {
         }
     }
 
-    /// The execution is not gone on with: because of a round in vain, if `blocked`.
+    /// Ends the search's part of the execution; `blocked` is `true` if the reason is a failed round.
     fn cut(&mut self, point: &ChoicePoint<'_>, blocked: bool) {
         *if blocked {
             &mut self.blocked
@@ -170,7 +173,8 @@ impl Dpor {
         });
     }
 
-    /// Whether nothing is to be tried after the step that is over, nobody slept before it, and nobody could be woken.
+    /// Returns `true` if nothing is planned after the step that has ended, no task slept before it, and the environment
+    /// could wake none.
     #[inline(always)]
     fn is_plain(&self, trace: &Trace) -> bool {
         let is_plain = |last: &Node| {
@@ -196,7 +200,7 @@ impl Dpor {
         (node.candidates, node.sleepers) = (candidates..candidates + 1, sleepers);
     }
 
-    /// Begins the node of the step that is about to be taken.
+    /// Begins the node of the step that is about to be taken. Returns the alternative to take.
     fn enter(&mut self, point: &ChoicePoint<'_>) -> u32 {
         let trace = point.trace();
         let depth = self.nodes.len();
@@ -240,7 +244,7 @@ impl Dpor {
                 .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
         }
         if guided.is_none() && self.insertion == Insertion::WakeupTrees {
-            // Whoever still sleeps was not woken by what was planned.
+            // Tasks that are still asleep were not woken by the plan.
             let asleep = self.sleepers[sleeping..].iter_mut();
             asleep.for_each(|sleeper| sleeper.overslept = true);
         }
@@ -249,8 +253,8 @@ impl Dpor {
                 .iter()
                 .any(|sleeper| sleeper.task == task)
         };
-        // Without a sequence to follow, or where what it wants next was done on the way, anything goes; who could go on
-        // only unasked comes last.
+        // Without a sequence to follow, or if its next step was already done on the way, any task may go. Tasks that
+        // only the environment could wake come last.
         let awake = |environment_wake: bool| {
             listed.iter().position(|candidate| {
                 let asked = all_enabled || candidate.waits_for.is_none() || point.is_enabled(candidate.task);
@@ -273,8 +277,8 @@ impl Dpor {
         alternative as u32
     }
 
-    /// The step that is over has chosen its values: what is to be tried after them comes next. If that is anything particular,
-    /// the counts that the step was to make.
+    /// Makes the sequences after the values that the last step chose the next ones to follow. Returns the counts that
+    /// the step should make, if a sequence follows.
     fn follow_values(&mut self) -> Option<Touches> {
         let mut counts = None;
         if let Some(node) = self.nodes.last_mut() {
@@ -287,10 +291,10 @@ impl Dpor {
         counts.filter(|_| !self.wakeup_sequence.is_empty())
     }
 
-    /// Those who sleep before a step, and touch nothing that it does, sleep after it.
+    /// Lets tasks that sleep before a step stay asleep after it, unless the step conflicts with them.
     ///
-    /// False if the step ended a round in vain, and without that somebody's step was taken who slept: what the execution
-    /// shows is seen elsewhere.
+    /// Returns `false` if the step ended a failed round, and a sleeping task's step was taken that nothing else woke:
+    /// the execution shows only what is seen elsewhere.
     fn inherit_sleep(&mut self, depth: usize, trace: &Trace) -> bool {
         if trace.has_voids() {
             if trace
@@ -317,8 +321,8 @@ impl Dpor {
         true
     }
 
-    /// A step is done. Where somebody waited who could have gone on unasked, and that does not commute with the step,
-    /// it is to be tried before it.
+    /// Handles the end of a step. If the environment could have woken a waiting task, and that does not commute with
+    /// the step, the wake-up is to be tried before it.
     #[inline(always)]
     fn wake_unasked(&mut self, depth: usize, trace: &Trace) {
         if self.nodes[depth].environment_wake {
@@ -336,7 +340,7 @@ impl Dpor {
                 continue;
             };
             let touches = sleep::environment_wake(key);
-            // Within a bound, what it costs depends on where it is.
+            // Within a bound, the cost of a wake-up depends on its position.
             if self.is_bounded() || conflict(&touches, touched) || conflict(&touches, &node.touches) {
                 woken.push((candidate.task, Touches::from_slice(&touches)));
             }
@@ -346,7 +350,7 @@ impl Dpor {
         }
     }
 
-    /// Every alternative at this step is to be tried.
+    /// Plans every alternative at this step.
     #[cold]
     fn try_all(&mut self, depth: usize) {
         for place in self.nodes[depth].candidates.clone() {
@@ -355,7 +359,7 @@ impl Dpor {
         }
     }
 
-    /// A task, whose step touches this as far as is known, is to be tried at a step, unless it is or was.
+    /// Plans a task at a step, unless it is planned or was tried there; `touches` is its footprint as far as known.
     fn try_task(&mut self, depth: usize, task: u32, touches: Touches) {
         let end = self.sleepers_end(depth);
         let node = &mut self.nodes[depth];
@@ -380,7 +384,7 @@ impl Dpor {
         self.prepared = Some(Vec::new());
     }
 
-    /// Notes what there is, to begin the execution again that is prepared.
+    /// Notes the present state, with which the prepared execution can be run again.
     fn note_planned(&mut self) {
         self.planned.nodes = self.nodes.len();
         self.planned.values.clone_from(&self.values);
@@ -393,7 +397,7 @@ impl Dpor {
         self.planned.gone_on.clear();
     }
 
-    /// Where those end who sleep before a step.
+    /// Returns the index at which the sleepers before a step end.
     fn sleepers_end(&self, depth: usize) -> usize {
         let next = self.nodes.get(depth + 1);
         next.map_or(self.sleepers.len(), |next| next.sleepers)
@@ -403,35 +407,9 @@ impl Dpor {
         matches!(self.insertion, Insertion::Bounded(_))
     }
 
-    /// How many preemptions it costs that this task takes the step.
+    /// Returns the number of preemptions that it costs if this task takes the step.
     fn cost(&self, node: &Node, task: u32) -> u32 {
         u32::from(node.preempts && self.candidates[node.candidates.start].task != task)
-    }
-
-    /// The part of the search that is done, from where its last execution is in the tree of alternatives.
-    fn progress(&self, choices: &[Choice]) -> f64 {
-        let own = self
-            .cut
-            .as_ref()
-            .map_or(choices, |cut| &choices[..cut.choices.min(choices.len())]);
-        let mut nodes = self.nodes.iter().rev().peekable();
-        let mut share = 1.0;
-        for (at, choice) in own.iter().enumerate().rev() {
-            while nodes
-                .next_if(|node| node.choice.is_none_or(|choice| choice > at))
-                .is_some()
-            {}
-            let (tried, all) = match nodes.peek() {
-                Some(node) if choice.kind == ChoiceKind::Task && node.choice == Some(at) => (
-                    node.tried,
-                    node.tried + 1 + node.pending.first_tasks().count() as u32,
-                ),
-                _ if choice.kind == ChoiceKind::Task => (0, 1),
-                _ => (choice.taken, choice.alternatives),
-            };
-            share = (f64::from(tried) + share) / f64::from(all);
-        }
-        share
     }
 }
 
@@ -479,7 +457,7 @@ impl Strategy for Dpor {
         }
         self.look_after_others(plan, trace);
         let more = self.backtrack(plan, trace);
-        // Rounds that are no longer over are put back.
+        // Rounds whose end was undone are put back.
         self.refresh(trace);
         self.note_planned();
         self.executions += u64::from(more);
@@ -517,7 +495,7 @@ impl Strategy for Dpor {
         }
         let steps = point.trace().steps().len();
         if steps < self.nodes.len() {
-            // The step before a value that was changed: it is taken again as it was.
+            // The step before a changed value is taken again as it was.
             let node = &self.nodes[steps];
             return (0..point.alternatives)
                 .find(|&at| point.task(at).is_some_and(|task| task.0 == node.task));
@@ -560,15 +538,15 @@ impl Strategy for Dpor {
         Needs {
             every_step: true,
             analysis: match self.insertion {
-                // Within a bound it matters who has to wait.
+                // Within a bound, the tasks that have to wait matter.
                 Insertion::Bounded(_) => Analysis::Waits,
                 _ => Analysis::Races,
             },
             scope: false,
             in_order: false,
-            // Where a departed execution went is unknown, and so is what it makes needless.
+            // The course of a departed execution is unknown, and so is what it makes redundant.
             replays_exactly: true,
-            // The others hold no sequences.
+            // The other reductions hold no sequences.
             fallback: self.insertion == Insertion::WakeupTrees && self.bound.needs_fallback(),
         }
     }
@@ -609,8 +587,8 @@ impl Parallel for Dpor {
         self.part.stop();
     }
 
-    /// A single hand's executions are ordered as they are run. Of several, which runs what when is nothing to go by: they are
-    /// ordered by the alternatives taken.
+    /// Returns a single worker's executions in the order in which it runs them. With several workers the assignment is
+    /// accidental, so executions are ordered by the alternatives taken.
     fn position(&mut self, choices: &[Choice]) -> SearchPosition {
         if self.part.is_shared() {
             SearchPosition::of_choices(0, choices)
@@ -640,7 +618,7 @@ impl Resumable for Dpor {
     fn restore(&mut self, state: &SearchState) -> bool {
         match &state.hands[..] {
             [] if !state.shared.is_empty() => self.restored_all(&state.shared).is_some(),
-            // Its hand left when there was nothing left to do.
+            // Its worker left when nothing remained.
             [] => {
                 self.is_over = true;
                 true

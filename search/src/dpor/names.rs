@@ -1,4 +1,4 @@
-//! Operations by names that hold in all executions, and what is taken for granted of them.
+//! Stable identities of operations, which hold in all executions, and assumptions about them.
 
 use intermezzo_engine::trace::{Key, StableOpId, Trace};
 use smallvec::SmallVec;
@@ -7,24 +7,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Names of operations: mostly few.
+/// Stable identities of operations: mostly few.
 pub(super) type Names = SmallVec<[StableOpId; 4]>;
 
-/// The names of the last execution's operations, worked out as they are asked for.
+/// The stable identities of the last execution's operations, computed on demand.
 #[derive(Default)]
 pub(super) struct Named {
-    /// By step; `None` of one that nobody asked for.
+    /// The identities by step; `None` for a step that was not asked for.
     of_steps: RefCell<Vec<Option<Option<StableOpId>>>>,
 }
 
 impl Named {
-    /// There is another execution.
+    /// Forgets the identities, because there is another execution.
     #[inline(always)]
     pub(super) fn forget(&mut self) {
         self.of_steps.get_mut().clear();
     }
 
-    /// The name of a step.
+    /// Returns the stable identity of a step.
     pub(super) fn of(&self, trace: &Trace, step: usize) -> Option<StableOpId> {
         let mut of_steps = self.of_steps.borrow_mut();
         if of_steps.len() <= step {
@@ -33,7 +33,7 @@ impl Named {
         *of_steps[step].get_or_insert_with(|| trace.stable_id(step))
     }
 
-    /// What the operation of this name touches, if there is one.
+    /// Returns the key that the operation with this identity touches, if the execution has it.
     pub(super) fn key(&self, trace: &Trace, name: StableOpId) -> Option<Key> {
         let step = trace.step_of(name.task, name.index)?;
         let is_it = self.of(trace, step) == Some(name);
@@ -45,18 +45,18 @@ impl Named {
     }
 }
 
-/// Pairs of operations that are taken to touch different variables, as no execution has shown yet.
+/// Pairs of operations that are assumed to touch different variables, as long as no execution has shown it.
 ///
-/// Where that is wrong, an execution shows it. The first of a pair is of a sequence that is still to be tried, and the other
-/// of one that is not tried for its own sake, because it would come to be tried after the first: up to the second operation nothing in
-/// it depends on the first, so an execution has both, each after what it came after when it was named.
+/// The first operation belongs to a sequence still to be explored; the second to a sequence dropped because the first
+/// one covers it. Nothing before the second operation depends on the first, so some execution will contain both with
+/// the same causal past, and will show it if the assumption is wrong.
 #[derive(Default)]
 pub(super) struct AssumedDistinct {
     any: AtomicBool,
     pairs: Mutex<Pairs>,
 }
 
-/// Each operation that others are taken not to touch the variable of, and those.
+/// For each operation, those that are assumed not to touch its variable.
 type Pairs = BTreeMap<StableOpId, BTreeSet<StableOpId>>;
 
 impl AssumedDistinct {
@@ -64,7 +64,7 @@ impl AssumedDistinct {
         self.pairs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes an operation and each of these others to touch different variables.
+    /// Assumes that an operation and each of these others touch different variables.
     pub(super) fn assume(&self, one: StableOpId, others: impl IntoIterator<Item = StableOpId>) {
         let mut others = others.into_iter().peekable();
         if others.peek().is_some() {
@@ -73,7 +73,7 @@ impl AssumedDistinct {
         }
     }
 
-    /// Whether an execution shows nothing else. What it shows need not be taken for granted any more.
+    /// Returns `true` if an execution contradicts no assumption. Assumptions that it confirms are dropped.
     #[inline(always)]
     pub(super) fn holds(&self, trace: &Trace, named: &Named) -> bool {
         !self.any.load(Relaxed) || self.each_holds(trace, named)
@@ -97,7 +97,7 @@ impl AssumedDistinct {
         holds
     }
 
-    /// All pairs, in order.
+    /// Returns all pairs, in order.
     pub(super) fn pairs(&self) -> Vec<(StableOpId, Vec<StableOpId>)> {
         let pairs = self.lock();
         let pairs = pairs

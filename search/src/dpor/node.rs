@@ -1,4 +1,4 @@
-//! What is known of each step of the path: who could take it, who did, and what is left to try.
+//! The data of each step of the path: the tasks that could take it, the task that did, and the untried branches.
 
 use super::sleep::Touches;
 use super::tree::Tree;
@@ -6,44 +6,45 @@ use intermezzo_engine::trace::{Key, Touch};
 use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut, Range};
 
-/// Variables that a round read, with the values.
+/// The variables that a round read, with the values.
 pub(super) type Reads = SmallVec<[(u32, u64); 2]>;
 
-/// Somebody who can take a step.
+/// A task that can take a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub(super) task: u32,
-    /// If it would go on unasked: what it waits for.
+    /// The key that the task waits for, if only the environment would wake it.
     pub(super) waits_for: Option<Key>,
 }
 
 /// One step of the path.
 pub(super) struct Node {
-    /// Who takes it.
+    /// The task that takes it.
     pub(super) task: u32,
-    /// Where its candidates are.
+    /// The range of its candidates.
     pub(super) candidates: Range<usize>,
-    /// Where those begin who sleep before it; they end where the next step's begin.
+    /// The index at which the sleepers before it begin; they end where the next step's begin.
     pub(super) sleepers: usize,
-    /// Whether one of them would go on unasked.
+    /// `true` if the environment would wake one of the candidates.
     pub(super) environment_wake: bool,
-    /// Whether fairness was at work, and may have held back others.
+    /// `true` if fairness was active, and may have held back other tasks.
     pub(super) fair: bool,
-    /// Which choice of the execution decides who takes it; `None` if there is but one candidate.
+    /// The index of the choice that decides which task takes it; `None` if there is only one candidate.
     pub(super) choice: Option<usize>,
-    /// Whether the task of the first alternative could go on, so that another's step preempts it; and how many
-    /// preemptions there have been.
+    /// `true` if the task of the first alternative could continue, so that another task's step preempts it; and the
+    /// number of preemptions so far.
     pub(super) preempts: bool,
     pub(super) preemptions: u32,
-    /// If `task` began a round here that was in vain, and the search went on from there as if it had not: what it read.
+    /// The values that a failed round of `task` read that began here, if the search continued from here as if it had
+    /// not begun.
     pub(super) went_on: Option<Reads>,
-    /// What the step touched with other values of the choices that it makes.
+    /// The footprint of the step with other values of the choices that it makes.
     pub(super) touches: Touches,
-    /// What is to be tried after this step, for values that it may choose.
+    /// The sequences to be explored after this step, for the values that it may choose.
     pub(super) sequences: Tree,
-    /// How many branches were tried before the present one.
+    /// The number of branches that were tried before the present one.
     pub(super) tried: u32,
-    /// What is to be tried after `task`, in order.
+    /// The sequences to be explored after those of `task`, in order.
     pub(super) pending: Tree,
 }
 
@@ -66,7 +67,7 @@ impl Node {
         }
     }
 
-    /// The step as others come by it, without what is to be tried.
+    /// Returns the node as part of another path, without planned sequences.
     pub(super) fn passed(&self) -> Node {
         Node {
             task: self.task,
@@ -81,7 +82,7 @@ impl Node {
         }
     }
 
-    /// Turns to the next task to be tried, with all sequences that it begins.
+    /// Turns to the next planned task, with all sequences that it begins.
     #[inline(always)]
     pub(super) fn next_pending(&mut self) -> Option<u32> {
         if self.pending.is_empty() {
@@ -91,7 +92,7 @@ impl Node {
         self.pending.take_first(&mut self.sequences)
     }
 
-    /// Adds what the step touched.
+    /// Adds to the footprint of the step.
     pub(super) fn add_touches(&mut self, touches: &[Touch]) {
         for touch in touches {
             if !self.touches.contains(touch) {
@@ -101,8 +102,8 @@ impl Node {
     }
 }
 
-/// The nodes of a path, which is walked up and down with every execution. Those beyond its end stay, for the room that
-/// their trees have.
+/// The nodes of a path, which grows and shrinks with every execution. Nodes beyond its end stay, because their trees
+/// have memory.
 #[derive(Default)]
 pub(super) struct Path {
     nodes: Vec<Node>,
@@ -110,7 +111,7 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// Adds a step about which nothing is known.
+    /// Adds an empty node.
     pub(super) fn push(&mut self) -> &mut Node {
         if self.length == self.nodes.len() {
             self.nodes.push(Node::blank());
@@ -128,7 +129,7 @@ impl Path {
         node
     }
 
-    /// Adds a step as another path came by it, with candidates and sleepers in the same places.
+    /// Adds the node of another path, with candidates and sleepers at the same indices.
     pub(super) fn push_passed(&mut self, passed: &Node) {
         let node = self.push();
         node.task = passed.task;
@@ -138,7 +139,7 @@ impl Path {
         (node.preempts, node.preemptions) = (passed.preempts, passed.preemptions);
     }
 
-    /// Takes the last step off.
+    /// Removes the last node.
     pub(super) fn pop(&mut self) {
         self.length -= 1;
     }

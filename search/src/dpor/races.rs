@@ -1,10 +1,10 @@
-//! Races of the last execution, and what is to be tried so that each is reversed.
+//! Races of the last execution, and the sequences that reverse them.
 //!
-//! What of an execution need not come after a race's first step goes on after its second: with another end of the execution
-//! it is something else. With wakeup trees it belongs to what reverses the race, so all races of each execution are looked at,
-//! and not those only that it was the first to show. (Where that was left out, what slept was taken to be woken by a sequence
-//! that the trees never got to hold: programs of four tasks showed it.) Of many of the others it can be told soon that
-//! nothing is new for them, or that somebody sleeps who comes to what they lead to.
+//! Let steps e and f race. The sequence that reverses the race contains every step that need not come after e,
+//! including steps after f, so it depends on how the execution ends. Source sets use only its first step. Wakeup trees
+//! use all of it, so every race of every execution is examined, not only new ones; skipping this missed traces in
+//! random programs of four tasks. Most races are dismissed cheaply: nothing new follows them, or a sleeping task
+//! already leads to the same trace.
 
 use super::sequence::{Sequence, with_values};
 use super::sleep::{Sleeper, Touches};
@@ -12,34 +12,34 @@ use super::{Dpor, Insertion};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Ending, Race, Trace, conflict};
 
-/// What is known of a race.
+/// The status of a race.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Examined {
     seen: Seen,
-    /// The last step, of the execution that it was looked at in, that need not come after the race's first: what comes later
-    /// matters nothing.
+    /// The last step that need not come after the race's first, in the execution in which it was examined; later steps
+    /// do not matter.
     last: usize,
 }
 
-/// Whether what reverses a race is seen anyway.
+/// The reason for which the reversal of a race is seen anyway.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Seen {
-    /// That depends on what comes after it.
+    /// It may not be seen: that depends on the later steps.
     Maybe,
     /// A sleeper begins it.
     Begun,
-    /// The sleeper with this place among all commutes with it.
+    /// The sleeper at this index commutes with it.
     Commutes(usize),
 }
 
-/// Nothing is known.
+/// The status of a race that was not examined.
 const NEVER: Examined = Examined {
     seen: Seen::Maybe,
     last: usize::MAX,
 };
 
 impl Dpor {
-    /// Sees to it that every race of the last execution is reversed.
+    /// Plans the reversal of every race of the last execution.
     pub(super) fn reverse_races(&mut self, trace: &Trace, choices: &[Choice]) {
         let steps = self.nodes.len().min(trace.steps().len());
         let choices = with_values(choices);
@@ -54,7 +54,7 @@ impl Dpor {
         let known = races.len() - trace.races_from(self.fresh).len();
         self.examined.truncate(known);
         self.examined.resize(races.len(), NEVER);
-        // With source sets what follows does not matter.
+        // With source sets the later steps do not matter.
         let from = if whole { 0 } else { known };
         if from < known {
             trace.known_to_all(self.fresh, steps, &mut self.known_to_all);
@@ -65,7 +65,7 @@ impl Dpor {
                 continue;
             }
             let sequence = sequences.reversing_up_to(trace, earlier, later);
-            // What comes later matters nothing to a sleeper who begins it.
+            // Later steps do not matter to a sleeper that begins the sequence.
             if whole && !self.nodes[earlier].fair && self.begins_asleep(trace, earlier, sequence) {
                 let (seen, last) = (Seen::Begun, later);
                 self.examined[at] = Examined { seen, last };
@@ -83,7 +83,7 @@ impl Dpor {
         }
     }
 
-    /// The same of the races with what could never happen.
+    /// Does the same for races with blocked operations.
     #[inline(never)]
     fn reverse_races_of_blocked(&mut self, trace: &Trace, choices: &[Choice], steps: usize) {
         let mut sequences = std::mem::take(&mut self.sequences);
@@ -98,8 +98,8 @@ impl Dpor {
         self.sequences = sequences;
     }
 
-    /// Whether a race that the execution before showed, whose first step is `earlier`, has to be looked at again, because of
-    /// what follows now: `fresh` and later.
+    /// Returns `true` if a race that the execution before showed, whose first step is `earlier`, has to be examined
+    /// again because of the new steps: `fresh` and later.
     fn has_news(&self, trace: &Trace, race: usize, earlier: usize, steps: usize) -> bool {
         let Examined { seen, last } = self.examined[race];
         let sleeper = match seen {
@@ -115,7 +115,8 @@ impl Dpor {
         }
     }
 
-    /// Whether any step that follows now, and need not come after `earlier`, is news for who sleeps; or at all.
+    /// Returns `true` if any new step that need not come after `earlier` may change the result for the sleeper, or,
+    /// without a sleeper, if there is any such step.
     #[inline(never)]
     fn has_news_for(&self, trace: &Trace, sleeper: Option<&Sleeper>, earlier: usize, steps: usize) -> bool {
         let (mut begins, mut news) = (false, false);
@@ -131,7 +132,7 @@ impl Dpor {
         news
     }
 
-    /// Whether a sequence that is to be tried before the step at `depth` begins with a step that was tried there.
+    /// Returns `true` if a sequence to be explored before the step at `depth` begins with a step that was tried there.
     #[inline(always)]
     fn begins_asleep(&self, trace: &Trace, depth: usize, sequence: &Sequence) -> bool {
         let asleep = &self.sleepers[self.nodes[depth].sleepers..self.sleepers_end(depth)];
@@ -139,8 +140,8 @@ impl Dpor {
         tasks.any(|task| sequence.begins_with(trace, task))
     }
 
-    /// A sequence of steps is to be tried before the step at `depth`, unless what it leads to is seen anyway. Whether
-    /// the race that it reverses is seen, whatever comes after it.
+    /// Plans a sequence before the step at `depth`, unless its trace is seen anyway. Returns whether the reversal of
+    /// its race is seen, whatever comes after it.
     pub(super) fn insert(
         &mut self,
         trace: &Trace,
@@ -153,11 +154,12 @@ impl Dpor {
         let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
         if !sequence.begins(trace).any(can_begin) {
             if node.fair {
-                // Fairness may hold back who should go first. Then trees cannot be relied on, as after a failure.
+                // Fairness may hold back the task that should go first. Then trees are not reliable, as after a
+                // failure.
                 self.bound.invalidate();
                 self.try_all(depth);
             }
-            // Else who should go first cannot: the order was not to be reversed.
+            // Otherwise the task that should go first cannot: the order was not reversible.
             return Seen::Maybe;
         }
         if self.insertion == Insertion::WakeupTrees {
@@ -167,7 +169,7 @@ impl Dpor {
         Seen::Maybe
     }
 
-    /// The same with wakeup trees.
+    /// Does the same with wakeup trees.
     #[inline(always)]
     fn insert_whole(
         &mut self,
@@ -181,7 +183,7 @@ impl Dpor {
         let asleep = &self.sleepers[node.sleepers..end];
         for (at, sleeper) in asleep.iter().enumerate() {
             match sequence.may_begin(trace, sleeper.task, &sleeper.touches) {
-                // What it leads to may itself rely on this sequence.
+                // The executions that it leads to may themselves rely on this sequence.
                 Some(None) if sleeper.overslept => {}
                 Some(None) => return Seen::Commutes(node.sleepers + at),
                 Some(Some(_)) => return Seen::Maybe,
@@ -198,10 +200,10 @@ impl Dpor {
         Seen::Maybe
     }
 
-    /// The same with source sets: the first step of the sequence is.
+    /// Does the same with source sets: plans the first step of the sequence.
     ///
-    /// A sleeper that merely commutes with the sequence is no reason not to: what it leads to may itself rely on a task that is
-    /// tried in this place.
+    /// A sleeper that merely commutes with the sequence does not dismiss it, because the executions that it leads to
+    /// may themselves rely on a task that is tried here.
     #[inline(never)]
     fn insert_first(&mut self, trace: &Trace, depth: usize, sequence: &mut Sequence) {
         let node = &self.nodes[depth];

@@ -1,8 +1,7 @@
-//! What a hand has left of the search, as text: the path to the execution that was prepared, and all that is to be tried along
-//! it.
+//! A worker's remaining work as text: the path to the prepared execution, and all planned sequences along it.
 //!
-//! What the last execution showed is in it by then, so no trace is needed to go on. Rounds of loops in vain are not in
-//! it: where they count as not having happened, no search is kept.
+//! It already includes the results of the last execution, so no trace is needed to continue. Failed rounds are not in
+//! it, because a search that elides rounds is not saved.
 
 use super::bound::SavedBound;
 use super::node::{Candidate, Node};
@@ -16,16 +15,16 @@ use intermezzo_engine::strategy::{ChoicePoint, Parallel};
 use intermezzo_engine::trace::{Key, Step, Trace};
 use serde::{Deserialize, Serialize};
 
-/// Most executions that a search can have prepared: none comes near.
+/// The largest number of executions that a search can have prepared: none has nearly as many.
 const EXECUTIONS_MAX: u64 = u64::MAX / 2;
 
-/// A hand between two executions.
+/// A worker between two executions.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct SavedHand {
-    /// How many executions it prepared.
+    /// The number of executions that it has prepared.
     executions: u64,
     bound: SavedBound,
-    /// The choices prescribed for the next execution. No steps, if the search is over.
+    /// The path and the choices prescribed for the next execution. It is empty if the search is over.
     path: SavedPath,
     values: Vec<u32>,
     fresh: usize,
@@ -43,7 +42,7 @@ struct SavedNode {
     task: u32,
     candidates: Vec<(u32, Option<Key>)>,
     sleepers: Vec<(u32, SavedTouches)>,
-    /// Those of them who overslept.
+    /// The sleepers that overslept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     overslept: Vec<u32>,
     environment_wake: bool,
@@ -58,10 +57,10 @@ struct SavedNode {
 }
 
 impl Dpor {
-    /// What the hand has left to do, as text. What it has of a search that several share goes to the crew, for others change
-    /// the places in it.
+    /// Returns the worker's remaining work as text. In a shared search the work goes to the crew instead, because other
+    /// workers change the shared nodes in it.
     pub(super) fn save_hand(&self, choices: &[Choice]) -> Option<String> {
-        // Of a search that continues and has not been asked for its first execution yet, these are the choices.
+        // If the search continues and was not asked for its first execution yet, these are the choices.
         let choices = self.prepared.as_deref().unwrap_or(choices);
         if self.part.is_shared() {
             self.part.rest(|| self.saved(choices));
@@ -70,7 +69,7 @@ impl Dpor {
         Some(serde_json::to_string(&self.saved(choices)).expect("numbers and texts can be written"))
     }
 
-    /// What is left to do, once an execution with these choices is prepared.
+    /// Returns the remaining work, once an execution with these choices is prepared.
     pub(super) fn saved(&self, choices: &[Choice]) -> SavedHand {
         let path = match self.is_over {
             true => SavedPath::of(&[], &[], &[], &[]),
@@ -85,7 +84,8 @@ impl Dpor {
         }
     }
 
-    /// Goes on where `saved` was called, in a search that has not begun. `None` if the text is not from there.
+    /// Restores the state of a call of `saved`, in a search that has not begun. Returns `None` if the text is
+    /// malformed.
     pub(super) fn restored(&mut self, text: &str) -> Option<()> {
         let hand: SavedHand = serde_json::from_str(text).ok()?;
         hand.check()?;
@@ -99,15 +99,15 @@ impl Dpor {
         Some(())
     }
 
-    /// The execution has taken more steps than the path has that was loaded: whatever it comes to, that is none of it.
+    /// Abandons an execution that has taken more steps than the loaded path has: it does not belong to that path.
     #[cold]
     pub(super) fn leave_unproved(&mut self, point: &ChoicePoint<'_>) {
         debug_assert!(self.part.unproved, "one node for each step");
         self.cut(point, false);
     }
 
-    /// Whether the path that was loaded is that of the execution: each choice of a task was made at a step of its own, which
-    /// that task took. If not, the file was of a search of something else, and nothing is claimed.
+    /// Returns `true` if the loaded path fits the execution: each choice of a task was made at a step of its own, which
+    /// that task took. If not, the file belongs to another search, and nothing is claimed.
     #[cold]
     pub(super) fn is_proved(&mut self, choices: &[Choice], trace: &Trace) -> bool {
         self.part.unproved = false;
@@ -132,13 +132,13 @@ impl Dpor {
         proved
     }
 
-    /// Takes the path of a hand instead of none. The choices prescribed for the next execution; `None` if there is no such
-    /// path.
+    /// Takes over the path of a worker. Returns the choices prescribed for the next execution; `None` if the path is
+    /// malformed.
     pub(super) fn resume(&mut self, hand: &SavedHand) -> Option<Vec<Choice>> {
         let way = hand.path.way()?;
         self.bound.go_on_from(&hand.bound);
         self.examined.clear();
-        // Several hands take each step of a sequence to be one, not one for each value.
+        // With several workers each step of a sequence must be one step, not one for each value.
         self.part.keeps = self.insertion == Insertion::WakeupTrees && hand.path.has_values(&way.choices);
         for node in way.nodes {
             *self.nodes.push() = node;
@@ -151,7 +151,7 @@ impl Dpor {
 }
 
 impl SavedHand {
-    /// Checks what can be without the test: `None` if no search comes to it.
+    /// Checks what can be checked without the test. Returns `None` if no search can have this state.
     pub(super) fn check(&self) -> Option<Prefix> {
         let way = self.path.way()?;
         (self.fresh <= way.nodes.len() && self.executions < EXECUTIONS_MAX).then_some(way)
@@ -159,7 +159,7 @@ impl SavedHand {
 }
 
 impl SavedPath {
-    /// The path of these nodes, with what there is at them.
+    /// Returns the path of these nodes, with their data.
     pub(super) fn of(
         choices: &[Choice],
         nodes: &[Node],
@@ -199,7 +199,7 @@ impl SavedPath {
         }
     }
 
-    /// The path again, with all that there is at its nodes; `None` if that cannot be.
+    /// Restores the path with the data of its nodes; `None` if it is malformed.
     pub(super) fn way(&self) -> Option<Prefix> {
         let mut way = Prefix {
             choices: unpack(&self.choices)?,
@@ -216,7 +216,7 @@ impl SavedPath {
         Some(way)
     }
 
-    /// Whether values are chosen along it, or in what is to be tried.
+    /// Returns `true` if values are chosen along the path, or in planned sequences.
     fn has_values(&self, choices: &[Choice]) -> bool {
         let chosen = |choice: &Choice| choice.kind != ChoiceKind::Task;
         let in_tree = |tree: &[SavedBranch]| tree.iter().any(SavedBranch::has_values);
@@ -264,8 +264,8 @@ impl SavedNode {
     }
 }
 
-/// Whether these are the nodes of a path with these choices: each choice of a task is made at one of them, among its
-/// candidates.
+/// Returns `true` if these are the nodes of a path with these choices: each choice of a task is made at one of them,
+/// among its candidates.
 fn is_path(nodes: &[SavedNode], choices: &[Choice]) -> bool {
     let made = (0..)
         .zip(choices)

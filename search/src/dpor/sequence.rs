@@ -1,4 +1,4 @@
-//! Sequences of steps that reverse a race, and who can begin them.
+//! Sequences of steps that reverse a race, and the tasks that can begin them.
 
 use super::names::{AssumedDistinct, Named, Names};
 use super::sleep::Touches;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The values that a step chose, in order: mostly none.
 pub(super) type Values = SmallVec<[u32; 2]>;
 
-/// The values among these choices.
+/// Returns the values among these choices.
 pub(super) fn values(choices: &[Choice]) -> Values {
     let values = choices.iter().filter(|choice| is_value(choice));
     values.map(|choice| choice.taken).collect()
@@ -22,7 +22,8 @@ fn is_value(choice: &Choice) -> bool {
     !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue)
 }
 
-/// These choices, if there is a value among them: else no step has to be asked for its own.
+/// Returns these choices if there is a value among them. Otherwise returns none, so that the steps' own choices need
+/// not be looked up.
 pub(super) fn with_values(choices: &[Choice]) -> &[Choice] {
     if choices.iter().any(is_value) {
         choices
@@ -35,14 +36,14 @@ pub(super) fn with_values(choices: &[Choice]) -> &[Choice] {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Planned {
     pub(super) task: u32,
-    /// The step of the last execution that it is; `NOTHING` for the operation that could never happen there.
+    /// The number of the step in the last execution; `NOTHING` for an operation that never happened there.
     step: u32,
-    /// What it begins with: see [`Step::index`](intermezzo_engine::trace::Step::local).
+    /// The index of its first entry: see [`Step::index`](intermezzo_engine::trace::Step::index).
     index: u32,
 }
 
 impl Planned {
-    /// The operation of a task that could never happen.
+    /// Returns the step of a task whose operation never happened.
     fn blocked(task: u32) -> Planned {
         Planned {
             task,
@@ -60,27 +61,30 @@ impl Planned {
         }
     }
 
-    /// The step of the last execution that it is; `None` for the operation that could never happen there.
+    /// Returns the number of the step in the last execution; `None` for an operation that never happened there.
     #[inline(always)]
     pub(super) fn step(&self) -> Option<usize> {
         (self.step != NOTHING).then_some(self.step as usize)
     }
 }
 
-/// A step that is done before what is left of a sequence.
+/// A step that is done before the remaining steps of a sequence.
 #[derive(Clone, Copy)]
 pub(super) struct Done {
     pub(super) task: u32,
-    /// Whether it is a step of the sequence, and does what it did in the last execution. Else it merely commutes with the
-    /// sequence, and may be another than that execution's; or it comes before the race now, and may do something else.
+    /// `true` if it is a step of the sequence, and does the same as in the last execution.
+    ///
+    /// `false`: it only commutes with the sequence, so it may differ from that execution's step; or it now runs before
+    /// the race and may behave differently.
     pub(super) matches_trace: bool,
-    /// The step of the last execution that it is; else `NOTHING`, and what it would touch there, if that is known and one key.
+    /// The number of the step in the last execution; otherwise `NOTHING`, and the key that it would touch there, if
+    /// that is known and one key.
     step: u32,
     key: Option<Key>,
 }
 
 impl Done {
-    /// A step that touches this in the last execution, if that is known and one key.
+    /// Returns a step with this key in the last execution, if that is known and one key.
     #[inline(always)]
     pub(super) fn touching(task: u32, matches_trace: bool, key: Option<Key>) -> Done {
         Done {
@@ -91,7 +95,7 @@ impl Done {
         }
     }
 
-    /// What it touches in the last execution, if that is known and one key: mostly nobody asks.
+    /// Returns the key that it touches in the last execution, if that is known and one key. It is rarely needed.
     #[inline(never)]
     pub(super) fn key(&self, trace: &Trace, sequence: &Sequence) -> Option<Key> {
         if self.step == NOTHING {
@@ -104,36 +108,37 @@ impl Done {
     }
 }
 
-/// Steps of the last execution in their order, without some that are to come later.
+/// Steps of the last execution in their order, without some that must come later.
 #[derive(Default)]
 pub(super) struct Sequence {
-    /// Room for its steps, and where in that those are which are left.
+    /// A buffer for its steps, and the range of the remaining ones in it.
     planned: Vec<Planned>,
     from: usize,
     end: usize,
-    /// What is done before those that are left, in order.
+    /// The steps done before the remaining ones, in order.
     pub(super) done: Vec<Done>,
     blocked: Option<Blocked>,
-    /// The step for which the race is reversed: what comes before it is another question once it is.
+    /// The second step of the race; its predecessors may be others once the race is reversed.
     reversed: Option<usize>,
-    /// Whether a step that is done makes more or fewer counts than in the last execution, where its task has other steps then.
+    /// `true` if a step that is done makes more or fewer counts than in the last execution, so that its task has other
+    /// steps there.
     pub(super) counts_otherwise: bool,
-    /// The step before which the sequence is to be tried.
+    /// The step before which the sequence is to be explored.
     depth: usize,
-    /// The names of the last execution's steps.
+    /// The stable identities of the last execution's steps.
     named: Named,
-    /// What is taken for granted, by all hands.
+    /// The assumptions of all workers.
     apart: Option<Arc<AssumedDistinct>>,
 }
 
-/// Makes sequences, in one place that is used again.
+/// A factory of sequences, which reuses one buffer.
 #[derive(Default)]
 pub(super) struct Sequences {
     sequence: Sequence,
 }
 
 impl Sequences {
-    /// For a search that takes this for granted, and more.
+    /// Returns sequences for a search with these assumptions, to which more may be added.
     pub(super) fn new(apart: Arc<AssumedDistinct>) -> Sequences {
         let sequence = Sequence {
             apart: Some(apart),
@@ -142,7 +147,7 @@ impl Sequences {
         Sequences { sequence }
     }
 
-    /// There is another execution. Whether it shows nothing else than was taken for granted.
+    /// Prepares for another execution. Returns `true` if it contradicts no assumption.
     #[inline(always)]
     pub(super) fn look_at(&mut self, trace: &Trace) -> bool {
         let Sequence { named, apart, .. } = &mut self.sequence;
@@ -150,8 +155,8 @@ impl Sequences {
         apart.as_ref().is_none_or(|apart| apart.holds(trace, named))
     }
 
-    /// The steps after `earlier` that need not come after it, and then `later`: with them, before `earlier`, the race is
-    /// reversed. `steps` is how many steps there are.
+    /// Returns the steps after `earlier` that need not come after it, and then `later`. Executed before `earlier`, they
+    /// reverse the race. `steps` is the number of steps.
     pub(super) fn reversing(
         &mut self,
         trace: &Trace,
@@ -163,7 +168,7 @@ impl Sequences {
         self.and_later(trace, steps)
     }
 
-    /// The same without the steps after `later`.
+    /// Returns the same sequence without the steps after `later`.
     #[inline(always)]
     pub(super) fn reversing_up_to(&mut self, trace: &Trace, earlier: usize, later: usize) -> &mut Sequence {
         self.begin(trace, earlier);
@@ -174,7 +179,7 @@ impl Sequences {
         &mut self.sequence
     }
 
-    /// And with those, of the first `steps` steps: `later` stays the last.
+    /// Adds the steps after `later`, of the first `steps` steps; `later` stays the last.
     #[inline(always)]
     pub(super) fn and_later(&mut self, trace: &Trace, steps: usize) -> &mut Sequence {
         if let (Some(last), Some(later)) = (self.sequence.pop(), self.sequence.reversed) {
@@ -184,7 +189,7 @@ impl Sequences {
         &mut self.sequence
     }
 
-    /// As `reversing`, for an operation that never happened.
+    /// Like `reversing`, for an operation that never happened.
     pub(super) fn reversing_blocked(
         &mut self,
         trace: &Trace,
@@ -194,7 +199,7 @@ impl Sequences {
     ) -> &mut Sequence {
         self.begin(trace, earlier);
         self.add_independent(trace, earlier + 1, steps);
-        // What else stands in its way comes later, and what comes after that.
+        // Other conflicting steps come later, and so does everything after them.
         let mut later: Vec<usize> = Vec::new();
         self.sequence.retain(|planned| {
             let Some(step) = planned.step() else {
@@ -213,7 +218,7 @@ impl Sequences {
         &mut self.sequence
     }
 
-    /// Begins anew, before the step `earlier`.
+    /// Begins an empty sequence, before the step `earlier`.
     #[inline(always)]
     fn begin(&mut self, trace: &Trace, earlier: usize) {
         self.sequence.depth = earlier;
@@ -226,7 +231,7 @@ impl Sequences {
         }
     }
 
-    /// Adds the steps from `from` on, of the first `steps` steps, that need not come after the one that it begins before.
+    /// Adds the steps from `from` on, of the first `steps` steps, that need not come after the sequence's own position.
     #[inline(always)]
     fn add_independent(&mut self, trace: &Trace, from: usize, steps: usize) {
         if from < steps {
@@ -236,7 +241,7 @@ impl Sequences {
 }
 
 impl Sequence {
-    /// Makes room for so many steps.
+    /// Makes room for this many steps.
     #[cold]
     fn make_room(&mut self, steps: usize) {
         self.planned.resize(2 * steps, Planned::blocked(0));
@@ -246,10 +251,10 @@ impl Sequence {
     #[inline(never)]
     fn add_each_independent(&mut self, trace: &Trace, from: usize, steps: usize) {
         let (planned, mut end, has_voids) = (&mut self.planned[..], self.end, trace.has_voids());
-        // Which steps these are is as good as random: so there is no branch for it, which would be guessed wrong.
+        // The selection of the steps is as good as random, so there is no branch for it, which would be mispredicted.
         trace.for_each_after(self.depth, from, steps, |number, step, is_independent| {
             planned[end] = Planned::of(number, step);
-            // A round in vain leads to nothing.
+            // A failed round leads to nothing.
             let is_void = has_voids && trace.is_void(number);
             end += usize::from(is_independent & !is_void);
         });
@@ -263,7 +268,7 @@ impl Sequence {
         self.end += 1;
     }
 
-    /// Takes the last step off.
+    /// Removes the last step.
     #[inline(always)]
     fn pop(&mut self) -> Option<Planned> {
         let last = self.left().last().copied()?;
@@ -271,7 +276,7 @@ impl Sequence {
         Some(last)
     }
 
-    /// Keeps those steps only for which this holds.
+    /// Keeps only the steps for which this holds.
     fn retain(&mut self, mut holds: impl FnMut(&Planned) -> bool) {
         let mut end = self.from;
         for at in self.from..self.end {
@@ -283,7 +288,7 @@ impl Sequence {
         self.end = end;
     }
 
-    /// Leaves out what the last step does not need: what of the sequence is left has fewer beginnings.
+    /// Leaves out the steps that the last one does not need: the rest has fewer beginnings.
     pub(super) fn keep_needed(&mut self, trace: &Trace) -> &mut Sequence {
         if let Some(last) = self.pop() {
             let blocked = self.blocked;
@@ -297,24 +302,24 @@ impl Sequence {
         self
     }
 
-    /// The steps that are left.
+    /// Returns the remaining steps.
     #[inline(always)]
     fn left(&self) -> &[Planned] {
         &self.planned[self.from..self.end]
     }
 
-    /// The task that the race is reversed for.
+    /// Returns the task for which the race is reversed.
     pub(super) fn last_task(&self) -> u32 {
         self.left().last().map_or(0, |planned| planned.task)
     }
 
-    /// Whether there is nothing left to do.
+    /// Returns `true` if no step remains.
     pub(super) fn is_empty(&self) -> bool {
         self.from == self.end
     }
 
-    /// Goes through the steps, each with its task, the values that it chose and what it touches. `choices` are those of the
-    /// last execution.
+    /// Calls `each` with each step, the values that it chose, and its footprint. `choices` are those of the last
+    /// execution.
     #[inline(always)]
     pub(super) fn for_each_step(
         &self,
@@ -331,8 +336,8 @@ impl Sequence {
         }
     }
 
-    /// The choices that the step at a place made, without that of its task. `None` for the last: it may make others once the
-    /// race is reversed.
+    /// Returns the choices that the step at a place made, without the choice of its task. Returns `None` for the last
+    /// step, which may make others once the race is reversed.
     #[inline(always)]
     pub(super) fn made_in<'a>(
         &self,
@@ -347,17 +352,17 @@ impl Sequence {
         }
         let range = trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end;
         match choices.get(range).unwrap_or_default() {
-            // Who takes the step is all there is to choose, mostly.
+            // Mostly the only choice is the task that takes the step.
             [of_task, others @ ..] if of_task.kind == ChoiceKind::Task => Some(others),
             all => Some(all),
         }
     }
 
-    /// Tells what a step of the sequence touches.
+    /// Passes the footprint of a step of the sequence to `tell`.
     #[inline(always)]
     fn with_touches<R>(&self, trace: &Trace, planned: &Planned, tell: impl FnOnce(&[Touch]) -> R) -> R {
         match (planned.step(), self.blocked) {
-            // What failed in it may succeed before the race.
+            // An operation in it that failed may succeed before the race.
             (Some(step), _) if self.reversed == Some(step) => trace.with_possible_footprint(step, tell),
             (Some(step), _) if !trace.has_voids() => tell(trace.touches(step)),
             (Some(step), _) => tell(&trace.could_touch(step)),
@@ -366,7 +371,7 @@ impl Sequence {
         }
     }
 
-    /// Whether the step at a place can come first.
+    /// Returns `true` if the step at a place can come first.
     #[inline(always)]
     pub(super) fn can_be_first(&self, trace: &Trace, place: usize) -> bool {
         place == 0 || self.comes_after_none(trace, place)
@@ -382,8 +387,8 @@ impl Sequence {
             };
             return !before.iter().filter_map(Planned::step).any(precedes);
         };
-        // The step that the race is reversed for is done without waiting for whatever it came after in the meantime: what its
-        // task knew of still comes before it, and what touches the same.
+        // The second step of the race does not wait for steps that it came after only in between. Steps that its task
+        // knew of still come before it, and so do conflicting ones.
         let anew = self.reversed == Some(number);
         let known = if anew {
             trace.known_before(number)
@@ -400,15 +405,16 @@ impl Sequence {
         !before.iter().any(precedes)
     }
 
-    /// The tasks whose steps can come first.
+    /// Returns the tasks whose steps can come first.
     pub(super) fn begins<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = u32> + 'a {
         (0..self.len())
             .filter(|&place| self.can_be_first(trace, place))
             .map(|place| self.left()[place].task)
     }
 
-    /// Whether a task, whose next step touches this, may begin something that leads to the same as the sequence: its step
-    /// can come first in it, at the place given; or it has no step in it, and commutes with all of it.
+    /// Returns `Some` if a task, whose next step has this footprint, may begin something that leads to the same trace
+    /// as the sequence. Its step can come first in it, at the place given; or it has no step in it, and commutes with
+    /// all of it.
     pub(super) fn may_begin(&self, trace: &Trace, task: u32, touches: &Touches) -> Option<Option<usize>> {
         match self.left().iter().position(|planned| planned.task == task) {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
@@ -422,13 +428,13 @@ impl Sequence {
         }
     }
 
-    /// Whether a task begins it, by its step that is in it.
+    /// Returns `true` if a task begins the sequence with its step in it.
     pub(super) fn begins_with(&self, trace: &Trace, task: u32) -> bool {
         let place = self.left().iter().position(|planned| planned.task == task);
         place.is_some_and(|place| self.can_be_first(trace, place))
     }
 
-    /// The step at a place was done: takes it out.
+    /// Notes that the step at a place was done, and removes it.
     #[inline(always)]
     pub(super) fn take(&mut self, place: usize) {
         let Planned { task, step, .. } = self.remove(place);
@@ -440,8 +446,8 @@ impl Sequence {
         });
     }
 
-    /// The step at a place was done, and makes so many counts: takes it out, and steps of its task that only make counts which
-    /// are among those.
+    /// Notes that the step at a place was done, and makes `made` counts. Removes it, and the steps of its task that
+    /// only make counts which are among those.
     #[inline(always)]
     pub(super) fn take_counting(&mut self, trace: &Trace, place: usize, made: usize) {
         let planned = self.left()[place];
@@ -470,9 +476,9 @@ impl Sequence {
         }
     }
 
-    /// The step of a task was done, which touches this: takes it out, if it is at a place.
+    /// Notes that a step of a task with this footprint was done, and removes it if it is at a place.
     pub(super) fn take_touching(&mut self, task: u32, place: Option<usize>, touches: &[Touch]) {
-        // Where it is no step of the sequence, it may be more or less than one of the last execution.
+        // If it is no step of the sequence, it may be more or less than one step of the last execution.
         self.counts_otherwise |= place.is_none() && counts(touches) > 0;
         let key = only_key(touches);
         let matches_trace = place.is_some_and(|place| {
@@ -482,12 +488,12 @@ impl Sequence {
         self.done.push(Done::touching(task, matches_trace, key));
     }
 
-    /// Whether a step does what it did in the last execution.
+    /// Returns `true` if a step does the same as in the last execution.
     fn is_along(&self, step: u32) -> bool {
         step != NOTHING && self.reversed != Some(step as usize)
     }
 
-    /// Takes out the step at a place. Mostly it is among the first: those before it are moved up, one by one.
+    /// Removes the step at a place. Mostly it is among the first: those before it are moved up one by one.
     #[inline(always)]
     fn remove(&mut self, place: usize) -> Planned {
         let first = self.from;
@@ -498,24 +504,25 @@ impl Sequence {
         self.planned[first]
     }
 
-    /// How many variables tasks had come to where the sequence begins.
+    /// Returns the number of variables that tasks had used where the sequence begins.
     pub(super) fn vars_before(&self, trace: &Trace) -> u32 {
         trace.vars_before(self.depth)
     }
 
-    /// What the step `back` steps before where the sequence begins touched, if that is one key.
+    /// Returns the key that the step `back` steps before the beginning of the sequence touched, if that is one key.
     pub(super) fn key_before(&self, trace: &Trace, back: usize) -> Option<Key> {
         only_key(trace.touches(self.depth.checked_sub(back)?))
     }
 
-    /// Whether any of the steps touches a variable with this number or a higher one.
+    /// Returns `true` if any of the steps touches a variable with this number or a higher one.
     pub(super) fn touches_from(&self, trace: &Trace, first: u32) -> bool {
         let is_such = |touch: &Touch| touch.key.var().is_some_and(|var| var >= first);
         let mut steps = self.left().iter();
         steps.any(|planned| self.with_touches(trace, planned, |touches| touches.iter().any(is_such)))
     }
 
-    /// Names of operations on what a step of the sequence touches: first its own, then so many others. None, if it has none.
+    /// Returns stable identities of operations on the variable of a step: first the step's own, then up to `others`
+    /// others. Returns none if the step has none.
     pub(super) fn names(&self, trace: &Trace, step: &Planned, key: Key, others: usize) -> Names {
         let own = step.step().and_then(|step| self.named.of(trace, step));
         let mut names: Names = own.into_iter().collect();
@@ -526,13 +533,13 @@ impl Sequence {
         names
     }
 
-    /// What an operation of one of these names touches in the last execution, if it has one.
+    /// Returns the key that an operation with one of these identities touches in the last execution, if it has one.
     pub(super) fn key_named(&self, trace: &Trace, names: &[StableOpId]) -> Option<Key> {
         names.iter().find_map(|name| self.named.key(trace, *name))
     }
 
-    /// Takes for granted that an operation, whose variable has this number or a higher one, touches none that any of the steps
-    /// does. False if that would not be noticed if it were wrong.
+    /// Assumes that an operation, whose variable has this number or a higher one, touches no variable of any of the
+    /// steps. Returns `false` if a wrong assumption would not be noticed.
     pub(super) fn take_apart(&self, trace: &Trace, first: u32, name: StableOpId, class: Class) -> bool {
         let could_be_it =
             |touch: &Touch| touch.key.var().is_some_and(|var| var >= first) && !touch.class.commutes(class);
@@ -550,15 +557,16 @@ impl Sequence {
         true
     }
 
-    /// The step of the last execution that a task took as its `number`-th, from 0, since the sequence begins.
+    /// Returns the step of the last execution that is the `number`-th of a task, from 0, since the sequence begins.
     fn step_of(&self, trace: &Trace, task: u32, number: usize) -> Option<usize> {
         (self.depth..trace.steps().len())
             .filter(|&step| trace.steps()[step].task == task)
             .nth(number)
     }
 
-    /// What the next step of a task, which has none in the sequence, touched in the last execution: that is how
-    /// variables are numbered there. `done` is how many steps it has taken since the sequence begins.
+    /// Returns the footprint in the last execution of the next step of a task that has none in the sequence: it has the
+    /// numbers that variables have there. `done` is the number of steps that the task has taken since the sequence
+    /// begins.
     pub(super) fn next_touches<'a>(
         &self,
         trace: &'a Trace,
@@ -569,24 +577,25 @@ impl Sequence {
             .map(|step| trace.could_touch(step))
     }
 
-    /// Whether a task's `number`-th step since the sequence begins told it nothing, whatever came before it.
+    /// Returns `true` if a task's `number`-th step since the sequence begins showed it nothing, whatever came before
+    /// it.
     pub(super) fn told_nothing(&self, trace: &Trace, task: u32, number: usize) -> bool {
         self.step_of(trace, task, number)
             .is_some_and(|step| trace.is_store(step))
     }
 
-    /// The last step of the last execution in it, but for the one that the race is reversed for.
+    /// Returns the last step of the last execution in the sequence, except the second step of the race.
     pub(super) fn last_step(&self) -> usize {
         let mut others = self.left().iter().rev().filter_map(Planned::step);
         others.find(|&step| self.reversed != Some(step)).unwrap_or(0)
     }
 
-    /// How many steps are left to do.
+    /// Returns the number of remaining steps.
     pub(super) fn len(&self) -> usize {
         self.end - self.from
     }
 
-    /// The place of the next step of a task, if that was taken in the last execution.
+    /// Returns the place of the next step of a task, if that was taken in the last execution.
     pub(super) fn place_of_step(&self, task: u32) -> Option<usize> {
         let place = self.left().iter().position(|planned| planned.task == task)?;
         self.left()[place].step().map(|_| place)

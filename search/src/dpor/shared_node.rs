@@ -1,14 +1,15 @@
-//! Steps that several hands explore the alternatives of: who has tried what there, and what is left to try.
+//! Shared nodes: steps whose alternatives several workers explore, with the branches that were taken and those still to
+//! be taken.
 //!
-//! A hand that gives work away makes places of the first steps of its path. From then on what is to be tried at one of them
-//! is in the place, under its lock: whoever runs an execution that passes it may add something, and whoever has nothing to
-//! do may take something.
+//! A worker that donates work turns the first steps of its path into shared nodes. From then on the plan of such a step
+//! is in the node, under its lock. A worker whose execution passes the node may add to it, and an idle worker may take
+//! from it.
 //!
-//! Branches of a place are numbered as they are taken, and each sleeps in those that are taken later, whether it is through
-//! with or not. A hand leaves to an earlier branch what that one comes to. What may as well begin with a branch taken later
-//! is tried there: if that was taken with nothing particular to be tried after it, it comes to all anyway. Else who sleeps may
-//! still sleep while its sequence lasts, and leave just that back: so all steps of the sequence are places from the beginning,
-//! and more can be added to them at any time.
+//! Branches of a node are numbered as they are taken. Each sleeps in those that are taken later, whether it is finished
+//! or not. A worker leaves to an earlier branch what that branch covers. A sequence that may begin with a branch taken
+//! later is planned there. If that branch was taken without a plan after its first step, it covers everything anyway.
+//! Otherwise a sleeping task may stay asleep during the planned sequence, and skip just this one. So all steps of the
+//! planned sequence are shared nodes from the beginning, and more can be added to them at any time.
 
 use super::Candidate;
 use super::bound::Bound;
@@ -21,17 +22,17 @@ use intermezzo_engine::trace::Trace;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The path of the hand that came to places first, down to the deepest of them.
+/// The path of the worker that reached shared nodes first, down to the deepest of them.
 pub(super) struct Prefix {
     pub(super) choices: Vec<Choice>,
-    /// Its steps, without what is to be tried.
+    /// Its steps, without their plans.
     pub(super) nodes: Vec<Node>,
     pub(super) candidates: Vec<Candidate>,
     pub(super) sleepers: Vec<Sleeper>,
 }
 
 impl Prefix {
-    /// Those who slept before a step when the way was made.
+    /// Returns the tasks that slept before a step when the prefix was made.
     pub(super) fn asleep(&self, depth: usize) -> &[Sleeper] {
         let next = self.nodes.get(depth + 1);
         let end = next.map_or(self.sleepers.len(), |next| next.sleepers);
@@ -39,26 +40,26 @@ impl Prefix {
     }
 }
 
-/// A branch of a place that some hand has taken.
+/// A branch of a shared node that some worker has taken.
 struct Taken {
     task: u32,
-    /// What its step touches, with all the values that it can choose; `None` as long as that is not known.
+    /// The footprint of its step, with all the values that it can choose; `None` as long as that is not known.
     touches: Option<Touches>,
-    /// Its step as it was to be tried.
+    /// Its step as it was planned.
     tried: Tree,
     /// The next step of the sequence that it began; `None` if it was the last.
     below: Option<Arc<SharedNode>>,
 }
 
-/// What is known of the branches of a place.
+/// The branches of a shared node.
 pub(super) struct Branches {
-    /// Those that were taken, in order.
+    /// The branches that were taken, in order.
     taken: Vec<Taken>,
-    /// What is to be tried after those, in order.
+    /// The sequences to be explored after those, in order.
     pending: Tree,
-    /// Whether some of what was to be tried could not be.
+    /// `true` if a part of the plan could not be followed.
     lost: bool,
-    /// Whether the place is among those that hands without work look through.
+    /// `true` if the node is listed for idle workers.
     listed: bool,
 }
 
@@ -72,14 +73,14 @@ impl Branches {
         })
     }
 
-    /// Adds the step of a task, unless it is there or was.
+    /// Plans the step of a task, unless it is planned or was taken.
     fn add_leaf(&mut self, task: u32, touches: Touches) {
         if !self.has(task) {
             self.pending.add_leaf(task, &touches);
         }
     }
 
-    /// Whether a task was tried, or is to be.
+    /// Returns `true` if a task was tried, or is planned.
     pub(super) fn has(&self, task: u32) -> bool {
         self.taken.iter().any(|taken| taken.task == task) || self.pending.begins_with(task)
     }
@@ -89,27 +90,27 @@ impl Branches {
     }
 }
 
-/// A step that several hands explore the alternatives of.
+/// A step whose alternatives several workers explore.
 pub(super) struct SharedNode {
-    /// How one comes there, and which step of that way it is; nothing, until somebody did.
+    /// The prefix that leads there, and the number of the step in it; unset until a worker reaches it.
     found: OnceLock<(Arc<Prefix>, usize)>,
     branches: Mutex<Branches>,
 }
 
-/// A place, and which of its branches a path goes through.
+/// A shared node, and the branch of it that a path takes.
 #[derive(Clone)]
 pub(super) struct Edge {
     pub(super) place: Arc<SharedNode>,
     pub(super) branch: usize,
 }
 
-/// The places along a path, by step; `None` where nobody but one can go on.
+/// The shared nodes along a path, by step; `None` where only one task can continue.
 pub(super) type SharedPath = Vec<Option<Edge>>;
 
-/// The tasks of the further steps of a sequence, and their places.
+/// The tasks of the further steps of a sequence, and their shared nodes.
 pub(super) type PlannedNodes = Vec<(u32, Arc<SharedNode>)>;
 
-/// A branch that a hand has taken.
+/// A branch that a worker has taken.
 pub(super) struct Branch {
     pub(super) number: usize,
     pub(super) task: u32,
@@ -118,11 +119,11 @@ pub(super) struct Branch {
     pub(super) line: PlannedNodes,
     /// The branches that were taken before.
     pub(super) sleepers: Vec<Sleeper>,
-    /// Whether all who sleep at the place overslept.
+    /// `true` if all sleepers at the node overslept.
     pub(super) overslept: bool,
 }
 
-/// Places for the first sequence of a tree; what else is in the tree is to be tried at them.
+/// Returns shared nodes for the first sequence of a tree; the rest of the tree is planned at them.
 fn line(mut tree: Tree) -> PlannedNodes {
     let mut steps = Vec::new();
     let mut own = Tree::default();
@@ -151,7 +152,8 @@ fn line(mut tree: Tree) -> PlannedNodes {
 }
 
 impl SharedNode {
-    /// A step of a way, of which a hand explores the branch of the task that takes it there.
+    /// Returns a shared node for a step of a prefix. A worker explores the branch of the task that the prefix takes
+    /// there.
     pub(super) fn new(way: Arc<Prefix>, depth: usize, touches: Touches, pending: Tree) -> SharedNode {
         let first = Taken {
             task: way.nodes[depth].task,
@@ -165,11 +167,12 @@ impl SharedNode {
         }
     }
 
-    /// The hand that took the sequence that the place is a step of has come to it, and then taken a step that touches this.
+    /// Notes that the worker that took the planned sequence has reached this node, and then taken a step with this
+    /// footprint.
     pub(super) fn come_to(&self, way: Arc<Prefix>, depth: usize, touches: Touches) {
         let first = &mut self.lock().taken[0];
         if first.task != way.nodes[depth].task {
-            // What was wanted next was done on the way: from here on anything went.
+            // The planned step was already done on the way: from here on any task could go.
             (first.tried, first.below) = (Tree::default(), None);
             first.task = way.nodes[depth].task;
         }
@@ -177,22 +180,22 @@ impl SharedNode {
         let _ = self.found.set((way, depth));
     }
 
-    /// What is known of its branches. No other lock is taken meanwhile.
+    /// Locks its branches. No other lock is taken meanwhile.
     pub(super) fn lock(&self) -> MutexGuard<'_, Branches> {
         self.branches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How one comes there, and which step of that way it is.
+    /// Returns the prefix that leads there, and the number of the step in it.
     pub(super) fn way(&self) -> Option<&(Arc<Prefix>, usize)> {
         self.found.get()
     }
 
-    /// Which step it is.
+    /// Returns the number of the step.
     pub(super) fn depth(&self) -> usize {
         self.way().map_or(usize::MAX, |(_, depth)| *depth)
     }
 
-    /// Takes what is to be tried next within the bound; `None` if there is nothing, or if it is not known yet who sleeps then.
+    /// Takes the next planned branch within the bound; `None` if there is none, or if its sleepers are not known yet.
     pub(super) fn take(&self, bound: &Bound) -> Option<Branch> {
         let (way, depth) = self.way()?;
         let branches = &mut *self.lock();
@@ -210,7 +213,7 @@ impl SharedNode {
                 continue;
             }
             let Some(alternative) = listed.iter().position(|candidate| candidate.task == task) else {
-                // As where one hand does without its plan.
+                // The same as in a search by one worker that cannot follow its plan.
                 branches.lost = true;
                 for candidate in listed {
                     branches.add_leaf(candidate.task, Touches::new());
@@ -251,38 +254,38 @@ impl SharedNode {
         None
     }
 
-    /// What the step of a branch touches is known. Whether that is news to hands without work.
+    /// Publishes the footprint of the step of a branch. Returns `true` if idle workers should be notified.
     pub(super) fn tell_touches(&self, branch: usize, touches: Touches) -> bool {
         let mut branches = self.lock();
         branches.taken[branch].touches = Some(touches);
         branches.last_is_known() && !branches.pending.is_empty()
     }
 
-    /// Adds the step of a task, unless it is there or was.
+    /// Plans the step of a task, unless it is planned or was taken.
     pub(super) fn add_leaf(&self, task: u32, touches: Touches) {
         self.lock().add_leaf(task, touches);
     }
 
-    /// Whether a hand without work could take something. What sleeps in it has to be known.
+    /// Returns `true` if an idle worker could take something. The sleepers in it must be known.
     pub(super) fn is_ready(&self) -> bool {
         let branches = self.lock();
         self.way().is_some() && branches.last_is_known() && !branches.pending.is_empty()
     }
 
-    /// Whether there is something to try for whoever can come there, and the place is not listed.
+    /// Returns `true` if a worker can reach the node, something is planned at it, and it is not listed.
     pub(super) fn is_unlisted(&self) -> bool {
         let branches = self.lock();
         self.way().is_some() && !branches.listed && !branches.pending.is_empty()
     }
 
-    /// The place is listed from now on, or not any more if there is nothing to try. Whether it is.
+    /// Marks the node as listed, or as not listed if nothing is planned at it. Returns the mark.
     pub(super) fn list(&self) -> bool {
         let mut branches = self.lock();
         branches.listed = !branches.pending.is_empty();
         branches.listed
     }
 
-    /// The places below that it alone knows of, maybe.
+    /// Removes and returns the nodes below that perhaps only this node refers to.
     fn take_below(&mut self) -> Vec<Arc<SharedNode>> {
         let branches = self.branches.get_mut().unwrap_or_else(PoisonError::into_inner);
         let below = branches.taken.iter_mut().filter_map(|taken| taken.below.take());
@@ -294,10 +297,10 @@ fn is_false(lost: &bool) -> bool {
     !lost
 }
 
-/// A place, to be saved: what it has to do with others by their numbers.
+/// A shared node, to be saved; it refers to others by number.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedPlace {
-    /// The way, and the step of it.
+    /// The number of the prefix, and of the step in it.
     found: Option<(usize, usize)>,
     taken: Vec<SavedTaken>,
     pending: Vec<SavedBranch>,
@@ -314,7 +317,7 @@ struct SavedTaken {
 }
 
 impl SharedNode {
-    /// The place, to be saved, where ways and places have these numbers.
+    /// Returns the node, to be saved, with these numbers of prefixes and nodes.
     pub(super) fn saved(
         &self,
         mut number_of_way: impl FnMut(&Arc<Prefix>) -> usize,
@@ -335,7 +338,7 @@ impl SharedNode {
         }
     }
 
-    /// The place that was saved, by these ways and places of numbers; `None` if that cannot be.
+    /// Restores the saved node, with these prefixes and nodes by number; `None` if it is malformed.
     pub(super) fn restored(
         saved: &SavedPlace,
         ways: &[Arc<Prefix>],
@@ -372,15 +375,15 @@ impl SharedNode {
             lost: saved.lost,
             listed: false,
         };
-        // Somebody took the first branch of each.
+        // In each of them some worker took the first branch.
         (!branches.taken.is_empty()).then(|| SharedNode {
             found,
             branches: Mutex::new(branches),
         })
     }
 
-    /// Whether the place is this step of the way, as far as it matters to who goes on from it: the same candidates, at the
-    /// same choice.
+    /// Returns `true` if the node is this step of the prefix, as far as it matters to a worker that continues from it:
+    /// the same candidates, at the same choice.
     pub(super) fn is_on(&self, way: &Prefix, step: usize) -> bool {
         let (Some((own, depth)), Some(there)) = (self.way(), way.nodes.get(step)) else {
             return false;
@@ -393,14 +396,14 @@ impl SharedNode {
         *depth == step && here.choice == there.choice && tasks(own, here) == tasks(way, there)
     }
 
-    /// Whether so many branches were taken, and one more.
+    /// Returns `true` if the branch with this number was taken.
     pub(super) fn has_branch(&self, number: usize) -> bool {
         number < self.lock().taken.len()
     }
 }
 
 impl Drop for SharedNode {
-    /// One by one, for there may be many below each other.
+    /// Drops the nodes below one by one, because they may form a long chain.
     fn drop(&mut self) {
         let mut left = self.take_below();
         while let Some(place) = left.pop() {
@@ -411,12 +414,13 @@ impl Drop for SharedNode {
     }
 }
 
-/// Where a sequence was added: the places that it was added below, and the one that it was added to.
+/// The place where a sequence was added: the edges above it, and the node.
 type Added = (Vec<Edge>, Arc<SharedNode>);
 
 impl Edge {
-    /// Adds a sequence found below this branch: to the place, or below a branch taken later with which it may as well begin.
-    /// Where; `None` if it is come to anyway. And whether that cannot be relied on, as with [`Tree::insert`].
+    /// Adds a sequence found below this branch: to the node, or below a branch taken later that may begin it. Returns
+    /// where it was added; `None` if it is covered anyway. Returns also `true` if that is not reliable, as
+    /// [`Tree::insert`] does.
     pub(super) fn insert(
         &self,
         trace: &Trace,

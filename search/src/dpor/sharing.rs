@@ -1,12 +1,13 @@
-//! One search, several hands: what a hand gives away of its path, and how it takes up what others gave.
+//! One search with several workers: the work that a worker donates, and the work that it acquires.
 //!
-//! Where a hand waits and nothing is there for it, another one makes [places](super::place) of its path down to the first
-//! step with something to try. It goes on below them, alone and without a lock, and comes back to them as others do. With
-//! wakeup trees the further steps of a sequence that is taken at a place are places, too.
+//! If a worker waits and there is no work for it, another one turns its path into [shared nodes](super::shared_node),
+//! down to the first step with untried branches. It continues below them, alone and without a lock, and returns to them
+//! like the other workers. With wakeup trees the further steps of a sequence that is taken at a shared node are shared
+//! nodes, too.
 //!
-//! What a step touches with the values that it can choose is known once all were tried, and so what sleeps after it. So
-//! nothing is given away that lies below a choice of a value with one still to be tried. And with wakeup trees nobody chooses
-//! values at all: the exploration goes on with source sets instead.
+//! The footprint of a step with all the values that it can choose is known once all were tried, and so are the tasks
+//! that stay asleep after it. So nothing is donated that lies below a choice with an untried value. And with wakeup
+//! trees no values are chosen at all: the exploration falls back to source sets instead.
 
 use super::crew::{Crew, Open, Remaining, Work};
 use super::node::Node;
@@ -19,33 +20,34 @@ use intermezzo_engine::strategy::{Idle, Plan};
 use intermezzo_engine::trace::Trace;
 use std::sync::Arc;
 
-/// A hand's part in a search that several share.
+/// A worker's share of a parallel search.
 #[derive(Default)]
 pub(super) struct Sharing {
-    /// The others; `None` if there are none, and never were.
+    /// The state shared with the other workers; `None` if there never were any.
     crew: Option<Arc<Crew>>,
-    /// Which of them it is.
+    /// The worker's number.
     number: usize,
-    /// The places along the path, by step; `None` where nobody but one could go on. The last step is one.
+    /// The shared nodes along the path, by step; `None` where only one task could continue. The last one is a node.
     places: SharedPath,
-    /// The next steps of the sequence that the running execution follows from the last place: their tasks and places.
+    /// The next steps of the sequence that the running execution follows from the last shared node: their tasks and
+    /// nodes.
     line: PlannedNodes,
-    /// How many choices lead to and from the last of them: those are not the hand's own to change.
+    /// The number of choices that lead to and from the last shared node: the worker alone must not change those.
     pub(super) fixed: usize,
-    /// Whether it is known what the step from there touches.
+    /// `true` if the footprint of the step from there has been published.
     told: bool,
-    /// Whether there is work at hand.
+    /// `true` if the worker has work.
     pub(super) busy: bool,
     /// `true` if it counts as waiting, though it does other work or has not begun.
     idle: bool,
-    /// Whether nothing of it is given away.
+    /// `true` if it donates nothing.
     pub(super) keeps: bool,
-    /// Whether the path is from a file or another hand, and no execution along it was seen to be over.
+    /// `true` if the path is from a file or another worker, and no execution along it has ended yet.
     pub(super) unproved: bool,
 }
 
 impl Sharing {
-    /// A hand of these, with nothing at hand.
+    /// Returns the share of a worker without work.
     fn of(crew: Arc<Crew>, number: usize) -> Sharing {
         Sharing {
             crew: Some(crew),
@@ -61,13 +63,13 @@ impl Sharing {
         }
     }
 
-    /// The only hand of a search that several shared, and that goes on.
+    /// Returns the share of the first worker of a continued parallel search.
     pub(super) fn going_on(crew: Crew) -> Sharing {
         Sharing::of(Arc::new(crew), 0)
     }
 
-    /// Another part in the same search, of a hand that begins with nothing; this one begins with what `first` says, unless
-    /// others are there already.
+    /// Returns the share of another worker, which begins without work. If this worker was alone, it keeps the work that
+    /// `first` returns.
     pub(super) fn fork(&mut self, first: impl FnOnce() -> Option<SavedHand>) -> Sharing {
         let crew = self.crew.get_or_insert_with(|| {
             let first = first().map(|hand| Remaining {
@@ -84,7 +86,7 @@ impl Sharing {
         part
     }
 
-    /// The hand rests; if it has work at hand, `hand` says which. What it has to do with others goes with that.
+    /// Notes that the worker pauses. If it has work, `hand` returns it; the shared nodes go with it.
     pub(super) fn rest(&self, hand: impl FnOnce() -> SavedHand) {
         let Some(crew) = &self.crew else {
             return;
@@ -98,23 +100,23 @@ impl Sharing {
         crew.rest(self.number, left);
     }
 
-    /// The others, if there are any.
+    /// Returns the state shared with other workers, if there are any.
     pub(super) fn crew(&self) -> Option<&Crew> {
         self.crew.as_deref()
     }
 
-    /// Whether there are others.
+    /// Returns `true` if the search is shared.
     pub(super) fn is_shared(&self) -> bool {
         self.crew.is_some()
     }
 
-    /// Where the path goes through a step, if others go on from there.
+    /// Returns the edge that the path takes at a step, if the step is a shared node.
     #[inline]
     pub(super) fn at(&self, depth: usize) -> Option<&Edge> {
         self.places.get(depth)?.as_ref()
     }
 
-    /// The step of a task is to be tried at a place of the path, unless it is or was.
+    /// Plans the step of a task at a shared node of the path, unless it is planned or was tried.
     #[cold]
     pub(super) fn add_leaf(&self, depth: usize, task: u32, touches: Touches) {
         if let Some(at) = self.at(depth) {
@@ -123,8 +125,8 @@ impl Sharing {
         }
     }
 
-    /// A sequence is to be tried at a place of the path, unless what it leads to is come to by a branch taken later.
-    /// Whether that cannot be relied on, as with [`Tree::insert`].
+    /// Plans a sequence at a shared node of the path, unless a branch taken later covers it. Returns `true` if that is
+    /// not reliable, as [`Tree::insert`] does.
     #[cold]
     pub(super) fn insert(
         &self,
@@ -143,7 +145,7 @@ impl Sharing {
         unsure
     }
 
-    /// There is something to try at a place, below these and those of the path.
+    /// Lists a node with untried branches, below these edges and those of the path.
     fn list(&self, depth: usize, above: &[Edge], place: &Arc<SharedNode>) {
         if place.is_unlisted()
             && let Some(crew) = &self.crew
@@ -157,7 +159,7 @@ impl Sharing {
         }
     }
 
-    /// There may be something to try at places of the path, from this step on.
+    /// Lists the shared nodes of the path that have untried branches, from this step on.
     fn list_from(&self, depth: usize) {
         let Some(crew) = &self.crew else {
             return;
@@ -172,31 +174,31 @@ impl Sharing {
         crew.list(open.collect::<Vec<_>>());
     }
 
-    /// Whether there are others, and nothing is at hand.
+    /// Returns `true` if the search is shared, and this worker has no work.
     pub(super) fn is_idle(&self) -> bool {
         self.crew.is_some() && !self.busy
     }
 
-    /// Whether another hand waits and nothing is there for it.
+    /// Returns `true` if another worker waits and there is no work for it.
     #[inline]
     pub(super) fn has_idle_workers(&self) -> bool {
         self.crew.as_ref().is_some_and(|crew| crew.has_idle_workers())
     }
 
-    /// Waits for work; false if there will be none.
+    /// Waits for work. Returns `false` if there will be none.
     pub(super) fn wait(&mut self) -> bool {
         self.begin();
         self.crew.as_ref().is_some_and(|crew| crew.wait())
     }
 
-    /// Does not count as waiting any longer.
+    /// Ends the state of waiting.
     pub(super) fn begin(&mut self) {
         if let (Some(crew), true) = (&self.crew, std::mem::take(&mut self.idle)) {
             crew.begin();
         }
     }
 
-    /// Says if there is work, without waiting for it.
+    /// Returns whether there is work, without waiting for it.
     pub(super) fn idle(&mut self) -> Idle {
         match &self.crew {
             Some(crew) => crew.idle(&mut self.idle),
@@ -204,14 +206,14 @@ impl Sharing {
         }
     }
 
-    /// Nothing may be taken any more.
+    /// Stops handing out work.
     pub(super) fn stop(&self) {
         if let Some(crew) = &self.crew {
             crew.stop();
         }
     }
 
-    /// Leaves the deepest places, so many are left.
+    /// Removes the deepest shared nodes, so that `depth` steps are left.
     fn truncate(&mut self, depth: usize) {
         while self.places.len() > depth {
             self.places.pop();
@@ -227,14 +229,14 @@ impl Drop for Sharing {
     }
 }
 
-/// How many choices there are before the first of a value with one still to be tried.
+/// Returns the number of choices before the first one with an untried value.
 fn settled(choices: &[Choice]) -> usize {
     let open = |choice: &Choice| choice.kind != ChoiceKind::Task && choice.taken + 1 < choice.alternatives;
     choices.iter().position(open).unwrap_or(choices.len())
 }
 
 impl Dpor {
-    /// The part of another hand on the search, which begins with nothing.
+    /// Returns the share of another worker on the search, which begins without work.
     pub(super) fn fork_part(&mut self) -> Sharing {
         if !self.begun && !self.is_over {
             self.begin();
@@ -248,8 +250,8 @@ impl Dpor {
         other
     }
 
-    /// All that the last execution showed is noted. Tells others what the step from the last place touches, once that is
-    /// known; and gives work away, if some hand has none.
+    /// Publishes the footprint of the step from the last shared node, once it is known, and donates work if some worker
+    /// has none. The results of the last execution must have been added before.
     #[inline]
     pub(super) fn look_after_others(&mut self, plan: &Plan, trace: &Trace) {
         if !self.part.told && !self.part.places.is_empty() {
@@ -263,7 +265,7 @@ impl Dpor {
         }
     }
 
-    /// Tells others what the step from the last place touches.
+    /// Publishes the footprint of the step from the last shared node.
     fn tell(&mut self, trace: &Trace) {
         let Some(depth) = self.part.places.len().checked_sub(1) else {
             return;
@@ -276,7 +278,7 @@ impl Dpor {
         }
     }
 
-    /// What the step of the path touched so far.
+    /// Returns the footprint of the step of the path so far.
     fn touches(&self, depth: usize, trace: &Trace) -> Touches {
         let mut touches = self.nodes[depth].touches.clone();
         for touch in &*trace.could_touch(depth) {
@@ -287,7 +289,7 @@ impl Dpor {
         touches
     }
 
-    /// Makes places of the path, down to the first step with something to try.
+    /// Turns the path into shared nodes, down to the first step with untried branches.
     #[cold]
     fn donate(&mut self, plan: &Plan, trace: &Trace) {
         let settled = settled(plan.choices());
@@ -315,7 +317,7 @@ impl Dpor {
         self.part.list_from(from);
     }
 
-    /// The path down to a step, for others.
+    /// Returns the prefix down to a step, for other workers.
     fn way_to(&self, last: usize, plan: &Plan) -> Arc<Prefix> {
         let decided = self.nodes[..=last].iter().rev().find_map(|node| node.choice);
         let choices = decided.map_or(0, |choice| choice + 1);
@@ -328,7 +330,8 @@ impl Dpor {
         })
     }
 
-    /// The first execution that followed a sequence from the last place is over: its further steps are places of the path.
+    /// Turns the further steps of a planned sequence into shared nodes of the path, after the first execution that
+    /// followed it.
     #[inline]
     pub(super) fn settle_line(&mut self, plan: &Plan, trace: &Trace) {
         if !self.part.line.is_empty() {
@@ -357,14 +360,15 @@ impl Dpor {
         self.part.list_from(from);
     }
 
-    /// How many choices lead to and from the last place.
+    /// Returns the number of choices that lead to and from the last shared node.
     fn fixed(&self) -> usize {
         let passed = &self.nodes[..self.part.places.len()];
         let decided = passed.iter().rev().find_map(|node| node.choice);
         decided.map_or(0, |choice| choice + 1)
     }
 
-    /// All below the last place is done. Turns to what is left to try at the places of the path, or else at others'.
+    /// Turns to untried branches at the shared nodes of the path, or else to other work, because everything below the
+    /// last shared node is done.
     #[cold]
     pub(super) fn turn(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         self.tell(trace);
@@ -382,7 +386,7 @@ impl Dpor {
         self.acquire(plan)
     }
 
-    /// Leaves all of the path but so many steps.
+    /// Removes all of the path but its first `depth` steps.
     fn leave_to(&mut self, depth: usize) {
         self.part.truncate(depth);
         while self.nodes.len() > depth {
@@ -390,7 +394,7 @@ impl Dpor {
         }
     }
 
-    /// Takes up work that another hand has given away, or left; false if there is none at the moment.
+    /// Acquires work that another worker has donated, or left. Returns `false` if there is none at the moment.
     pub(super) fn acquire(&mut self, plan: &mut Plan) -> bool {
         self.part.begin();
         let crew = self.part.crew.as_ref();
@@ -401,7 +405,7 @@ impl Dpor {
         }
     }
 
-    /// Goes on with what another hand left.
+    /// Continues with the remaining work of another worker.
     fn take_over(&mut self, left: Remaining, plan: &mut Plan) -> bool {
         let path = self
             .resume(&left.hand)
@@ -413,7 +417,7 @@ impl Dpor {
         true
     }
 
-    /// Goes on with a branch that was taken at a place.
+    /// Continues with a branch that was taken at a shared node.
     fn take_branch(&mut self, open: Open, branch: Branch, plan: &mut Plan) -> bool {
         let Open { place, above } = open;
         let Some((way, depth)) = place.way().cloned() else {

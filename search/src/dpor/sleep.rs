@@ -1,12 +1,13 @@
-//! Tasks that sleep: what their next step could start was seen.
+//! Sleeping tasks: the executions that their next step could begin were seen.
 
 use intermezzo_engine::trace::{Class, Key, Touch};
 use smallvec::SmallVec;
 
-/// What a step touches: mostly one variable.
+/// The footprint of a step: mostly one variable.
 pub(super) type Touches = SmallVec<[Touch; 2]>;
 
-/// The same touches. Mostly it is one, and no call; and never touch by touch, as a clone would be.
+/// Copies a footprint. Mostly it has one access, and is copied without a call; and it is never copied access by access,
+/// as a clone would be.
 #[inline(always)]
 pub(super) fn as_touches(touches: &[Touch]) -> Touches {
     match touches {
@@ -15,15 +16,15 @@ pub(super) fn as_touches(touches: &[Touch]) -> Touches {
     }
 }
 
-/// A task whose next step was tried, and what that touched.
+/// A task whose next step was tried, and the footprint of that step.
 #[derive(Debug)]
 pub(super) struct Sleeper {
     pub(super) task: u32,
     pub(super) touches: Touches,
-    /// Whether a round of a loop in vain has to do with it: the step tried belonged to one, or would have been woken by one.
+    /// `true` if a failed round is involved: the step tried belonged to one, or would have been woken by one.
     pub(super) across_elided: bool,
-    /// Whether it still slept where nothing particular was to be tried any more, or where some of that was lost: what it leads
-    /// to is not all planned.
+    /// `true` if it still slept where no plan was left to follow, or where a part of the plan was lost: not everything
+    /// that it leads to is planned.
     pub(super) overslept: bool,
 }
 
@@ -36,8 +37,8 @@ impl Clone for Sleeper {
     }
 }
 
-/// What the unasked waking of a task touches that waits for this key: besides that, what is left of the environment's
-/// bounds, and time.
+/// Returns the footprint of the wake-up by the environment of a task that waits for this key: the key, the
+/// environment's remaining bounds, and time.
 pub(super) fn environment_wake(key: Key) -> [Touch; 4] {
     [key, Key::TIMEOUTS, Key::SPURIOUS, Key::CLOCK].map(|key| Touch {
         key,
@@ -45,16 +46,16 @@ pub(super) fn environment_wake(key: Key) -> [Touch; 4] {
     })
 }
 
-/// What a step touches, each with the number of its class, to be saved.
+/// A footprint, each access with the number of its class, to be saved.
 pub(super) type SavedTouches = Vec<(Key, u8)>;
 
-/// What is touched, to be saved.
+/// Returns a footprint, to be saved.
 pub(super) fn saved_touches(touches: &[Touch]) -> SavedTouches {
     let saved = touches.iter().map(|touch| (touch.key, touch.class as u8));
     saved.collect()
 }
 
-/// What was saved; `None` if that cannot be.
+/// Restores a saved footprint; `None` if it is malformed.
 pub(super) fn restored_touches(saved: &SavedTouches) -> Option<Touches> {
     let touch = |&(key, class): &(Key, u8)| {
         let class = *Class::ALL.get(usize::from(class))?;

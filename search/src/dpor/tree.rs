@@ -1,4 +1,4 @@
-//! Wakeup trees: what is to be tried, as sequences that share their beginnings.
+//! Wakeup trees: the sequences to be explored, sharing their beginnings.
 
 use super::names::Names;
 use super::sequence::{Done, Sequence, Values, values};
@@ -7,47 +7,50 @@ use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Class, Key, StableOpId, Touch, Trace};
 use serde::{Deserialize, Serialize};
 
-/// A step to be taken, and what is to be tried after it, in order. With nothing to be tried, anything is.
+/// A step to be taken, and the sequences to be explored after it, in order. If there are none, any step may follow.
 ///
-/// Small, and mostly without anything of its own in memory: with every execution some come, and are copied.
+/// It is small, and mostly without allocations of its own, because every execution creates and copies some.
 #[derive(Clone, Debug)]
 struct Branch {
     task: u32,
-    /// How many branches it is, with all that are to be tried after it. They follow it in the tree's list.
+    /// The number of branches, this one and all below it. They follow it in the tree's list.
     size: u32,
-    /// What the step touched in the execution that it was seen in, if that is one key at most and it chose no values.
-    /// Variables that came into use after the branching are unknown: elsewhere they have other numbers. But it is noted which
-    /// step before this one touched the same.
+    /// The access of the step in the execution in which it was seen, if that is one key at most and the step chose no
+    /// values. Variables that came into use after the branching are unknown, because elsewhere they have other numbers.
+    /// Instead it has the distance to a step before it that touched the same one.
     touch: Option<Touch>,
-    /// Else what there is to say.
+    /// The other data, if there are any.
     more: Option<Box<More>>,
 }
 
-/// By how many names beside its own a step is known that touches a variable which came into use late.
+/// The number of stable identities, besides its own, that are kept for a step that touches a variable which came into
+/// use late.
 const OTHERS: usize = 3;
 
-/// Whether a branch begins something that leads to the same as a sequence.
+/// The relation of a branch to a sequence.
 pub(super) enum Leads {
-    /// It does not.
+    /// It does not lead to the same trace as the sequence.
     Elsewhere,
-    /// It cannot be told: it touches variables that may be numbered otherwise in the execution that the sequence is of.
+    /// It is unknown: the branch touches variables that may have other numbers in the execution that the sequence is
+    /// from.
     Unsure,
-    /// It does: its step is among those done before the sequence now, and no longer in it.
+    /// It begins something that leads to the same trace; its step was moved from the sequence to the steps that are
+    /// done.
     Along,
 }
 
-/// What a step chose and touched.
+/// The values that a step chose, and its footprint.
 #[derive(Clone, Debug)]
 struct More {
-    /// Which values it chose, and only with which what is to be tried after it can be.
+    /// The values that it chose; only with these the sequences below it can be followed.
     values: Values,
     touches: Touches,
-    /// If it is not known which variable it touches: names of operations on that, first its own.
+    /// The stable identities of operations on its variable, first its own, if the variable is not known.
     names: Names,
 }
 
 impl More {
-    // Apart: mostly there is nothing more to say.
+    // It is a function of its own, because mostly there are no other data.
     #[inline(never)]
     fn new(values: &[u32], touches: &[Touch]) -> Box<More> {
         Box::new(More {
@@ -72,8 +75,8 @@ impl Branch {
         }
     }
 
-    /// Forgets which variables it touches of those with this number or a higher one, but how many steps `back` another
-    /// touched the same; and what `names` says of one: the names of operations on it, so many beside its own.
+    /// Forgets the variables that it touches with this number or a higher one. Keeps the distance to another step that
+    /// touched the same one, from `back`, and the stable identities of operations on one, from `names`.
     #[inline(always)]
     fn forget_from(
         &mut self,
@@ -115,7 +118,7 @@ impl Branch {
         }
     }
 
-    /// It is known by these names.
+    /// Keeps these stable identities.
     fn know_by(&mut self, names: Names) {
         if !names.is_empty() {
             let touch = self.touch;
@@ -124,7 +127,7 @@ impl Branch {
         }
     }
 
-    /// Names of operations on the variable that it touches, if it is known by them.
+    /// Returns the stable identities of operations on the variable that it touches, if they are kept.
     fn names(&self) -> &[StableOpId] {
         self.more.as_ref().map_or(&[], |more| &more.names)
     }
@@ -134,7 +137,7 @@ impl Branch {
         self.more.as_ref().map_or(&[], |more| &more.values)
     }
 
-    /// Whether it chose these values. (As slices they would be compared by a call: for nothing, mostly.)
+    /// Returns `true` if it chose these values. (Compared as slices they would need a call, mostly for nothing.)
     #[inline(always)]
     fn chose(&self, values: &[u32]) -> bool {
         self.values().len() == values.len() && self.values().iter().eq(values)
@@ -148,23 +151,23 @@ impl Branch {
         }
     }
 
-    /// Whether nothing particular is to be tried after it.
+    /// Returns `true` if no particular sequence follows it.
     fn is_last(&self) -> bool {
         self.size == 1
     }
 
-    /// Whether anything is to be tried after it, with any values.
+    /// Returns `true` if any step may follow it, with any values.
     fn is_any(&self) -> bool {
         self.is_last() && self.values().is_empty()
     }
 }
 
-/// What is to be tried from one place, in order: branches, each before those that come after it. In one list, which is
-/// used again, since trees come and go with every execution.
+/// The sequences to be explored from one node, in order: branches, each before those below it. They are in one list,
+/// which is reused, since trees are created and dropped with every execution.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     branches: Vec<Branch>,
-    /// How many of them, from the first, are gone: their steps were taken, and the rest comes after them.
+    /// The number of branches, from the first, that are gone: their steps were taken, and the rest is below them.
     gone: usize,
 }
 
@@ -176,7 +179,7 @@ impl Clone for Tree {
         }
     }
 
-    /// In the room that there is.
+    /// Copies into the existing memory.
     fn clone_from(&mut self, other: &Tree) {
         self.clear();
         self.branches.extend_from_slice(&other.branches[other.gone..]);
@@ -184,17 +187,17 @@ impl Clone for Tree {
 }
 
 impl Tree {
-    /// The tasks whose step may come first, in order; one may come several times.
+    /// Returns the tasks whose steps may come first, in order; a task may occur several times.
     pub(super) fn first_tasks(&self) -> impl Iterator<Item = u32> {
         self.first().map(|at| self.branches[at].task)
     }
 
-    /// Whether this task is to be tried first.
+    /// Returns `true` if the tree begins with a step of this task.
     pub(super) fn begins_with(&self, task: u32) -> bool {
         self.first_tasks().any(|first| first == task)
     }
 
-    /// The places of the branches that may come first.
+    /// Returns the indices of the branches that may come first.
     fn first(&self) -> impl Iterator<Item = usize> {
         let from = |at: usize| (at < self.branches.len()).then_some(at);
         std::iter::successors(from(self.gone), move |&at| {
@@ -202,18 +205,18 @@ impl Tree {
         })
     }
 
-    /// Whether nothing is to be tried.
+    /// Returns `true` if no sequence is planned.
     pub(super) fn is_empty(&self) -> bool {
         self.gone == self.branches.len()
     }
 
-    /// Whether there is more to it than one step after which anything is to be tried: that step's being taken leaves nothing.
+    /// Returns `true` if it is more than one step that any step may follow: taking that step leaves nothing.
     #[inline(always)]
     pub(super) fn goes_on(&self) -> bool {
         self.branches.len() > self.gone + 1
     }
 
-    /// The steps that may come first, with nothing to be tried after them.
+    /// Returns the steps that may come first, with nothing below them.
     pub(super) fn first_steps(&self) -> Tree {
         let step = |at: usize| {
             let first = &self.branches[at];
@@ -225,8 +228,8 @@ impl Tree {
         }
     }
 
-    /// Whether one of these begins something that leads to the same as the sequence. If so, the sequence is left without that
-    /// step.
+    /// Returns whether one of the first steps begins something that leads to the same trace as the sequence. If so, the
+    /// step is removed from the sequence.
     pub(super) fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> Leads {
         let mut leads = Leads::Elsewhere;
         for at in self.first() {
@@ -239,7 +242,7 @@ impl Tree {
         leads
     }
 
-    /// The steps of these tasks are to be tried, one after the other.
+    /// Returns a tree of one sequence, with the steps of these tasks.
     pub(super) fn line(tasks: &[u32]) -> Tree {
         let step = |(at, &task): (usize, &u32)| Branch::new(task, (tasks.len() - at) as u32, &[], &[]);
         Tree {
@@ -248,7 +251,7 @@ impl Tree {
         }
     }
 
-    /// Nothing is to be tried. Mostly nothing was.
+    /// Empties the tree. Mostly it is empty already.
     #[inline(always)]
     pub(super) fn clear(&mut self) {
         if !self.branches.is_empty() {
@@ -262,12 +265,12 @@ impl Tree {
         self.branches.clear();
     }
 
-    /// Adds a step after which anything is to be tried.
+    /// Adds a step that any step may follow.
     pub(super) fn add_leaf(&mut self, task: u32, touches: &[Touch]) {
         self.branches.push(Branch::new(task, 1, &[], touches));
     }
 
-    /// Moves what begins with the task that comes first to `other`, which is emptied before. That task.
+    /// Moves everything that begins with the first task to `other`, which is emptied before. Returns the task.
     pub(super) fn take_first(&mut self, other: &mut Tree) -> Option<u32> {
         other.clear();
         let &Branch { task, size, .. } = self.branches.get(self.gone)?;
@@ -287,8 +290,8 @@ impl Tree {
         Some(task)
     }
 
-    /// Moves what is to be tried after the first step that chose these values to `other`, which is emptied before.
-    // Inlined here and below for the sake of a search of one hand, of which these are much of the time.
+    /// Moves everything below the first step that chose these values to `other`, which is emptied before.
+    // Inlined here and below for the sake of a search by one worker, which spends much of its time here.
     #[inline(always)]
     pub(super) fn take_after(&mut self, values: &Values, other: &mut Tree) {
         other.clear();
@@ -307,7 +310,7 @@ impl Tree {
         }
     }
 
-    /// Adds what is to be tried after further such steps from a place on.
+    /// Adds everything below further such steps, from an index on.
     fn take_other_after(&mut self, mut at: usize, values: &Values, other: &mut Tree) {
         while at < self.branches.len() {
             let end = at + self.branches[at].size as usize;
@@ -319,7 +322,7 @@ impl Tree {
         }
     }
 
-    /// What the first step that chose these values counts up and down; `None` if nothing is to be tried after it.
+    /// Returns the counts of the first step that chose these values; `None` if nothing is below it.
     pub(super) fn counts_after(&self, values: &Values) -> Option<Touches> {
         let at = self.first().find(|&at| self.branches[at].chose(values))?;
         let branch = &self.branches[at];
@@ -327,7 +330,7 @@ impl Tree {
         (!branch.is_last()).then(|| counts.copied().collect())
     }
 
-    /// A step of a task, which counts this, is to be taken before all.
+    /// Puts a step of a task with these counts before everything else.
     pub(super) fn put_first(&mut self, task: u32, counts: &[Touch]) {
         self.forget_distances();
         let size = (self.branches.len() - self.gone) as u32 + 1;
@@ -335,7 +338,7 @@ impl Tree {
             .insert(self.gone, Branch::new(task, size, &[], counts));
     }
 
-    /// Forgets how many steps before another step touched what is not known: there are more now, or fewer.
+    /// Forgets the distances to other steps that touched the same unknown variables: they have changed.
     fn forget_distances(&mut self) {
         for branch in &mut self.branches[self.gone..] {
             let touches = match &mut branch.more {
@@ -350,10 +353,11 @@ impl Tree {
         }
     }
 
-    /// The next so many counts of a task have been made: its steps that only make these are left out.
+    /// Leaves out steps of a task whose next `made` counts have been made, if they only make these.
     pub(super) fn leave_out(&mut self, task: u32, made: usize) {
         self.forget_distances();
-        // The branches that the next one is within: where each ends, and how many counts of the task that were made are to come.
+        // The branches around the next one: the end of each, and the number of the task's counts that are still to be
+        // left out.
         let mut within: Vec<(usize, usize)> = Vec::new();
         let mut left = Vec::new();
         for (at, mut branch) in self.branches.drain(..).enumerate().skip(self.gone) {
@@ -377,7 +381,7 @@ impl Tree {
             within.push((end, 0));
             left.push((at, branch));
         }
-        // Which are left out are missing among those that they were within.
+        // Branches that are left out are missing from the sizes of those around them.
         let places: Vec<usize> = left.iter().map(|(at, _)| *at).collect();
         for (at, mut branch) in left {
             let end = at + branch.size as usize;
@@ -388,8 +392,8 @@ impl Tree {
         self.gone = 0;
     }
 
-    /// Adds a sequence, unless the tree holds one that leads to the same. Whether it could not be told of some that is tried
-    /// before: then what sleeps in it may sleep on, and what the tree holds is no plan to rely on.
+    /// Adds a sequence, unless the tree holds one that leads to the same trace. Returns `true` if that is unknown for a
+    /// branch tried before: then a task that sleeps in it may stay asleep, and the tree is not reliable.
     #[inline(always)]
     #[must_use]
     pub(super) fn insert(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> bool {
@@ -421,7 +425,7 @@ impl Tree {
         unsure
     }
 
-    /// So many branches come to be at `end`, after `depth` others.
+    /// Adds to the sizes of `depth` branches for the branches added at `end`.
     fn grow(&mut self, depth: u32, end: usize, added: u32) {
         let mut at = self.gone;
         for _ in 0..depth {
@@ -470,14 +474,14 @@ pub(super) struct SavedBranch {
 }
 
 impl SavedBranch {
-    /// Whether its step chose values.
+    /// Returns `true` if its step chose values.
     pub(super) fn has_values(&self) -> bool {
         !self.values.is_empty()
     }
 }
 
 impl Tree {
-    /// The tree, to be saved.
+    /// Returns the tree, to be saved.
     pub(super) fn saved(&self) -> Vec<SavedBranch> {
         let saved = self.branches[self.gone..].iter().map(|branch| SavedBranch {
             task: branch.task,
@@ -489,9 +493,9 @@ impl Tree {
         saved.collect()
     }
 
-    /// The tree that was saved; `None` if that is none.
+    /// Restores a saved tree; `None` if it is malformed.
     pub(super) fn restored(saved: &[SavedBranch]) -> Option<Tree> {
-        // Where the branches end that the next one is within.
+        // The ends of the branches around the next one.
         let mut ends = vec![saved.len()];
         for (at, branch) in saved.iter().enumerate() {
             ends.retain(|&end| end > at);
@@ -515,11 +519,12 @@ impl Tree {
 }
 
 impl Branch {
-    /// Whether a branch begins something that leads to the same as the sequence. If so the branch's step is taken out of it.
+    /// Returns whether a branch begins something that leads to the same trace as the sequence. If so its step is
+    /// removed from the sequence.
     #[inline(always)]
     fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> Leads {
         match sequence.place_of_step(self.task) {
-            // What it touches does not matter: it is a step of the sequence.
+            // Its footprint does not matter: it is a step of the sequence.
             Some(place) => {
                 if !sequence.can_be_first(trace, place) || self.is_other(trace, choices, sequence, place) {
                     return Leads::Elsewhere;
@@ -542,7 +547,7 @@ impl Branch {
         Leads::Along
     }
 
-    /// Whether it is another step than the one at a place of the sequence: with other values.
+    /// Returns `true` if it differs from the step at a place of the sequence: it chose other values.
     #[inline(always)]
     fn is_other(&self, trace: &Trace, choices: &[Choice], sequence: &Sequence, place: usize) -> bool {
         let is_other = |made: &[Choice]| match made {
@@ -552,14 +557,14 @@ impl Branch {
         !self.is_any() && sequence.made_in(trace, choices, place).is_some_and(is_other)
     }
 
-    /// Whether it chose other values than are among these choices.
+    /// Returns `true` if it chose other values than those among these choices.
     #[cold]
     fn chose_other(&self, made: &[Choice]) -> bool {
         !self.chose(&values(made))
     }
 
-    /// What the branch's step would touch in the last execution, as far as it matters to the sequence; `None` if that cannot be
-    /// told.
+    /// Returns the footprint of the branch's step in the last execution, as far as it matters to the sequence; `None`
+    /// if that is unknown.
     fn touches_in(&self, trace: &Trace, sequence: &Sequence) -> Option<Touches> {
         let done = &sequence.done[..];
         let mut touches = as_touches(self.touches());
@@ -581,8 +586,8 @@ impl Branch {
                 return Some(touches);
             }
         }
-        // After the steps that its task took in the last execution, it does next what it did there; so it does where they may
-        // be others, if they told it nothing.
+        // After the steps that its task took in the last execution, its next step is the same as there. That holds also
+        // after steps that may differ, if they showed it nothing.
         let mut own = done.iter().filter(|step| step.task == self.task).enumerate();
         let as_there =
             own.all(|(number, step)| step.matches_trace || sequence.told_nothing(trace, self.task, number));
@@ -599,7 +604,7 @@ impl Branch {
             touch.key = key;
             return Some(touches);
         }
-        // Else nothing is known of variables that came into use later, but that they did.
+        // Otherwise nothing is known of variables that came into use later, except that they did.
         let apart = match (&touches[..], names) {
             ([touch], [name, ..]) => sequence.take_apart(trace, first, *name, touch.class),
             _ => !sequence.touches_from(trace, first),
@@ -609,14 +614,14 @@ impl Branch {
     }
 }
 
-/// How many counts a step makes.
+/// Returns the number of counts that a step makes.
 #[inline(always)]
 pub(super) fn counts(touches: &[Touch]) -> usize {
     let is_count = |touch: &&Touch| touch.class == Class::Add;
     touches.iter().filter(is_count).count()
 }
 
-/// The key of what is touched, if that is one.
+/// Returns the key of the footprint, if that is one key.
 #[inline(always)]
 pub(super) fn only_key(touches: &[Touch]) -> Option<Key> {
     match touches {

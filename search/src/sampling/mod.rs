@@ -46,10 +46,10 @@ pub type Generator = Xoshiro256PlusPlus;
 
 /// How executions are drawn.
 pub trait Policy: Send {
-    /// Its name in settings and reports.
+    /// Returns its name in settings and reports.
     fn name(&self) -> String;
 
-    /// Whether it needs to know the test.
+    /// Returns `true` if it needs to know the test.
     fn learns(&self) -> bool {
         true
     }
@@ -60,13 +60,13 @@ pub trait Policy: Send {
     /// Which alternative to take.
     fn choose(&mut self, point: &ChoicePoint<'_>, known: &Profile, random: &mut Generator) -> u32;
 
-    /// How many executions there are to run, if there is an end to them.
+    /// Returns the number of executions to run, if there is an end to them.
     fn executions(&self, known: &Profile) -> Option<u64> {
         let _ = known;
         None
     }
 
-    /// The part of the executions that are to be drawn, from 0 to 1; `None` if there is no end.
+    /// Returns the part of the executions that are to be drawn, from 0 to 1; `None` if there is no end.
     fn share(&self, executions: u64) -> Option<f64> {
         let _ = executions;
         None
@@ -89,7 +89,7 @@ pub trait Policy: Send {
         Vec::new()
     }
 
-    /// The same policy, for another worker.
+    /// Returns the same policy, for another worker.
     fn fork(&self) -> Box<dyn Policy>;
 }
 
@@ -97,9 +97,9 @@ pub trait Policy: Send {
 pub struct Drawn<'a> {
     /// What was learned before.
     pub known: &'a Profile,
-    /// Whether all executions were run that there are.
+    /// `true` if all executions were run that there are.
     pub complete: bool,
-    /// Whether any had more tasks or more choices than those that were learned from.
+    /// `true` if any had more tasks or more choices than those that were learned from.
     pub beyond: bool,
 }
 
@@ -117,7 +117,7 @@ pub struct Sampling {
     block: Range<u64>,
     /// The number of the execution that runs.
     number: u64,
-    /// Whether the execution that runs was prepared by `next`, and is not over.
+    /// `true` if the execution that runs was prepared by `next`, and is not over.
     running: bool,
     /// Where the block begins that was taken last, until somebody asks.
     span: Option<SearchPosition>,
@@ -130,7 +130,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// A search of this seed by this policy.
+    /// Returns a search of this seed by this policy.
     pub fn new(seed: u64, policy: Box<dyn Policy>) -> Sampling {
         let shared = Arc::new(Shared::new(policy.learns()));
         Sampling::sharing(seed, policy, shared)
@@ -197,7 +197,7 @@ impl Sampling {
         self.learned = true;
     }
 
-    /// Whether all the executions that there are were handed out, and none is left of them here.
+    /// Returns `true` if all the executions that there are were handed out, and none is left of them here.
     fn is_complete(&self, known: &Profile) -> bool {
         let all = self.policy.executions(known);
         self.block.is_empty()
@@ -221,7 +221,7 @@ impl Sampling {
         })
     }
 
-    /// The policy of a portfolio that drew the last execution.
+    /// Returns the policy of a portfolio that drew the last execution.
     pub(crate) fn drawn_by(&self) -> Option<String> {
         if self.number < self.profiled() {
             return Some("profile".into()).filter(|_| self.policy.member().is_some());

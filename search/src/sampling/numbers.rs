@@ -28,7 +28,7 @@ struct Numbers {
     first: u64,
     /// What is learned from the first executions; `None` if nothing is.
     learning: Option<Arc<Profile>>,
-    /// Whether an execution went beyond what was learned.
+    /// `true` if an execution went beyond what was learned.
     beyond: bool,
     /// Nothing is to be handed out beyond what was given back.
     cut: bool,
@@ -46,7 +46,7 @@ struct Saved {
 }
 
 impl Shared {
-    /// All numbers; the first executions are `learns` from if that is wanted.
+    /// Returns all numbers; the first executions are `learns` from if that is wanted.
     pub(super) fn new(learns: bool) -> Shared {
         Shared {
             numbers: Mutex::new(Numbers {
@@ -79,7 +79,7 @@ impl Shared {
         numbers.end = numbers.end.min(end);
     }
 
-    /// Whether all numbers up to this one, the last, were handed out.
+    /// Returns `true` if all numbers up to this one, the last, were handed out.
     pub(super) fn ends_at(&self, end: u64) -> bool {
         let numbers = self.numbers();
         numbers.end == end && numbers.next >= end && numbers.back.is_empty()
@@ -90,7 +90,7 @@ impl Shared {
         self.numbers().first = first;
     }
 
-    /// The next block; `None` if there is none at the moment.
+    /// Returns the next block; `None` if there is none at the moment.
     pub(super) fn take(&self) -> Option<Range<u64>> {
         self.numbers().take()
     }
@@ -117,7 +117,7 @@ impl Shared {
         self.numbers().beyond = true;
     }
 
-    /// Whether one did.
+    /// Returns `true` if one did.
     pub(super) fn beyond(&self) -> bool {
         self.numbers().beyond
     }
@@ -202,13 +202,13 @@ impl Shared {
 }
 
 impl Numbers {
-    /// Whether the next number has to wait for executions that are learned from.
+    /// Returns `true` if the next number has to wait for executions that are learned from.
     fn holds_back(&self) -> bool {
         let learning = self.learning.as_ref();
         self.next >= PROFILED && learning.is_some_and(|profile| !profile.is_complete())
     }
 
-    /// The next block: the larger, the longer the search has run, but with some for every hand to the end.
+    /// Returns the next block: the larger, the longer the search has run, but with some for every hand to the end.
     fn take(&mut self) -> Option<Range<u64>> {
         if self.over {
             return None;

@@ -18,7 +18,7 @@ impl Pending {
         self.priorities.clear();
     }
 
-    /// The priority of what a task is about to do.
+    /// Returns the priority of what a task is about to do.
     pub(super) fn of(&mut self, task: TaskId, point: &ChoicePoint<'_>, random: &mut Generator) -> u64 {
         let number = task.0 as usize;
         if self.priorities.len() <= number {

@@ -22,11 +22,11 @@ use std::collections::HashMap;
 /// Random priorities of places.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// Whether rounds are told apart in this execution.
+    /// `true` if rounds are told apart in this execution.
     by_rounds: bool,
     /// By place, and by how often its task was there before.
     priorities: HashMap<(Site, u32), u64>,
-    /// How often each task was at each place, while rounds are told apart.
+    /// The number of times each task was at each place, while rounds are told apart.
     visits: HashMap<(u32, Site), u32>,
     /// Room for alternatives.
     best: Vec<u32>,

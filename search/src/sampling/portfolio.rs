@@ -24,7 +24,7 @@ struct Member {
 }
 
 impl Portfolio {
-    /// These policies, each with how many executions of a round are its own.
+    /// Returns these policies, each with how many executions of a round are its own.
     ///
     /// # Panics
     /// There are none.

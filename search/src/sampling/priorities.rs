@@ -15,9 +15,9 @@ const CHANGED: u64 = 1 << 62;
 pub(crate) struct Priorities {
     /// By task; 0 for one that was not met yet.
     of: Vec<u64>,
-    /// How often a task yielded.
+    /// The number of times a task yielded.
     yields: u64,
-    /// Whether priorities at first are not random, but fall from task to task.
+    /// `true` if priorities at first are not random, but fall from task to task.
     in_order: bool,
 }
 
@@ -35,8 +35,8 @@ impl Priorities {
         self.set(lowest, INITIAL);
     }
 
-    /// The alternative whose task has the highest priority. Tasks that were not met before get one: all orders are as
-    /// likely.
+    /// Returns the alternative whose task has the highest priority. Tasks that were not met before get one: all orders
+    /// are as likely.
     ///
     /// A task that just yielded gets the lowest: others go on until none of them can.
     pub(crate) fn highest(&mut self, point: &ChoicePoint<'_>, random: &mut Generator) -> u32 {
@@ -119,8 +119,8 @@ impl Changes {
         self.at.push((count, level));
     }
 
-    /// The alternative whose task has the highest priority, once those whose turn it is were lowered. Each that would
-    /// go is counted, if what it would do `counts`.
+    /// Returns the alternative whose task has the highest priority, once those whose turn it is were lowered. Each that
+    /// would go is counted, if what it would do `counts`.
     pub(crate) fn choose(
         &mut self,
         priorities: &mut Priorities,
@@ -141,7 +141,7 @@ impl Changes {
         }
     }
 
-    /// A task is about to go on in a way that counts: the level to which it falls instead, if it does.
+    /// Returns a task is about to go on in a way that counts: the level to which it falls instead, if it does.
     fn next(&mut self) -> Option<u64> {
         self.count += 1;
         let count = self.count;

@@ -40,14 +40,14 @@ pub struct Profile {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Lineage {
     parent: u64,
-    /// How often it accessed something at each place, in all executions together.
+    /// The number of times it accessed something at each place, in all executions together.
     accesses: BTreeMap<String, u64>,
 }
 
 /// A place in the source where variables are accessed.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Place {
-    /// Whether tasks met there: two accessed one variable, and the order made a difference.
+    /// `true` if tasks met there: two accessed one variable, and the order made a difference.
     shared: bool,
     /// Most accesses in one execution from its first choice on.
     most: u64,
@@ -58,13 +58,14 @@ struct Place {
 pub(crate) struct Variable {
     pub places: BTreeSet<String>,
     pub shared: bool,
-    /// Whether it is a lock whose sections come in the order in which they access some other variable, which is shared.
+    /// `true` if it is a lock whose sections come in the order in which they access some other variable, which is
+    /// shared.
     pub(crate) represented: bool,
     /// Most accesses in one execution from its first choice on.
     pub most: u64,
 }
 
-/// Whether an operation accesses something that others may notice.
+/// Returns `true` if an operation accesses something that others may notice.
 pub(crate) fn is_access(op: SyncVarOp, var: u32) -> bool {
     var != SyncVar::NONE.0 && Class::of(op, false).is_some()
 }
@@ -77,7 +78,7 @@ pub(crate) fn lineage(parent: u64, ordinal: u32) -> u64 {
     hash64(parent, u64::from(ordinal))
 }
 
-/// A place as text.
+/// Returns a place as text.
 pub(crate) fn place(site: Site) -> String {
     format!("{}:{}:{}", site.file(), site.line(), site.column())
 }
@@ -172,12 +173,12 @@ impl Profile {
         self.variables = OnceLock::new();
     }
 
-    /// Whether all executions are in it that are learned from.
+    /// Returns `true` if all executions are in it that are learned from.
     pub(crate) fn is_complete(&self) -> bool {
         self.executions >= PROFILED
     }
 
-    /// Whether an execution had more tasks, or more choices about tasks than steps were seen.
+    /// Returns `true` if an execution had more tasks, or more choices about tasks than steps were seen.
     pub(crate) fn is_exceeded_by(&self, past: &CompletedExecution<'_>) -> bool {
         past.tasks() as u64 > self.tasks || past.task_choices() as u64 > self.steps
     }
@@ -264,8 +265,8 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The variable, by its number among those of the profile, which must always be the same; `None` for a place that
-    /// nobody came to.
+    /// Returns the variable, by its number among those of the profile, which must always be the same; `None` for a
+    /// place that nobody came to.
     pub(crate) fn variable(&mut self, site: Site, known: &Profile) -> Option<u32> {
         *self
             .of
@@ -284,6 +285,6 @@ struct Met {
     site: Site,
     task: u32,
     class: Class,
-    /// Whether another task could have gone instead.
+    /// `true` if another task could have gone instead.
     free: bool,
 }

@@ -17,7 +17,7 @@ pub(crate) struct RandomWalk {
 }
 
 impl RandomWalk {
-    /// A walk with at most that many preemptions in each execution, if a bound is given.
+    /// Returns a walk with at most that many preemptions in each execution, if a bound is given.
     pub(crate) fn new(preemptions_max: Option<u32>) -> RandomWalk {
         RandomWalk {
             preemptions_max,

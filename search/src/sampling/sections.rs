@@ -20,12 +20,12 @@ struct Open {
     taken_at: Site,
     /// Places of memory accessed in it; by address.
     accessed: HashMap<usize, Site>,
-    /// Whether the task held another lock meanwhile.
+    /// `true` if the task held another lock meanwhile.
     nested: bool,
 }
 
-/// The sections of an execution that came to their end. One that is nested shows no memory: it stands for itself. So does a try
-/// that failed: what decides it is the lock, whatever is accessed where others hold it.
+/// Returns the sections of an execution that came to their end. One that is nested shows no memory: it stands for
+/// itself. So does a try that failed: what decides it is the lock, whatever is accessed where others hold it.
 pub(super) fn sections(events: &[Event]) -> Sections {
     let mut open: Vec<Open> = Vec::new();
     let mut sections = Sections::new();

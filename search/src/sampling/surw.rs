@@ -79,7 +79,7 @@ struct Focus {
     /// The text in a place's name, if it is that.
     text: Option<String>,
     places: Places,
-    /// Whether the text is in a place's name, by the place's address.
+    /// `true` if the text is in a place's name, by the place's address.
     held: HashMap<usize, bool>,
 }
 
@@ -140,7 +140,7 @@ impl Surw {
         }
     }
 
-    /// The steps that are to be expected, if this variable is interesting.
+    /// Returns the steps that are to be expected, if this variable is interesting.
     fn forest(&self, variable: Option<u32>, known: &Profile) -> Forest {
         let places = variable.map(|variable| &known.variables()[variable as usize].places);
         let text = self.focus.text.as_deref().unwrap_or_default();
@@ -197,7 +197,7 @@ impl Surw {
         self.steps = point.trace.steps().len();
     }
 
-    /// Whether the task is about to take an interesting step.
+    /// Returns `true` if the task is about to take an interesting step.
     fn is_about_to(&mut self, task: TaskId, point: &ChoicePoint<'_>, known: &Profile) -> bool {
         let access = point.tasks[task.0 as usize].pending.access;
         self.focus.holds((access.op, access.var, access.site), known)
@@ -247,7 +247,7 @@ impl Surw {
     }
 }
 
-/// The variables that may be the interesting one: shared ones, but for locks whose order is that of another.
+/// Returns the variables that may be the interesting one: shared ones, but for locks whose order is that of another.
 fn candidates(known: &Profile) -> Vec<u32> {
     let all = (0_u32..).zip(known.variables());
     let candidates = all.filter(|(_, variable)| variable.shared && !variable.represented);

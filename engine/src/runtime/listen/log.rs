@@ -1,22 +1,22 @@
-//! What was done with plain memory, kept for monitors that are told of it when the execution is over.
+//! A log of operations on plain memory, for monitors that are notified of them when the execution has ended.
 
 use super::memory::{DataAccess, Does, Owner};
 use super::repeated::Repeated;
 use intermezzo_sdk::{DataVarAccess, EventId, Location, MemoryDeed, MemoryEvent};
 
-/// What was done with plain memory, and what it was made of: where an access is made of the same as in the execution
-/// before, nothing has to be made.
+/// The operations on plain memory, and the data that they were made from. If an access has the same data as in the
+/// execution before, its event need not be made again.
 #[derive(Default)]
 pub(super) struct Log {
     told: Repeated<MemoryEvent>,
-    /// For each that is told, and those of the execution before.
+    /// For each logged operation, and those of the execution before, the data that it was made from.
     made: Vec<Made>,
 }
 
-/// What an access to a cell or an atomic outside of blocks is made of, as far as the log does not say.
+/// The data that an access to a cell or an atomic outside of blocks is made from, as far as the log does not have it.
 #[derive(Clone, Copy)]
 pub(super) struct Made {
-    /// The address of the source place; 0 for what is no such access.
+    /// The address of the source place; 0 for other operations.
     site: usize,
     owner: Owner,
     size: usize,
@@ -24,7 +24,7 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// Of what is no such access.
+    /// The value for other operations.
     pub(super) const OTHERWISE: Made = Made {
         site: 0,
         owner: Owner::Unknown,
@@ -52,13 +52,13 @@ impl Made {
 }
 
 impl Log {
-    /// The next execution begins.
+    /// Begins the next execution.
     pub(super) fn begin(&mut self) {
         self.told.begin();
         self.made.truncate(self.told.expected_len());
     }
 
-    /// Adds what is done next.
+    /// Adds the next operation.
     #[inline(always)]
     pub(super) fn push(&mut self, event: MemoryEvent, made: Made) {
         let at = self.told.len();
@@ -70,7 +70,7 @@ impl Log {
         }
     }
 
-    /// Adds the access that is expected next, if it is this one, to this location. Whether it is.
+    /// Adds the access that is expected next, if it is this one, to this location. Returns `true` if it is.
     #[inline(always)]
     pub(super) fn push_again(
         &mut self,
@@ -92,31 +92,31 @@ impl Log {
         again
     }
 
-    /// The execution is over.
+    /// Notes that the execution has ended.
     pub(super) fn end(&mut self) {
         self.told.end();
         self.made.truncate(self.told.len());
     }
 
-    /// Drops what there is, as it takes too much room.
+    /// Drops the log, because it takes too much memory.
     #[cold]
     pub(super) fn drop_all(&mut self) {
         self.told.drop_all();
         self.made.clear();
     }
 
-    /// What was done so far.
+    /// Returns the operations so far.
     pub(super) fn as_slice(&self) -> &[MemoryEvent] {
         self.told.as_slice()
     }
 
-    /// How many things were done so far.
+    /// Returns the number of operations so far.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.told.len()
     }
 
-    /// How many of them, from the first, are as in the execution before.
+    /// Returns the number of operations, from the first, that are as in the execution before.
     pub(super) fn same(&self) -> usize {
         self.told.same()
     }

@@ -1,9 +1,9 @@
-//! Publishing what is done with plain memory: accesses, allocations, releases.
+//! Publishing of operations on plain memory: accesses, allocations, releases.
 //!
-//! An access is to a *location*. Memory of the allocator's is its block, whatever lies in it; else a cell or an atomic
-//! is itself, wherever it is moved; else what an `Arc` holds is its block; and all other memory, of which nobody
-//! told the engine, goes by pieces of eight bytes. An access by address alone that crosses a border between
-//! two locations is published piece by piece.
+//! An access is to a *location*. In the allocator's memory the location is the block, whatever lies in it. Elsewhere a
+//! cell or an atomic is its own location, wherever it is moved. The value of an `Arc` is in the location of its block.
+//! All other memory, which the engine does not know, is divided into pieces of eight bytes. An access by address alone
+//! that crosses a border between two locations is published piece by piece.
 
 use super::super::{Engine, Runtime};
 use super::MEMORY;
@@ -17,34 +17,34 @@ use intermezzo_sdk::{
 };
 use smallvec::SmallVec;
 
-/// Bytes of a piece of memory of which nobody told the engine.
+/// The size in bytes of a piece of memory that the engine does not know.
 const GRANULE: usize = 8;
 
-/// An access to plain memory, as a look-alike tells of it.
+/// An access to plain memory, as a look-alike reports it.
 #[derive(Clone, Copy)]
 pub struct DataAccess {
-    /// Whose memory it is, if it is a cell's or an atomic's.
+    /// The owner of the memory, if it is a cell or an atomic.
     pub owner: Owner,
     /// The address of the first byte.
     pub address: usize,
     /// The number of bytes.
     pub size: usize,
-    /// Whether it reads or writes.
+    /// The kind of access.
     pub does: Does,
-    /// Where in the source it was made.
+    /// The place in the source where it was made.
     pub site: Site,
 }
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
-    /// It reads.
+    /// A read.
     Read,
-    /// It writes.
+    /// A write.
     Write,
-    /// It gives out a pointer: a read, and watched for what is written by it.
+    /// A pointer was given out: a read, watched for writes through the pointer.
     GivePointer,
-    /// It was written by a pointer that was given out.
+    /// A write through a pointer that was given out.
     WriteByPointer,
 }
 
@@ -54,19 +54,19 @@ impl Does {
     }
 }
 
-/// Whose memory is accessed.
+/// The owner of accessed memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A cell, by its variable; all of it.
+    /// A cell, by its variable; the access covers all of it.
     Cell(u32),
-    /// An atomic, by its variable; all of it.
+    /// An atomic, by its variable; the access covers all of it.
     Atomic(u32),
-    /// Whoever is there.
+    /// Whatever is at the address.
     Unknown,
 }
 
 impl Owner {
-    /// The variable of a cell or an atomic; and once more if that is an atomic's.
+    /// Returns the variable of a cell or an atomic; and a second time if it is an atomic's.
     #[inline(always)]
     fn var(self) -> Option<(u32, SyncVar)> {
         match self {
@@ -89,7 +89,7 @@ struct Piece {
 }
 
 impl Runtime {
-    /// The piece of an access by address that begins at `address`, and ends before `end`.
+    /// Returns the piece of an access by address that begins at `address` and ends no later than `end`.
     fn piece(&self, record: &Record, address: usize, end: usize) -> Piece {
         if let Some(block) = self.blocks.heap_at(address) {
             let at = self.blocks.get(block);
@@ -139,7 +139,7 @@ impl Runtime {
         }
     }
 
-    /// Where a cell or an atomic lies, which is accessed as a whole. `own` is the variable of an atomic.
+    /// Returns the piece for a cell or an atomic, which is accessed as a whole. `own` is the variable of an atomic.
     #[inline(always)]
     fn whole_piece(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> Piece {
         let (memory, offset) = match self.blocks.heap_at(access.address) {
@@ -161,12 +161,12 @@ impl Runtime {
         }
     }
 
-    /// Whether anything is to be done where plain memory is accessed.
+    /// Returns `true` if accesses to plain memory need any treatment.
     pub(in super::super) fn watches_memory(&self) -> bool {
         self.listening.intersects(MEMORY) || self.data_points.is_some()
     }
 
-    /// The variable of memory that is accessed as a visible operation.
+    /// Returns the variable of memory that is accessed as a visible operation.
     fn var_of_memory(&mut self, memory: Memory) -> u32 {
         if let Memory::Var(var) = memory {
             return var;
@@ -190,8 +190,8 @@ impl Runtime {
         }
     }
 
-    /// Whether the next thing that monitors are to be told of is such an access, and what they were told of it in the execution
-    /// before tells them again.
+    /// Returns `true` if the next operation to be published is such an access, and the event from the execution before
+    /// can be used again.
     #[inline(always)]
     fn is_as_before(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> bool {
         if !self.may_be_as_before() {
@@ -209,7 +209,7 @@ impl Runtime {
         self.listeners.log.push_again(access, after, events, location)
     }
 
-    /// Blocks may be elsewhere in each execution; and who is told at once is told in any case.
+    /// Blocks may have other addresses in each execution, and monitors that want events at once are notified anyway.
     #[inline(always)]
     fn may_be_as_before(&self) -> bool {
         self.listeners.keeps_log && !self.listeners.tells_at_once && !self.blocks.any_heap()
@@ -226,7 +226,7 @@ impl Runtime {
         self.tell_piece(access, piece, made);
     }
 
-    /// The last event of the current task.
+    /// Returns the last event of the current task.
     #[inline(always)]
     fn last_of_current(&self) -> EventId {
         EventId {
@@ -269,18 +269,18 @@ impl Runtime {
 }
 
 impl Engine {
-    /// Whether somebody wants to hear of memory.
+    /// Returns `true` if a listener wants accesses to memory.
     #[inline]
     fn hears_of_memory(self) -> bool {
         self.rt().watches_memory && !self.in_teardown()
     }
 
-    /// Whether somebody wants to hear of blocks.
+    /// Returns `true` if a listener wants blocks.
     pub fn hears_of_blocks(self) -> bool {
         self.rt().listening.intersects(Interests::ALLOCATIONS) && !self.in_teardown()
     }
 
-    /// Publishes an access to plain memory, which is about to happen.
+    /// Publishes an access to plain memory that is about to happen.
     #[inline]
     pub fn data_access(self, access: DataAccess) {
         let rt = self.rt();
@@ -318,7 +318,7 @@ impl Engine {
         }
     }
 
-    /// The pieces of memory that an access touches.
+    /// Returns the pieces of memory that an access covers.
     fn pieces(self, access: &DataAccess) -> Pieces {
         let rt = self.rt();
         let mut pieces = Pieces::new();
@@ -326,7 +326,7 @@ impl Engine {
             pieces.push(rt.whole_piece(access, var, own));
             return pieces;
         }
-        // The box, not what is in it: another one would have to be made to stand there meanwhile.
+        // The box is taken, not its content: otherwise an empty content would have to be made as a substitute.
         let mut record = rt.listeners.record.take().unwrap_or_default();
         rt.blocks.settle();
         record.settle_atomics();
@@ -357,8 +357,8 @@ impl Engine {
         }
     }
 
-    /// An atomic comes into use: plain accesses to it so far are published as such once more. Only those to memory of
-    /// the allocator's, for other memory may have been something else then.
+    /// Publishes the earlier plain accesses to an atomic that comes into use once more, as accesses to it. Only
+    /// accesses to the allocator's memory are, because other memory may have been something else then.
     #[cold]
     pub(in super::super) fn atomic_in_use(self, var: u32, address: usize, size: usize) {
         let rt = self.rt();
@@ -400,7 +400,7 @@ impl Engine {
         };
         let (op, class) = match access.does {
             Does::Read => (SyncVarOp::DataRead, Class::Read),
-            // By the pointer may be written, as part of the step.
+            // The access may write through the pointer, as part of the step.
             Does::Write | Does::GivePointer | Does::WriteByPointer => (SyncVarOp::DataWrite, Class::Write),
         };
         let step = Access::new(op, first, access.site);
@@ -411,7 +411,7 @@ impl Engine {
         self.commit(step, 0, 0);
     }
 
-    /// Notes where a cell or an atomic lies, to a part of which a pointer is given out.
+    /// Notes the position of a cell or an atomic when a pointer to a part of it is given out.
     #[inline]
     pub fn lies_at(self, owner: Owner, address: usize, size: usize) {
         if self.hears_of_memory() {
@@ -425,7 +425,7 @@ impl Engine {
         }
     }
 
-    /// A cell of this execution is dropped.
+    /// Notes that a cell of this execution is dropped.
     #[cold]
     pub fn cell_dropped(self, var: u32) {
         if !self.hears_of_memory() {
@@ -439,7 +439,7 @@ impl Engine {
             self.look_at_pointers_to(address, size);
         }
         let record = self.rt().listeners.record();
-        // One that was never accessed, or lies in a block, is nobody's location.
+        // A cell that was never accessed, or lies in a block, is no location.
         if record.take_away(var) {
             let location = record.location(Memory::Var(var), current);
             self.tell_release(|_, after, record| {
@@ -453,7 +453,7 @@ impl Engine {
         }
     }
 
-    /// Publishes that a block is in use; `var` is that of its counts, if it is shared.
+    /// Publishes that a block is in use; `var` is the variable of its counts, if it is shared.
     pub fn block_allocated(self, block: u32, var: SyncVar, site: Site) {
         if !self.hears_of_blocks() {
             return;
@@ -474,7 +474,7 @@ impl Engine {
         rt.tell_memory(MemoryDeed::Allocation(allocation), Made::OTHERWISE);
     }
 
-    /// Publishes that a block was given back.
+    /// Publishes that a block was released.
     pub fn block_released(self, block: u32, site: Site) {
         if self.hears_of_blocks() {
             self.tell_release(|task, after, record| Release {

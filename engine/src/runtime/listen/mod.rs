@@ -1,4 +1,4 @@
-//! Publishing events to monitors. Nothing here is reached when nobody listens.
+//! Publishing of events to monitors. None of this runs when there are no listeners.
 
 mod log;
 mod memory;
@@ -26,79 +26,79 @@ use sdk::{
 };
 use view::View;
 
-/// A finding of a monitor, in the execution that runs.
+/// A finding of a monitor, in the current execution.
 pub struct Reported {
     /// The name of the monitor.
     pub monitor: String,
-    /// What it reported.
+    /// Its report.
     pub report: sdk::Report,
-    /// The places that it names, in words: known at the end of the execution.
+    /// The places that it names, as text; known at the end of the execution.
     pub places: Vec<NamedPlace>,
-    /// What it is about and what is no event, in words: known at the end of the execution, too.
+    /// The operations that it concerns and that are no events, as text; also known at the end of the execution.
     pub deeds: Vec<FindingDeed>,
 }
 
-/// A monitor, and what it said of itself at the beginning.
+/// A monitor, and its declarations at the beginning.
 struct Listener {
     monitor: Box<dyn Monitor>,
     name: String,
-    /// `NONE` once it is gone.
+    /// Its interests; `NONE` once it is gone.
     interests: Interests,
-    /// `true` if it is told of plain memory when the execution is over.
+    /// `true` if it is notified of plain memory when the execution has ended.
     afterwards: bool,
-    /// `true` if it panicked: it is told nothing more.
+    /// `true` if it panicked: it is not called any more.
     gone: bool,
 }
 
-/// The interests of which monitors may be told afterwards.
+/// The interests that can be served after the execution.
 const MEMORY: Interests = Interests::DATA_ACCESSES.and(Interests::ALLOCATIONS);
 
-/// Most events of plain memory that are kept before monitors are told.
+/// The largest number of events of plain memory that are kept before monitors are notified.
 const LOG_MAX: usize = 1 << 16;
 
 impl Listener {
-    /// `true` if it wants this at once.
+    /// Returns `true` if it wants this at once.
     #[inline]
     fn wants(&self, what: Interests) -> bool {
         self.interests.intersects(what) && !(self.afterwards && MEMORY.intersects(what))
     }
 
-    /// `true` if it has not panicked.
+    /// Returns `true` if it has not panicked.
     fn is_there(&self) -> bool {
         !self.gone
     }
 
-    /// `true` if it wants to be told of plain memory afterwards.
+    /// Returns `true` if it wants to be notified of plain memory afterwards.
     fn wants_log(&self) -> bool {
         self.afterwards && self.interests.intersects(MEMORY)
     }
 }
 
-/// The monitors, and what they report during a call.
+/// The monitors, and their reports during a call.
 struct Audience {
     list: Vec<Listener>,
     reports: Vec<sdk::Report>,
 }
 
-/// The monitors, and what they need to be told in their own terms.
+/// The monitors, and the data to notify them in their own terms.
 #[derive(Default)]
 pub struct Listeners {
     /// `None` if there are none, and during a call.
     monitors: Option<Box<Audience>>,
-    /// The execution so far, as monitors see it; made when first needed.
+    /// The execution so far, as monitors see it; created when first needed.
     record: Option<Box<Record>>,
-    /// What was done with plain memory since monitors were told of it last; and whether any wants to be told so.
+    /// The operations on plain memory that monitors were not notified of yet; and `true` if any wants them afterwards.
     log: Log,
     keeps_log: bool,
-    /// `true` if a monitor wants to be told of plain memory at once.
+    /// `true` if a monitor wants to be notified of plain memory at once.
     tells_at_once: bool,
-    /// All of the last execution, as monitors see it; for the room.
+    /// All of the last execution, as monitors see it; kept for its memory.
     ended: Vec<sdk::SyncVarAccess>,
-    /// `true` if a monitor has panicked in the call that is under way.
+    /// `true` if a monitor has panicked in the current call.
     anybody_gone: bool,
-    /// Findings of the execution that runs.
+    /// The findings of the current execution.
     pub reported: Vec<Reported>,
-    /// How objects are looked at, if they are; and the glance that is under way.
+    /// The functions for glances, if those are requested; and the glance in progress.
     pub(super) glancing: Option<Box<Glancing>>,
     pub(super) glance: Option<UnderWay>,
 }
@@ -127,7 +127,7 @@ impl Listeners {
         }
     }
 
-    /// What any of the monitors wants to hear.
+    /// Returns the interests of all monitors.
     pub fn interests(&self) -> Interests {
         let there = self.monitors.iter().flat_map(|audience| &audience.list);
         there.fold(self.glance_interests(), |all, listener| all | listener.interests)
@@ -142,12 +142,12 @@ impl Listeners {
         self.record().clear();
     }
 
-    /// The source place of that number.
+    /// Returns the source place with that number.
     pub(super) fn site(&self, site: sdk::SiteId) -> Option<Site> {
         self.record.as_ref()?.site(site)
     }
 
-    /// Keeps what a monitor reported, and that it panicked if it did.
+    /// Keeps the reports of a monitor, and its panic if it panicked.
     #[cold]
     fn hear(&mut self, audience: &mut Audience, which: usize, callback: &str, panic: Option<String>) {
         let Audience { list, reports } = audience;
@@ -165,15 +165,15 @@ impl Listeners {
         }
     }
 
-    /// Whether there is any monitor, or anybody who looks.
+    /// Returns `true` if there is any monitor, or if glances are requested.
     pub fn any(&self) -> bool {
         self.monitors.is_some() || self.glancing.is_some()
     }
 }
 
 impl Runtime {
-    /// Calls each monitor that wants this, one after the other. One that panics is called no more; `callback` says for
-    /// its finding where that was.
+    /// Calls each monitor that wants this, one after the other. A monitor that panics is not called any more;
+    /// `callback` is named in its finding.
     #[inline]
     fn tell(
         &mut self,
@@ -188,7 +188,7 @@ impl Runtime {
         record.catch_up(self.events.as_slice(), self.events.alike());
         let mut next = 0;
         loop {
-            // Panics are caught for all of them together: it is the last that was called.
+            // One handler catches panics for all of them together: the monitor called last is the one that panicked.
             let called = caught(|| {
                 let Audience { list, reports } = &mut *audience;
                 while reports.is_empty()
@@ -233,7 +233,7 @@ impl Runtime {
         });
     }
 
-    /// Publishes something that is done with plain memory: at once, or with all else when the execution is over.
+    /// Publishes an operation on plain memory, at once or when the execution has ended.
     #[inline]
     fn tell_memory(&mut self, what: MemoryDeed, made: Made) {
         if self.listeners.keeps_log {
@@ -270,7 +270,7 @@ impl Runtime {
         }
     }
 
-    /// Tells of what was done with plain memory since the last time.
+    /// Publishes the operations on plain memory since the last time.
     #[inline(never)]
     fn tell_log(&mut self) {
         let log = std::mem::take(&mut self.listeners.log);
@@ -278,7 +278,7 @@ impl Runtime {
         if !memory.is_empty() {
             let record = self.listeners.record.get_or_insert_default();
             record.catch_up(self.events.as_slice(), self.events.alike());
-            // An access is as it was if all is that comes before it.
+            // An access is unchanged if all accesses before it are.
             let alike = record.same_accesses();
             let same = memory[..log.same()].partition_point(|event| event.events <= alike);
             self.tell(Listener::wants_log, "on_memory", |monitor, cx| {
@@ -312,7 +312,7 @@ impl Runtime {
     }
 
     pub(super) fn tell_shutdown(&mut self) {
-        // The last execution may have been one that nobody heard of.
+        // The last execution may have been one without listeners.
         self.listeners.forget();
         self.events.clear(0);
         self.tell(Listener::is_there, "on_shutdown", |monitor, cx| {
@@ -320,7 +320,7 @@ impl Runtime {
         });
     }
 
-    /// Notes which tasks can take the next step, and which have not ended and cannot.
+    /// Notes the tasks that can take the next step, and those that have not ended and cannot.
     fn note_sets(&mut self) {
         let [enabled, disabled] = self.listeners.record.get_or_insert_default().sets.next();
         enabled.copy_from(&self.enabled);
@@ -389,7 +389,7 @@ impl Runtime {
     }
 }
 
-/// The finding that a monitor panicked.
+/// Returns the finding that a monitor panicked.
 fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
     let message = format!(
         "the monitor `{monitor}` panicked in {callback} {panic}; it is told nothing more, so what it looks for may be missed"
@@ -403,7 +403,7 @@ fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
 }
 
 impl Engine {
-    /// Publishes what the test says.
+    /// Publishes a message of the test.
     pub fn user_event(self, text: &str) {
         if self.rt().listening.intersects(Interests::USER_EVENTS) && !self.in_teardown() {
             let after = self.last_event();
@@ -417,7 +417,7 @@ impl Engine {
         }
     }
 
-    /// Publishes what the test says of the current task's last event.
+    /// Publishes an attribute that the test gives the current task's last event.
     pub fn attribute(self, name: &str, value: &str) {
         if self.rt().listening.intersects(Interests::ATTRIBUTES) && !self.in_teardown() {
             let event = self.last_event();
@@ -435,7 +435,7 @@ impl Runtime {
         );
     }
 
-    /// Tells what becomes of the operation that a task wants next.
+    /// Publishes the status of the operation that a task wants to perform next.
     #[cold]
     pub(super) fn tell_status(&mut self, task: u32, status: &str) {
         let event = EventId {

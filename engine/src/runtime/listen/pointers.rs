@@ -1,27 +1,29 @@
-//! Pointers that cells give out, watched for what is written by them.
+//! Pointers that cells give out, watched for writes through them.
 //!
-//! What a task does with a raw pointer cannot be seen, but what becomes of the memory can: the value is copied when
-//! `UnsafeCell::get` gives out the pointer, and compared before the task's next event.
-//! Between two visible operations a task runs alone, so a difference was made by this task, after its last event: a
-//! write, published as such. Without a difference the pointer counts as a read.
+//! Accesses of a task through a raw pointer cannot be seen, but their effect on the memory can. The value is copied
+//! when `UnsafeCell::get` gives out the pointer, and compared before the task's next event. Between two visible
+//! operations a task runs alone. So a difference was made by this task, after its last event: it is published as a
+//! write. Without a difference the pointer counts as a read.
 //!
-//! Misses: a write that leaves every byte as it was, or behind the first [`COMPARED_MAX`] bytes; and what is done by the
-//! pointer after the task's next visible operation, or after the task has asked for [`OUT_MAX`] others.
+//! Misses: a write that leaves every byte unchanged, or lies behind the first [`COMPARED_MAX`] bytes; and accesses
+//! through the pointer after the task's next visible operation, or after the task has asked for [`OUT_MAX`] other
+//! pointers.
 
 use super::super::Engine;
 use super::memory::{DataAccess, Does};
 use std::mem::MaybeUninit;
 
-/// Bytes of a value that are compared: more would cost more than it finds.
+/// The number of bytes of a value that are compared: more would cost more than it finds.
 const COMPARED_MAX: usize = 4096;
 
-/// Most pointers that are watched at a time. Where a task asks for more, it has used those before, mostly.
+/// The largest number of pointers that are watched at a time. When a task asks for more, it has mostly used those
+/// before.
 const OUT_MAX: usize = 32;
 
-/// A pointer that was given out, with a copy of what it points to.
+/// A pointer that was given out, with a copy of its target.
 struct GivenOut {
     access: DataAccess,
-    /// Where in `Pointers::copies` the copy begins, and its length.
+    /// The offset of the copy in `Pointers::copies`, and its length.
     copy: usize,
     compared: usize,
 }
@@ -34,13 +36,13 @@ pub(in super::super) struct Pointers {
 }
 
 impl Pointers {
-    /// Forgets all of them.
+    /// Forgets all pointers.
     pub(in super::super) fn clear(&mut self) {
         self.given.clear();
         self.copies.clear();
     }
 
-    /// Whether no other pointer can be watched before these are looked at.
+    /// Returns `true` if no other pointer can be watched before these are checked.
     pub(super) fn are_full(&self) -> bool {
         self.given.len() >= OUT_MAX
     }
@@ -63,7 +65,7 @@ impl Pointers {
         });
     }
 
-    /// Takes out a pointer into these bytes, if there is one, and whether what it points to was changed.
+    /// Removes a pointer into these bytes, if there is one. Returns it, and `true` if its target was changed.
     fn take_at(&mut self, address: usize, size: usize) -> Option<(DataAccess, bool)> {
         let end = address.saturating_add(size);
         let touches = |given: &GivenOut| {
@@ -73,7 +75,7 @@ impl Pointers {
         Some(self.take(at))
     }
 
-    /// Takes out the pointer given out first, and whether what it points to was changed.
+    /// Removes the pointer given out first. Returns it, and `true` if its target was changed.
     fn take_first(&mut self) -> Option<(DataAccess, bool)> {
         if self.given.is_empty() {
             self.copies.clear();
@@ -90,7 +92,8 @@ impl Pointers {
 }
 
 impl Engine {
-    /// Before the next event of the current task: publishes what it wrote by pointers that it was given since the last.
+    /// Publishes, before the next event of the current task, its writes through pointers that it was given since the
+    /// last one.
     #[cold]
     #[inline(never)]
     pub(in super::super) fn look_at_pointers(self) {
@@ -102,7 +105,7 @@ impl Engine {
         }
     }
 
-    /// The same for pointers to these bytes, which are accessed otherwise or are no more.
+    /// Does the same for pointers to these bytes, which are accessed otherwise or no longer exist.
     pub(super) fn look_at_pointers_to(self, address: usize, size: usize) {
         while let Some((access, changed)) = self.rt().pointers.take_at(address, size) {
             if changed {
@@ -120,23 +123,23 @@ impl Engine {
 }
 
 pub(in super::super) mod probe {
-    //! Memory read that may be gone: a cell can be moved, and its memory given back, while a pointer to it is watched.
+    //! Reading of memory that may be gone: a cell can be moved, and its memory freed, while a pointer to it is watched.
 
     use std::mem::MaybeUninit;
 
-    /// What the comparison returns where it read memory that is gone.
+    /// The result of the comparison if the memory is gone.
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub(in crate::runtime) const GONE: usize = 2;
 
-    /// Whether the memory at this address holds other bytes than these; `false` if it is gone.
+    /// Returns `true` if the memory at this address holds other bytes than these; `false` if it is gone.
     pub(super) fn differs(address: usize, copy: &[MaybeUninit<u8>]) -> bool {
-        // SAFETY: the copy has so many bytes. The memory at the address may be gone: then the handler of signals, which
-        // is in place while an exploration runs, lets the function return `GONE`.
+        // SAFETY: the copy has this many bytes. The memory at the address may be gone: then the signal handler, which
+        // is installed while an exploration runs, lets the function return `GONE`.
         unsafe { compare(address, copy.as_ptr(), copy.len()) == 1 }
     }
 
-    /// Returns 1 if the two differ, and else 0. Reads from the lowest address on, by eight bytes as long as there are as
-    /// many, and keeps nothing on the stack.
+    /// Returns 1 if the two differ, and 0 otherwise. Reads from the lowest address on, eight bytes at a time as long as
+    /// there are as many, and keeps nothing on the stack.
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     #[unsafe(naked)]
     unsafe extern "C" fn compare(address: usize, copy: *const MaybeUninit<u8>, len: usize) -> usize {
@@ -189,21 +192,21 @@ pub(in super::super) mod probe {
         );
     }
 
-    /// Where no signals are caught, the memory is trusted to be there.
+    /// If no signals are caught, the memory is trusted to be there.
     #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
     unsafe fn compare(address: usize, copy: *const MaybeUninit<u8>, len: usize) -> usize {
         let now = std::ptr::with_exposed_provenance::<u8>(address);
-        // Volatile, since the bytes may be padding, of which the compiler may suppose anything.
-        // SAFETY: both have so many bytes.
+        // The read is volatile, because the bytes may be padding, of which the compiler may assume anything.
+        // SAFETY: both have this many bytes.
         let differs =
             |at| unsafe { now.add(at).read_volatile() != copy.cast::<u8>().add(at).read_volatile() };
         usize::from((0..len).any(differs))
     }
 
-    /// Whether a fault at this instruction is one of the comparison's.
+    /// Returns `true` if a fault at this instruction belongs to the comparison.
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub(in crate::runtime) fn is_at(instruction: usize) -> bool {
-        // No more bytes than the instructions above take, and as many as there are to the last that reads.
+        // This is at most the size of the instructions above, and covers the last one that reads.
         const LEN: usize = 40;
         instruction.wrapping_sub(compare as *const () as usize) < LEN
     }
@@ -237,7 +240,7 @@ mod tests {
     fn memory_that_is_gone_is_no_change() {
         let _handlers = crate::runtime::crash::Guard::install();
         let len = 4096;
-        // SAFETY: a new mapping, which nothing else uses, and which is taken back as a whole.
+        // SAFETY: a new mapping, which nothing else uses, and which is unmapped as a whole.
         let address = unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let page = libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, flags, -1, 0);

@@ -1,4 +1,4 @@
-//! The execution that runs, in the words of the monitors.
+//! The current execution in the terms of monitors.
 
 use super::repeated::Repeated;
 use super::sites::SiteNumbers;
@@ -9,27 +9,27 @@ use intermezzo_sdk::{
 };
 use std::collections::BTreeMap;
 
-/// Plain memory that monitors are told about.
+/// Plain memory that monitors are notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Memory {
-    /// What a variable holds: a cell's value, or an atomic's.
+    /// The memory of a variable: a cell's value, or an atomic's.
     Var(u32),
     /// A block.
     Block(u32),
-    /// A piece of memory of which nobody told the engine, by its address.
+    /// A piece of memory that the engine does not know, by its address.
     Granule(usize),
 }
 
-/// A location, and what its name needs.
+/// A location, and the data for its name.
 #[derive(Clone, Copy)]
 pub(super) struct Named {
     pub(super) memory: Memory,
-    /// Who accessed it first, and the how-manieth piece of that task's it was: for what has no other name.
+    /// The task that accessed it first, and its index among that task's pieces: for locations without another name.
     pub(super) user: u32,
     pub(super) ordinal: u32,
 }
 
-/// Where a cell or an atomic was when it was last accessed.
+/// The position of a cell or an atomic at its last access.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) size: usize,
@@ -37,15 +37,15 @@ pub(super) struct Place {
     pub(super) is_atomic: bool,
 }
 
-/// A variable's memory. What is of an earlier execution than the one that runs does not count.
+/// The memory of a variable. Data of an earlier execution than the current one does not count.
 #[derive(Clone, Copy, Default)]
 struct VarMemory {
-    /// The execution in which it was put there; 0 if it is not there any more.
+    /// The execution in which it was put there; 0 if it is no longer there.
     placed_in: u64,
     address: usize,
     size: usize,
     is_atomic: bool,
-    /// `true` if `places` has it at its address, whatever execution it is of.
+    /// `true` if `places` has it at its address, whatever execution that entry belongs to.
     is_indexed: bool,
     location: Numbered,
 }
@@ -66,7 +66,7 @@ impl Default for Numbered {
     }
 }
 
-/// A plain access by address, to memory of the allocator's.
+/// A plain access by address to the allocator's memory.
 #[derive(Clone, Copy)]
 pub(super) struct Raw {
     pub(super) address: usize,
@@ -74,40 +74,40 @@ pub(super) struct Raw {
     pub(super) told: DataVarAccess,
 }
 
-/// What happened in the execution that runs. Nothing is computed before somebody needs it.
+/// The events of the current execution. Everything is computed only when needed.
 #[derive(Default)]
 pub(super) struct Record {
     sites: SiteNumbers,
-    /// Number of executions before the one that runs.
+    /// The number of executions before the current one.
     executions: u64,
     vars: Vec<VarMemory>,
     blocks: Vec<Numbered>,
     pieces: HashMap<usize, Location>,
     memories: Vec<Named>,
-    /// How many pieces without a name each task accessed first.
+    /// The number of unnamed pieces that each task accessed first.
     granules: HashMap<u32, u32>,
-    /// Variables of cells and atomics, by address; no two overlap. Those of earlier executions stay, for in most
-    /// executions everything is where it was in the one before.
+    /// The variables of cells and atomics, by address; no two overlap. Those of earlier executions stay, because in
+    /// most executions every object is at the same address as in the one before.
     places: BTreeMap<usize, u32>,
-    /// Atomics that came into use and are not yet among `places`: where, of what size, and the variable.
+    /// The atomics that came into use and are not yet among `places`: address, size, and variable.
     pub(super) atomics: Vec<(usize, usize, u32)>,
     /// Plain accesses by address, for atomics that are not in use yet.
     pub(super) raw: Vec<Raw>,
     accesses: Repeated<SyncVarAccess>,
-    /// The event that was asked for last, and where in the source it is.
+    /// The event that was looked up last, and its place in the source.
     last_site: Option<(EventId, SiteId)>,
     order: HappensBefore,
-    /// Which tasks could take each step.
+    /// The tasks that could take each step.
     pub(super) sets: Sets,
 }
 
 /// For each step, the tasks that could take it, and those that could not.
 #[derive(Default)]
 pub(super) struct Sets {
-    /// Those from `taken` on are of the step that comes next, or of earlier executions.
+    /// The sets; those from `taken` on belong to the next step, or to earlier executions.
     list: Vec<[TaskSet; 2]>,
     taken: usize,
-    /// `true` if those of the step that comes next are noted.
+    /// `true` if the sets of the next step are noted.
     is_noted: bool,
 }
 
@@ -116,12 +116,12 @@ impl Sets {
         (self.taken, self.is_noted) = (0, false);
     }
 
-    /// `true` if those of the step that comes next are noted.
+    /// Returns `true` if the sets of the next step are noted.
     pub(super) fn is_noted(&self) -> bool {
         self.is_noted
     }
 
-    /// The room for those of the step that comes next.
+    /// Returns the sets of the next step, to be filled.
     pub(super) fn next(&mut self) -> &mut [TaskSet; 2] {
         if self.taken == self.list.len() {
             self.list.push(Default::default());
@@ -130,13 +130,13 @@ impl Sets {
         &mut self.list[self.taken]
     }
 
-    /// The step was taken.
+    /// Notes that the step was taken.
     pub(super) fn step_taken(&mut self) {
         self.taken += 1;
         self.is_noted = false;
     }
 
-    /// Those of a step, if they were noted.
+    /// Returns the sets of a step, if they were noted.
     fn of(&self, step: usize) -> Option<&[TaskSet; 2]> {
         self.list[..self.taken].get(step)
     }
@@ -161,24 +161,24 @@ impl Record {
         self.sets.clear();
     }
 
-    /// The number of the execution that runs, from 1.
+    /// Returns the number of the current execution, from 1.
     #[inline]
     fn execution(&self) -> u64 {
         self.executions + 1
     }
 
-    /// The number of a source place.
+    /// Returns the number of a source place.
     #[inline]
     pub(super) fn site_id(&mut self, site: Site) -> SiteId {
         self.sites.number(site)
     }
 
-    /// The source place of that number.
+    /// Returns the source place with that number.
     pub(super) fn site(&self, site: SiteId) -> Option<Site> {
         self.sites.get(site)
     }
 
-    /// The number of a piece of memory, which this task accesses.
+    /// Returns the number of a piece of memory, which this task accesses.
     #[inline(always)]
     pub(super) fn location(&mut self, memory: Memory, user: u32) -> Location {
         let known = match memory {
@@ -226,18 +226,18 @@ impl Record {
         entry(&mut self.vars, var)
     }
 
-    /// The piece of memory of that number.
+    /// Returns the piece of memory with that number.
     pub(super) fn memory(&self, location: Location) -> Option<Named> {
         self.memories.get(location.index()).copied()
     }
 
-    /// Notes where a cell or an atomic is; whatever was there before is no more.
+    /// Notes the position of a cell or an atomic; objects that were there before are gone.
     #[inline(always)]
     pub(super) fn put(&mut self, var: u32, address: usize, size: usize, is_atomic: bool) {
         let execution = self.execution();
         let known = self.var(var);
         if known.is_indexed && (known.address, known.size) == (address, size) {
-            // Nothing has been put there since, in whatever execution that was.
+            // Nothing has been put there since, in whichever execution.
             (known.placed_in, known.is_atomic) = (execution, is_atomic);
         } else {
             self.move_to(var, address, size, is_atomic);
@@ -273,7 +273,7 @@ impl Record {
         };
     }
 
-    /// Puts the atomics that came into use where they are.
+    /// Enters the positions of the atomics that came into use.
     pub(super) fn settle_atomics(&mut self) {
         let mut atomics = std::mem::take(&mut self.atomics);
         for (address, size, var) in atomics.drain(..) {
@@ -282,13 +282,13 @@ impl Record {
         self.atomics = atomics;
     }
 
-    /// Where a cell or an atomic is, and its size.
+    /// Returns the address and the size of a cell or an atomic.
     pub(super) fn extent(&self, var: u32) -> Option<(usize, usize)> {
         let known = self.vars.get(var as usize)?;
         (known.placed_in == self.execution()).then_some((known.address, known.size))
     }
 
-    /// A cell or an atomic is not where it was. Whether it was known to be anywhere.
+    /// Notes that a cell or an atomic is no longer at its address. Returns `true` if an address was known.
     pub(super) fn take_away(&mut self, var: u32) -> bool {
         let execution = self.execution();
         let known = self.var(var);
@@ -297,7 +297,7 @@ impl Record {
         was_there
     }
 
-    /// What is at this entry of `places`, if it was put there in this execution.
+    /// Returns the object at this entry of `places`, if it was put there in this execution.
     fn place(&self, var: u32) -> Option<Place> {
         let known = &self.vars[var as usize];
         (known.placed_in == self.execution()).then_some(Place {
@@ -307,20 +307,20 @@ impl Record {
         })
     }
 
-    /// The cell or atomic in which an address lies, and where that begins.
+    /// Returns the cell or atomic in which an address lies, and the address at which it begins.
     pub(super) fn place_at(&self, address: usize) -> Option<(usize, Place)> {
         let (&start, &var) = self.places.range(..=address).next_back()?;
         let place = self.place(var)?;
         (address - start < place.size).then_some((start, place))
     }
 
-    /// Where the next cell or atomic after this address begins.
+    /// Returns the address at which the next cell or atomic after this address begins.
     pub(super) fn next_place_after(&self, address: usize) -> Option<usize> {
         let mut next = self.places.range(address + 1..);
         next.find_map(|(&start, &var)| self.place(var).map(|_| start))
     }
 
-    /// Where in the source an event is.
+    /// Returns the place in the source of an event.
     pub(super) fn last_site(&mut self, event: EventId) -> SiteId {
         if let Some((asked, site)) = self.last_site
             && asked == event
@@ -334,8 +334,8 @@ impl Record {
         site
     }
 
-    /// Takes in what has happened since: `events` are all events of the execution, the first of which are like those of the
-    /// execution before, `alike` of them, but for what was read and written.
+    /// Adds the events since the last call. `events` are all events of the execution. The first `alike` of them are
+    /// like those of the execution before, except for the values read and written.
     #[inline]
     pub(super) fn catch_up(&mut self, events: &[Event], alike: usize) {
         while let Some(event) = events.get(self.accesses.len()) {
@@ -367,22 +367,22 @@ impl Record {
         });
     }
 
-    /// What has happened, as far as it was caught up with.
+    /// Returns the accesses that have been added.
     pub(super) fn accesses(&self) -> &[SyncVarAccess] {
         self.accesses.as_slice()
     }
 
-    /// How many of them, from the first, are as in the execution before.
+    /// Returns the number of accesses, from the first, that are as in the execution before.
     pub(super) fn same_accesses(&self) -> usize {
         self.accesses.same()
     }
 
-    /// The execution is over, and all of it was caught up with.
+    /// Notes that the execution has ended, and that all of it has been added.
     pub(super) fn end(&mut self) {
         self.accesses.end();
     }
 
-    /// The order of all that.
+    /// Returns the happens-before order of the accesses.
     pub(super) fn order(&mut self) -> &HappensBefore {
         for access in &self.accesses.as_slice()[self.order.len()..] {
             self.order.add(access);
@@ -390,18 +390,18 @@ impl Record {
         &self.order
     }
 
-    /// Who could take step `n`, if that was kept.
+    /// Returns the tasks that could take step `n`, if they were noted.
     pub(super) fn enabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
         self.sets.of(step).map(|[enabled, _]| listed(enabled))
     }
 
-    /// Who could not.
+    /// Returns the tasks that could not take step `n`, if they were noted.
     pub(super) fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
         self.sets.of(step).map(|[_, disabled]| listed(disabled))
     }
 }
 
-/// The entry of that number, which is made if there is none.
+/// Returns the entry with that number, which is created if it is missing.
 #[inline(always)]
 fn entry<T: Clone + Default>(list: &mut Vec<T>, number: u32) -> &mut T {
     let at = number as usize;
@@ -421,7 +421,7 @@ fn listed(tasks: &TaskSet) -> Vec<TaskId> {
     tasks.iter().map(TaskId).collect()
 }
 
-/// Whether the operation works on a second variable, which monitors are told of as well.
+/// Returns the two variables of an operation that works on a second one, which monitors are notified of as well.
 pub(super) fn aggregate(access: &SyncVarAccess) -> Option<[SyncVar; 2]> {
     match access.op {
         SyncVarOp::CondvarWait => Some([access.var, access.other_var()]),

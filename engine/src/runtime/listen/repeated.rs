@@ -1,15 +1,15 @@
-//! Lists of what an execution does, of which the next execution mostly begins with the same.
+//! Lists of what an execution does. The next execution mostly begins with the same entries.
 
-/// A list whose entries stay when the next execution begins: they are compared with what comes then, and written again
-/// only from the first on that differs. So it is known how far two executions are alike, whatever chose the second: nothing
-/// is taken on trust from the search.
+/// A list whose entries stay when the next execution begins. They are compared with the new ones, and written only from
+/// the first difference on. So it is known how far two executions are alike, whatever chose the second: the search is
+/// not trusted.
 pub(super) struct Repeated<T> {
-    /// Those from `used` on are of the execution before.
+    /// The entries; those from `used` on belong to the execution before.
     entries: Vec<T>,
     used: usize,
-    /// No more entries than this are as in the execution before.
+    /// The largest number of entries that may be as in the execution before.
     same: usize,
-    /// Whether the execution is over, and `entries` are all that it did.
+    /// `true` if the execution has ended, and `entries` are all that it did.
     is_over: bool,
     is_whole: bool,
 }
@@ -27,9 +27,9 @@ impl<T> Default for Repeated<T> {
 }
 
 impl<T: Copy + PartialEq> Repeated<T> {
-    /// The next execution begins.
+    /// Begins the next execution.
     pub(super) fn begin(&mut self) {
-        // One of which nothing came may have been begun twice.
+        // An execution that had no effect may have been begun twice.
         if !self.is_whole || self.used > 0 && !self.is_over {
             self.entries.clear();
         }
@@ -37,7 +37,7 @@ impl<T: Copy + PartialEq> Repeated<T> {
         (self.used, self.is_over, self.is_whole) = (0, false, true);
     }
 
-    /// Adds what happens next. Whether it is as before.
+    /// Adds the next entry. Returns `true` if it is as before.
     #[inline(always)]
     pub(super) fn push(&mut self, entry: T) -> bool {
         let as_before = self.expected().is_some_and(|known| *known == entry);
@@ -49,57 +49,57 @@ impl<T: Copy + PartialEq> Repeated<T> {
         as_before
     }
 
-    /// What happens next, if it is as before.
+    /// Returns the next entry, for the case that it is as before.
     #[inline(always)]
     pub(super) fn expected(&self) -> Option<&T> {
         self.entries.get(self.used)
     }
 
-    /// How many there are if all that is expected happens.
+    /// Returns the number of entries if all expected ones follow.
     pub(super) fn expected_len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Adds what was expected: it is known to happen.
+    /// Adds the expected entry, which is known to be the next.
     #[inline(always)]
     pub(super) fn push_expected(&mut self) {
         debug_assert!(self.used < self.entries.len());
         self.used += 1;
     }
 
-    /// From here on the execution is another than the one before.
+    /// Notes that from here on the execution differs from the one before.
     #[inline]
     fn differ(&mut self) {
         self.same = self.same.min(self.used);
         self.entries.truncate(self.used);
     }
 
-    /// The execution is over.
+    /// Notes that the execution has ended.
     pub(super) fn end(&mut self) {
         self.differ();
         self.is_over = true;
     }
 
-    /// Drops what there is, as it takes too much room.
+    /// Drops the list, because it takes too much memory.
     #[cold]
     pub(super) fn drop_all(&mut self) {
         self.entries.clear();
         (self.used, self.same, self.is_whole) = (0, 0, false);
     }
 
-    /// What happened so far.
+    /// Returns the entries so far.
     #[inline]
     pub(super) fn as_slice(&self) -> &[T] {
         &self.entries[..self.used]
     }
 
-    /// How many there are so far.
+    /// Returns the number of entries so far.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.used
     }
 
-    /// How many of them, from the first, are as in the execution before.
+    /// Returns the number of entries, from the first, that are as in the execution before.
     pub(super) fn same(&self) -> usize {
         self.same.min(self.used)
     }

@@ -1,23 +1,23 @@
-//! Numbers of places in the source, as monitors know them.
+//! Numbers of places in the source, for monitors.
 
 use crate::record::Site;
 use hashbrown::HashMap;
 use intermezzo_sdk::SiteId;
 
-/// Every place that was met has a number, the same in all executions.
+/// The numbers of all places that were reached, the same in all executions.
 #[derive(Default)]
 pub(super) struct SiteNumbers {
     by_place: HashMap<Site, SiteId>,
-    /// The same by address, which is faster: one place may have several.
+    /// The numbers by address, which is faster: one place may have several addresses.
     by_address: HashMap<usize, SiteId>,
     recent: Recent,
     list: Vec<Site>,
 }
 
-/// How many are found at once; a power of two.
+/// The number of places that are found at once; a power of two.
 const RECENT: usize = 64;
 
-/// Some of the addresses, each where its bits say: there are few at a time, and each comes again and again.
+/// Some of the addresses; the bits of an address choose its slot. Few are in use at a time, and each recurs often.
 struct Recent([(usize, SiteId); RECENT]);
 
 impl Default for Recent {
@@ -28,7 +28,7 @@ impl Default for Recent {
 }
 
 impl SiteNumbers {
-    /// The number of a place.
+    /// Returns the number of a place.
     #[inline]
     pub(super) fn number(&mut self, site: Site) -> SiteId {
         let address = std::ptr::from_ref(site).addr();
@@ -52,7 +52,7 @@ impl SiteNumbers {
         number
     }
 
-    /// The place of a number.
+    /// Returns the place with a number.
     pub(super) fn get(&self, number: SiteId) -> Option<Site> {
         self.list.get(number.0 as usize).copied()
     }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use std::panic::Location;
 
-    /// More places than are found at once, in one array, so that they take each other's room.
+    /// More places than are found at once, in one array, so that they displace each other.
     #[test]
     fn a_place_keeps_its_number() {
         let here = *Location::caller();

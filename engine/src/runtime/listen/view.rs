@@ -10,7 +10,7 @@ use intermezzo_sdk::{EventId, Host, Location, Report, SiteId, SyncVar, SyncVarAc
 pub(super) struct View<'a> {
     pub(super) rt: &'a Runtime,
     pub(super) record: &'a mut Record,
-    /// What the monitor reports.
+    /// The reports of the monitor.
     pub(super) reports: &'a mut Vec<Report>,
 }
 
@@ -79,7 +79,7 @@ impl Host for View<'_> {
 }
 
 impl Runtime {
-    /// Whether a task has been created and has not ended.
+    /// Returns `true` if a task has been created and has not ended.
     pub(super) fn is_present(&self, task: u32) -> bool {
         self.tasks[task as usize].status != Status::Ended
     }

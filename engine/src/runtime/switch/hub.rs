@@ -1,4 +1,4 @@
-//! Switching by way of the worker: the corosensei crate.
+//! Switching by means of the worker: the corosensei crate.
 
 use super::super::crash::Crash;
 use super::super::{Engine, Runtime};
@@ -10,26 +10,25 @@ use intermezzo_sdk::SyncVarOp;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Yields. The caller's local state is not known here, so loops that wait are not told from others.
+/// Yields. The caller's local state is not known here, so loops that wait are not recognised.
 ///
-/// # Safety
-/// `runtime` is what an `Engine` holds.
+/// # Safety `runtime` is the pointer of an `Engine`.
 pub(in crate::runtime) unsafe fn yield_now_in_loop(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
     Engine(runtime).yield_now(Access::nowhere(op, site));
 }
 
-/// Where the worker waits while tasks run. Corosensei keeps that itself.
+/// The context in which the worker waits while tasks run. Corosensei keeps it itself.
 #[derive(Default)]
 pub(in super::super) struct WorkerContext;
 
-/// A coroutine that can only suspend to whoever resumed it.
+/// A coroutine that can only suspend to the code that resumed it.
 pub(in super::super) struct Coroutine {
     coroutine: Option<corosensei::Coroutine<(), (), Crash>>,
     yielder: *const Yielder<(), ()>,
 }
 
 impl Coroutine {
-    /// A coroutine that runs `entry` once it is entered.
+    /// Returns a coroutine that runs `entry` once it is entered.
     pub(in super::super) fn new(stack: DefaultStack, entry: Entry) -> std::io::Result<Coroutine> {
         let mut new = Coroutine {
             coroutine: None,
@@ -53,7 +52,7 @@ impl Coroutine {
         self.coroutine = Some(coroutine);
     }
 
-    /// Forgets what is on the stack and begins anew. The coroutine must not be running.
+    /// Forgets the contents of the stack and begins again. The coroutine must not be running.
     pub(in super::super) fn restart(&mut self, entry: Entry) -> std::io::Result<()> {
         if let Some(stack) = self.release() {
             self.start(stack, entry);
@@ -61,28 +60,27 @@ impl Coroutine {
         Ok(())
     }
 
-    /// Bytes of the stack that are in use, while it is suspended: not known here, so a guess for a task that does
-    /// little.
+    /// Returns the number of bytes of the stack that are in use while it is suspended. It is not known here, so this is
+    /// a guess for a task that does little.
     #[allow(clippy::unused_self, reason = "the other way of switching knows")]
     pub(in super::super) fn in_use(&self) -> usize {
         16 << 10
     }
 
-    /// Gives the stack back. What is on it is forgotten.
+    /// Gives the stack back. Its contents are forgotten.
     pub(in super::super) fn release(&mut self) -> Option<DefaultStack> {
         let mut coroutine = self.coroutine.take()?;
-        // SAFETY: what is left on the stack is leaked on purpose, and nothing refers to it: it is never
-        // gone on with.
+        // SAFETY: the contents of the stack are leaked on purpose, and nothing refers to them: the coroutine is never
+        // resumed.
         unsafe { coroutine.force_reset() };
         Some(coroutine.into_stack())
     }
 
-    /// Runs `to` until it switches or leaves: the caller is to enter the one switched to.
+    /// Runs `to` until it switches or leaves; the caller then enters the coroutine that it switched to.
     ///
-    /// # Safety
-    /// `to` is fresh or suspended, and stays in place.
+    /// # Safety `to` is fresh or suspended, and is not moved.
     pub(in super::super) unsafe fn enter(_: *mut WorkerContext, to: *mut Coroutine) -> Back {
-        // SAFETY: as the caller says. This field is touched by nobody else meanwhile.
+        // SAFETY: as the caller says. Nothing else accesses this field meanwhile.
         let coroutine =
             unsafe { (*to).coroutine.as_mut() }.expect("a coroutine is there until it is released");
         match coroutine.resume(()) {
@@ -91,7 +89,7 @@ impl Coroutine {
         }
     }
 
-    /// Suspends `from`; returns when it is gone on with.
+    /// Suspends `from`; returns when it is resumed.
     ///
     /// # Safety
     /// `from` is running.
@@ -101,7 +99,7 @@ impl Coroutine {
         unsafe { (*(*from).yielder).suspend(()) }
     }
 
-    /// Suspends `from`; returns when it is gone on with.
+    /// Suspends `from`; returns when it is resumed.
     ///
     /// # Safety
     /// `from` is running.
@@ -111,7 +109,7 @@ impl Coroutine {
         unsafe { (*(*from).yielder).suspend(()) }
     }
 
-    /// Whether this address is on the stack or on its guard page.
+    /// Returns `true` if this address is on the stack or on its guard page.
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) fn holds(&self, address: usize) -> bool {
         self.coroutine
@@ -119,7 +117,7 @@ impl Coroutine {
             .is_some_and(|coroutine| coroutine.trap_handler().stack_ptr_in_bounds(address))
     }
 
-    /// For a signal handler: how the coroutine that it interrupted is to end, and to tell of the crash.
+    /// Returns to a signal handler the registers with which the interrupted coroutine ends and reports the crash.
     ///
     /// # Safety
     /// The signal interrupted this coroutine.
@@ -127,9 +125,9 @@ impl Coroutine {
     pub(in super::super) unsafe fn divert(&self, _: *mut WorkerContext, crash: Crash) -> Registers {
         let handler = self.coroutine.as_ref().map(corosensei::Coroutine::trap_handler);
         let handler = handler.expect("a coroutine is there until it is released");
-        // SAFETY: the stack pointer is on this coroutine's stack, and the handler sets the registers. What
-        // the task did to memory so far was done by ordinary code of this thread, which the signal
-        // interrupted: it is there to be read by what runs next.
+        // SAFETY: the stack pointer is on this coroutine's stack, and the handler sets the registers. The task's
+        // previous writes to memory were made by ordinary code of this thread, which the signal interrupted: the code
+        // that runs next can read them.
         let to = unsafe { handler.setup_trap_handler(move || crash) };
         registers(&to)
     }

@@ -1,12 +1,12 @@
 //! Switching by swapping stacks in place.
 //!
-//! A suspended context is a stack pointer. On top of that stack are where to go on, the frame pointer and
-//! the one register that the compiler does not let inline assembly clobber; it saves the others itself, and
+//! A suspended context is a stack pointer. On top of that stack are the address to continue at, the frame pointer and
+//! the one register that the compiler does not let inline assembly clobber. The compiler saves the others itself, and
 //! only those in use, because the assembly says that it clobbers them all.
 //!
-//! Left alone: the control words of the floating point units (MXCSR, x87, FPCR). They are the thread's, so
-//! a task that changed the rounding would change it for all; safe Rust cannot. Shadow stacks and branch
-//! target checks (CET, BTI) are not supported: a swap returns where nobody called.
+//! Not saved are the control words of the floating point units (MXCSR, x87, FPCR). They belong to the thread, so a task
+//! that changed the rounding would change it for all; safe Rust cannot. Shadow stacks and branch target checks (CET,
+//! BTI) are not supported: a swap returns to an address that was not called from.
 
 #[path = "snapshot.rs"]
 mod snapshot;
@@ -16,28 +16,28 @@ use super::{Back, Entry, Registers};
 use corosensei::stack::{DefaultStack, Stack};
 pub(in crate::runtime) use snapshot::yield_now_in_loop;
 
-/// Where the worker waits while tasks run.
+/// The context in which the worker waits while tasks run.
 #[derive(Default)]
 pub(in super::super) struct WorkerContext {
     stack_pointer: usize,
-    /// Set by what came home, if it was a crash.
+    /// The crash, if control returned because of one.
     crash: Option<Crash>,
 }
 
-/// A stack and where it left off.
+/// A stack, and the point at which it is suspended.
 pub(in super::super) struct Coroutine {
     stack_pointer: usize,
-    /// There until it is released.
+    /// The stack; there until it is released.
     stack: Option<DefaultStack>,
-    /// Stays on its thread, as what is on its stack does.
+    /// The coroutine stays on its thread, because the contents of its stack do.
     here: std::marker::PhantomData<*mut ()>,
 }
 
-/// Words of a suspended context.
+/// The number of words of a suspended context.
 const FRAME: usize = 4;
 
 impl Coroutine {
-    /// A coroutine that runs `entry` once it is entered or switched to.
+    /// Returns a coroutine that runs `entry` once it is entered or switched to.
     #[allow(clippy::unnecessary_wraps, reason = "the other way of switching can fail")]
     pub(in super::super) fn new(stack: DefaultStack, entry: Entry) -> std::io::Result<Coroutine> {
         let mut coroutine = Coroutine {
@@ -49,12 +49,12 @@ impl Coroutine {
         Ok(coroutine)
     }
 
-    /// Forgets what is on the stack and begins anew. The coroutine must not be running.
+    /// Forgets the contents of the stack and begins again. The coroutine must not be running.
     #[allow(clippy::unnecessary_wraps, reason = "the other way of switching can fail")]
     pub(in super::super) fn restart(&mut self, entry: Entry) -> std::io::Result<()> {
         let top = self.top();
-        // Where to go on, no frame before this one, a register; and on x86-64 what a call would have
-        // pushed: a return address, of nobody. There the unwinder stops.
+        // These are the address to continue at, no frame before this one, a register; and on x86-64 a return address,
+        // as a call would have pushed, which is zero. There the unwinder stops.
         let frame: [usize; FRAME] = [entry as *const () as usize, 0, 0, 0];
         self.stack_pointer = top - size_of_val(&frame);
         // SAFETY: the top words of our own stack, which is mapped, aligned to a page and not in use.
@@ -62,26 +62,25 @@ impl Coroutine {
         Ok(())
     }
 
-    /// The address at which the stack begins: it grows downwards.
+    /// Returns the address at which the stack begins: it grows downwards.
     fn top(&self) -> usize {
         self.stack.as_ref().map_or(0, |stack| stack.base().get())
     }
 
-    /// Bytes of the stack that are in use, while it is suspended.
+    /// Returns the number of bytes of the stack that are in use while it is suspended.
     pub(in super::super) fn in_use(&self) -> usize {
         self.top() - self.stack_pointer
     }
 
-    /// Gives the stack back. What is on it is forgotten.
+    /// Gives the stack back. Its contents are forgotten.
     pub(in super::super) fn release(&mut self) -> Option<DefaultStack> {
         self.stack.take()
     }
 
-    /// Runs `to`, and those that it switches to, until one of them comes home.
+    /// Runs `to`, and the coroutines that it switches to, until one of them leaves.
     ///
-    /// # Safety
-    /// Nothing of `worker_context` is running; `to` is fresh or suspended, and so is whatever is switched to from
-    /// there. All stay in place.
+    /// # Safety No coroutine of `worker_context` is running. `to` is fresh or suspended, and so is every coroutine that
+    /// is switched to from there. None is moved.
     #[inline(always)]
     pub(in super::super) unsafe fn enter(worker_context: *mut WorkerContext, to: *const Coroutine) -> Back {
         // SAFETY: as the caller says.
@@ -94,17 +93,16 @@ impl Coroutine {
         }
     }
 
-    /// Suspends `from` and goes on with `to`; returns when `from` is gone on with.
+    /// Suspends `from` and runs `to`; returns when `from` is resumed.
     ///
-    /// # Safety
-    /// `from` is running, `to` is fresh or suspended, and they stay in place.
+    /// # Safety `from` is running, `to` is fresh or suspended, and neither is moved.
     #[inline(always)]
     pub(in super::super) unsafe fn switch(from: *mut Coroutine, to: *const Coroutine) {
         // SAFETY: as the caller says.
         unsafe { swap(&raw mut (*from).stack_pointer, (*to).stack_pointer) }
     }
 
-    /// Suspends `from` and goes home; returns when `from` is gone on with.
+    /// Suspends `from` and returns to the worker; returns here when `from` is resumed.
     ///
     /// # Safety
     /// `from` is running, inside an `enter` with this `worker_context`.
@@ -114,7 +112,7 @@ impl Coroutine {
         unsafe { swap(&raw mut (*from).stack_pointer, (*worker_context).stack_pointer) }
     }
 
-    /// Whether this address is on the stack or on its guard page.
+    /// Returns `true` if this address is on the stack or on its guard page.
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) fn holds(&self, address: usize) -> bool {
         self.stack
@@ -122,11 +120,10 @@ impl Coroutine {
             .is_some_and(|stack| (stack.limit().get()..stack.base().get()).contains(&address))
     }
 
-    /// For a signal handler: how the coroutine that it interrupted is to go home, where `enter` then tells
-    /// of the crash. The stack is begun again at its top, for it may be used up.
+    /// Returns to a signal handler the registers with which the interrupted coroutine leaves for the worker, where
+    /// `enter` then reports the crash. The stack is used again from its top, because it may be used up.
     ///
-    /// # Safety
-    /// The signal interrupted this coroutine, inside an `enter` with this `worker_context`. It is not gone on with,
+    /// # Safety The signal interrupted this coroutine, inside an `enter` with this `worker_context`. It is not resumed,
     /// only restarted.
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) unsafe fn divert(
@@ -136,14 +133,14 @@ impl Coroutine {
     ) -> Registers {
         // SAFETY: the worker is suspended in `enter`, which reads it next.
         unsafe { (*worker_context).crash = Some(crash) };
-        // On x86-64 a function begins just below the return address, here of nobody.
+        // On x86-64 a function begins just below the return address, which is zero here.
         let stack = if cfg!(target_arch = "x86_64") {
             self.top() - size_of::<usize>()
         } else {
             self.top()
         };
         if cfg!(target_arch = "x86_64") {
-            // SAFETY: the top word of the stack, all of which is given up.
+            // SAFETY: the top word of the stack, all of which is abandoned.
             unsafe { std::ptr::with_exposed_provenance_mut::<usize>(stack).write(0) };
         }
         let instruction = land as *const () as usize;
@@ -157,26 +154,26 @@ impl Coroutine {
     }
 }
 
-/// Where a coroutine goes on after a signal ended it.
+/// The entry point of a coroutine after a signal ended it.
 extern "C" fn land(worker_context: *const WorkerContext) -> ! {
     let mut nowhere = 0;
-    // SAFETY: the worker is suspended there: `divert` was told so.
+    // SAFETY: the worker is suspended there, as the caller of `divert` guarantees.
     unsafe { swap(&raw mut nowhere, (*worker_context).stack_pointer) };
     unreachable!("nobody has the stack pointer")
 }
 
-/// Saves this context in `*save` and goes on where `to` left off; returns when somebody goes on here.
-/// Inline, so that the compiler saves just what it needs, and each place has its own jump to predict.
+/// Saves this context in `*save` and continues at `to`; returns when this context is resumed. Inline, so that the
+/// compiler saves just what it needs, and each place has its own jump to predict.
 ///
-/// # Safety
-/// `to` is what `swap` saved last for a context, or the frame of a fresh one; it belongs to this thread.
+/// # Safety `to` is the pointer that `swap` saved last for a context, or the frame of a fresh one; it belongs to this
+/// thread.
 #[inline(always)]
 unsafe fn swap(save: *mut usize, to: usize) {
-    // SAFETY: every register the compiler could have a value in is saved by it, being declared clobbered,
-    // or by the assembly; all are restored in the mirrored order at the other side, which is this same code,
-    // or take no meaning there (a fresh context: a function without arguments). The stack pointer is as
-    // before at the end. What is pushed lies below the caller's frame: without `nostack` the compiler keeps
-    // nothing in a red zone and aligns the stack. Memory is taken to change, without `nomem`.
+    // SAFETY: every register in which the compiler could have a value is saved. The compiler saves those declared
+    // clobbered, and the assembly the others. The other side, which is this same code, restores all of them in the
+    // mirrored order; a fresh context (a function without arguments) ignores them. The stack pointer is as before at
+    // the end. The pushed words lie below the caller's frame: without `nostack` the compiler keeps nothing in a red
+    // zone and aligns the stack. Without `nomem` memory is assumed to change.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         std::arch::asm!(
@@ -196,10 +193,10 @@ unsafe fn swap(save: *mut usize, to: usize) {
             clobber_abi("sysv64"),
         );
     }
-    // SAFETY: as above. The link register is cleared for a fresh context: nobody called it.
+    // SAFETY: as above. The link register is cleared for a fresh context, because it has no caller.
     #[cfg(target_arch = "aarch64")]
     unsafe {
-        // (`clobber_abi` has all of the vector registers, though a call would keep a half of some.)
+        // (`clobber_abi` has all of the vector registers, though a call would preserve a half of some.)
         std::arch::asm!(
             "sub sp, sp, #32",
             "adr x2, 2f",

@@ -1,8 +1,8 @@
-//! The local state of a task that yields: the registers that a call keeps, the return address, and the used
-//! part of the stack. All else of a machine's state is dead across a call, or memory.
+//! The local state of a task that yields: the registers that a call preserves, the return address, and the used part of
+//! the stack. The rest of a machine's state is dead across a call, or memory.
 //!
-//! The state is that of whoever calls `yield_now_in_loop`: it is put together before any of the engine's own frames are
-//! on the stack.
+//! It is the state of the caller of `yield_now_in_loop`: it is collected before any of the engine's own frames are on
+//! the stack.
 
 use crate::record::{Access, Site};
 use crate::runtime::spin::LoopContext;
@@ -11,8 +11,7 @@ use intermezzo_sdk::SyncVarOp;
 
 /// Notes the caller's local state, and yields for it.
 ///
-/// # Safety
-/// `runtime` is what an `Engine` holds, and the caller runs on one of its fibers.
+/// # Safety `runtime` is the pointer of an `Engine`, and the caller runs on one of its fibers.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 pub(in crate::runtime) unsafe extern "C-unwind" fn yield_now_in_loop(
@@ -20,8 +19,8 @@ pub(in crate::runtime) unsafe extern "C-unwind" fn yield_now_in_loop(
     op: SyncVarOp,
     site: Site,
 ) {
-    // The registers that a call keeps go right below the return address, so that all of the state is in one
-    // piece; then the arguments, which also aligns the stack. The jump leaves all as it was at the call.
+    // The registers that a call preserves go right below the return address, so that all of the state is in one piece.
+    // The arguments follow, which also aligns the stack. The jump leaves everything as it was at the call.
     std::arch::naked_asm!(
         "push rbp",
         "push rbx",
@@ -46,8 +45,7 @@ pub(in crate::runtime) unsafe extern "C-unwind" fn yield_now_in_loop(
 
 /// Notes the caller's local state, and yields for it.
 ///
-/// # Safety
-/// `runtime` is what an `Engine` holds, and the caller runs on one of its fibers.
+/// # Safety `runtime` is the pointer of an `Engine`, and the caller runs on one of its fibers.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 pub(in crate::runtime) unsafe extern "C-unwind" fn yield_now_in_loop(
@@ -55,7 +53,7 @@ pub(in crate::runtime) unsafe extern "C-unwind" fn yield_now_in_loop(
     op: SyncVarOp,
     site: Site,
 ) {
-    // As above. The return address is a register, x30; of the vector registers a call keeps the lower halves.
+    // As above. The return address is a register, x30; of the vector registers a call preserves the lower halves.
     std::arch::naked_asm!(
         "sub sp, sp, #192",
         "stp x0, x1, [sp]",
@@ -102,9 +100,9 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
     };
     let to = rt.fibers[rt.running as usize].coroutine().top();
     let words = (to - from.addr()) / size_of::<u64>();
-    // SAFETY: from the registers just saved up to its top this is the stack that runs, mapped and aligned, and
-    // nobody else writes to it. What is dead or padding there is whatever it is: the machine has no
-    // uninitialised memory, and a volatile read is the machine's.
+    // SAFETY: from the registers just saved up to its top this is the running stack, mapped and aligned, and nothing
+    // else writes to it. Dead slots and padding have some value: the machine has no uninitialised memory, and a
+    // volatile read is the machine's.
     let state = (0..words).map(|word| unsafe { from.add(word).read_volatile() });
     rt.spins.note_state(current, state, surroundings);
 }

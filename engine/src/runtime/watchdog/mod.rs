@@ -1,15 +1,17 @@
-//! The watchdog: a task that runs, or is blocked by what is not controlled, for too long without a visible operation.
+//! The watchdog: it finds tasks that run, or are blocked by something uncontrolled, for too long without a visible
+//! operation.
 //!
-//! One thread of the process looks at all workers now and then. It reads how many executions a worker has begun, which costs the
-//! worker one store per execution. Where that stays the same, it sends a signal to the worker's thread, whose handler
-//! (`signal.rs`) tells how far the execution is, and where: so a visible operation costs nothing. If there is no progress for
-//! long enough, the handler ends the task, as a crash would, and a finding says where it was (`place.rs`).
+//! One thread of the process inspects all workers periodically. It reads the number of executions that a worker has
+//! begun, which costs the worker one store per execution. If the number stays the same, it sends a signal to the
+//! worker's thread. The handler (`signal.rs`) reports the progress of the execution, and its position: so a visible
+//! operation costs nothing. If there is no progress for long enough, the handler ends the task as a crash would, and a
+//! finding names the place (`place.rs`).
 //!
-//! Time is counted in looks, each a fixed time apart: a process that was stopped, by a debugger or because the machine
-//! slept, has not hung. Nor has a task that is able to run and gets no processor (`thread.rs`).
+//! Time is counted in inspections, a fixed time apart: a process that was stopped, by a debugger or because the machine
+//! slept, has not hung. Neither has a task that is able to run and gets no processor (`thread.rs`).
 //!
-//! Blind spots: a thread that blocks the signal; what hangs between executions, in a strategy or a monitor at its end.
-//! Works where crashes are caught (`crash.rs`); elsewhere a task that hangs stays as it is.
+//! Blind spots: a thread that blocks the signal; a hang between executions, in a strategy or a monitor. Works where
+//! crashes are caught (`crash.rs`); elsewhere a task that hangs is not ended.
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod place;
@@ -22,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Most frames of a stack that are looked at, from the innermost.
+/// The largest number of frames of a stack that are inspected, from the innermost.
 const FRAMES_MAX: usize = 128;
 
 /// A task that was ended because it did nothing visible for too long.
@@ -30,63 +32,64 @@ const FRAMES_MAX: usize = 128;
 pub struct Hang {
     /// For how long it had done nothing visible.
     pub limit: Duration,
-    /// What the task is doing.
+    /// The activity of the task.
     pub doing: Doing,
-    /// The function and place in the source where it was, as far as that is known.
+    /// The function and place in the source where it was, as far as they are known.
     pub place: Option<String>,
 }
 
-/// The state of a task that hangs.
+/// The activity of a task that hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// It uses a processor.
     Running,
-    /// It waits for another thread, or for another task by what is not controlled.
+    /// It waits for another thread, or for another task by uncontrolled means.
     Locked,
-    /// It is blocked otherwise: it sleeps, or waits for input.
+    /// It is blocked in another way: it sleeps, or waits for input.
     Blocked,
 }
 
 /// The signs of life of a worker.
 pub(crate) struct Pulse {
-    /// The execution that runs; 0 if none does.
+    /// The current execution; 0 if there is none.
     execution: AtomicU64,
     /// The kernel's number of the worker's thread.
     thread: AtomicI32,
-    /// For how long a task may do nothing visible.
+    /// The longest time that a task may do nothing visible.
     limit: Duration,
-    /// What the signal handler is to do, and how often it has done so.
+    /// The order for the signal handler, and the number of orders that it has carried out.
     order: AtomicU32,
     answers: AtomicU32,
-    /// What it tells: how far the execution is, and the code addresses of the frames of its stack, innermost first.
+    /// The handler's answer: the progress of the execution, and the code addresses of the frames of its stack,
+    /// innermost first.
     progress: AtomicU64,
     frames: [AtomicUsize; FRAMES_MAX],
     frames_len: AtomicUsize,
-    /// What is known of the task that is ended.
+    /// The data of the task that is ended.
     hang: Mutex<Option<Hang>>,
-    /// Threads of the process when the worker began.
+    /// The number of threads of the process when the worker began.
     threads: usize,
-    /// `true` once a deadlock has waited for threads that are not controlled.
+    /// `true` once a deadlock has waited for uncontrolled threads.
     waited: AtomicBool,
-    /// The thread that is not controlled and used objects of the execution, by name.
+    /// The uncontrolled thread that used objects of the execution, by name.
     is_touched: AtomicBool,
     toucher: Mutex<Option<String>>,
 }
 
-/// How long the first deadlock of a worker waits for threads that are not controlled, where there are new ones in the
-/// process: long enough for one to be scheduled, and to do what it was made for.
+/// The time that the first deadlock of a worker waits for uncontrolled threads, if there are new ones in the process:
+/// long enough for one to be scheduled, and to do its work.
 const GRACE: Duration = Duration::from_millis(200);
 
 impl Pulse {
-    /// Execution `number` begins on this thread.
+    /// Notes that execution `number` begins on this thread.
     #[inline]
     pub(super) fn begin(&self, number: u64) {
         self.thread.store(thread_id(), Relaxed);
         self.execution.store(number, Relaxed);
     }
 
-    /// Nobody can go on. Waits a moment for threads that are not controlled, so that the report can name one that would have
-    /// let a task go on. Only the first deadlock is worth the time.
+    /// Waits a moment for uncontrolled threads when no task can continue, so that the report can name one that would
+    /// have released a task. Only the first deadlock is worth the time.
     #[cold]
     pub(super) fn wait_for_others(&self) {
         if self.waited.swap(true, Relaxed) || threads() <= self.threads {
@@ -98,7 +101,7 @@ impl Pulse {
         }
     }
 
-    /// The thread that is not controlled and used objects of the execution, if one did.
+    /// Returns the uncontrolled thread that used objects of the execution, if there was one.
     #[inline]
     pub(super) fn toucher(&self) -> Option<String> {
         if !self.is_touched.load(Relaxed) {
@@ -108,7 +111,7 @@ impl Pulse {
         self.toucher.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// This thread, which is not controlled, used an object of the execution.
+    /// Notes that this uncontrolled thread used an object of the execution.
     fn touch(&self) {
         let thread = std::thread::current();
         let name = match thread.name() {
@@ -119,13 +122,13 @@ impl Pulse {
         self.is_touched.store(true, Relaxed);
     }
 
-    /// The execution is over.
+    /// Notes that the execution has ended.
     #[inline]
     pub(super) fn end(&self) {
         self.execution.store(0, Relaxed);
     }
 
-    /// Takes what is known of the task that was ended.
+    /// Takes and returns the data of the task that was ended.
     pub(super) fn take(&self) -> Option<Hang> {
         self.hang.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -135,7 +138,7 @@ impl Pulse {
 pub(crate) struct Watched(Arc<Pulse>);
 
 impl Watched {
-    /// Watches a worker, whose tasks may do nothing visible for so long; `None` for ever.
+    /// Watches a worker, whose tasks may do nothing visible for this long; `None` for no limit.
     pub(super) fn new(limit: Option<Duration>) -> Watched {
         let pulse = Arc::new(Pulse {
             execution: AtomicU64::new(0),
@@ -156,7 +159,7 @@ impl Watched {
         Watched(pulse)
     }
 
-    /// Its signs of life.
+    /// Returns its signs of life.
     #[inline]
     pub(super) fn pulse(&self) -> &Pulse {
         &self.0
@@ -195,7 +198,7 @@ fn thread_id() -> i32 {
     0
 }
 
-/// The thread that looks.
+/// The thread that inspects the workers.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod watcher {
     use super::signal::{self, Order};
@@ -206,31 +209,31 @@ mod watcher {
 
     pub(in super::super) use super::signal::thread_id;
 
-    /// Time between two looks.
+    /// The time between two inspections.
     const LOOK: Duration = Duration::from_millis(50);
 
-    /// Looks without a new execution before a worker is asked how far it is.
+    /// The number of inspections without a new execution before a worker is asked for its progress.
     const LOOKS_UNASKED: u32 = 4;
 
-    /// How often the stack of a task is looked at that hangs: in a loop, what all have in common is the loop.
+    /// The number of samples of the stack of a task that hangs: in a loop, all have the loop in common.
     const SAMPLES: usize = 8;
 
-    /// How often a task is tried to be ended that uses the allocator each time.
+    /// The number of attempts to end a task that uses the allocator each time.
     const TRIES: usize = 500;
 
-    /// A worker, as it was at the last look.
+    /// A worker at the last inspection.
     struct Seen {
         pulse: Arc<Pulse>,
         execution: u64,
         progress: u64,
-        /// Looks since it was not like that, and the time on a processor that it had then.
+        /// The number of inspections since it changed, and its processor time at that moment.
         looks: u32,
         since: thread::State,
     }
 
     struct Watch {
         workers: Vec<Seen>,
-        /// `true` if the thread is there.
+        /// `true` if the thread exists.
         runs: bool,
     }
 
@@ -255,7 +258,7 @@ mod watcher {
         });
         if !watch.runs {
             let thread = std::thread::Builder::new().name("intermezzo-watchdog".into());
-            // Without a thread nothing is watched: the exploration itself goes on.
+            // Without a thread nothing is watched; the exploration itself continues.
             watch.runs = thread.spawn(run).is_ok();
         }
         if watch.workers.len() == 1 {
@@ -271,8 +274,8 @@ mod watcher {
         }
     }
 
-    /// An object of the execution of this number was used by this thread, which runs none. A worker's own thread does so
-    /// where it clears away what an execution left.
+    /// Notes that this thread, which runs no execution, used an object of the execution with this number. A worker's
+    /// own thread does so during teardown.
     #[cold]
     pub(in super::super) fn touched(execution: u64) {
         let watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
@@ -304,7 +307,7 @@ mod watcher {
         }
     }
 
-    /// Looks at a worker: it is returned if its task hangs.
+    /// Inspects a worker; returns it if its task hangs.
     fn look(seen: &mut Seen) -> Option<Arc<Pulse>> {
         let pulse = &*seen.pulse;
         let execution = pulse.execution.load(Relaxed);
@@ -327,12 +330,12 @@ mod watcher {
         if stuck < pulse.limit {
             return None;
         }
-        // What runs has to have had its share of a processor.
+        // A running task must have had its share of a processor.
         let used = state.used.saturating_sub(seen.since.used);
         (!state.runs || used >= pulse.limit / 2).then(|| Arc::clone(&seen.pulse))
     }
 
-    /// Ends the task that runs, and says where it was.
+    /// Ends the running task, and reports its place.
     fn end(pulse: &Pulse) {
         let progress = pulse.progress.load(Relaxed);
         let thread = pulse.thread.load(Relaxed);
@@ -367,7 +370,7 @@ mod watcher {
             } else {
                 Order::End
             };
-            // Nothing to answer means that the task is gone.
+            // If there is nothing to answer, the task is gone.
             let ended = signal::give(pulse, order)
                 && (pulse.frames_len.load(Acquire) == 0 || pulse.progress.load(Relaxed) != progress);
             if ended {

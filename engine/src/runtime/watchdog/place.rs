@@ -1,7 +1,7 @@
-//! Where a task was, by samples of its stack: the innermost function of the program that is in all of them.
+//! The place of a task, by samples of its stack: the innermost function of the program that is in all of them.
 //!
-//! Samples of a loop differ: in how far it is, and in which functions it calls at the moment. What they have in common
-//! is the function with the loop. So the same hang is named alike each time.
+//! Samples of a loop differ in the position in it, and in the functions that it calls at the moment. They have in
+//! common the function with the loop. So the same hang is named alike each time.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ struct Frame {
     file: Option<(PathBuf, u32)>,
 }
 
-/// Names the function that is innermost in what these stacks have in common, with its place if all of them are there.
-/// Code addresses come innermost first.
+/// Returns the name of the innermost function that these stacks have in common, with its place if all of them are
+/// there. Code addresses come innermost first.
 pub(super) fn common(stacks: &[Vec<usize>]) -> Option<String> {
     let stacks: Vec<Vec<Frame>> = stacks.iter().map(|stack| resolve(stack)).collect();
     let (first, others) = stacks.split_first()?;
@@ -26,7 +26,7 @@ pub(super) fn common(stacks: &[Vec<usize>]) -> Option<String> {
     let at = (0..common).rev().find(|&at| first[at].is_programs())?;
     let frame = &first[at];
     let name = match frame.name.as_str() {
-        // By its own name alone, which is a number.
+        // A closure's own name is a number.
         closure if closure.starts_with("{closure") => "a closure".to_owned(),
         name => format!("`{name}`"),
     };
@@ -46,21 +46,21 @@ pub(super) fn common(stacks: &[Vec<usize>]) -> Option<String> {
 }
 
 impl Frame {
-    /// `true` if it is the program's own, and neither the standard library's nor the engine's.
+    /// Returns `true` if it belongs to the program, and neither to the standard library nor to the engine.
     fn is_programs(&self) -> bool {
         if OTHERS.iter().any(|other| owner(&self.name).starts_with(other)) {
             return false;
         }
         match &self.file {
-            // With line tables alone, and where it was inlined, a function has a name without its path.
+            // With line tables alone, and if it was inlined, a function has a name without its path.
             Some((file, _)) => {
                 let text = file.to_string_lossy();
                 let of_std = file.starts_with("/rustc/") || text.contains("/rust/library/");
                 let of_ours = file.starts_with(concat!(env!("CARGO_MANIFEST_DIR"), "/src"));
-                // What is not Rust is a part of the run-time.
+                // A file that is not Rust belongs to the run-time.
                 text.ends_with(".rs") && !of_std && !of_ours && !text.contains("/backtrace-")
             }
-            // What has no path for a name is not Rust, or a part of the run-time.
+            // A name that is not a path is not Rust, or belongs to the run-time.
             None => owner(&self.name)
                 .split('<')
                 .next()
@@ -69,7 +69,7 @@ impl Frame {
     }
 }
 
-/// How paths begin that are not the program's own.
+/// The beginnings of paths that are not the program's own.
 const OTHERS: &[&str] = &[
     "std::",
     "core::",
@@ -80,7 +80,8 @@ const OTHERS: &[&str] = &[
     "intermezzo_lookalikes::",
 ];
 
-/// The path of the type that a function is of, or of its trait if the type is any; else its own.
+/// Returns the path of the type that a function belongs to, or of its trait if the type is any; otherwise the
+/// function's own path.
 fn owner(name: &str) -> &str {
     let Some(implemented) = name.strip_prefix('<') else {
         return name;
@@ -92,11 +93,11 @@ fn owner(name: &str) -> &str {
     owner.trim_start_matches(['&', '*', '[', '('])
 }
 
-/// The functions of a stack, outermost first.
+/// Returns the functions of a stack, outermost first.
 fn resolve(stack: &[usize]) -> Vec<Frame> {
     let mut frames = Vec::new();
     for (at, &address) in stack.iter().enumerate() {
-        // A return address may be in the next line already.
+        // A return address may already be in the next line.
         let address = if at == 0 { address } else { address - 1 };
         backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
             let Some(name) = symbol.name() else { return };
@@ -112,12 +113,12 @@ fn resolve(stack: &[usize]) -> Vec<Frame> {
     frames
 }
 
-/// A function's name without closures: those have numbers, which say nothing.
+/// Returns a function's name without its closures, whose numbers say nothing.
 fn plain(name: &str) -> String {
     name.replace("::{{closure}}", "").replace("::{closure#0}", "")
 }
 
-/// A path as `cargo` would show it, from the root of its workspace.
+/// Returns a path as `cargo` would show it, from the root of its workspace.
 fn shown(file: &Path) -> &Path {
     let root = |directory: &&Path| directory.join("Cargo.lock").exists();
     let stripped = file

@@ -1,8 +1,8 @@
-//! The signal by which a worker's thread is asked how far it is, and by which a task that hangs is ended.
+//! The signal that asks a worker's thread for its progress, and that ends a task that hangs.
 //!
-//! The handler runs on the alternate stack of the thread. It allocates nothing and takes no lock. Code addresses are found by the
-//! unwinder, which since glibc 2.35 takes no lock either; before, a thread that is just loading a library would be
-//! asked in vain.
+//! The handler runs on the alternate stack of the thread. It allocates nothing and takes no lock. Code addresses are
+//! found by the unwinder, which takes no lock either since glibc 2.35; before, a thread that is just loading a library
+//! gives no answer.
 
 use super::super::Engine;
 use super::super::crash::{Crash, set, stack_pointer};
@@ -14,29 +14,29 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Ignored unless a handler is there, and used by next to nobody.
+/// A signal that is ignored unless a handler is installed, and hardly ever used.
 const SIGNAL: c_int = libc::SIGURG;
 
-/// How long to wait for an answer: a thread that runs gives it at once.
+/// The longest time to wait for an answer: a thread that runs gives it at once.
 const ANSWER: Duration = Duration::from_millis(500);
 
-/// What a handler is to do.
+/// An order for the handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// To tell how far the execution is.
+    /// Report the progress of the execution.
     Tell = 1,
-    /// To tell where, too.
+    /// Report the place, too.
     Sample,
-    /// To end the task unless it is inside the allocator, whose locks would be held for ever.
+    /// End the task, unless it is inside the allocator, whose locks would be held for ever.
     End,
-    /// To end it in any case.
+    /// End it in any case.
     EndAnyway,
 }
 
-/// The handler that was there before; written before ours is installed, and under the lock of the watchdog.
+/// The previous handler; written before ours is installed, and under the lock of the watchdog.
 static mut BEFORE: MaybeUninit<libc::sigaction> = MaybeUninit::uninit();
 
-/// Where the code of the allocator's library begins and ends; nowhere if that is the program itself.
+/// The beginning and the end of the code of the allocator's library; empty if that is the program itself.
 static ALLOCATOR: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
 /// Installs the handler.
@@ -47,25 +47,25 @@ pub(super) fn install() {
     unsafe {
         let mut ours: libc::sigaction = std::mem::zeroed();
         ours.sa_sigaction = on_signal as *const () as usize;
-        // On the alternate stack: a task's is small. What the test was waiting for in the kernel goes on.
+        // The handler runs on the alternate stack, because a task's is small. System calls of the test are resumed.
         ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
         libc::sigemptyset(&mut ours.sa_mask);
         libc::sigaction(SIGNAL, &ours, (&raw mut BEFORE).cast());
     }
 }
 
-/// Puts back the handler that was there before.
+/// Restores the previous handler.
 pub(super) fn uninstall() {
     // SAFETY: `install` wrote it, and the lock of the watchdog is held.
     unsafe { libc::sigaction(SIGNAL, (&raw const BEFORE).cast(), std::ptr::null_mut()) };
 }
 
-/// Has a worker's thread do this. `true` if it answered.
+/// Gives an order to a worker's thread. Returns `true` if it answered.
 pub(super) fn give(pulse: &Pulse, order: Order) -> bool {
     let answers = pulse.answers.load(Acquire);
     pulse.order.store(order as u32, Release);
-    // SAFETY: plain calls. A thread of this number that is gone gets nothing; should another one have its number by now, its
-    // handler finds no order.
+    // SAFETY: plain calls. If the thread with this number is gone, nothing happens. If another thread has its number by
+    // now, the handler finds no order there.
     let sent = unsafe {
         libc::syscall(
             libc::SYS_tgkill,
@@ -89,14 +89,14 @@ unsafe extern "C" fn on_signal(_: c_int, _: *mut siginfo_t, context: *mut c_void
     let Some(engine) = Engine::current() else { return };
     // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
     let context = unsafe { &mut *context.cast::<ucontext_t>() };
-    // SAFETY: `errno` is this thread's own; what the test was about to read of it stays.
+    // SAFETY: `errno` is this thread's own; the value that the test was about to read stays.
     let errno = unsafe { *libc::__errno_location() };
     answer(engine, context);
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
 }
 
-/// Does what this thread is ordered to.
+/// Carries out this thread's order.
 fn answer(engine: Engine, context: &mut ucontext_t) {
     let pulse = engine.pulse();
     let order = pulse.order.swap(0, Acquire);
@@ -105,7 +105,7 @@ fn answer(engine: Engine, context: &mut ucontext_t) {
     }
     let before = pulse.progress.load(Relaxed);
     let task = engine.task_on_stack(stack_pointer(context));
-    // What is done at home, between tasks, is the engine's own: it goes on.
+    // Code in the worker's context, between tasks, is the engine's own: it counts as progress.
     let progress = task.map_or(before.wrapping_add(1), |_| engine.progress());
     pulse.progress.store(progress, Relaxed);
     let order_is = |which: Order| order == which as u32;
@@ -123,11 +123,11 @@ fn answer(engine: Engine, context: &mut ucontext_t) {
     pulse.answers.fetch_add(1, Release);
 }
 
-/// Notes the code addresses on the stack that the signal interrupted. `true` if some are the allocator's.
+/// Notes the code addresses on the stack that the signal interrupted. Returns `true` if some belong to the allocator.
 fn sample(pulse: &Pulse) -> bool {
     let allocator = ALLOCATOR[0].load(Relaxed)..ALLOCATOR[1].load(Relaxed);
     let (mut len, mut inside) = (0, false);
-    // SAFETY: nothing else walks a stack of this thread meanwhile, and what is resolved is so elsewhere.
+    // SAFETY: nothing else walks a stack of this thread meanwhile, and addresses are resolved elsewhere.
     unsafe {
         backtrace::trace_unsynchronized(|frame| {
             let address = frame.ip().addr();
@@ -135,7 +135,7 @@ fn sample(pulse: &Pulse) -> bool {
                 // The root of the stack.
                 return false;
             }
-            // The handler's own frames are in all samples; so is the frame that the kernel made for it.
+            // The handler's own frames are in all samples, and so is the frame that the kernel made for it.
             inside |= len > 0 && allocator.contains(&address);
             pulse.frames[len].store(address, Ordering::Relaxed);
             len += 1;
@@ -172,13 +172,13 @@ fn find_allocator() {
         ours: find_allocator as *const () as usize,
         range: (0, 0),
     };
-    // SAFETY: the callback gets what it expects.
+    // SAFETY: the callback gets the argument that it expects.
     unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut found).cast()) };
     ALLOCATOR[0].store(found.range.0, Relaxed);
     ALLOCATOR[1].store(found.range.1, Relaxed);
 }
 
-/// The kernel's number of this thread.
+/// Returns the kernel's number of this thread.
 pub(in super::super) fn thread_id() -> i32 {
     thread_local! {
         // SAFETY: a plain call.
@@ -187,7 +187,7 @@ pub(in super::super) fn thread_id() -> i32 {
     NUMBER.with(|number| *number)
 }
 
-/// Ticks of a thread's time on a processor, as the kernel counts them.
+/// Returns the number of ticks per second in which the kernel counts a thread's processor time.
 pub(super) fn ticks_per_second() -> u64 {
     // SAFETY: a plain call.
     u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) })
@@ -196,7 +196,7 @@ pub(super) fn ticks_per_second() -> u64 {
 }
 
 impl Engine {
-    /// How far the execution is: another number after each operation.
+    /// Returns the progress of the execution: another number after each operation.
     fn progress(self) -> u64 {
         let rt = self.rt();
         let cleared = u64::from(rt.teardown) << 63;

@@ -1,24 +1,24 @@
-//! What the kernel says of a thread.
+//! The kernel's information about a thread.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-/// The number of the system call that waits for another thread: all locks of std make it.
+/// The number of the system call that waits for another thread: all locks of std use it.
 const FUTEX: &str = if cfg!(target_arch = "x86_64") { "202" } else { "98" };
 
-/// A thread at one moment.
+/// The state of a thread at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct State {
     /// `true` if it runs, or would if it had a processor.
     pub(super) runs: bool,
     /// `true` if it waits for another thread.
     pub(super) waits_for_another: bool,
-    /// The time that it has run for so far.
+    /// The processor time that it has used so far.
     pub(super) used: Duration,
 }
 
-/// Returns the state of this thread of the process; of one that is gone, or cannot be read, that it does not run.
+/// Returns the state of this thread of the process. A thread that is gone, or cannot be read, does not run.
 pub(super) fn state(thread: i32) -> State {
     let read = |what: &str| fs::read_to_string(format!("/proc/self/task/{thread}/{what}"));
     let Some((runs, ticks)) = read("stat").ok().and_then(|stat| parse(&stat)) else {
@@ -32,15 +32,15 @@ pub(super) fn state(thread: i32) -> State {
     }
 }
 
-/// The number of threads of the process.
+/// Returns the number of threads of the process.
 pub(super) fn count() -> usize {
-    // Each is a directory in there, and so has a link to it; two more are its own.
+    // Each thread is a directory in there, and so has a link to it; two more links are its own.
     fs::metadata("/proc/self/task").map_or(0, |tasks| tasks.nlink().saturating_sub(2) as usize)
 }
 
-/// Whether it runs, and its ticks on a processor, in the words of proc(5).
+/// Returns whether it runs, and its ticks on a processor, from a line described in proc(5).
 fn parse(stat: &str) -> Option<(bool, u64)> {
-    // The name before may hold anything, parentheses too.
+    // The name before it may hold anything, parentheses too.
     let (_, fields) = stat.rsplit_once(") ")?;
     let fields: Vec<&str> = fields.split(' ').collect();
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(parse(stat), Some((true, 42)));
         assert_eq!(parse("7 (a) S 1 7 7 0 -1 4 9 0 0 0 1 2 0"), Some((false, 3)));
         assert_eq!(parse("7 (a"), None);
-        // This thread runs: it reads.
+        // This thread runs, because it is reading.
         assert!(state(super::super::thread_id()).runs);
         assert!(!state(i32::MAX).runs);
         let before = count();

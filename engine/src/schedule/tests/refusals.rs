@@ -1,12 +1,12 @@
-//! What is not a schedule is refused, with a reason that names what was found and where.
+//! Texts that are not schedules are refused, with a reason that names what was found and where.
 
 use data_encoding::BASE64URL_NOPAD;
 
 use super::*;
 use crate::schedule::bits::BitWriter;
 
-/// The thousand malformed texts: cut to every length, then flips, noise, other versions, other programs.
-/// Those of another program are whole.
+/// Returns a thousand malformed texts: cut to every length, then flips, noise, other versions, other programs. Those of
+/// another program are well-formed.
 fn malformed(
     whole: &[Vec<u8>],
     other_version: impl Fn(usize) -> Vec<u8>,
@@ -39,9 +39,9 @@ fn malformed(
     texts
 }
 
-/// How many of `texts` are refused, and how many are read as one of `originals` all the same.
+/// Returns the numbers of `texts` that are refused and that are still read as one of `originals`.
 ///
-/// Anything else is read as what it is not.
+/// Any other text is misread.
 fn refused<T: AsRef<[u8]>>(
     texts: &[T],
     originals: &[Schedule],
@@ -70,10 +70,10 @@ fn refused<T: AsRef<[u8]>>(
     (refused, unharmed)
 }
 
-/// Reads a token as a shell hands it over, and checks that it is of the program of [`small`] or [`walk`].
+/// Reads a token as a shell passes it, and checks that it is of the program of [`small`] or [`walk`].
 fn read_token(text: &[u8]) -> Result<Schedule, ScheduleError> {
     let text = String::from_utf8_lossy(text);
-    // By itself or as what a user gives: never one without the other.
+    // Both ways of reading it must agree: as a token, and as the text that a user gives.
     let schedule = Schedule::from_token(&text);
     assert_eq!(schedule.is_ok(), Schedule::parse(&text).is_ok(), "{text}");
     of_known_program(schedule?)
@@ -134,7 +134,7 @@ fn every_flipped_bit_is_found() {
         (344, 0)
     );
 
-    // One flip never makes one white space of another.
+    // One flip never turns one white space into another.
     let text = original.to_json(None);
     assert_eq!(
         refused(&flips(text.as_bytes()), &[original], read_file),
@@ -278,7 +278,7 @@ fn refusals_of_paths_and_programs_say_what_to_give() {
     );
 }
 
-/// A token with the contents that `write` gives it and the checksum of them.
+/// Returns a token with the contents that `write` gives it and the checksum of them.
 fn forged(write: impl FnOnce(&mut BitWriter)) -> String {
     let mut writer = BitWriter::default();
     write(&mut writer);
@@ -287,7 +287,7 @@ fn forged(write: impl FnOnce(&mut BitWriter)) -> String {
     format!("imz1.{}", BASE64URL_NOPAD.encode(&bytes))
 }
 
-/// The contents of a token up to its choices: version 1, the usual environment, no name.
+/// Writes the contents of a token up to its choices: version 1, the usual environment, no name.
 fn forged_header(writer: &mut BitWriter) {
     writer.bits(1, 8);
     writer.bits(0, 8);
@@ -378,7 +378,7 @@ fn forged_tokens_are_refused_for_each_number_out_of_range() {
         (None, "`timeouts`", 1 << 32, 0, u32::MAX.into())
     );
 
-    // One choice, its shape new, and then wrong in the one or the other way.
+    // One choice with a new shape, and then one of two errors.
     let one_choice = |kind, others, run, gap, taken_less_1: Option<u64>| {
         forged(|writer| {
             forged_header(writer);

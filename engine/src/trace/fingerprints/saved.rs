@@ -1,21 +1,21 @@
-//! A set of fingerprints as text, to go on with it in another process.
+//! A set of fingerprints as text, so that another process can continue with it.
 
 use super::{Fingerprints, locked};
 use data_encoding::BASE64_NOPAD;
 use std::sync::atomic::Ordering;
 
-/// Bytes of a fingerprint.
+/// The number of bytes of a fingerprint.
 const FINGERPRINT: usize = size_of::<u128>();
 
-/// What is kept for a fingerprint, as bytes.
+/// The value of a fingerprint, as bytes.
 pub trait Saved: Copy {
-    /// How many bytes it is.
+    /// The number of bytes.
     const BYTES: usize;
 
     /// Appends the bytes.
     fn write(self, bytes: &mut Vec<u8>);
 
-    /// What so many bytes say; `None` if that cannot be.
+    /// Reads a value from this many bytes; `None` if they are malformed.
     fn read(bytes: &[u8]) -> Option<Self>;
 }
 
@@ -30,7 +30,7 @@ impl Saved for () {
 }
 
 impl<V: Saved> Fingerprints<V> {
-    /// All there is, in order of fingerprints; a mark in front says whether some had no room.
+    /// Returns all fingerprints in order. A mark in front says whether some had no room.
     pub fn saved(&self) -> String {
         let mut entries: Vec<(u128, V)> = Vec::with_capacity(self.count());
         for shard in &self.shards {
@@ -47,7 +47,7 @@ impl<V: Saved> Fingerprints<V> {
         format!("{mark}{}", BASE64_NOPAD.encode(&bytes))
     }
 
-    /// Adds what was saved. False if that cannot be.
+    /// Adds the saved fingerprints. Returns `false` if the text is malformed.
     pub fn restore(&self, text: &str) -> bool {
         let (full, text) = match (text.strip_prefix('!'), text.strip_prefix('.')) {
             (Some(text), _) => (true, text),

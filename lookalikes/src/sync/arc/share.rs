@@ -32,7 +32,7 @@ struct Counts {
     epoch: u64,
     strong: AtomicUsize,
     weak: AtomicUsize,
-    /// Whether dropping the value runs code, so that it matters who drops it.
+    /// `true` if dropping the value runs code, so that it matters who drops it.
     drops: bool,
     /// The block of the value, if monitors hear of such: its number, from 1, with [`TOLD`] once they have.
     block: AtomicU64,
@@ -61,7 +61,7 @@ impl Counts {
         if strong { &self.strong } else { &self.weak }
     }
 
-    /// Whether a handle but the one that asks can see the counts.
+    /// Returns `true` if a handle but the one that asks can see the counts.
     fn seen_by_others(&self) -> bool {
         let strong = self.strong.load(SeqCst);
         strong > 0 && strong + self.weak.load(SeqCst) > 1
@@ -162,14 +162,14 @@ pub(super) struct Share<const IS_STRONG: bool> {
 }
 
 impl Share<WEAK> {
-    /// A share in nothing.
+    /// Returns a share in nothing.
     pub(super) const fn nowhere(site: Site) -> Self {
         Share { counts: None, site }
     }
 }
 
 impl Share<STRONG> {
-    /// The share of a handle on a value that has these counts, this handle included.
+    /// Returns the share of a handle on a value that has these counts, this handle included.
     pub(super) fn with_counts(strong: usize, weak: usize, drops: bool, site: Site) -> Self {
         Share {
             counts: Some(Arc::new(Counts::new(strong, weak, drops))),
@@ -194,7 +194,7 @@ impl Unborn {
         )
     }
 
-    /// The value was made: the share of its first handle.
+    /// Returns the value was made: the share of its first handle.
     pub(super) fn born(self, site: Site) -> Share<STRONG> {
         self.0.strong.store(1, SeqCst);
         Share {
@@ -292,7 +292,7 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
         }
     }
 
-    /// The share of a handle that becomes one again, if it was kept.
+    /// Returns the share of a handle that becomes one again, if it was kept.
     pub(super) fn kept(address: usize, site: Site) -> Option<Self> {
         let mut raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
         let (handles, counts) = raw.get_mut(&address)?;

@@ -37,7 +37,7 @@ unsafe impl<T: Primitive> Sync for Atomic<T> {}
 impl<T: Primitive> RefUnwindSafe for Atomic<T> {}
 
 impl<T> Atomic<T> {
-    /// An atomic with this value.
+    /// Returns an atomic with this value.
     #[inline]
     pub const fn new(value: T) -> Atomic<T> {
         Atomic {
@@ -72,7 +72,7 @@ impl<T> Atomic<T> {
 }
 
 impl<T: Primitive> Atomic<T> {
-    /// The value of an atomic that nobody else can see.
+    /// Returns the value of an atomic that nobody else can see.
     #[inline]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
@@ -121,7 +121,7 @@ fn check_failure(order: Ordering) {
     }
 }
 
-/// The strongest ordering that a failed compare-exchange may have beside this one.
+/// Returns the strongest ordering that a failed compare-exchange may have beside this one.
 fn failure_of(order: Ordering) -> Ordering {
     match order {
         Ordering::Release => Ordering::Relaxed,
@@ -131,7 +131,7 @@ fn failure_of(order: Ordering) -> Ordering {
 }
 
 impl<T: Primitive> Atomic<T> {
-    /// A pointer to the value.
+    /// Returns a pointer to the value.
     #[track_caller]
     pub fn as_ptr(&self) -> *mut T {
         let value = match Engine::current() {

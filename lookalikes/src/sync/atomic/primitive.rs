@@ -8,11 +8,11 @@ mod sealed {
 
 /// A type that an atomic can hold: the integers, `bool`, and raw pointers.
 pub trait Primitive: Copy + PartialEq + sealed::Sealed {
-    /// Whether the value is an address, which means nothing to a reader and differs between processes.
+    /// `true` if the value is an address, which means nothing to a reader and differs between processes.
     #[doc(hidden)]
     const IS_POINTER: bool;
 
-    /// The value's bits, for the record.
+    /// Returns the value's bits, for the record.
     #[doc(hidden)]
     fn bits(self) -> u64;
 

@@ -38,11 +38,11 @@ struct Queue<T> {
     messages: VecDeque<T>,
     bound: Option<usize>,
     table: Table,
-    /// Whether the receiver of a rendezvous waits.
+    /// `true` if the receiver of a rendezvous waits.
     receiver_waits: bool,
     senders_gone: bool,
     receiver_gone: bool,
-    /// How many messages went in, and how many came out: their numbers, for monitors.
+    /// The number of messages went in, and how many came out: their numbers, for monitors.
     sent: u64,
     received: u64,
 }
@@ -143,8 +143,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// A message comes out, or none. With `waits`, the receiver of a rendezvous that finds none waits from now on, or
-    /// no longer.
+    /// Returns a message comes out, or none. With `waits`, the receiver of a rendezvous that finds none waits from now
+    /// on, or no longer.
     fn receive(&mut self, waits: Option<bool>) -> Did<Result<T, TryRecvError>> {
         let taken = self.take();
         let empty = matches!(taken, Err(TryRecvError::Empty));
@@ -161,11 +161,11 @@ impl<T> Queue<T> {
 
 pub(super) struct Channel<T> {
     queue: Gated<Queue<T>>,
-    /// Whether it is a rendezvous.
+    /// `true` if it is a rendezvous.
     rendezvous: bool,
-    /// Whether there is always room.
+    /// `true` if there is always room.
     unbounded: bool,
-    /// How many senders there are, and whether there is a receiver: known before the queue hears of it.
+    /// The number of senders, and whether there is a receiver: known before the queue hears of it.
     senders: AtomicUsize,
     receiver: AtomicBool,
 }
@@ -184,7 +184,7 @@ pub(super) struct Receiving<T> {
     site: Site,
 }
 
-/// The two ends of a new channel.
+/// Returns the two ends of a new channel.
 pub(super) fn ends<T>(bound: Option<usize>, site: Site) -> (Sending<T>, Receiving<T>) {
     let queue = Queue {
         messages: VecDeque::new(),

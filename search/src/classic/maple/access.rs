@@ -12,8 +12,8 @@ use intermezzo_sdk::{Class, SyncVar, SyncVarAccess, SyncVarOp};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// The word for what an operation does at its place: the same whether it succeeds or fails, so that it is known before it
-/// has happened. `None` if it is no access.
+/// Returns the word for what an operation does at its place: the same whether it succeeds or fails, so that it is known
+/// before it has happened. `None` if it is no access.
 pub(super) fn word(op: SyncVarOp) -> Option<&'static str> {
     use SyncVarOp::*;
     Some(match op {
@@ -47,12 +47,13 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Whether the order of the two makes a difference.
+    /// Returns `true` if the order of the two makes a difference.
     pub(super) fn depends(&self, other: &Access) -> bool {
         self.var == other.var && !self.class.commutes(other.class)
     }
 
-    /// Whether `next`, of another task, can depend on this one with nothing between them that depends on both.
+    /// Returns `true` if `next`, of another task, can depend on this one with nothing between them that depends on
+    /// both.
     ///
     /// Of two operations on a lock that is a release and a taking: what else two tasks do to it is never next to each other.
     pub(crate) fn leads_to(&self, next: &Access) -> bool {
@@ -95,7 +96,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The number of the place of this name.
+    /// Returns the number of the place of this name.
     pub(crate) fn number(&mut self, name: String) -> u32 {
         let Places { names, numbers } = self;
         *numbers.entry(name).or_insert_with_key(|name| {
@@ -104,13 +105,13 @@ impl Places {
         })
     }
 
-    /// The name of a place.
+    /// Returns the name of a place.
     pub(crate) fn name(&self, place: u32) -> &str {
         self.names.get(place as usize).map_or("nowhere", |name| name)
     }
 }
 
-/// The source file of a place: what is before line, column and word.
+/// Returns the source file of a place: what is before line, column and word.
 pub(super) fn file(place: &str) -> &str {
     let site = place.rsplit_once(' ').map_or(place, |(site, _)| site);
     site.rsplitn(3, ':').nth(2).unwrap_or(site)

@@ -39,7 +39,7 @@ impl Detector {
         self.found.clear();
     }
 
-    /// The iRoots of the execution so far.
+    /// Returns the iRoots of the execution so far.
     pub(super) fn found(&self) -> &HashSet<IRoot> {
         &self.found
     }
@@ -69,7 +69,7 @@ impl Detector {
         }
     }
 
-    /// The number of the last event of a task that made an access; 0 if none did.
+    /// Returns the number of the last event of a task that made an access; 0 if none did.
     pub(crate) fn events_of(&self, task: u32) -> u32 {
         let last = self
             .of_task
@@ -104,7 +104,7 @@ impl Detector {
         &self.accesses[number as usize].access
     }
 
-    /// The accesses on which this one, about to be added, depends at once.
+    /// Returns the accesses on which this one, about to be added, depends at once.
     fn depends_on(&self, access: &Access) -> Vec<u32> {
         let mut found = Vec::new();
         // Which classes lie between that depend on it.
@@ -139,7 +139,7 @@ impl Detector {
         self.found.insert(iroot.expect("as many places as the idiom has"));
     }
 
-    /// The accesses of a task before its access `number`, the last first, that are in the window.
+    /// Returns the accesses of a task before its access `number`, the last first, that are in the window.
     fn before(&self, number: u32, window: u32) -> impl Iterator<Item = u32> + '_ {
         let Linked { access, at, .. } = &self.accesses[number as usize];
         let earlier = self.of_task[access.task as usize][..*at].iter().rev().copied();
@@ -147,7 +147,7 @@ impl Detector {
         earlier.take_while(move |&other| index - self.access(other).index <= window)
     }
 
-    /// Whether `second` comes after `first`, of the same task, in the window.
+    /// Returns `true` if `second` comes after `first`, of the same task, in the window.
     fn within(&self, first: u32, second: u32, window: u32) -> bool {
         let (first, second) = (self.access(first), self.access(second));
         first.task == second.task && first.index < second.index && second.index - first.index <= window
@@ -199,7 +199,7 @@ impl Detector {
         }
     }
 
-    /// Whether a task accesses neither variable between two of its accesses.
+    /// Returns `true` if a task accesses neither variable between two of its accesses.
     fn is_clean(&self, first: u32, second: u32) -> bool {
         let from = &self.accesses[first as usize];
         let to = &self.accesses[second as usize];

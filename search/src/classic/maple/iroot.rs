@@ -21,7 +21,7 @@
 use super::access::Places;
 use serde::{Deserialize, Serialize};
 
-/// How many idioms there are.
+/// The number of idioms.
 pub(crate) const IDIOMS: usize = 6;
 
 /// Those that are searched for: no bug of the paper's study needed the last one.
@@ -40,7 +40,7 @@ pub(crate) struct IRoot {
 }
 
 impl IRoot {
-    /// An iRoot of this idiom with these places; `None` if it has another number of places.
+    /// Returns an iRoot of this idiom with these places; `None` if it has another number of places.
     pub(crate) fn new(idiom: u8, places: &[u32]) -> Option<IRoot> {
         let count = match idiom {
             1 => 2,
@@ -60,7 +60,7 @@ impl IRoot {
         Some(IRoot { idiom, places: all })
     }
 
-    /// Its places, in order.
+    /// Returns its places, in order.
     pub(crate) fn places(&self) -> &[u32] {
         let count = match self.idiom {
             1 => 2,
@@ -70,7 +70,7 @@ impl IRoot {
         &self.places[..count]
     }
 
-    /// Its name: the same in every execution, process and build of one source.
+    /// Returns its name: the same in every execution, process and build of one source.
     pub(crate) fn name(&self, places: &Places) -> String {
         let name = |at: usize| places.name(self.places[at]);
         let first = format!("{}: {} => {}", self.idiom, name(0), name(1));

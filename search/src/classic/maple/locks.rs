@@ -9,7 +9,7 @@ pub(super) struct Section {
     pub lock: u32,
     /// Its number in the execution.
     pub number: u32,
-    /// Whether no other task can be in one of the same lock; else it is shared.
+    /// `true` if no other task can be in one of the same lock; else it is shared.
     pub(crate) exclusive: bool,
     /// Where the lock was taken, and by which event of the task.
     pub place: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// The sections that a task is in, the outermost first.
+    /// Returns the sections that a task is in, the outermost first.
     pub(super) fn by(&self, task: u32) -> &[Section] {
         self.tasks.get(task as usize).map_or(&[], Vec::as_slice)
     }

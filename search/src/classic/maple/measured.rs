@@ -62,7 +62,7 @@ pub(super) struct Searched {
     pub(super) attempts: u64,
     /// Of these, how many did.
     pub(super) successes: u64,
-    /// Whether there were more predictions than are kept.
+    /// `true` if there were more predictions than are kept.
     pub(super) overflowed: bool,
 }
 
@@ -72,7 +72,8 @@ impl IRootCoverage {
         self.exposed
     }
 
-    /// The number of the execution, from 1, that exposed the last new iRoot of the idioms 1 to 5; 0 if none did.
+    /// Returns the number of the execution, from 1, that exposed the last new iRoot of the idioms 1 to 5; 0 if none
+    /// did.
     pub fn saturated_at(&self) -> u64 {
         self.saturated_at
     }
@@ -83,7 +84,7 @@ impl IRootCoverage {
         self.curve.iter().map(|point| (point.execution, point.exposed))
     }
 
-    /// The exposed iRoots by name, sorted: idiom, and places as file, line, column and operation.
+    /// Returns the exposed iRoots by name, sorted: idiom, and places as file, line, column and operation.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -98,7 +99,7 @@ impl IRootCoverage {
         self.search.as_ref().map(|search| search.successes)
     }
 
-    /// How many iRoots the search `coverage` predicted; `None` of other searches.
+    /// Returns the number of iRoots the search `coverage` predicted; `None` of other searches.
     pub fn predicted(&self) -> Option<u64> {
         self.search.as_ref().map(|search| search.predicted)
     }

@@ -30,7 +30,7 @@ impl Monitor for Observer {
         Interests::NONE
     }
 
-    /// An iRoot is there in all executions of a trace, or in none.
+    /// Returns an iRoot is there in all executions of a trace, or in none.
     fn reduction_compatible(&self) -> bool {
         true
     }

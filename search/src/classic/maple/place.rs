@@ -21,7 +21,7 @@ impl Place {
         }
     }
 
-    /// The number of the place of an operation; `None` if it is no access.
+    /// Returns the number of the place of an operation; `None` if it is no access.
     pub(super) fn of(&mut self, op: SyncVarOp, site: &'static Location<'static>) -> Option<u32> {
         let word = access::word(op)?;
         let key = (std::ptr::from_ref(site).addr(), word);

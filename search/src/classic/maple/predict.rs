@@ -57,7 +57,7 @@ impl Pairs {
     }
 }
 
-/// The iRoots of idioms 1 to 5 that the execution predicts, and whether those are all.
+/// Returns the iRoots of idioms 1 to 5 that the execution predicts, and whether those are all.
 pub(crate) fn predicted(profiler: &Profiler, window: u32) -> (BTreeSet<IRoot>, bool) {
     let mut found = BTreeSet::new();
     let mut add = |idiom: u8, places: &[u32]| {

@@ -29,7 +29,7 @@ impl Classes {
         self.0 |= 1 << class as u8;
     }
 
-    /// Whether one of them depends on both.
+    /// Returns `true` if one of them depends on both.
     fn separate(self, first: Class, second: Class) -> bool {
         let separates = |class: &Class| !class.commutes(first) && !class.commutes(second);
         Class::ALL
@@ -63,7 +63,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether it comes before the other in every execution, as far as can be told.
+    /// Returns `true` if it comes before the other in every execution, as far as can be told.
     fn precedes(&self, other: &Entry) -> bool {
         let own = self.known.get(TaskId(self.task));
         other.known.get(TaskId(self.task)) >= own
@@ -80,7 +80,7 @@ impl Entry {
         }
     }
 
-    /// Whether `next` could depend on it at once.
+    /// Returns `true` if `next` could depend on it at once.
     fn can_lead_to(&self, next: &Entry) -> bool {
         self.access().leads_to(&next.access()) && !next.precedes(self) && self.locks_allow(next)
     }
@@ -290,21 +290,21 @@ impl Profiler {
         }
     }
 
-    /// The pairs of takings of locks that can block each other: of each the place where the lock was taken that the other
-    /// wants, and the place of the taking itself. Two tasks take two locks the other way round, and no third lock keeps them
-    /// apart.
+    /// Returns the pairs of takings of locks that can block each other: of each the place where the lock was taken that
+    /// the other wants, and the place of the taking itself. Two tasks take two locks the other way round, and no third
+    /// lock keeps them apart.
     pub(crate) fn deadlocks(&self) -> impl Iterator<Item = [(u32, u32); 2]> + '_ {
         let takes = |entry: &&Entry| entry.lock == Lock::Takes && !entry.sections.is_empty();
         let entries = move || self.entries.iter().filter(takes);
         entries().flat_map(move |one| entries().filter_map(move |other| one.blocks(other)))
     }
 
-    /// The entry of that number.
+    /// Returns the entry of that number.
     pub(super) fn entry(&self, number: u32) -> &Entry {
         &self.entries[number as usize]
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(super) fn entries(&self) -> u32 {
         self.entries.len() as u32
     }
@@ -314,12 +314,12 @@ impl Profiler {
         &self.next[entry as usize]
     }
 
-    /// Whether the second entry could depend on the first at once.
+    /// Returns `true` if the second entry could depend on the first at once.
     pub(super) fn leads(&self, first: u32, second: u32) -> bool {
         self.edges.contains(&(first, second))
     }
 
-    /// The accesses of each task in order, once the execution is over.
+    /// Returns the accesses of each task in order, once the execution is over.
     pub(super) fn tasks(&self) -> &[Vec<Profiled>] {
         &self.tasks
     }

@@ -48,7 +48,7 @@ pub(crate) struct Inner {
     last_failed: bool,
     /// The iRoot that it was to expose, if there was one.
     target: Option<IRoot>,
-    /// Whether any execution failed.
+    /// `true` if any execution failed.
     failed: bool,
     /// What was exposed and tried before.
     known: Memo,
@@ -130,7 +130,7 @@ impl Session {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The monitor that tells it of executions.
+    /// Returns the monitor that tells it of executions.
     pub fn observer(&self) -> Box<dyn Monitor> {
         Box::new(Observer::new(self.clone()))
     }
@@ -170,7 +170,8 @@ impl Session {
         self.get().last_failed = true;
     }
 
-    /// The search is over: what was exposed, and why the memo could not be written, if it could not. It listens no more.
+    /// Returns the search is over: what was exposed, and why the memo could not be written, if it could not. It listens
+    /// no more.
     pub fn close(&self) -> (IRootCoverage, Option<MemoError>) {
         let mut inner = self.get();
         inner.over = true;
@@ -182,12 +183,12 @@ impl Session {
 }
 
 impl Inner {
-    /// Whether executions still count.
+    /// Returns `true` if executions still count.
     pub(super) fn listens(&self) -> bool {
         !self.over
     }
 
-    /// The number of the place of this name.
+    /// Returns the number of the place of this name.
     pub(super) fn place(&mut self, name: String) -> u32 {
         self.places.number(name)
     }
@@ -275,19 +276,19 @@ impl Inner {
         }
     }
 
-    /// The predicted iRoots that were not taken yet.
+    /// Returns the predicted iRoots that were not taken yet.
     pub(crate) fn take_fresh(&mut self) -> BTreeSet<IRoot> {
         std::mem::take(&mut self.found.fresh)
     }
 
-    /// Whether an iRoot is to be tried, at most so often.
+    /// Returns `true` if an iRoot is to be tried, at most so often.
     pub(crate) fn is_due(&self, iroot: &IRoot, attempts_max: u32) -> bool {
         !self.found.exposed.contains(iroot)
             && !self.known.exposed.contains(iroot)
             && self.attempts(iroot) < attempts_max
     }
 
-    /// How often an iRoot has been tried in vain, in this exploration and by the memo.
+    /// Returns the number of times an iRoot has been tried in vain, in this exploration and by the memo.
     pub(crate) fn attempts(&self, iroot: &IRoot) -> u32 {
         let before = self.known.tried.get(iroot).copied().unwrap_or(0);
         before + self.found.tried.get(iroot).copied().unwrap_or(0)

@@ -51,7 +51,7 @@ impl PriorityKind {
         ("constant", PriorityKind::Constant),
     ];
 
-    /// Its name in settings.
+    /// Returns its name in settings.
     pub fn name(self) -> &'static str {
         let named = Self::ALL.into_iter().find(|(_, kind)| *kind == self);
         named.expect("every kind has a name").0
@@ -74,7 +74,7 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// The function of this kind; `seed` is for a random order.
+    /// Returns the function of this kind; `seed` is for a random order.
     pub fn new(kind: PriorityKind, seed: u64) -> BuiltIn {
         BuiltIn {
             kind,
@@ -124,14 +124,14 @@ impl Priority for BuiltIn {
     }
 }
 
-/// How many binary digits a count has. Ranks that grew with every single one would have most of the queue ranked anew
-/// before each execution; so each prefix is ranked anew a few times in all.
+/// Returns the number of binary digits a count has. Ranks that grew with every single one would have most of the queue
+/// ranked anew before each execution; so each prefix is ranked anew a few times in all.
 fn magnitude(count: u64) -> i64 {
     (u64::BITS - count.leading_zeros()).into()
 }
 
-/// A number that depends on the seed and the choices alone: the same when asked again. FNV-1a, with a finish that
-/// spreads its last bytes over the whole word (SplitMix64).
+/// Returns a number that depends on the seed and the choices alone: the same when asked again. FNV-1a, with a finish
+/// that spreads its last bytes over the whole word (SplitMix64).
 fn hash(seed: u64, prefix: &Prefix<'_>) -> i64 {
     let taken = prefix
         .before

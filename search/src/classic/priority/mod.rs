@@ -45,8 +45,8 @@ impl Prefix<'_> {
 ///
 /// It decides about the order only: whatever it says, a search that comes to its end has run every execution.
 pub trait Priority: Send {
-    /// The prefix's rank; less is earlier. Asked when the prefix is found, and again when its turn comes: if the rank
-    /// has grown by then, the prefix waits on. One that has become less is not noticed before its turn.
+    /// Returns the prefix's rank; less is earlier. Asked when the prefix is found, and again when its turn comes: if
+    /// the rank has grown by then, the prefix waits on. One that has become less is not noticed before its turn.
     fn rank(&self, prefix: &Prefix<'_>) -> i64;
 
     /// A task was let go into this operation, by a choice of an execution that was not made before.
@@ -54,7 +54,7 @@ pub trait Priority: Send {
         let _ = operation;
     }
 
-    /// Its name, for reports.
+    /// Returns its name, for reports.
     fn name(&self) -> String;
 }
 
@@ -68,7 +68,7 @@ pub struct Priorities {
 type Sum = Vec<(i64, Box<dyn Priority>)>;
 
 impl Priorities {
-    /// One priority function.
+    /// Returns one priority function.
     pub fn by(priority: impl Priority + 'static) -> Priorities {
         Priorities {
             terms: vec![vec![(1, Box::new(priority))]],
@@ -88,7 +88,7 @@ impl Priorities {
         self
     }
 
-    /// The ranks of a prefix, the deciding one first. Sums that do not fit stay at the largest number.
+    /// Returns the ranks of a prefix, the deciding one first. Sums that do not fit stay at the largest number.
     pub fn rank(&self, prefix: &Prefix<'_>) -> Box<[i64]> {
         let sum = |term: &Sum| {
             term.iter().fold(0_i64, |sum, (weight, priority)| {

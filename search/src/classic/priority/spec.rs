@@ -30,7 +30,7 @@ impl PrioritySpec {
             .map(PrioritySpec)
     }
 
-    /// The functions themselves; `seed` is for a random order.
+    /// Returns the functions themselves; `seed` is for a random order.
     pub fn build(&self, seed: u64) -> Priorities {
         let build = |&(weight, kind): &(i64, PriorityKind)| (weight, Box::new(BuiltIn::new(kind, seed)) as _);
         Priorities {

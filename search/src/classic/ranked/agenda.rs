@@ -36,12 +36,12 @@ impl Set {
         set
     }
 
-    /// The variables, as they are known.
+    /// Returns the variables, as they are known.
     pub(super) fn known(&self) -> Vec<Known> {
         self.0.iter().map(|(known, _)| *known).collect()
     }
 
-    /// Their numbers in the execution.
+    /// Returns their numbers in the execution.
     pub(super) fn numbers(&self) -> SmallVec<[u32; 2]> {
         self.0.iter().map(|(_, number)| *number).collect()
     }
@@ -62,7 +62,7 @@ pub(super) struct Agenda {
     levels: BTreeMap<Level, BTreeMap<Vec<Known>, Vec<Item>>>,
     /// The set under way: its items, the next one last.
     under_way: Vec<Item>,
-    /// Whether sets are left to come as they do.
+    /// `true` if sets are left to come as they do.
     dynamic: bool,
 }
 
@@ -94,7 +94,7 @@ impl Agenda {
         sets.entry(set).or_default().push(item);
     }
 
-    /// The level of what is to be run next, if there is anything.
+    /// Returns the level of what is to be run next, if there is anything.
     pub(super) fn next_level(&self) -> Option<Level> {
         let first = self.levels.keys().next().copied();
         match self.under_way.last() {

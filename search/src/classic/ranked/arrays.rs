@@ -22,7 +22,7 @@ use std::collections::HashMap;
 /// The arrays of the running execution.
 #[derive(Default)]
 pub(super) struct Arrays {
-    /// How many of its events were looked at.
+    /// The number of of its events were looked at.
     seen: usize,
     /// The array of each variable that was accessed, by the number of the variable that began it.
     of: Vec<Option<u32>>,
@@ -66,7 +66,7 @@ impl Arrays {
         self.by_place.entry(place).or_insert(array);
     }
 
-    /// The variable that began the array of one that was accessed.
+    /// Returns the variable that began the array of one that was accessed.
     pub(super) fn first_of(&self, var: u32) -> u32 {
         self.of
             .get(var as usize)
@@ -80,7 +80,7 @@ impl Arrays {
         self.begun_at[&first]
     }
 
-    /// The variables that were accessed, each with the one that began its array.
+    /// Returns the variables that were accessed, each with the one that began its array.
     pub(super) fn members(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..)
             .zip(&self.of)

@@ -74,13 +74,13 @@ impl Ranked {
         Coverage::within_rank(all, says_more.then_some(rank), reason)
     }
 
-    /// How many variables an execution within the bound can have at most, with so many preemptions.
+    /// Returns the number of variables an execution within the bound can have at most, with so many preemptions.
     fn most_variables(&self, preemptions: u32) -> u32 {
         self.variables_max
             .map_or(preemptions, |most| most.min(preemptions))
     }
 
-    /// The last level before this one, if there is any.
+    /// Returns the last level before this one, if there is any.
     fn level_before(&self, level: Level) -> Option<Level> {
         if level.threads > 2 {
             return Some(Level {
@@ -104,7 +104,7 @@ impl Ranked {
         })
     }
 
-    /// A level as it is written: `(2, 1)`, with threads `(2, 1, 2)`.
+    /// Returns a level as it is written: `(2, 1)`, with threads `(2, 1, 2)`.
     fn in_words(&self, level: Level) -> String {
         let Level {
             preemptions,

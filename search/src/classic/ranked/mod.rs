@@ -59,7 +59,7 @@ pub struct Ranked {
     /// What the running execution belongs to.
     set: Set,
     own_level: Level,
-    /// How many of its choices are the item's, and how many were prescribed.
+    /// The number of of its choices are the item's, and how many were prescribed.
     fixed: usize,
     prescribed: usize,
     /// Who goes next in it, and who went after the prescribed choices.
@@ -95,7 +95,8 @@ struct Point {
 }
 
 impl Ranked {
-    /// A search up to these bounds, if they are given. `dynamic` lets the first preemptions choose the variables.
+    /// Returns a search up to these bounds, if they are given. `dynamic` lets the first preemptions choose the
+    /// variables.
     pub fn new(
         preemptions_max: Option<u32>,
         variables_max: Option<u32>,
@@ -154,7 +155,7 @@ impl Ranked {
         });
     }
 
-    /// The next prefix to go on from; `None` if there are none left.
+    /// Returns the next prefix to go on from; `None` if there are none left.
     fn pop(&mut self) -> Option<Item> {
         loop {
             if let Some(item) = self.agenda.take(self.level, &self.variables) {
@@ -171,7 +172,7 @@ impl Ranked {
         }
     }
 
-    /// The level after the one under way, which is complete; `None` if nothing is left.
+    /// Returns the level after the one under way, which is complete; `None` if nothing is left.
     fn next_level(&self) -> Option<Level> {
         let threads_max = self.threads.as_ref().map_or(0, Threads::threads_max);
         if self.level.threads < threads_max {

@@ -17,7 +17,7 @@ use intermezzo_engine::strategy::ChoicePoint;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// How often a task may yield before it comes after those that have not: the paper's number.
+/// The number of times a task may yield before it comes after those that have not: the paper's number.
 const YIELDS_MAX: u32 = 100;
 
 /// Which orders of priorities are explored together.
@@ -58,12 +58,12 @@ pub(super) struct Ways {
     pub(super) free: SmallVec<[Way; 2]>,
     /// Those that are a preemption of the running task.
     pub(super) preempting: SmallVec<[Way; 2]>,
-    /// Whether there are such ways, if not in these orders then in others.
+    /// `true` if there are such ways, if not in these orders then in others.
     pub(super) could_preempt: bool,
 }
 
 impl Orders {
-    /// Every order of priorities.
+    /// Returns every order of priorities.
     pub(super) fn all() -> Orders {
         Orders::Strict(Strict {
             family: Family::All(Arc::default()),
@@ -71,7 +71,7 @@ impl Orders {
         })
     }
 
-    /// The orders of these numbers, drawn with this seed.
+    /// Returns the orders of these numbers, drawn with this seed.
     pub(super) fn drawn(seed: u64, orders: impl IntoIterator<Item = u64>) -> Orders {
         let orders = orders.into_iter().collect();
         Orders::Strict(Strict {
@@ -80,7 +80,7 @@ impl Orders {
         })
     }
 
-    /// The ways to go on from a choice of an execution with so many preemptions.
+    /// Returns the ways to go on from a choice of an execution with so many preemptions.
     pub(super) fn ways(&self, point: &ChoicePoint<'_>, preemptions: u32) -> Ways {
         let all = |alternatives: std::ops::Range<u32>| {
             let way = |taken| Way {
@@ -178,7 +178,7 @@ impl Strict {
         })
     }
 
-    /// The orders in which the task is the highest of those that could go; `None` if there are none.
+    /// Returns the orders in which the task is the highest of those that could go; `None` if there are none.
     fn with_highest(&self, task: u32, contenders: &[Contender]) -> Option<Family> {
         let highest = self.fragment(task);
         let others = || {

@@ -13,19 +13,19 @@
 pub(super) struct Fragment(u32);
 
 impl Fragment {
-    /// A task, by its number, until it is preempted.
+    /// Returns a task, by its number, until it is preempted.
     pub(super) fn of_task(task: u32) -> Fragment {
         Fragment(task)
     }
 
-    /// The task that was preempted as the how-manieth preemption of the execution, from 1.
+    /// Returns the task that was preempted as the how-manieth preemption of the execution, from 1.
     pub(super) fn after_preemption(preemption: u32) -> Fragment {
         Fragment(1 << 31 | preemption)
     }
 }
 
-/// The priority of a fragment in the order of this number; the higher goes first. Odd orders are the reverse of the ones
-/// before them.
+/// Returns the priority of a fragment in the order of this number; the higher goes first. Odd orders are the reverse of
+/// the ones before them.
 ///
 /// It does not matter how many fragments there are: tasks that come late have their places in each order too.
 pub(super) fn priority(seed: u64, order: u64, fragment: Fragment) -> (u64, u32) {
@@ -72,12 +72,12 @@ pub(super) fn all(of: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// The lemma's number.
+    /// Returns the lemma's number.
     fn lemma(n: u32, t: u32, epsilon: f64) -> f64 {
         all(t + 1) as f64 * (f64::from(n * t).ln() - epsilon.ln())
     }
 
-    /// The tasks in an order, the first first.
+    /// Returns the tasks in an order, the first first.
     fn order(n: u32, seed: u64, number: u64) -> Vec<u32> {
         let mut tasks: Vec<u32> = (0..n).collect();
         tasks.sort_by_key(|&task| std::cmp::Reverse(priority(seed, number, Fragment::of_task(task))));
@@ -95,7 +95,7 @@ mod tests {
         }
     }
 
-    /// Whether so many orders show each `t` of the tasks in every order.
+    /// Returns `true` if so many orders show each `t` of the tasks in every order.
     fn covers(n: u32, t: u32, orders: u64, seed: u64) -> bool {
         let mut seen = vec![false; n.pow(t) as usize];
         (0..orders).for_each(|number| mark(&order(n, seed, number), t, n, 0, &mut seen));

@@ -34,12 +34,12 @@ impl Pruning {
         }
     }
 
-    /// Whether the running execution came to a known state.
+    /// Returns `true` if the running execution came to a known state.
     pub(super) fn has_pruned(&self) -> bool {
         self.known_after.is_some()
     }
 
-    /// The execution is over: how many of its choices were its own, if it came to a known state.
+    /// Returns the execution is over: how many of its choices were its own, if it came to a known state.
     pub(super) fn take(&mut self) -> Option<usize> {
         self.known_after.take()
     }
@@ -51,7 +51,7 @@ impl Pruning {
         }
     }
 
-    /// Whether going on from here shows nothing that was not shown after preemptions at some of this set.
+    /// Returns `true` if going on from here shows nothing that was not shown after preemptions at some of this set.
     pub(super) fn prunes(&mut self, point: &ChoicePoint<'_>, set: &Set) -> bool {
         if point.fair {
             return false;

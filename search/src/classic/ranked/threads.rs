@@ -24,7 +24,7 @@ pub(super) struct Threads {
     bound: ThreadBound,
     /// How many orders were drawn.
     drawn: u64,
-    /// Whether all orders are explored, drawn or not.
+    /// `true` if all orders are explored, drawn or not.
     pub(super) all: bool,
     /// The most tasks that an execution had.
     pub(super) tasks: u32,
@@ -74,7 +74,7 @@ impl Threads {
         Some(More::Drawn(Orders::drawn(self.bound.seed, orders)))
     }
 
-    /// The most tasks whose order a rank is to be complete for.
+    /// Returns the most tasks whose order a rank is to be complete for.
     pub(super) fn threads_max(&self) -> u32 {
         self.bound.threads.min(self.tasks).max(2)
     }
@@ -86,7 +86,7 @@ impl Threads {
         (!certain).then_some(self.bound.epsilon)
     }
 
-    /// The orders explored, in words.
+    /// Returns the orders explored, in words.
     pub(super) fn in_words(&self) -> String {
         if self.all {
             return "in every order of priorities".into();

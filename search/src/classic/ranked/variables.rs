@@ -33,7 +33,7 @@ pub(super) struct Variables {
 
 struct About {
     name: String,
-    /// Whether two tasks were seen to access it, one of them writing.
+    /// `true` if two tasks were seen to access it, one of them writing.
     shared: bool,
     iteration: usize,
 }
@@ -49,7 +49,7 @@ impl Variables {
         }
     }
 
-    /// Whether arrays count as one variable each.
+    /// Returns `true` if arrays count as one variable each.
     pub(super) fn has_arrays(&self) -> bool {
         self.arrays.is_some()
     }
@@ -151,7 +151,7 @@ impl Variables {
         worth(one).cmp(&worth(other)).then_with(|| one.cmp(other))
     }
 
-    /// A set in words.
+    /// Returns a set in words.
     pub(super) fn in_words(&self, set: &[Known]) -> String {
         let names = set.iter().map(|&known| self.about[known as usize].name.as_str());
         names.collect::<Vec<_>>().join(", ")

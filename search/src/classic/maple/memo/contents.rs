@@ -33,7 +33,7 @@ fn damaged(reason: impl Into<String>) -> MemoProblem {
     }
 }
 
-/// The memo that a text says; an empty one if there is no text.
+/// Returns the memo that a text says; an empty one if there is no text.
 ///
 /// # Errors
 /// It makes no sense.
@@ -76,7 +76,7 @@ pub(super) fn parse(text: Option<&str>, places: &mut Places) -> Result<Memo, Mem
     Ok(memo)
 }
 
-/// The text that says this memo.
+/// Returns the text that says this memo.
 pub(super) fn text(memo: &Memo, places: &Places) -> String {
     let used = memo.exposed.iter().chain(memo.tried.keys());
     let names: BTreeSet<&str> = used

@@ -46,7 +46,7 @@ pub(super) struct Locked<'a> {
     _lock: File,
 }
 
-/// The path with something at its end.
+/// Returns the path with something at its end.
 fn beside(path: &Path, end: &str) -> Result<PathBuf, MemoProblem> {
     let mut name: OsString = path.file_name().ok_or(MemoProblem::NotAMemo)?.to_owned();
     name.push(end);

@@ -35,7 +35,7 @@ pub(super) struct Memo {
 /// What an exploration has to add.
 pub(super) struct News<'a> {
     pub(super) program: &'a str,
-    /// Whether the exploration is over.
+    /// `true` if the exploration is over.
     pub(super) over: bool,
     pub(super) executions: u64,
     pub(super) attempts: u64,
@@ -52,7 +52,7 @@ pub(super) struct MemoFile {
 }
 
 impl MemoFile {
-    /// The memo in that file, if it is there, and what it says of sources as they are.
+    /// Returns the memo in that file, if it is there, and what it says of sources as they are.
     ///
     /// # Errors
     /// It cannot be read, or is none.

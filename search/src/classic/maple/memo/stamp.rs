@@ -15,7 +15,7 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// The stamp of a file, as the compiler names it.
+    /// Returns the stamp of a file, as the compiler names it.
     pub(super) fn of(&mut self, file: &str) -> String {
         if let Some(known) = self.known.get(file) {
             return known.clone();
@@ -31,7 +31,7 @@ impl Stamps {
     }
 }
 
-/// The program that runs.
+/// Returns the program that runs.
 fn build() -> String {
     match std::env::current_exe().and_then(std::fs::read) {
         Ok(program) => format!("build {} {:08x}", program.len(), crc32fast::hash(&program)),

@@ -69,7 +69,7 @@ struct Next {
 }
 
 impl Active {
-    /// An execution for this iRoot, of which the two accesses of a task are at most `window` events apart.
+    /// Returns an execution for this iRoot, of which the two accesses of a task are at most `window` events apart.
     pub(super) fn new(
         iroot: &IRoot,
         (attempt, window): (u32, u32),
@@ -183,12 +183,12 @@ impl Active {
         self.seen = events.len();
     }
 
-    /// The next of the accesses that are wanted.
+    /// Returns the next of the accesses that are wanted.
     fn wanted(&self) -> Option<&Wanted> {
         self.script.wanted.get(self.done.len())
     }
 
-    /// Whether an access is the one that is wanted next.
+    /// Returns `true` if an access is the one that is wanted next.
     fn fits(&self, access: &Access) -> bool {
         let Some(wanted) = self.wanted() else {
             return false;
@@ -201,7 +201,7 @@ impl Active {
         wanted.place == access.place && earlier.into_iter().all(consistent)
     }
 
-    /// Whether an access comes between two that are to follow each other.
+    /// Returns `true` if an access comes between two that are to follow each other.
     fn separates(&self, access: &Access) -> bool {
         let done = self.done.len();
         let pending = |&&(first, second): &&(usize, usize)| first < done && second >= done;
@@ -237,7 +237,7 @@ impl Active {
         self.held = None;
     }
 
-    /// The task that goes first of those of the least tier.
+    /// Returns the task that goes first of those of the least tier.
     fn first(&self, nexts: &[Next], tier: impl Fn(&Next) -> u32) -> Option<usize> {
         let rank = |next: &Next| {
             let initial = match self.initial {
@@ -320,7 +320,7 @@ impl Active {
         })
     }
 
-    /// Whether to drop what has been done for another instance of the first access.
+    /// Returns `true` if to drop what has been done for another instance of the first access.
     fn tempted(&mut self, nexts: &[Next]) -> bool {
         let first = self.script.wanted[0].place;
         let mut tempted = false;

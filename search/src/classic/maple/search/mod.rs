@@ -54,7 +54,7 @@ enum Run {
 }
 
 impl CoverageDriven {
-    /// A search that exposes what the session says could be exposed, trying each iRoot so often.
+    /// Returns a search that exposes what the session says could be exposed, trying each iRoot so often.
     pub(super) fn new(session: Session, seed: u64, attempts_max: u32) -> CoverageDriven {
         CoverageDriven {
             session,

@@ -24,7 +24,7 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// The script of an iRoot. One of idiom 5 has two: `other` is where its second task begins.
+    /// Returns the script of an iRoot. One of idiom 5 has two: `other` is where its second task begins.
     pub(super) fn of(iroot: &IRoot, other: bool) -> Script {
         let place = iroot.places();
         let wanted = |parts: &[(usize, usize, usize)]| {
@@ -71,7 +71,7 @@ impl Script {
         }
     }
 
-    /// The places at which a task is to stop and wait for the other: the first two accesses.
+    /// Returns the places at which a task is to stop and wait for the other: the first two accesses.
     pub(super) fn candidates(&self) -> [u32; 2] {
         [self.wanted[0].place, self.wanted[1].place]
     }

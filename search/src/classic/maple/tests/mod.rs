@@ -59,7 +59,7 @@ fn record(program: &Program, seed: u64, executions: u64) -> Vec<Recorded> {
     std::mem::take(&mut *recorded.lock().unwrap())
 }
 
-/// All executions of a program, or one for each trace.
+/// Returns all executions of a program, or one for each trace.
 fn all(program: &Program, reduction: Reduction) -> Report {
     let own = program.clone();
     Explorer::new()
@@ -79,8 +79,8 @@ fn accesses(event: &(SyncVarAccess, String), places: &mut Places) -> Vec<Access>
     Access::of(&event.0, place).to_vec()
 }
 
-/// The lesser of the two names that an iRoot of idiom 5 has: which of its tasks comes first in it depends on numbers of
-/// places.
+/// Returns the lesser of the two names that an iRoot of idiom 5 has: which of its tasks comes first in it depends on
+/// numbers of places.
 fn either_way(name: &str) -> String {
     match name
         .strip_prefix("5: ")

@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-/// The names of the iRoots exposed, all idioms.
+/// Returns the names of the iRoots exposed, all idioms.
 pub(super) fn exposed(recorded: &Recorded, window: u32) -> BTreeSet<String> {
     let mut accesses = Vec::new();
     for (event, site) in &recorded.events {

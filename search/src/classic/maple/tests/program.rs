@@ -81,7 +81,7 @@ pub(super) enum Statement {
 pub(super) struct Program(Vec<Vec<(Statement, usize)>>);
 
 impl Program {
-    /// A program of this number. One that is `straight` does the same whatever comes first.
+    /// Returns a program of this number. One that is `straight` does the same whatever comes first.
     pub(super) fn random(number: u64, straight: bool, statements_max: usize) -> Program {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(number);
         let tasks = random.random_range(2..4);

@@ -1,0 +1,52 @@
+//! The end of an execution that departs from its schedule.
+
+use super::Runtime;
+use super::naming::{site_name, task_name, var_name};
+use super::stop::Stop;
+use crate::record::Event;
+
+impl Runtime {
+    /// Stops the execution: under the same choices it did something else than the one before.
+    #[cold]
+    pub(super) fn differed(&mut self) {
+        let in_words = |event: &Event| {
+            format!(
+                "{} of {} by {} at {}",
+                event.op,
+                var_name(self, event.var),
+                task_name(self, event.task),
+                site_name(event.site)
+            )
+        };
+        let events = self.events.as_slice();
+        let (at, before, now, another_var) = match self.events.differs() {
+            Some((at, before)) => {
+                let now = &events[at];
+                let same = (before.op, before.task, before.site) == (now.op, now.task, now.site);
+                (
+                    at,
+                    in_words(&before),
+                    in_words(now),
+                    same && before.var != now.var,
+                )
+            }
+            None => (events.len(), String::new(), String::new(), false),
+        };
+        self.depart();
+        self.stop = Some(Stop::Differed {
+            at: at + 1,
+            before,
+            now,
+            another_var,
+        });
+    }
+
+    /// Notes that the execution differs from what was prescribed. The prescribed choices are kept for another attempt,
+    /// and the knowledge of them is dropped.
+    #[cold]
+    pub(super) fn depart(&mut self) {
+        self.departed = Some(self.plan.choices()[..self.prescribed].to_vec());
+        self.plan.truncate(self.decided);
+        self.trace.clear();
+    }
+}

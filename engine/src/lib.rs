@@ -6,6 +6,10 @@
 //! - [`record`], [`trace`]: what happened, and what happened before what.
 //! - [`schedule`]: the decisions of an execution, as a value that can be kept and read again.
 //! - [`strategy`]: the interface of a search, which makes the decisions.
+#![allow(
+    rustdoc::private_intra_doc_links,
+    reason = "it is read by those who work on the crates: `cargo doc --document-private-items`"
+)]
 
 pub mod described;
 pub mod environment;

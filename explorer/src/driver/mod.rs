@@ -161,9 +161,8 @@ impl Exploration {
             && kind == Kind::OfSettings
             && settings.may_preempt_at_races().is_ok();
         let hands = hands(strategy, jobs);
-        let mut shared = Shared::new(
-            &settings, kind, workers, results, traces, before, keeping, progress,
-        );
+        let mut shared = Shared::new(&settings, kind, workers, results, traces, before, keeping);
+        shared.progress = progress.map(Mutex::new);
         shared.iroots.clone_from(&iroots);
         if let Some(ending) = ending {
             shared.end(End::ForGood(ending));

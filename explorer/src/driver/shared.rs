@@ -266,7 +266,7 @@ pub(super) struct Shared<'a> {
     weaker: Mutex<Fallback>,
     /// How often a weaker search took over: looked at before every execution.
     weakened: AtomicU32,
-    progress: Option<Mutex<OnProgress>>,
+    pub(super) progress: Option<Mutex<OnProgress>>,
     /// Whether it has ended, or a worker waits for the others to rest: looked at before every execution.
     attention: AtomicBool,
     ended: Mutex<Option<End>>,

@@ -168,6 +168,7 @@ fn unsafe_code_stays_in_its_rooms() {
         "tests/real/loom_style.rs",
         // A data race takes memory that is shared and plain.
         "tests/data_race/cells.rs",
+        "tests/data_race/taken_back.rs",
         // A user's crate with data races.
         "cli/tests/cli/new_user.rs",
         "cli/tests/cli/identity.rs",

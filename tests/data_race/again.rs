@@ -1,12 +1,15 @@
-//! Monitors that go on from the execution before report what those report that begin anew: execution by execution, whatever
-//! chooses the executions.
+//! Monitors that go on from the execution before report what those report that begin anew, and those that are told of each
+//! access by itself: execution by execution, whatever chooses the executions.
 
 use crate::noting::Overheard;
 use crate::program::{Draw, Program};
 use crate::run::execute;
 use crate::{SEED, blocks};
 use intermezzo::monitors::{DataRaces, Leaks};
-use intermezzo::sdk::{Context, Execution, Interests, MemoryEvent, Monitor, Report, SyncVarAccess};
+use intermezzo::sdk::{
+    Context, EventId, Execution, Host, Interests, Location, MemoryDeed, MemoryEvent, Monitor, Report, SiteId,
+    SyncVar, SyncVarAccess, TaskId, VectorClock,
+};
 use intermezzo::{Explorer, Settings};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -37,7 +40,7 @@ const SEARCHES: [&[(&str, &str)]; 16] = [
 
 /// What was compared, and what was wrong.
 #[derive(Debug, Default)]
-struct Seen {
+pub(crate) struct Seen {
     executions: u64,
     /// In which there was something to go on from, and in which something was reported.
     went_on: u64,
@@ -45,24 +48,70 @@ struct Seen {
     wrong: Vec<String>,
 }
 
-/// A monitor that goes on, and next to it in each execution one that begins anew.
-struct Both<M> {
+/// The engine as it was after so many visible operations; what is reported is kept.
+struct Then<'a, 'b>(Overheard<'a, 'b>, usize);
+
+impl Host for Then<'_, '_> {
+    fn report(&mut self, report: Report) {
+        self.0.report(report);
+    }
+    fn task_name(&self, task: TaskId) -> String {
+        self.0.task_name(task)
+    }
+    fn var_name(&self, var: SyncVar) -> String {
+        self.0.var_name(var)
+    }
+    fn location_name(&self, location: Location) -> String {
+        self.0.location_name(location)
+    }
+    fn site_name(&self, site: SiteId) -> String {
+        self.0.site_name(site)
+    }
+    fn accesses(&self) -> &[SyncVarAccess] {
+        &self.0.accesses()[..self.1]
+    }
+    fn enabled(&self) -> Vec<TaskId> {
+        self.0.enabled()
+    }
+    fn disabled(&self) -> Vec<TaskId> {
+        self.0.disabled()
+    }
+    fn enabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.0.enabled_at(step)
+    }
+    fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.0.disabled_at(step)
+    }
+    fn happens_before(&mut self, a: EventId, b: EventId) -> bool {
+        self.0.happens_before(a, b)
+    }
+    fn clock(&mut self, event: EventId) -> Option<&VectorClock> {
+        self.0.clock(event)
+    }
+}
+
+/// A monitor that goes on, and next to it in each execution one that begins anew, and one that is told of each access by
+/// itself.
+struct Three<M> {
     make: fn() -> M,
     going_on: M,
     anew: M,
-    reports: [Vec<Report>; 2],
+    one_by_one: M,
+    /// Of the one that goes on, and of the others.
+    reports: [Vec<Report>; 3],
     /// The execution before, and what was told of memory in the one that runs.
     before: (Vec<MemoryEvent>, Vec<SyncVarAccess>),
     told: Vec<MemoryEvent>,
     seen: Arc<Mutex<Seen>>,
 }
 
-impl<M: Monitor> Both<M> {
-    fn new(make: fn() -> M, seen: Arc<Mutex<Seen>>) -> Both<M> {
-        Both {
+impl<M: Monitor> Three<M> {
+    fn new(make: fn() -> M, seen: Arc<Mutex<Seen>>) -> Three<M> {
+        Three {
             make,
             going_on: make(),
             anew: make(),
+            one_by_one: make(),
             reports: Default::default(),
             before: Default::default(),
             told: Vec::new(),
@@ -70,16 +119,21 @@ impl<M: Monitor> Both<M> {
         }
     }
 
-    /// Calls both.
-    fn call(&mut self, cx: &mut Context<'_>, mut call: impl FnMut(&mut M, bool, &mut Context<'_>)) {
-        let both = [&mut self.going_on, &mut self.anew];
-        for ((monitor, reports), goes_on) in both.into_iter().zip(&mut self.reports).zip([true, false]) {
-            call(monitor, goes_on, &mut Context::new(&mut Overheard(cx, reports)));
+    /// Tells the third of what was done with memory.
+    fn tell_one_by_one(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
+        for event in memory {
+            let mut then = Then(Overheard(cx, &mut self.reports[2]), event.events);
+            let cx = &mut Context::new(&mut then);
+            match &event.what {
+                MemoryDeed::Access(access) => self.one_by_one.on_data_var_access(access, cx),
+                MemoryDeed::Allocation(allocation) => self.one_by_one.on_allocation(allocation, cx),
+                MemoryDeed::Release(release) => self.one_by_one.on_release(release, cx),
+            }
         }
     }
 }
 
-impl<M: Monitor> Monitor for Both<M> {
+impl<M: Monitor> Monitor for Three<M> {
     fn name(&self) -> &str {
         self.going_on.name()
     }
@@ -93,10 +147,11 @@ impl<M: Monitor> Monitor for Both<M> {
         true
     }
     fn on_execution_begin(&mut self, execution: &Execution<'_>) {
-        self.anew = (self.make)();
+        (self.anew, self.one_by_one) = ((self.make)(), (self.make)());
         self.told.clear();
-        self.going_on.on_execution_begin(execution);
-        self.anew.on_execution_begin(execution);
+        for monitor in [&mut self.going_on, &mut self.anew, &mut self.one_by_one] {
+            monitor.on_execution_begin(execution);
+        }
     }
     fn on_memory_again(&mut self, memory: &[MemoryEvent], same: usize, cx: &mut Context<'_>) {
         if self.told.is_empty() {
@@ -111,21 +166,28 @@ impl<M: Monitor> Monitor for Both<M> {
             self.seen.lock().unwrap().went_on += u64::from(same > 0);
         }
         self.told.extend_from_slice(memory);
-        self.call(cx, |monitor, goes_on, cx| match goes_on {
-            true => monitor.on_memory_again(memory, same, cx),
-            false => monitor.on_memory(memory, cx),
-        });
+        let [going_on, anew, _] = &mut self.reports;
+        let goes_on = &mut Overheard(cx, going_on);
+        self.going_on
+            .on_memory_again(memory, same, &mut Context::new(goes_on));
+        self.anew
+            .on_memory(memory, &mut Context::new(&mut Overheard(cx, anew)));
+        self.tell_one_by_one(memory, cx);
     }
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
-        self.call(cx, |monitor, _, cx| monitor.on_execution_end(execution, cx));
+        let all = [&mut self.going_on, &mut self.anew, &mut self.one_by_one];
+        for (monitor, reports) in all.into_iter().zip(&mut self.reports) {
+            monitor.on_execution_end(execution, &mut Context::new(&mut Overheard(cx, reports)));
+        }
         self.before = (std::mem::take(&mut self.told), execution.accesses.to_vec());
-        let [going_on, anew] = std::mem::take(&mut self.reports);
+        let [going_on, anew, one_by_one] = std::mem::take(&mut self.reports);
         let mut seen = self.seen.lock().unwrap();
         seen.executions += 1;
         seen.reporting += u64::from(!anew.is_empty());
-        if going_on != anew {
-            seen.wrong
-                .push(format!("it reported {going_on:#?}, and should have {anew:#?}"));
+        if going_on != one_by_one || anew != one_by_one {
+            seen.wrong.push(format!(
+                "it reported {going_on:#?} going on, and {anew:#?} anew, and should have {one_by_one:#?}"
+            ));
         }
         going_on.into_iter().for_each(|report| cx.report(report));
     }
@@ -133,10 +195,24 @@ impl<M: Monitor> Monitor for Both<M> {
 
 /// Explores a program in all ways.
 fn compare(seen: &Arc<Mutex<Seen>>, program: Arc<dyn Fn() + Send + Sync>) {
-    for search in SEARCHES {
+    compare_in(&SEARCHES, seen, program);
+}
+
+/// Explores a program in these ways.
+pub(crate) fn compare_in(
+    searches: &[&[(&str, &str)]],
+    seen: &Arc<Mutex<Seen>>,
+    program: Arc<dyn Fn() + Send + Sync>,
+) {
+    for search in searches {
         let mut settings = Settings::default();
-        let defaults = [("executions", "60"), ("keep_going", "true"), ("monitors", "none")];
-        for (key, value) in defaults.iter().chain(search) {
+        let defaults = [
+            ("executions", "60"),
+            ("keep_going", "true"),
+            ("minimise", "0"),
+            ("monitors", "none"),
+        ];
+        for (key, value) in defaults.iter().chain(*search) {
             settings.set(key, value).unwrap();
         }
         let explorer = |executions: Option<u64>| {
@@ -144,8 +220,8 @@ fn compare(seen: &Arc<Mutex<Seen>>, program: Arc<dyn Fn() + Send + Sync>) {
             settings.executions = executions.or(settings.executions);
             let (races, leaks) = (seen.clone(), seen.clone());
             let explorer = Explorer::with_settings(settings).program("again");
-            let explorer = explorer.monitor_with(move || Both::new(DataRaces::new, races.clone()));
-            explorer.monitor_with(move || Both::new(Leaks::new, leaks.clone()))
+            let explorer = explorer.monitor_with(move || Three::new(DataRaces::new, races.clone()));
+            explorer.monitor_with(move || Three::new(Leaks::new, leaks.clone()))
         };
         let report = explorer(None).explore(|| program());
         if let Some(finding) = report.findings().first() {
@@ -153,8 +229,10 @@ fn compare(seen: &Arc<Mutex<Seen>>, program: Arc<dyn Fn() + Send + Sync>) {
                 .replay(finding.schedule.clone())
                 .explore(|| program());
         }
-        let file = std::env::temp_dir().join(format!("again-{}", std::process::id()));
-        for executions in [20, 60] {
+        let thread = std::thread::current().id();
+        let file = std::env::temp_dir().join(format!("again-{}-{thread:?}", std::process::id()));
+        let most = settings.executions.map_or(60, |most| most.min(60));
+        for executions in [most / 3, most] {
             let explorer = explorer(Some(executions)).checkpoint(&file);
             // Not every search can be kept.
             let _report = explorer.try_explore(|| program());

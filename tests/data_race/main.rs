@@ -14,6 +14,7 @@ mod model;
 mod noting;
 mod program;
 mod run;
+mod taken_back;
 
 use cells::Shared;
 use intermezzo::sync::Arc;

@@ -27,6 +27,11 @@ const STRATEGIES: &str = "cli/tests/cli/documents/strategies.rs";
 /// Every table of figures, by its document and the beginning of its heading.
 const TABLES: &[(&str, &str, Figures)] = &[
     (
+        "docs/decisions/012-no-concurrency-crates.md",
+        "table | workers",
+        Measured("cargo bench -p intermezzo-peers --bench fingerprints"),
+    ),
+    (
         "docs/BENCHMARKS.md",
         "exploration | time",
         Measured("cargo bench --bench engine"),

@@ -5,7 +5,7 @@
 //! iteration in the papers) if the task is in the same state as when the round began, and only read:
 //!
 //! - its registers and the used part of its stack are, byte by byte, as they were (`switch/snapshot.rs`), and so are
-//! the virtual clock and the remaining bounds of the environment;
+//!   the virtual clock and the remaining bounds of the environment;
 //! - its operations wrote nothing, or the values that were there already, and made no choice.
 //!
 //! The other tasks' operations in the meantime could have been done without that round in between. So an execution with

@@ -5,7 +5,7 @@
 //!
 //! - `own.rs`, on Unix for x86-64 and aarch64: registers are swapped in place, straight from task to task;
 //! - `hub.rs`, on all other targets: the corosensei crate. There a coroutine can only suspend to the worker, which then
-//! resumes the next one, so a switch costs two round trips.
+//!   resumes the next one, so a switch costs two round trips.
 //!
 //! `RUSTFLAGS="--cfg intermezzo_hub_switch"` selects the second everywhere, to test it.
 

@@ -11,24 +11,24 @@
 //!
 //! Beyond the paper:
 //! - *Values.* Choices other than of tasks (`choose(n)`, whom to notify) are enumerated within the step that makes
-//! them.
+//!   them.
 //! - *Variables* that came into use after a step may have other numbers in other executions. There they are recognised
-//! by the stable identities of the operations on them (`names`). If these do not show whether a branch leads to the
-//! same trace as a sequence, the search falls back to source sets, which need not know.
+//!   by the stable identities of the operations on them (`names`). If these do not show whether a branch leads to the
+//!   same trace as a sequence, the search falls back to source sets, which need not know.
 //! - *Sleepers that were not woken.* A sleeper that commutes with a sequence may dismiss it only if everything found
-//! after the sleeper's step is planned further up, and followed. A leaf of a tree covers everything that begins with
-//! it; so the path to it has to wake the tasks that sleep there. A failed exchange may succeed once it comes earlier:
-//! it is planned as if it did, and so wakes tasks that load. If it fails after all they stay asleep: they *overslept*.
-//! From there on such a sleeper dismisses only what its own step begins, as with source sets.
+//!   after the sleeper's step is planned further up, and followed. A leaf of a tree covers everything that begins with
+//!   it; so the path to it has to wake the tasks that sleep there. A failed exchange may succeed once it comes earlier:
+//!   it is planned as if it did, and so wakes tasks that load. If it fails after all they stay asleep: they *overslept*.
+//!   From there on such a sleeper dismisses only what its own step begins, as with source sets.
 //! - *Handles.* A task drops the last handle but one to a shared object in a step of its own, and the last one within
-//! the step before. Drops commute, so in another order a planned step may be two, or two may be one. Trees are adjusted
-//! to that.
+//!   the step before. Drops commute, so in another order a planned step may be two, or two may be one. Trees are adjusted
+//!   to that.
 //! - *Blocked operations* of a stuck execution take part in races, though they never happened.
 //! - *Wake-ups by the environment* (early or spurious) are another next step of a waiting task. One is tried before
-//! each step that does not commute with it.
+//!   each step that does not commute with it.
 //! - An *abandoned execution* (the body panicked, the limit of steps) does not show what would have followed: every
-//! alternative along it is tried. Some tasks then stay asleep that wakeup trees expect the plan to wake, so the search
-//! falls back to source sets.
+//!   alternative along it is tried. Some tasks then stay asleep that wakeup trees expect the plan to wake, so the search
+//!   falls back to source sets.
 //!
 //! Misses: nothing. But tasks that fair scheduling holds back cannot be tried; instead every other task is. Memory: the
 //! path, its sleep sets, and the sequences still to be explored.

@@ -50,8 +50,8 @@ const TURNS_LATER: [Part; 4] = [Whole, Drawn, Whole, Bounds];
 /// An exhaustive part of the search.
 struct Exhaustive {
     search: Box<dyn Strategy>,
-    /// The choices with which it goes on: of `Whole` those that its next execution must make first, of `Bounds` those that
-    /// its last one made. `None` before its first execution, and while there is no work for this hand.
+    /// The choices from which it continues: for `Whole` those that its next execution must make first, for `Bounds`
+    /// those of its last one. `None` before its first execution, and while there is no work for this worker.
     at: Option<Vec<Choice>>,
     begun: bool,
     /// `true` if this worker has no work of it, and counts as waiting.

@@ -1,12 +1,12 @@
-//! Happens-before pruning within a set of variables: what a state leads to is run once.
+//! Happens-before pruning within a set of variables: the executions after a state are run once.
 //!
-//! A state (a trace, up to the last decision) is not gone on from if it was reached before after preemptions at the same
-//! variables or fewer, with the same task able to go on for free: whatever could be done from here within a set could be
-//! from there. Nothing is pruned because of a state reached by way of other variables. The preemptions themselves need no
-//! comparing: the search runs fewer first.
+//! The search does not continue from a state (a trace, up to the last decision) that was reached before after
+//! preemptions at the same variables or fewer, if the same task could continue without a preemption. Everything
+//! possible from here within a set was possible from there. Nothing is pruned because of a state reached by way of
+//! other variables. The numbers of preemptions need not be compared, because the search runs fewer first.
 //!
-//! Differs from the caching of other bounded searches, for which fewer preemptions make up for another task that can go on:
-//! the one that is saved might have to be made where none is allowed.
+//! Differs from the caching of other bounded searches, for which fewer preemptions make up for another task that can
+//! continue: the saved one might have to be made where none is allowed.
 
 use super::agenda::Set;
 use intermezzo_engine::strategy::ChoicePoint;

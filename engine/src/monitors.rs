@@ -48,7 +48,8 @@ impl Wanted {
 
     /// Applies a list to the monitors that are on by default. Returns those to attach, in order.
     ///
-    /// # Errors It removes a monitor that is not on.
+    /// # Errors
+    /// It removes a monitor that is not on.
     pub fn resolve(list: &[Wanted], default: Vec<Wanted>) -> Result<Vec<Wanted>, String> {
         let mut on = default;
         let mut given: Vec<Wanted> = Vec::new();

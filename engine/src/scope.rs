@@ -27,7 +27,8 @@ impl Scope {
     /// Parses a list separated by commas: module paths (`queue::ring`), source files (`ring.rs`, `queue/ring.rs`) and
     /// variables as reports name them (`atomic 0.2`).
     ///
-    /// # Errors An entry is none of these; the text says what would be valid.
+    /// # Errors
+    /// An entry is none of these; the text says what would be valid.
     pub fn parse(text: &str) -> Result<Scope, String> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         entries.map(Pattern::parse).collect::<Result<_, _>>().map(Scope)

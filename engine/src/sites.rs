@@ -21,7 +21,8 @@ struct Place {
 impl Sites {
     /// Parses a list separated by commas: source file and line, and a column if it matters.
     ///
-    /// # Errors An entry is none of these; the text says what would be valid.
+    /// # Errors
+    /// An entry is none of these; the text says what would be valid.
     pub fn parse(text: &str) -> Result<Sites, String> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         entries.map(Place::parse).collect::<Result<_, _>>().map(Sites)

@@ -3,7 +3,7 @@
 /// The largest number of names to suggest: about a line.
 const SUGGESTIONS_MAX: usize = 3;
 
-/// Returns `` did you mean `counter`?  `` with a space after it, or nothing.
+/// Returns the question `` did you mean `counter`? ``, followed by a space, or nothing.
 pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let near: Vec<String> = near(wanted, names)
         .iter()

@@ -15,7 +15,8 @@ use std::panic::Location;
 
 /// Allocates memory of that layout: `std::alloc::alloc`. Returns null if there is none.
 ///
-/// # Safety The layout's size is not zero.
+/// # Safety
+/// The layout's size is not zero.
 #[must_use]
 #[track_caller]
 pub unsafe fn alloc(layout: Layout) -> *mut u8 {
@@ -25,7 +26,8 @@ pub unsafe fn alloc(layout: Layout) -> *mut u8 {
 
 /// Allocates zeroed memory of that layout: `std::alloc::alloc_zeroed`. Returns null if there is none.
 ///
-/// # Safety The layout's size is not zero.
+/// # Safety
+/// The layout's size is not zero.
 #[must_use]
 #[track_caller]
 pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
@@ -36,8 +38,9 @@ pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
 
 /// Frees memory: `std::alloc::dealloc`.
 ///
-/// # Safety The memory was allocated here with this layout. Inside an exploration it may have been freed before, which
-/// a monitor reports.
+/// # Safety
+/// The memory was allocated here with this layout. Inside an exploration it may have been freed before, which a monitor
+/// reports.
 #[track_caller]
 pub unsafe fn dealloc(ptr: *mut u8, layout: Layout) {
     let site = Location::caller();
@@ -51,8 +54,9 @@ pub unsafe fn dealloc(ptr: *mut u8, layout: Layout) {
 /// Allocates memory of that size, copies the contents, and frees the old memory: `std::alloc::realloc`. Returns null if
 /// there is no memory, and frees nothing then. Inside an exploration the new memory is always at another address.
 ///
-/// # Safety The memory was allocated here with this layout, and not freed; the new size is not zero, nor too large for
-/// the layout's alignment.
+/// # Safety
+/// The memory was allocated here with this layout, and not freed; the new size is not zero, nor too large for the
+/// layout's alignment.
 #[must_use]
 #[track_caller]
 pub unsafe fn realloc(ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {

@@ -159,8 +159,8 @@ impl<T> Unpin for JoinHandle<T> {}
 impl<T> Future for JoinHandle<T> {
     type Output = thread::Result<T>;
 
-    /// # Panics The output was already taken.
-    /// The output was taken already.
+    /// # Panics
+    /// The output was already taken.
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(

@@ -45,14 +45,16 @@ impl SystemTime {
 
     /// Returns the duration by which this moment is later.
     ///
-    /// # Errors It is earlier; the error holds the difference.
+    /// # Errors
+    /// It is earlier; the error holds the difference.
     pub fn duration_since(&self, earlier: SystemTime) -> Result<Duration, SystemTimeError> {
         self.0.duration_since(earlier.0)
     }
 
     /// Returns the time that has passed since this moment.
     ///
-    /// # Errors It is in the future; the error holds the difference.
+    /// # Errors
+    /// It is in the future; the error holds the difference.
     #[track_caller]
     pub fn elapsed(&self) -> Result<Duration, SystemTimeError> {
         SystemTime::now().duration_since(*self)

@@ -8,9 +8,9 @@
 //! Between two visible operations a task runs alone, so front ends keep plain data.
 //!
 //! - A *schedule point* is right before a visible operation that may conflict with another task's. Creating a task, its
-//!   beginning and end, and joining a task that has ended commute with other operations: they are events, but no schedule
-//!   points. A new task runs at once up to its first visible operation. So does a task whose join, or wait for a
-//!   notification, is over.
+//!   beginning and end, and joining a task that has ended commute with other operations: they are events, but no
+//!   schedule points. A new task runs at once up to its first visible operation. So does a task whose join, or wait for
+//!   a notification, is over.
 //! - The decision about the next task is made inside the operation, by the task that reaches it (`dispatch.rs`). If
 //!   that task continues itself there is no switch.
 //!

@@ -75,7 +75,8 @@ impl<T> Arc<T> {
 
     /// Returns the value, if this is the only handle that keeps it alive.
     ///
-    /// # Errors It is not. The error holds the handle.
+    /// # Errors
+    /// It is not. The error holds the handle.
     #[track_caller]
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
         let turn = this.share.turn(SyncVarOp::CountDown, Location::caller());
@@ -144,7 +145,8 @@ impl<T> Arc<[MaybeUninit<T>]> {
 impl Arc<dyn Any + Send + Sync> {
     /// Returns the same handle, if the value is of this type.
     ///
-    /// # Errors It is not. The error holds the handle.
+    /// # Errors
+    /// It is not. The error holds the handle.
     pub fn downcast<T: Any + Send + Sync>(self) -> Result<Arc<T>, Self> {
         let Arc { share, inner } = self;
         match inner.downcast() {
@@ -295,8 +297,9 @@ impl<T: ?Sized> Arc<T> {
 
     /// Returns the handle that was turned into this pointer.
     ///
-    /// # Safety The pointer came from `into_raw`, of this type or one with the same layout, and each handle that was
-    /// turned into one is restored at most once.
+    /// # Safety
+    /// The pointer came from `into_raw`, of this type or one with the same layout, and each handle that was turned into
+    /// one is restored at most once.
     #[track_caller]
     pub unsafe fn from_raw(ptr: *const T) -> Arc<T> {
         let site = Location::caller();
@@ -470,7 +473,8 @@ impl<T: ?Sized> Weak<T> {
 
     /// Returns the handle that was turned into this pointer.
     ///
-    /// # Safety The pointer came from `into_raw`, and each handle that was turned into one is restored at most once.
+    /// # Safety
+    /// The pointer came from `into_raw`, and each handle that was turned into one is restored at most once.
     #[track_caller]
     pub unsafe fn from_raw(ptr: *const T) -> Weak<T> {
         let site = Location::caller();

@@ -39,7 +39,7 @@ pub type AtomicUsize = Atomic<usize>;
 /// `std::sync::atomic::AtomicPtr`
 pub type AtomicPtr<T> = Atomic<*mut T>;
 
-/// An atomic fence: `std::sync::atomic::fence`.
+/// Issues an atomic fence: `std::sync::atomic::fence`.
 ///
 /// # Panics
 /// The ordering is `Relaxed`.

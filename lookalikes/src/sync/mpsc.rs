@@ -65,7 +65,8 @@ impl<T> RefUnwindSafe for Receiver<T> {}
 impl<T> Sender<T> {
     /// Sends a message.
     ///
-    /// # Errors The receiver is gone. The error holds the message.
+    /// # Errors
+    /// The receiver is gone. The error holds the message.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
         self.sending.send(t, Location::caller())
@@ -75,7 +76,8 @@ impl<T> Sender<T> {
 impl<T> SyncSender<T> {
     /// Sends a message, waiting for room.
     ///
-    /// # Errors The receiver is gone. The error holds the message.
+    /// # Errors
+    /// The receiver is gone. The error holds the message.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
         self.sending.send(t, Location::caller())
@@ -83,7 +85,8 @@ impl<T> SyncSender<T> {
 
     /// Sends a message if there is room; with a bound of 0, if the receiver waits.
     ///
-    /// # Errors There is no room, or the receiver is gone. The error holds the message.
+    /// # Errors
+    /// There is no room, or the receiver is gone. The error holds the message.
     #[track_caller]
     pub fn try_send(&self, t: T) -> Result<(), TrySendError<T>> {
         self.sending.try_send(t, Location::caller())
@@ -111,7 +114,8 @@ impl<T> Receiver<T> {
 
     /// Returns the next message, waiting for it at most this long.
     ///
-    /// # Errors There is none; the error says whether all senders are gone.
+    /// # Errors
+    /// There is none; the error says whether all senders are gone.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         // A time that no clock can represent is no limit.

@@ -329,7 +329,8 @@ impl Once {
 
     /// Runs `f` if this is the first call; waits if another task runs it.
     ///
-    /// # Panics `f` panics, or the closure of an earlier call did.
+    /// # Panics
+    /// `f` panics, or the closure of an earlier call did.
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, f: F) {
         self.initialisation.call(Location::caller(), false, |_, _| f());

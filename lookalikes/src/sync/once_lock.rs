@@ -45,7 +45,8 @@ impl<T> OnceLock<T> {
 
     /// Stores a value.
     ///
-    /// # Errors There is one already. The error holds the new one.
+    /// # Errors
+    /// There is one already. The error holds the new one.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);

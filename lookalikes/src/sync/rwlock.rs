@@ -210,7 +210,8 @@ impl<T> RwLock<T> {
 
     /// Returns the data.
     ///
-    /// # Errors The lock is poisoned; the error holds the data.
+    /// # Errors
+    /// The lock is poisoned; the error holds the data.
     pub fn into_inner(self) -> LockResult<T> {
         let body = self.object.into_inner();
         result(body.poisoned.into_inner(), body.data)
@@ -220,7 +221,8 @@ impl<T> RwLock<T> {
 impl<T: ?Sized> RwLock<T> {
     /// Takes a share of the lock, waiting until no task writes.
     ///
-    /// # Errors The lock is poisoned: a task panicked while it wrote. The error holds the guard.
+    /// # Errors
+    /// The lock is poisoned: a task panicked while it wrote. The error holds the guard.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let hold = self.acquire(READ, Location::caller());
@@ -235,7 +237,8 @@ impl<T: ?Sized> RwLock<T> {
 
     /// Takes the lock exclusively, waiting until no task reads or writes.
     ///
-    /// # Errors The lock is poisoned: a task panicked while it wrote. The error holds the guard.
+    /// # Errors
+    /// The lock is poisoned: a task panicked while it wrote. The error holds the guard.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         let hold = self.acquire(WRITE, Location::caller());
@@ -250,7 +253,8 @@ impl<T: ?Sized> RwLock<T> {
 
     /// Takes a share of the lock if no task writes.
     ///
-    /// # Errors A task writes (or, if the environment allows that, the attempt just fails), or the lock is poisoned.
+    /// # Errors
+    /// A task writes (or, if the environment allows that, the attempt just fails), or the lock is poisoned.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         let hold = self
@@ -267,7 +271,8 @@ impl<T: ?Sized> RwLock<T> {
 
     /// Takes the lock exclusively if no task reads or writes.
     ///
-    /// # Errors A task does (or, if the environment allows that, the attempt just fails), or the lock is poisoned.
+    /// # Errors
+    /// A task does (or, if the environment allows that, the attempt just fails), or the lock is poisoned.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let hold = self
@@ -351,7 +356,8 @@ impl<T: ?Sized> RwLock<T> {
 
     /// Returns the data of a lock that is not shared.
     ///
-    /// # Errors The lock is poisoned; the error holds the data.
+    /// # Errors
+    /// The lock is poisoned; the error holds the data.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         // SAFETY: `&mut self` guarantees that it is not shared.
         let body = unsafe { &mut *self.object.get_mut() };

@@ -265,7 +265,8 @@ impl<T> ScopedJoinHandle<'_, T> {
 
     /// Waits for the thread to end, and returns its result.
     ///
-    /// # Errors The thread panicked; the error is the panic payload.
+    /// # Errors
+    /// The thread panicked; the error is the panic payload.
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
         match self.inner {

@@ -64,7 +64,8 @@ impl Builder {
 
     /// Returns the name, for a task.
     ///
-    /// # Panics It contains a null byte; the message is std's.
+    /// # Panics
+    /// It contains a null byte; the message is std's.
     #[track_caller]
     pub(super) fn shared_name(&self) -> Option<Arc<str>> {
         let name = self.name.as_deref()?;
@@ -93,7 +94,8 @@ impl Builder {
 
     /// Runs a closure on a new thread, without a bound on the lifetime of borrowed data.
     ///
-    /// # Safety The thread ends before the data that it borrows.
+    /// # Safety
+    /// The thread ends before the data that it borrows.
     ///
     /// # Errors
     /// Outside an exploration, if the system has no more threads.
@@ -279,7 +281,8 @@ impl<T> JoinHandle<T> {
 
     /// Waits for the thread to end, and returns its result.
     ///
-    /// # Errors The thread panicked; the error is the panic payload.
+    /// # Errors
+    /// The thread panicked; the error is the panic payload.
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
         match self.inner {

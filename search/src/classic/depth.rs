@@ -40,7 +40,7 @@ impl DepthBounded {
     /// Returns the search that `make` creates, repeatedly: over `step` choices, then over twice as many, up to
     /// `depth_max` of them if that is given.
     ///
-    /// # Panics `step` is 0.
+    /// # Panics
     /// `step` is 0.
     pub fn deepening(
         step: u32,

@@ -26,7 +26,7 @@ pub(crate) struct Pct {
 }
 
 impl Pct {
-    /// For bugs of this depth, at least 1.
+    /// Returns the policy for bugs of this depth, at least 1.
     pub(crate) fn new(depth: u32) -> Pct {
         Pct {
             depth,

@@ -27,7 +27,8 @@ struct Member {
 impl Portfolio {
     /// Returns these policies, each with its number of executions in a round.
     ///
-    /// # Panics There are none.
+    /// # Panics
+    /// There are none.
     pub(crate) fn new(members: Vec<(Box<dyn Policy>, u64)>) -> Portfolio {
         assert!(!members.is_empty(), "a portfolio has members");
         let member = |(policy, weight): (_, u64)| Member {

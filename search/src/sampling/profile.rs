@@ -73,7 +73,7 @@ pub(crate) fn is_access(op: SyncVarOp, var: u32) -> bool {
 /// tasks.
 pub(crate) const FIRST_LINEAGE: u64 = 0;
 
-/// See [`FIRST_LINEAGE`].
+/// Returns the lineage of a task: see [`FIRST_LINEAGE`].
 pub(crate) fn lineage(parent: u64, ordinal: u32) -> u64 {
     hash64(parent, u64::from(ordinal))
 }
@@ -235,7 +235,7 @@ impl Profile {
         variables
     }
 
-    /// See [`Variable::represented`].
+    /// Returns `true` if a lock is represented: see [`Variable::represented`].
     fn is_represented(&self, lock: &Variable, variables: &[Variable]) -> bool {
         let taken_at = lock.places.iter().filter_map(|place| self.sections.get(place));
         let sections: Vec<&BTreeSet<String>> = taken_at.flatten().collect();

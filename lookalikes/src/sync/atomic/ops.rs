@@ -277,7 +277,8 @@ impl<T: Primitive> Atomic<T> {
 
     /// Stores `new` if the value is `current`, and returns the value before. If that was another, it is in the error.
     ///
-    /// # Errors The value is not `current`.
+    /// # Errors
+    /// The value is not `current`.
     ///
     /// # Panics
     /// `failure` is `Release` or `AcqRel`.
@@ -289,7 +290,8 @@ impl<T: Primitive> Atomic<T> {
 
     /// Like `compare_exchange`, but may fail although the value is `current`.
     ///
-    /// # Errors The value is not `current`, or the exchange failed spuriously.
+    /// # Errors
+    /// The value is not `current`, or the exchange failed spuriously.
     ///
     /// # Panics
     /// `failure` is `Release` or `AcqRel`.
@@ -326,7 +328,8 @@ impl<T: Primitive> Atomic<T> {
     /// Loads the value, and stores the result of `f` for it; repeats that until nothing came in between or `f` returns
     /// `None`.
     ///
-    /// # Errors `f` returned `None`; the value is in the error.
+    /// # Errors
+    /// `f` returned `None`; the value is in the error.
     #[track_caller]
     pub fn fetch_update<F: FnMut(T) -> Option<T>>(
         &self,
@@ -339,7 +342,8 @@ impl<T: Primitive> Atomic<T> {
 
     /// Does the same as `fetch_update`, by its newer name.
     ///
-    /// # Errors `f` returned `None`; the value is in the error.
+    /// # Errors
+    /// `f` returned `None`; the value is in the error.
     #[track_caller]
     pub fn try_update(
         &self,

@@ -18,7 +18,8 @@ pub trait Primitive: Copy + PartialEq + sealed::Sealed {
 
     /// Loads through std's own atomic.
     ///
-    /// # Safety `place` is valid, and all concurrent accesses to it are atomic.
+    /// # Safety
+    /// `place` is valid, and all concurrent accesses to it are atomic.
     #[doc(hidden)]
     unsafe fn std_load(place: *mut Self, order: Ordering) -> Self;
 

@@ -4,7 +4,6 @@
 //! message there and waits for the answer: taken, or returned because the receiver is gone. A receiver that finds
 //! nothing notes that it waits, and only then can `try_send` hand it a message. In std, senders queue up behind the
 //! table; one that queues cannot be distinguished from one that has not begun.
-//! queue up behind the table; nobody can tell one that queues from one that has not begun.
 
 use crate::gated::{Did, Gated, State, When};
 use intermezzo_engine::runtime::{Gates, Site, VarKind};

@@ -89,7 +89,8 @@ struct MemoWriter {
 impl Session {
     /// Opens a session of the test with this name.
     ///
-    /// # Errors The memo cannot be read, or is none.
+    /// # Errors
+    /// The memo cannot be read, or is none.
     pub fn open(options: &Options, program: &str) -> Result<Session, MemoError> {
         let mut places = Places::default();
         let (known, memo) = match &options.memo {

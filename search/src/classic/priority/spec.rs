@@ -20,7 +20,8 @@ impl Default for PrioritySpec {
 impl PrioritySpec {
     /// Parses names separated by commas, each of which may be a sum: `preemptions,2*rare+deepest`.
     ///
-    /// # Errors A name is not known, or a weight is no number; the text says what would be valid.
+    /// # Errors
+    /// A name is not known, or a weight is no number; the text says what would be valid.
     pub fn parse(text: &str) -> Result<PrioritySpec, String> {
         let sum = |sum: &str| sum.split('+').map(factor).collect::<Result<Vec<_>, _>>();
         text.split(',')

@@ -35,7 +35,8 @@ fn damaged(reason: impl Into<String>) -> MemoProblem {
 
 /// Parses the text of a memo; an empty memo if there is no text.
 ///
-/// # Errors The text is malformed.
+/// # Errors
+/// The text is malformed.
 pub(super) fn parse(text: Option<&str>, places: &mut Places) -> Result<Memo, MemoProblem> {
     let Some(text) = text else {
         return Ok(Memo::default());

@@ -56,7 +56,8 @@ impl MemoFile {
     /// Opens the memo in that file. Returns its contents as far as they apply to the present source files; they are
     /// empty if there is no file.
     ///
-    /// # Errors It cannot be read, or is no memo.
+    /// # Errors
+    /// It cannot be read, or is no memo.
     pub(super) fn open(path: &Path, places: &mut Places) -> Result<(MemoFile, Memo), MemoError> {
         let mut file = MemoFile {
             path: path.to_owned(),
@@ -84,7 +85,8 @@ impl MemoFile {
 
     /// Adds the news to the present contents of the file, which other processes may have changed meanwhile.
     ///
-    /// # Errors It cannot be read or written, or is no memo any more: then it is not changed.
+    /// # Errors
+    /// It cannot be read or written, or is no memo any more: then it is not changed.
     pub(super) fn add(&mut self, places: &mut Places, news: &News<'_>) -> Result<(), MemoError> {
         let MemoFile { path, stamps } = self;
         let added = (|| {

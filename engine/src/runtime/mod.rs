@@ -200,8 +200,7 @@ pub(crate) struct Runtime {
     strategy: Box<dyn Strategy>,
     /// `true` if the strategy is asked even if there is only one alternative.
     asks_always: bool,
-    /// The strongest reduction that is sound for another reason than an operation's kind, and the operation that caused
-    /// it first.
+    /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
     unsound: Option<(SoundReduction, SyncVarOp, Site)>,
 
     events: Events,

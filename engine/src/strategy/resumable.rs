@@ -30,7 +30,7 @@ pub trait Resumable {
     /// Returns the state that the workers share, as one line of text. No worker runs meanwhile.
     fn save_shared(&mut self) -> Option<String>;
 
-    /// Continues a search of the same parameters. Called before the first `next`, and before [`Parallel::split`]
-    /// (super::Parallel::split). Returns `false` if the state is not one of this search.
+    /// Continues a search of the same parameters. Called before the first `next`, and before
+    /// [`Parallel::split`](super::Parallel::split). Returns `false` if the state is not one of this search.
     fn restore(&mut self, state: &SearchState) -> bool;
 }

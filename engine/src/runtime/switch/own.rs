@@ -157,7 +157,7 @@ impl Coroutine {
     }
 }
 
-/// The entry point of a coroutine after a signal ended it.
+/// Runs in place of a coroutine that a signal ended: returns to the worker.
 extern "C" fn land(worker_context: *const WorkerContext) -> ! {
     let mut nowhere = 0;
     // SAFETY: the worker is suspended there, as the caller of `divert` guarantees.

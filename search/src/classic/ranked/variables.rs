@@ -1,8 +1,8 @@
 //! A test's variables: which of them are shared, and which come from one loop.
 //!
 //! A variable is identified across executions by its name: its kind, the task that used it first, and its index among
-//! that task's first uses. (The paper uses allocations; here constructors are `const` and cannot observe that they run,
-//! so the first use is the first observation of a variable.) If two tasks use a variable first in an order that depends
+//! that task's first uses. (The paper uses allocations. Here constructors are `const` and cannot observe that they run,
+//! so a variable is first observed when it is first used.) If two tasks use a variable first in an order that depends
 //! on the schedule, it has two names, and each is searched. That misses nothing: every execution has one name for each
 //! of its variables, fixed before any preemption counts against it.
 //!

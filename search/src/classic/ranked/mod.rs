@@ -7,9 +7,9 @@
 //! strict priorities (`orders.rs`). There are as many orders as make it probable that every order of that many tasks is
 //! among them (`permutations.rs`); a rank is then (c, v, t).
 //!
-//! Differs: the paper searches each set from the beginning. Here an execution of c preemptions is a prefix of one of c
-//! + 1, and is run once, for the set of its own variables; the search of a larger set continues from there. So nothing
-//! is run twice, and no set has to be known before the rank that it belongs to.
+//! Differs: the paper searches each set from the beginning. Here an execution is a prefix of executions with one more
+//! preemption, and is run once, for the set of its own variables; the search of a larger set continues from there. So
+//! nothing is run twice, and no set has to be known before the rank that it belongs to.
 //!
 //! With `dynamic` sets are not searched one by one: the first preemptions choose the variables, and later ones follow
 //! accesses to these (the paper's VT-CHESS). The paper lets the first v preemptions choose, even if two of them are at

@@ -4,7 +4,7 @@
 //! size", AAAI 2006). It weighs each execution as if a random walk (Knuth 1975) had reached it: by one part in the
 //! product of its numbers of alternatives. In a fixed order the weights of all executions so far add up to the position
 //! of the last one, so nothing has to be kept. Within a preemption bound there is no such tree: the remaining work is
-//! counted in prefixes that are not finished ([`Pace`]). A random walk gives Knuth's own estimate.
+//! counted in prefixes that are not finished (`Pace`). A random walk gives Knuth's own estimate.
 //!
 //! Bias: unexplored subtrees are assumed to be as large as explored siblings. A search that lets one task run to its
 //! end first begins where fewer tasks are left to choose from, so it underestimates the whole. A partial-order

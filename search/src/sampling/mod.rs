@@ -2,7 +2,7 @@
 //!
 //! Executions have numbers. Each has a generator of its own, seeded from the search's seed and the number. So any
 //! execution can be run again alone, and it does not matter which worker runs it. Policies that need to know the test
-//! learn it from the first [`PROFILED`] executions, which are the same whatever the policy: a random walk, then one by
+//! learn it from the first `PROFILED` executions, which are the same whatever the policy: a random walk, then one by
 //! default. All later ones rely on the results of all of these, and on nothing later.
 //!
 //! Each policy is a file, which names its source, its deviations, and its blind spots.

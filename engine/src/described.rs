@@ -1,4 +1,5 @@
-//! Parts of reports that the engine describes: places and accesses that a finding names, and the figures of armed breakpoints.
+//! Parts of reports that the engine describes: the places and accesses that a finding names, and the figures of armed
+//! breakpoints.
 
 use crate::words::plural;
 use intermezzo_breakpoint::Statistics;
@@ -10,16 +11,17 @@ use std::fmt;
 pub struct NamedPlace {
     /// `file:line:column`.
     pub site: String,
-    /// The object that is accessed there, in words.
+    /// The object that is accessed there, as text.
     pub what: String,
 }
 
-/// An access to plain memory that a finding is about, which is no event.
+/// An access to plain memory that a finding concerns, and that is no event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingDeed {
-    /// The last event of the task by then: nothing that others do comes between. Or the event that it was, at the same place.
+    /// The last event of the task before the access; operations of other tasks do not come between. Or the event at the
+    /// same place that the access was.
     pub after: String,
-    /// Name of the task.
+    /// The name of the task.
     pub task: String,
     /// The access and its object: `write cell 1.1`.
     pub what: String,
@@ -32,9 +34,9 @@ pub struct FindingDeed {
 pub struct BreakpointFigures {
     /// The breakpoint, by name; one between places in the source is called as it is written.
     pub name: String,
-    /// The number of times a task came to one of its places, its local predicate holding.
+    /// The number of times a task reached one of its places while its local predicate held.
     pub visits: u64,
-    /// Of those, the ones that were skipped, or came when it had been hit as often as it may be.
+    /// The number of these visits that were skipped, or came after the largest number of hits.
     pub skipped: u64,
     /// The number of times tasks met there.
     pub hits: u64,
@@ -42,12 +44,12 @@ pub struct BreakpointFigures {
     pub timeouts: u64,
     /// The hits after which the second task continued before the first was done, because no other task could.
     pub unordered: u64,
-    /// In how many executions tasks met there.
+    /// The number of executions in which tasks met there.
     pub executions_hit: u64,
 }
 
 impl BreakpointFigures {
-    /// Those of one execution.
+    /// Returns the figures of one execution.
     pub fn of(statistics: &Statistics) -> BreakpointFigures {
         let Statistics {
             name,
@@ -68,7 +70,7 @@ impl BreakpointFigures {
         }
     }
 
-    /// Adds those of other executions to these, breakpoint by breakpoint.
+    /// Adds the figures of other executions to these, breakpoint by breakpoint.
     pub fn add(sum: &mut Vec<BreakpointFigures>, others: &[BreakpointFigures]) {
         for other in others {
             match sum.iter_mut().find(|known| known.name == other.name) {

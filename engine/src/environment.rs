@@ -1,35 +1,34 @@
-//! The adversarial environment: what the world around a program may do to it.
+//! The adversarial environment: the possible actions of a program's surroundings.
 //!
-//! A weak compare-exchange may fail, a condition variable may wake for no reason, a time-out may
-//! fire early. Each of these is a recorded choice, so that a failure it causes replays. Each is
-//! bounded per execution, because a retry loop could otherwise be failed for ever; the bounds are
-//! part of what a pass covers, and part of every schedule.
+//! A weak compare-exchange may fail, a condition variable may wake spuriously, a time-out may fire early. Each of these
+//! is a recorded choice, so that a failure that it causes can be replayed. Each is bounded per execution, because
+//! otherwise a retry loop could fail for ever. The bounds are part of the coverage of a pass, and part of every
+//! schedule.
 
 use crate::words::plural;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Bounds, per execution, on what the environment does unasked; and the seed of its randomness.
+/// Bounds, per execution, on the environment's actions; and the seed of its randomness.
 ///
 /// A bound of 0 switches the behaviour off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
-    /// Waits that end though nobody ended them (`Condvar::wait`, `park`). Default 1.
+    /// The number of waits that end without a notification (`Condvar::wait`, `park`). Default 1.
     pub spurious_wakeups: u32,
-    /// Timed waits that time out although another task could go on instead. When nothing else
-    /// can go on, the earliest time-out fires whatever this bound. Default 1.
+    /// The number of timed waits that time out although another task could continue instead. When no task can continue,
+    /// the earliest time-out fires whatever this bound. Default 1.
     pub timeouts: u32,
-    /// Failures of a weak compare-exchange that could have succeeded. Default 1.
+    /// The number of failures of a weak compare-exchange that could have succeeded. Default 1.
     pub weak_failures: u32,
-    /// Failures of a `try_lock` of a lock that is free. Default 0: std's own never does this.
+    /// The number of failures of a `try_lock` of a free lock. Default 0, because std's own never fails so.
     pub try_lock_failures: u32,
-    /// `true` if `notify_one` may wake any waiter, or only the one that came first. Default true.
+    /// `true` if `notify_one` may wake any waiter; `false` if only the one that came first. Default true.
     pub notify_any: bool,
-    /// `true` if reference counts of `Arc` are schedule points where another task could see them.
-    /// Default true.
+    /// `true` if reference counts of `Arc` are schedule points where another task could see them. Default true.
     pub arc_counts: bool,
-    /// Seed of the random numbers that the test itself draws. Default 0.
+    /// The seed of the random numbers that the test itself draws. Default 0.
     pub seed: u64,
 }
 
@@ -48,8 +47,8 @@ impl Default for Environment {
 }
 
 impl Environment {
-    /// Nothing happens unasked: only the scheduler is adversarial. Counts of executions and
-    /// traces are comparable with other tools' in this setting.
+    /// Returns an environment without actions: only the scheduler is adversarial. In this setting, counts of executions
+    /// and traces are comparable with those of other tools.
     pub fn calm() -> Self {
         Environment {
             spurious_wakeups: 0,

@@ -1,13 +1,14 @@
-//! What comes from outside: files, which may be anything, and their text, as messages have it.
+//! Foreign data: files, which may be anything, and their text in messages.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Largest file that is read as a whole: more than any of ours has, and a bound on what `/dev/zero` or a wrong path can cost.
+/// The largest file that is read as a whole: larger than any of ours, and a bound on the cost of `/dev/zero` or a wrong
+/// path.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// Longest quotation of foreign text in a message, in characters: a line's worth.
+/// The longest quotation of foreign text in a message, in characters: about a line.
 const QUOTED_CHARS_MAX: usize = 80;
 
 /// Returns the file's bytes.
@@ -26,7 +27,8 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// `text` in quotation marks, escaped and cut: no message carries a terminal's escape sequence, or a page of a broken file.
+/// Returns `text` in quotation marks, escaped and cut: no message carries a terminal's escape sequence, or a page of a
+/// broken file.
 pub fn quoted(text: &str) -> String {
     match text.char_indices().nth(QUOTED_CHARS_MAX) {
         None => format!("{text:?}"),
@@ -34,11 +36,11 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// `text` without control characters, and cut: for reasons given by others, which quote the input.
+/// Returns `text` without control characters, and cut: for error messages of libraries, which quote the input.
 pub fn printable(text: &str) -> String {
     let shown = text
         .chars()
         .map(|char| if char.is_control() { '\u{fffd}' } else { char });
-    // Twice a quotation: the reason's own words need room too.
+    // It is twice a quotation, because the reason's own words need room too.
     shown.take(2 * QUOTED_CHARS_MAX).collect()
 }

@@ -2,9 +2,9 @@
 //!
 //! The crates above use it; a test never does. Its interface may change with each version.
 //!
-//! - [`runtime`]: the tasks, who may go on, and the permission to do so.
-//! - [`record`], [`trace`]: what happened, and what happened before what.
-//! - [`schedule`]: the decisions of an execution, as a value that can be kept and read again.
+//! - [`runtime`]: the tasks, the decision about the next one, and the permission for each step.
+//! - [`record`], [`trace`]: the events of an execution, and their happens-before order.
+//! - [`schedule`]: the decisions of an execution, as a value that can be saved and read again.
 //! - [`strategy`]: the interface of a search, which makes the decisions.
 #![allow(
     rustdoc::private_intra_doc_links,

@@ -1,7 +1,7 @@
 //! Monitors as settings name them: `lock-order;-leak;target/debug/libmine.so:key=value`.
 //!
-//! A list edits the monitors that are on by default, from left to right: a name adds a monitor, or gives a default one
-//! other arguments; `-NAME` takes one away; `none` takes all away, and `default` brings the defaults back.
+//! A list edits the monitors that are on by default, from left to right. A name adds a monitor, or gives a default one
+//! other arguments; `-NAME` removes one; `none` removes all, and `default` restores the defaults.
 
 use crate::suggest::did_you_mean;
 use std::fmt;
@@ -9,16 +9,16 @@ use std::fmt;
 /// The word for no monitor.
 const NONE: &str = "none";
 
-/// The word for the monitors that are on where nothing is set.
+/// The word for the monitors that are on by default.
 pub const DEFAULT: &str = "default";
 
 /// An entry of a list of monitors: a monitor to attach, or a change to those attached by default.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Wanted {
     /// The name of a monitor that ships with intermezzo, or of a plugin; or a plugin's path. With `-` before it, the
-    /// monitor of that name is taken away. `none` takes all away.
+    /// monitor with that name is removed. `none` removes all.
     pub name: String,
-    /// Its arguments, which it alone understands; empty for none.
+    /// Its arguments, which only the monitor understands; empty for none.
     pub arguments: String,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Wanted {
 }
 
 impl Wanted {
-    /// Takes away every monitor before it in its list, and those on by default.
+    /// Returns the entry that removes every monitor before it in its list, and those on by default.
     fn none() -> Wanted {
         Wanted {
             name: NONE.into(),
@@ -41,15 +41,15 @@ impl Wanted {
         }
     }
 
-    /// Returns the name of the monitor that this takes away, if it takes one away.
+    /// Returns the name of the monitor that this entry removes, if it removes one.
     fn taken_away(&self) -> Option<&str> {
         self.name.strip_prefix('-').map(str::trim)
     }
 
-    /// Applies a list to the monitors that are on by default: those to attach, in order.
+    /// Applies a list to the monitors that are on by default. Returns those to attach, in order.
     ///
     /// # Errors
-    /// It takes away a monitor that is not on.
+    /// It removes a monitor that is not on.
     pub fn resolve(list: &[Wanted], default: Vec<Wanted>) -> Result<Vec<Wanted>, String> {
         let mut on = default;
         let mut given: Vec<Wanted> = Vec::new();
@@ -87,7 +87,7 @@ impl Wanted {
         Ok(on)
     }
 
-    /// Returns this list, and the monitors of the other that it does not name: what the other takes away stays.
+    /// Returns this list, and the monitors of the other list that it does not name: removals of the other stay.
     pub fn and_others(list: &[Wanted], others: &[Wanted]) -> Vec<Wanted> {
         let is_new = |other: &&Wanted| {
             let is_added = other.name != NONE && other.taken_away().is_none();
@@ -97,7 +97,7 @@ impl Wanted {
         list.iter().chain(others).cloned().collect()
     }
 
-    /// Reads a list with `;` between. `none` and `default` take back what is before them.
+    /// Parses a list with `;` between. `none` and `default` revoke the entries before them.
     ///
     /// # Errors
     /// A name is missing.
@@ -129,14 +129,14 @@ impl Wanted {
         Ok(all)
     }
 
-    /// Returns a list as it is read.
+    /// Returns the text of a list.
     pub fn list(all: &[Wanted]) -> String {
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();
         names.join(";")
     }
 }
 
-/// Name and arguments. The colon of a drive (`C:\monitors\mine.dll`) is none.
+/// Splits an entry into name and arguments. The colon of a drive (`C:\monitors\mine.dll`) does not count.
 fn split(one: &str) -> (&str, &str) {
     let bytes = one.as_bytes();
     let drive = bytes.len() > 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && bytes[2] == b'\\';
@@ -151,7 +151,7 @@ fn split(one: &str) -> (&str, &str) {
 mod tests {
     use super::*;
 
-    /// A replay: what the schedule says, and what is asked for besides.
+    /// A replay combines the schedule's monitors with those requested in addition.
     #[test]
     fn a_list_with_others() {
         let both = |list, others| {

@@ -1,9 +1,9 @@
-//! Where preemptions are allowed: lists of module paths, source files and variable names.
+//! The scope of preemptions: lists of module paths, source files and variable names.
 //!
-//! CHESS scopes preemptions by assembly, namespace, type and method (Musuvathi et al., OSDI 2008, section 4.4.1). What
-//! is known of an operation here is its source file and its variable, so a module is told by the file that holds it:
-//! `a::b` is `a/b.rs`, `a/b/mod.rs` and all that is below `a/b/`. A module written inside another one's file
-//! is not told apart: name the file. Patterns that never fitted anything are reported.
+//! CHESS scopes preemptions by assembly, namespace, type and method (Musuvathi et al., OSDI 2008, section 4.4.1). Here
+//! the source file and the variable of an operation are known, so a module is identified by the file that holds it:
+//! `a::b` is `a/b.rs`, `a/b/mod.rs` and everything below `a/b/`. A module written inside another one's file is not
+//! distinguished: name the file. Patterns that never matched anything are reported.
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// One entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Pattern {
-    /// A module and what is in it, without `crate`.
+    /// A module and its contents, without `crate`.
     Module(Vec<String>),
     /// The end of a source file's path, in whole components.
     File(Vec<String>),
@@ -19,33 +19,33 @@ enum Pattern {
     Variable(String),
 }
 
-/// Places and variables: what the settings `preempt_in` and `preempt_not_in` hold.
+/// Places and variables: the value of the settings `preempt_in` and `preempt_not_in`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope(Vec<Pattern>);
 
 impl Scope {
-    /// Reads a list separated by commas: module paths (`queue::ring`), source files (`ring.rs`, `queue/ring.rs`) and
+    /// Parses a list separated by commas: module paths (`queue::ring`), source files (`ring.rs`, `queue/ring.rs`) and
     /// variables as reports name them (`atomic 0.2`).
     ///
     /// # Errors
-    /// An entry is none of these; the text says what would be.
+    /// An entry is none of these; the text says what would be valid.
     pub fn parse(text: &str) -> Result<Scope, String> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         entries.map(Pattern::parse).collect::<Result<_, _>>().map(Scope)
     }
 
-    /// Returns `true` if it holds nothing.
+    /// Returns `true` if it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the entry that a source file is in, by its number.
+    /// Returns the number of the entry that includes a source file.
     pub(crate) fn entry_of_file(&self, file: &str) -> Option<usize> {
         let path: Vec<&str> = file.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
         self.0.iter().position(|pattern| pattern.holds_file(&path))
     }
 
-    /// Returns the entry that a variable is in, by its number.
+    /// Returns the number of the entry that includes a variable.
     pub(crate) fn entry_of_variable(&self, name: &str) -> Option<usize> {
         let is = |pattern: &Pattern| matches!(pattern, Pattern::Variable(variable) if variable == name);
         self.0.iter().position(is)
@@ -63,7 +63,7 @@ impl Scope {
         self.0.len()
     }
 
-    /// Returns an entry in words.
+    /// Returns an entry as text.
     pub fn entry(&self, at: usize) -> impl fmt::Display + '_ {
         &self.0[at]
     }
@@ -88,7 +88,7 @@ impl Pattern {
             parts.map(str::to_owned).collect::<Vec<String>>()
         };
         if entry.contains(' ') {
-            // `atomic 0.2`, `task 1`: the last word says which one.
+            // `atomic 0.2`, `task 1`: the last word is the number.
             let number = entry.rsplit(' ').next().unwrap_or_default();
             if number.split('.').all(|part| part.parse::<u32>().is_ok()) {
                 return Ok(Pattern::Variable(entry.to_owned()));
@@ -115,13 +115,13 @@ impl Pattern {
         ))
     }
 
-    /// Returns `true` if a source file, by the components of its path, is in it.
+    /// Returns `true` if it includes a source file, given by the components of its path.
     fn holds_file(&self, path: &[&str]) -> bool {
         match self {
             Pattern::Variable(_) => false,
             Pattern::File(end) => path.ends_with(&end.iter().map(String::as_str).collect::<Vec<_>>()),
             Pattern::Module(module) => {
-                // The file without its extension, `a/b/mod.rs` as `a/b`; what is below begins with the same components.
+                // The file without its extension, `a/b/mod.rs` as `a/b`; files below begin with the same components.
                 let mut parts: Vec<&str> = path.to_vec();
                 if let Some(last) = parts.last_mut() {
                     *last = last.strip_suffix(".rs").unwrap_or(last);

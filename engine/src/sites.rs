@@ -4,31 +4,31 @@ use intermezzo_breakpoint::Spot;
 use std::fmt;
 use std::panic::Location;
 
-/// Places in the source: what the setting `schedule_points_at` holds.
+/// Places in the source: the value of the setting `schedule_points_at`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sites(Vec<Place>);
 
-/// One place.
+/// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     /// The end of the source file's path, in whole components.
     file: Vec<String>,
     line: u32,
-    /// `None` for any.
+    /// The column; `None` for any.
     column: Option<u32>,
 }
 
 impl Sites {
-    /// Reads a list separated by commas: source file and line, and a column if it matters.
+    /// Parses a list separated by commas: source file and line, and a column if it matters.
     ///
     /// # Errors
-    /// An entry is none of these; the text says what would be.
+    /// An entry is none of these; the text says what would be valid.
     pub fn parse(text: &str) -> Result<Sites, String> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         entries.map(Place::parse).collect::<Result<_, _>>().map(Sites)
     }
 
-    /// These, and those.
+    /// Returns these places together with `spots`.
     pub fn and<'a>(mut self, spots: impl Iterator<Item = &'a Spot>) -> Sites {
         self.0.extend(spots.map(|spot| Place {
             file: components(&spot.file).map(str::to_owned).collect(),
@@ -38,7 +38,7 @@ impl Sites {
         self
     }
 
-    /// Returns `true` if it holds nothing.
+    /// Returns `true` if it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

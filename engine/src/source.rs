@@ -1,13 +1,13 @@
-//! Source files as reports name them, found from where the process runs.
+//! Source files as reports name them, found from the working directory of the process.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Largest file that is looked into.
+/// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// File, line and column of `file:line:column`, each from 1.
+/// Returns file, line and column of `file:line:column`, each from 1.
 pub fn parts(site: &str) -> Option<(&str, usize, usize)> {
     let mut parts = site.rsplitn(3, ':');
     let (column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
@@ -15,11 +15,12 @@ pub fn parts(site: &str) -> Option<(&str, usize, usize)> {
     Some((file, number(line)?, number(column)?)).filter(|_| !file.is_empty())
 }
 
-/// Where files are looked for.
+/// The directories in which files are searched for.
 ///
-/// The compiler names a file of a workspace from the workspace's root, and tests run in a package of it. Where the root is known, it is
-/// there and nowhere else. Otherwise it is in one of the directories in which the search begins, or above; and if files of that name are in
-/// several of these, only the place of a `Cargo.lock` tells which of them the workspace's root is.
+/// The compiler names a file of a workspace from the workspace's root, and tests run in a package of it. If the root is
+/// known, the file is there and nowhere else. Otherwise it is in one of the directories in which the search begins, or
+/// above. If files with that name are in several of these, only the position of a `Cargo.lock` shows which of them is
+/// the workspace's root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Search {
     /// The root of the workspace.
@@ -28,19 +29,19 @@ pub enum Search {
     From(Vec<PathBuf>),
 }
 
-/// What tells the root of a workspace from directories above and below.
+/// The file that distinguishes the root of a workspace from directories above and below.
 const LOCK: &str = "Cargo.lock";
 
 impl Search {
-    /// From the current directory.
+    /// Returns the search from the current directory.
     pub fn here() -> Search {
         Search::From(std::env::current_dir().into_iter().collect())
     }
 
-    /// In the workspace of the package in this directory, of which the compiler named a file so; from the current directory if these two
-    /// do not tell where its root is.
+    /// Returns the search in the workspace of the package in this directory, given the compiler's name of one of its
+    /// files. If these two do not determine the root, the search is from the current directory.
     pub fn of_package(directory: &Path, file: &str) -> Search {
-        // A root from which the name leads out of the package is none.
+        // A root from which the name leads out of the package is not valid.
         let leads_there = |root: &&Path| {
             let path = root.join(file);
             path.starts_with(directory) && path.is_file()
@@ -52,17 +53,17 @@ impl Search {
         }
     }
 
-    /// Returns the path of the file that the compiler named so.
+    /// Returns the path of the file with this name, as the compiler names it.
     ///
     /// # Errors
-    /// There is none, or it could be one of several: in words that follow its name.
+    /// There is none, or it could be one of several; the text follows the file's name.
     pub fn find(&self, file: &str) -> Result<PathBuf, String> {
         let found = |directory: &Path| Some(directory.join(file)).filter(|path| path.is_file());
         let from = match self {
             Search::Root(root) => return found(root).ok_or_else(|| NOT_FOUND.into()),
             Search::From(from) => from,
         };
-        // By its whole path: that may be found from several directories.
+        // The files are collected by their whole paths, because several directories may lead to the same one.
         let mut paths: BTreeMap<PathBuf, bool> = BTreeMap::new();
         for directory in from.iter().flat_map(|start| start.ancestors()) {
             if let Some(path) = found(directory) {
@@ -82,10 +83,10 @@ impl Search {
 
 const NOT_FOUND: &str = "was not found";
 
-/// Returns the text of a Rust source file; nothing else of the machine is shown because a report names it.
+/// Returns the text of a Rust source file; no other file of the machine is shown because a report names it.
 ///
 /// # Errors
-/// Why there is none: in words that follow the file's name.
+/// There is none; the text gives the reason, and follows the file's name.
 pub fn read(file: &str, search: &Search) -> Result<String, String> {
     if Path::new(file)
         .extension()
@@ -115,7 +116,7 @@ mod tests {
         }
     }
 
-    /// Returns a workspace whose root and a member each have a file of one name, and the member a file of its own.
+    /// Creates a workspace whose root and a member each have a file of one name, and the member a file of its own.
     fn workspace(name: &str) -> PathBuf {
         let root = std::env::temp_dir().join(format!("intermezzo-{name}-{}", std::process::id()));
         for (file, text) in [
@@ -141,17 +142,17 @@ mod tests {
             assert_eq!(read("src/lib.rs", search).unwrap(), "the root's");
             assert_eq!(read("member/src/lib.rs", search).unwrap(), "the member's");
         }
-        // A member that was a workspace once.
+        // The member was a workspace once.
         fs::write(root.join("member/Cargo.lock"), "").unwrap();
         let several = read("src/lib.rs", &from_member).unwrap_err();
         assert!(several.contains("one of several"), "{several}");
         assert_eq!(read("src/lib.rs", &known).unwrap(), "the root's");
-        // Without any, too; but what is there once can be no other.
+        // The same without any lock file; but a file that exists once is not ambiguous.
         fs::remove_file(root.join("Cargo.lock")).unwrap();
         fs::remove_file(root.join("member/Cargo.lock")).unwrap();
         assert!(read("src/lib.rs", &from_member).is_err());
         assert_eq!(read("src/own.rs", &from_member).unwrap(), "its own");
-        // From the root that is known, that name leads nowhere.
+        // From the known root, that name leads nowhere.
         assert_eq!(read("src/own.rs", &known).unwrap_err(), NOT_FOUND);
         fs::remove_dir_all(root).unwrap();
     }
@@ -160,7 +161,7 @@ mod tests {
     fn a_root_that_is_not_certain_is_none() {
         let root = workspace("roots");
         let member = root.join("member");
-        // The member may be the root of a workspace as well as a part of one, as far as the names go.
+        // As far as the names go, the member may be the root of a workspace as well as a part of one.
         fs::create_dir_all(member.join("member/src")).unwrap();
         fs::write(member.join("member/src/lib.rs"), "").unwrap();
         for (directory, file) in [

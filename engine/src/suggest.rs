@@ -1,9 +1,9 @@
-//! Names like the one that there is not.
+//! Suggestions of names similar to an unknown one.
 
-/// Most names to suggest: a line's worth.
+/// The largest number of names to suggest: about a line.
 const SUGGESTIONS_MAX: usize = 3;
 
-/// `did you mean `counter`? `, with a space behind it, or nothing.
+/// Returns the question `` did you mean `counter`? ``, followed by a space, or nothing.
 pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let near: Vec<String> = near(wanted, names)
         .iter()
@@ -16,7 +16,7 @@ pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> S
     }
 }
 
-/// What to give instead of a name that there is not: the names that may be meant, if any are like it, and then all there is.
+/// Returns what to give instead of an unknown name: similar names, if there are any, and then all names.
 pub fn give_instead<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, all: &str) -> String {
     match did_you_mean(wanted, names) {
         none if none.is_empty() => format!("give {all}"),
@@ -24,15 +24,15 @@ pub fn give_instead<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, all:
     }
 }
 
-/// Returns the names nearest to `wanted`, nearest first: those that are a few typing errors away, or contain it; if
-/// there are none, those of which a word is a few typing errors away.
+/// Returns the names nearest to `wanted`, nearest first: those that are a few typing errors away, or contain it. If
+/// there are none, returns those with a word that is a few typing errors away.
 fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let letters = wanted.chars().count();
     // A third of the letters wrong is still a typing error; more is another word.
     let typing_errors_max = (letters / 3).max(1);
     // Two letters in the wrong order are one error.
     let is_near = |name: &str| strsim::osa_distance(wanted, name) <= typing_errors_max;
-    // One or two letters are in too many names.
+    // One or two letters occur in too many names.
     let is_word = letters > 2;
     let is_in = |name: &str| is_near(name) || is_word && name.contains(wanted);
     let has_near = |name: &str| is_word && name.split(['-', '_']).any(is_near);

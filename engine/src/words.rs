@@ -1,6 +1,6 @@
-//! Numbers with their nouns, as messages have them.
+//! Numbers with their nouns, for messages.
 
-/// `1 execution`, `2 executions`, `2 switches`.
+/// Returns a number with its noun: `1 execution`, `2 executions`, `2 switches`.
 pub fn count(number: u64, word: &str) -> String {
     format!("{number} {}", plural(number, word))
 }

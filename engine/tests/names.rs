@@ -1,4 +1,4 @@
-//! An operation has one name in all executions, whatever numbers its variables have.
+//! An operation has one stable identity in all executions, whatever numbers its variables have.
 
 use intermezzo_engine::strategy::{ChoicePoint, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::{Analysis, Key, StableOpId, Trace};
@@ -16,10 +16,10 @@ const SLOTS: usize = 7;
 
 /// The slots that the running execution has touched, in order.
 type Deeds = Arc<Mutex<Vec<usize>>>;
-/// What operations of each name touched: which slots, and by which keys.
+/// The footprint of the operations with each identity: the slots, and the keys.
 type Touched = Arc<Mutex<BTreeMap<StableOpId, (BTreeSet<usize>, BTreeSet<Key>)>>>;
 
-/// A random walk that notes the names of what was done.
+/// A random walk that notes the stable identities of the operations.
 struct Naming {
     walk: Sampling,
     deeds: Deeds,
@@ -63,7 +63,7 @@ impl Strategy for Naming {
     }
 }
 
-/// What a task does with each slot that it comes to; from there it goes as far as the value says that it found.
+/// Performs a task's operations on each slot that it reaches; the value that it finds decides the next slot.
 fn walk(table: &[AtomicUsize], ops: &[u8], deeds: &Deeds) {
     let mut slot = 0;
     for &op in ops {

@@ -1,8 +1,8 @@
-//! What monitors are told of the order of events, against the order that the search goes by.
+//! The order of events that monitors receive, against the order that the search uses.
 //!
-//! The two are made apart: `sdk::HappensBefore` from accesses alone, `trace` from what steps touch. The first may order
-//! more, because it knows of no writes that commute, but not less. Programs are random, without virtual time and
-//! without ends that come with another step: there the search orders whole steps.
+//! The two are computed separately: `sdk::HappensBefore` from accesses alone, `trace` from the footprints of steps. The
+//! first may order more, because it does not know of writes that commute, but not less. Programs are random, without
+//! virtual time and without ends that belong to another step: there the search orders whole steps.
 
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::runtime::{Executor, Limits, Listeners};
@@ -20,10 +20,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex as StdMutex};
 
-/// What an operation does is in its number.
+/// A program: each number is an operation.
 type Program = Vec<Vec<u8>>;
 
-/// What tasks share.
+/// The objects that tasks share.
 struct Shared {
     atomics: [AtomicUsize; 2],
     mutex: Mutex<()>,
@@ -74,11 +74,11 @@ fn run(program: &Program) {
             scope.spawn(move || ops.iter().for_each(|&op| shared.perform(op)));
         }
     });
-    // Their ends are no part of this.
+    // The ends of these objects do not belong to the test.
     std::mem::forget(shared);
 }
 
-/// The last execution: its accesses, and what each knows.
+/// The last execution: its accesses, and the clock of each.
 type Heard = Arc<StdMutex<Vec<(SyncVarAccess, VectorClock)>>>;
 
 struct Hearing(Heard);
@@ -99,7 +99,7 @@ impl Monitor for Hearing {
     }
 }
 
-/// A random walk for which everything is worked out.
+/// A random walk for which everything is analysed.
 struct InDetail(Sampling);
 
 impl Strategy for InDetail {
@@ -165,7 +165,7 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
                 .collect();
             let trace = worker.trace();
             let tasks: Vec<u32> = shown.iter().map(|(access, _)| access.event.task.0).collect();
-            // All but the joins that nothing comes after.
+            // All entries except the joins that nothing follows.
             let entries = trace.tasks_of_entries();
             assert!(tasks.starts_with(&entries), "{program:?}");
             assert!(

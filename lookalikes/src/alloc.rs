@@ -1,10 +1,10 @@
-//! `std::alloc`: memory of the allocator's, of which monitors hear when it is asked for and given back.
+//! `std::alloc`: the allocator's memory; monitors are notified when it is allocated and freed.
 //!
-//! In an execution what is given back stays where it is until the execution is over: giving it back twice is then for
-//! a monitor to tell, and harms nobody, and no address is used for two blocks. What is never given back is
-//! freed then. Outside, this is std.
+//! In an execution freed memory stays where it is until the execution ends. So a double free does no harm and is for a
+//! monitor to report, and no address is used for two blocks. Memory that is never freed is freed then. Outside, this is
+//! std.
 //!
-//! Beside std, as in loom: [`Track`], for values of which it matters that they are dropped.
+//! In addition to std there is, as in loom, [`Track`], for values that must be dropped.
 
 pub use std::alloc::{GlobalAlloc, Layout, LayoutError, System, handle_alloc_error};
 
@@ -13,7 +13,7 @@ use intermezzo_sdk::{BlockKind, SyncVar};
 use std::fmt;
 use std::panic::Location;
 
-/// Memory of that layout: `std::alloc::alloc`. Null if there is none.
+/// Allocates memory of that layout: `std::alloc::alloc`. Returns null if there is none.
 ///
 /// # Safety
 /// The layout's size is not zero.
@@ -24,7 +24,7 @@ pub unsafe fn alloc(layout: Layout) -> *mut u8 {
     allocated(unsafe { std::alloc::alloc(layout) }, layout, Location::caller())
 }
 
-/// Zeroed memory of that layout: `std::alloc::alloc_zeroed`. Null if there is none.
+/// Allocates zeroed memory of that layout: `std::alloc::alloc_zeroed`. Returns null if there is none.
 ///
 /// # Safety
 /// The layout's size is not zero.
@@ -36,33 +36,33 @@ pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
     allocated(pointer, layout, Location::caller())
 }
 
-/// Gives memory back: `std::alloc::dealloc`.
+/// Frees memory: `std::alloc::dealloc`.
 ///
 /// # Safety
-/// The memory was allocated here with this layout. Inside an exploration it may have been given back before, which a
-/// monitor tells.
+/// The memory was allocated here with this layout. Inside an exploration it may have been freed before, which a monitor
+/// reports.
 #[track_caller]
 pub unsafe fn dealloc(ptr: *mut u8, layout: Layout) {
     let site = Location::caller();
     match kept(ptr) {
         Some((engine, block)) => engine.block_released(block, site),
-        // SAFETY: as the caller says; no execution has it.
+        // SAFETY: as the caller says; no execution has the memory.
         None => unsafe { std::alloc::dealloc(ptr, layout) },
     }
 }
 
-/// Memory of that size, which begins with what was in the one that is given back: `std::alloc::realloc`. Null if there is
-/// none; nothing is given back then. Inside an exploration it is always elsewhere.
+/// Allocates memory of that size, copies the contents, and frees the old memory: `std::alloc::realloc`. Returns null if
+/// there is no memory, and frees nothing then. Inside an exploration the new memory is always at another address.
 ///
 /// # Safety
-/// The memory was allocated here with this layout, and not given back; the new size is not zero, nor too large for the
+/// The memory was allocated here with this layout, and not freed; the new size is not zero, nor too large for the
 /// layout's alignment.
 #[must_use]
 #[track_caller]
 pub unsafe fn realloc(ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
     let site = Location::caller();
     let Some((engine, block)) = kept(ptr) else {
-        // SAFETY: as the caller says; no execution has it.
+        // SAFETY: as the caller says; no execution has the memory.
         return unsafe { std::alloc::realloc(ptr, layout, new_size) };
     };
     // SAFETY: as the caller says.
@@ -70,14 +70,14 @@ pub unsafe fn realloc(ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 
     // SAFETY: the size is not zero, as the caller says.
     let new = allocated(unsafe { std::alloc::alloc(new_layout) }, new_layout, site);
     if !new.is_null() {
-        // SAFETY: both have this many bytes, and the new ones are nobody else's.
+        // SAFETY: both have this many bytes, and nothing else uses the new ones.
         unsafe { new.copy_from_nonoverlapping(ptr, layout.size().min(new_size)) };
         engine.block_released(block, site);
     }
     new
 }
 
-/// Memory that the allocator gave: an execution takes care of it.
+/// Registers allocated memory with the execution.
 fn allocated(pointer: *mut u8, layout: Layout, site: Site) -> *mut u8 {
     if let Some(engine) = Engine::current()
         && !pointer.is_null()
@@ -89,21 +89,21 @@ fn allocated(pointer: *mut u8, layout: Layout, site: Site) -> *mut u8 {
     pointer
 }
 
-/// Returns the block that begins there, if it is one of the execution that runs.
+/// Returns the block that begins there, if it belongs to the current execution.
 fn kept(pointer: *mut u8) -> Option<(Engine, u32)> {
     let engine = Engine::current()?;
     Some((engine, engine.heap_block(pointer)?))
 }
 
-/// A value of which monitors hear when it is made and when it is dropped. Not in std.
+/// A value; monitors are notified when it is created and when it is dropped. Not in std.
 pub struct Track<T> {
-    // In this order: when the second is dropped, the value was.
+    // The order matters: when the second field is dropped, the value has been dropped.
     value: T,
     #[allow(dead_code, reason = "dropped, and publishes that")]
     tracked: Tracked,
 }
 
-/// The block of a value that is tracked.
+/// The block of a tracked value.
 struct Tracked {
     site: Site,
     /// The execution, and the block.
@@ -111,7 +111,7 @@ struct Tracked {
 }
 
 impl<T> Track<T> {
-    /// Tracks a value.
+    /// Creates a tracked value.
     #[track_caller]
     pub fn new(value: T) -> Track<T> {
         let site = Location::caller();
@@ -127,17 +127,17 @@ impl<T> Track<T> {
         }
     }
 
-    /// Returns the value.
+    /// Returns a reference to the value.
     pub fn get_ref(&self) -> &T {
         &self.value
     }
 
-    /// Returns the value.
+    /// Returns a mutable reference to the value.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.value
     }
 
-    /// Returns the value, which is tracked no longer.
+    /// Returns the value, and stops tracking it.
     pub fn into_inner(self) -> T {
         self.value
     }

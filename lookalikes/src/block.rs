@@ -1,10 +1,10 @@
-//! Blocks of a test that are meant to happen at once.
+//! Blocks of a test that should be atomic.
 
 use super::{event, is_exploring};
 use intermezzo_sdk::UserEvent;
 
-/// Runs this, and tells the monitors that it is meant to be atomic: as if no other task did anything meanwhile. The
-/// `Atomicity` monitor reports executions in which that is not so. Nothing is made atomic by it.
+/// Runs a closure, and tells the monitors that it should be atomic: as if no other task did anything meanwhile. The
+/// `Atomicity` monitor reports executions in which that is not so. The closure is not made atomic.
 ///
 /// Blocks nest; leaving by a panic leaves the block. Does nothing else outside an exploration.
 ///
@@ -27,7 +27,7 @@ pub fn atomically<R>(name: &str, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Says where a block ends when it is dropped.
+/// A guard that reports the end of a block when it is dropped.
 struct End;
 
 impl Drop for End {

@@ -1,17 +1,17 @@
-//! `std::cell`. Tasks can share only an `UnsafeCell`, and a `Cell` only by somebody's `unsafe impl Sync`: these two
-//! tell the monitors about accesses to their data, and are fresh in a static. The others are std's.
+//! `std::cell`. Tasks can share only an `UnsafeCell`, and a `Cell` only by an `unsafe impl Sync`. These two report
+//! accesses to their data to the monitors, and are fresh in a static. The others are std's.
 //!
-//! Monitors hear of a cell that is dropped, too.
+//! Monitors are also notified when a cell is dropped.
 //!
-//! An access to a cell is no schedule point: if two tasks may make conflicting accesses there is a data race,
-//! whatever the order, and that is for a monitor to tell. It becomes one where a race was found
+//! An access to a cell is no schedule point. If two tasks may make conflicting accesses there is a data race, whatever
+//! the order, and a monitor reports it. The access becomes a schedule point once a race was found there
 //! (`engine/src/runtime/data_points.rs`).
 //!
-//! A cell becomes a variable at its first use, like any look-alike: that costs a word in the cell and one
-//! comparison per use, and finds a cell that is carried from one execution into the next.
+//! A cell becomes a variable at its first use, like any look-alike. That costs a word in the cell and one comparison
+//! per use, and finds a cell that is carried from one execution into the next.
 //!
-//! Not here, because a controlled cell is larger than the value it holds: `from_mut`, `raw_get`,
-//! `as_slice_of_cells`, `as_array_of_cells`.
+//! Not provided, because a controlled cell is larger than its value: `from_mut`, `raw_get`, `as_slice_of_cells`,
+//! `as_array_of_cells`.
 
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
@@ -23,10 +23,10 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The identity of a cell: the end of it is published.
+/// The identity of a cell, whose end is published.
 ///
-/// It is this that has the destructor, and not the cell, so that a cell may hold what borrows from its neighbour, as
-/// std's may.
+/// The identity has the destructor, and not the cell, so that a cell may hold a value that borrows from its neighbour,
+/// as std's may.
 struct CellId(AtomicU64);
 
 impl Identity for CellId {
@@ -53,7 +53,7 @@ impl Drop for CellId {
     }
 }
 
-/// What a cell holds.
+/// The content of a cell.
 struct Data<T: ?Sized>(T);
 
 impl<T: ?Sized> Body for Data<T> {
@@ -78,7 +78,7 @@ impl<T> Plain<T> {
 }
 
 impl<T: ?Sized> Plain<T> {
-    /// Where the data is; the access to it is published.
+    /// Returns the address of the data, and publishes the access to it.
     #[inline]
     fn access(&self, does: Does, site: Site) -> *mut T {
         match Engine::current() {
@@ -87,7 +87,7 @@ impl<T: ?Sized> Plain<T> {
                 let (data, size) = placed(body);
                 engine.data_access(DataAccess {
                     owner: Owner::Cell(var),
-                    // Exposed, for a value to which a pointer is given out is looked at later.
+                    // The address is exposed, because a value to which a pointer is given out is compared later.
                     address: data.cast::<u8>().expose_provenance(),
                     size,
                     does,
@@ -99,7 +99,7 @@ impl<T: ?Sized> Plain<T> {
         }
     }
 
-    /// Where the data is, with nothing said about an access.
+    /// Returns the address of the data, without publishing an access.
     fn place(&self, site: Site) -> *mut T {
         match Engine::current() {
             Some(engine) => {
@@ -112,7 +112,7 @@ impl<T: ?Sized> Plain<T> {
         }
     }
 
-    /// Returns the data of a cell that nobody else can see; the access to it is published as a write.
+    /// Returns the data of a cell that is not shared, and publishes the access as a write.
     fn data_mut(&mut self, site: Site) -> &mut T {
         if let Some(engine) = Engine::current()
             && !engine.in_teardown()
@@ -120,14 +120,14 @@ impl<T: ?Sized> Plain<T> {
         {
             self.access(Does::Write, site);
         }
-        // SAFETY: `&mut self` says that nobody else can see it.
+        // SAFETY: `&mut self` guarantees that it is not shared.
         unsafe { &mut (*self.0.get_mut()).0 }
     }
 }
 
-/// Where the data of a body is, and its size in bytes.
+/// Returns the address of a body's data, and its size in bytes.
 fn placed<T: ?Sized>(body: *mut Data<T>) -> (*mut T, usize) {
-    // SAFETY: the body is in place as long as the cell is, which the caller borrows.
+    // SAFETY: the body exists as long as the cell, which the caller borrows.
     unsafe {
         let data = &raw mut (*body).0;
         (data, std::mem::size_of_val(&*data))
@@ -136,11 +136,11 @@ fn placed<T: ?Sized>(body: *mut Data<T>) -> (*mut T, usize) {
 
 /// The core of interior mutability: `std::cell::UnsafeCell`.
 ///
-/// What is done with a raw pointer cannot be seen, so a pointer from [`UnsafeCell::get`] is watched. Asking for it counts as a
-/// read. If the value has changed by the task's next visible operation, that counts as a write at the same place. Tasks that
-/// only read through such pointers are no data race. Not seen is a write that changes no byte, and what is done with a
-/// pointer that is kept beyond the next visible operation. [`UnsafeCell::with`] says that it reads and
-/// [`UnsafeCell::with_mut`] that it writes; [`crate::ptr`] has reads and writes by pointer that are seen.
+/// Accesses through a raw pointer cannot be seen, so a pointer from [`UnsafeCell::get`] is watched. Asking for it
+/// counts as a read. If the value has changed by the task's next visible operation, that counts as a write at the same
+/// place. Tasks that only read through such pointers are no data race. Two things are not seen: a write that changes no
+/// byte, and accesses through a pointer that is kept beyond the next visible operation. [`UnsafeCell::with`] declares a
+/// read and [`UnsafeCell::with_mut`] a write; [`crate::ptr`] has reads and writes by pointer that are seen.
 #[repr(transparent)]
 pub struct UnsafeCell<T: ?Sized>(Plain<T>);
 
@@ -150,7 +150,7 @@ impl<T> UnsafeCell<T> {
         UnsafeCell(Plain::new(value))
     }
 
-    /// Takes the value out.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }
@@ -164,21 +164,23 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.access(Does::GivePointer, Location::caller())
     }
 
-    /// Reads by a pointer to the value, which is valid as long as the closure runs. Not in std.
+    /// Calls the closure with a pointer to the value for reading, which is valid as long as the closure runs. Not in
+    /// std.
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
         read(self.0.access(Does::Read, Location::caller()))
     }
 
-    /// Writes by a pointer to the value, which is valid as long as the closure runs. Not in std.
+    /// Calls the closure with a pointer to the value for writing, which is valid as long as the closure runs. Not in
+    /// std.
     #[inline]
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
         write(self.0.access(Does::Write, Location::caller()))
     }
 
-    /// Returns the value of a cell that nobody else can see. Counts as a write.
+    /// Returns the value of a cell that is not shared. Counts as a write.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
         self.0.data_mut(Location::caller())
@@ -213,7 +215,7 @@ impl<T> Cell<T> {
         Cell(Plain::new(value))
     }
 
-    /// Takes the value out.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }
@@ -225,11 +227,11 @@ impl<T> Cell<T> {
         drop(self.replace(value));
     }
 
-    /// Stores a value; the value before.
+    /// Stores a value, and returns the one before.
     #[inline]
     #[track_caller]
     pub fn replace(&self, value: T) -> T {
-        // SAFETY: a cell lends its value to nobody, and is not `Sync`.
+        // SAFETY: a cell never lends its value, and is not `Sync`.
         unsafe { self.0.access(Does::Write, Location::caller()).replace(value) }
     }
 
@@ -241,7 +243,7 @@ impl<T> Cell<T> {
         if std::ptr::eq(self, other) {
             return;
         }
-        // SAFETY: as for `replace`; the two cells do not overlap, being whole objects.
+        // SAFETY: as for `replace`; the two cells do not overlap, because they are whole objects.
         unsafe {
             self.0
                 .access(Does::Write, site)
@@ -269,7 +271,7 @@ impl<T: Copy> Cell<T> {
         unsafe { self.0.access(Does::Read, Location::caller()).read() }
     }
 
-    /// Replaces the value by what `f` makes of it.
+    /// Replaces the value by the result of `f` for it.
     #[inline]
     #[track_caller]
     pub fn update(&self, f: impl FnOnce(T) -> T) {
@@ -278,14 +280,14 @@ impl<T: Copy> Cell<T> {
 }
 
 impl<T: ?Sized> Cell<T> {
-    /// Returns a pointer to the value. What is done through it is not seen, unless by the functions of [`crate::ptr`].
+    /// Returns a pointer to the value. Accesses through it are not seen, except by the functions of [`crate::ptr`].
     #[inline]
     #[track_caller]
     pub fn as_ptr(&self) -> *mut T {
         self.0.place(Location::caller())
     }
 
-    /// Returns the value of a cell that nobody else can see. Counts as a write.
+    /// Returns the value of a cell that is not shared. Counts as a write.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
         self.0.data_mut(Location::caller())

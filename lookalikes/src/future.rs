@@ -1,8 +1,8 @@
-//! `std::future`, with an executor as simple as can be: a task polls one future to its end.
+//! `std::future`, with the simplest executor: a task polls one future to its end.
 //!
 //! [`block_on`] polls on the calling task and waits in between until its waker is called; [`spawn`] does so on a new
-//! task. There is no queue of ready tasks, so nothing is decided here that the scheduler does not know of: which
-//! woken task goes first is its choice. A waker that is never called is a deadlock, and found as one.
+//! task. There is no queue of ready tasks, so all decisions are the scheduler's: it chooses the woken task that goes
+//! first. A waker that is never called is a deadlock, and found as one.
 
 pub use std::future::{Future, IntoFuture, Pending, PollFn, Ready, pending, poll_fn, ready};
 
@@ -16,11 +16,11 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-/// The gate of a call of `block_on`: open once its waker was called; and that of a join handle: open once the
-/// future is complete.
+/// The gate of a call of `block_on`, open once its waker was called; and that of a join handle, open once the future is
+/// complete.
 const OPEN: Gates = 1;
 
-/// `true` if a waker was called since the future was polled last.
+/// `true` if a waker was called since the future was last polled.
 struct Woken(bool);
 
 impl State for Woken {
@@ -30,10 +30,10 @@ impl State for Woken {
     }
 }
 
-/// What a call of `block_on` shares with its wakers.
+/// The state that a call of `block_on` shares with its wakers.
 struct Call {
     woken: Gated<Woken>,
-    /// Where it was called: a waker is called through a table of functions, by which no place comes along.
+    /// The place of the call: a waker is called through a table of functions, which cannot pass a place.
     site: Site,
 }
 
@@ -51,10 +51,10 @@ impl Wake for Call {
     }
 }
 
-/// Runs a future to its end on the calling task; its output.
+/// Runs a future to its end on the calling task, and returns its output.
 ///
-/// Between two polls the task waits for its waker to be called: in a report that is a `park` at this call,
-/// and the waker's call an `unpark`.
+/// Between two polls the task waits for its waker to be called. In a report that is a `park` at this call, and the
+/// waker's call an `unpark`.
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
     block_on_at(future, Location::caller())
@@ -80,11 +80,11 @@ fn block_on_at<F: Future>(future: F, site: Site) -> F::Output {
     }
 }
 
-/// What a spawned future shares with its handle.
+/// The state that a spawned future shares with its handle.
 #[derive(Default)]
 struct Progress {
     complete: bool,
-    /// Who waits for the future to complete.
+    /// The waker of a task that waits for the future to complete.
     waiting: Option<Waker>,
 }
 
@@ -95,7 +95,7 @@ impl State for Progress {
     }
 }
 
-/// Runs a future on a new task. If the handle is dropped it goes on by itself.
+/// Runs a future on a new task. If the handle is dropped, the future continues by itself.
 ///
 /// # Panics
 /// Outside an exploration, if the system has no more threads.
@@ -127,9 +127,9 @@ where
 
 /// A handle on a spawned future: a future itself, whose output is that of the other.
 ///
-/// The error is what the other panicked with.
+/// The error is the panic payload of the other future.
 ///
-/// Dropping it lets the other go on by itself; a panic of the other is then a finding.
+/// If the handle is dropped, the other future continues by itself; a panic of it is then a finding.
 #[must_use = "a future's panic is only seen by who awaits its handle"]
 pub struct JoinHandle<T> {
     /// `None` once the output was taken.
@@ -153,14 +153,14 @@ impl<T> JoinHandle<T> {
     }
 }
 
-// The output is not kept in the handle: it comes by value, from the thread.
+// The output is not kept in the handle: the thread returns it by value.
 impl<T> Unpin for JoinHandle<T> {}
 
 impl<T> Future for JoinHandle<T> {
     type Output = thread::Result<T>;
 
     /// # Panics
-    /// The output was taken already.
+    /// The output was already taken.
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(
@@ -174,7 +174,7 @@ impl<T> Future for JoinHandle<T> {
                 if progress.complete {
                     return Did::just(SyncVarOp::Park, true);
                 }
-                // The one that was there is dropped by the caller, not under this hold.
+                // The caller drops the previous waker, not this function, which borrows the state.
                 std::mem::swap(&mut progress.waiting, &mut waker);
                 Did::just(SyncVarOp::TaskCheck, false)
             });

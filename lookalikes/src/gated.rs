@@ -1,5 +1,4 @@
-//! A shared state whose operations wait at gates: what channels, barriers and one-time
-//! initialisations are made of.
+//! A shared state whose operations wait at gates: the basis of channels, barriers and one-time initialisations.
 //!
 //! Inside an execution the gates are the engine's; outside, a mutex and a condition variable of std.
 
@@ -10,9 +9,9 @@ use std::time::{Duration, Instant};
 
 /// A state with gates.
 pub(crate) trait State {
-    /// What kind of variable it is.
+    /// The kind of variable.
     const KIND: VarKind;
-    /// Which gates are open, as the state stands.
+    /// Returns the gates that are open in its present state.
     fn gates(&self) -> Gates;
 }
 
@@ -32,23 +31,23 @@ impl<S: State> Body for GatedBody<S> {
 /// A state that tasks share, and wait for.
 pub(crate) struct Gated<S>(Object<GatedBody<S>>);
 
-// SAFETY: the state is only touched under the lock outside an exploration, and by the one task that
-// runs inside; `S: Send` lets it be touched from wherever that is.
+// SAFETY: the state is only accessed under the lock outside an exploration, and by the one running task inside;
+// `S: Send` allows access from any thread.
 unsafe impl<S: Send> Sync for Gated<S> {}
 // SAFETY: as above.
 unsafe impl<S: Send> Send for Gated<S> {}
 
-/// What an operation did, for the record: values read and written, as bits.
+/// The effect of an operation, for the record: values read and written, as bits.
 pub(crate) struct Did<R> {
     pub result: R,
-    /// What is recorded to have happened.
+    /// The operation to be recorded.
     pub op: SyncVarOp,
     pub read: u64,
     pub written: u64,
 }
 
 impl<R> Did<R> {
-    /// Returns the operation did `op`, with no values to speak of.
+    /// Returns the effect of `op`, without values.
     pub(crate) fn just(op: SyncVarOp, result: R) -> Did<R> {
         Did {
             result,
@@ -59,16 +58,16 @@ impl<R> Did<R> {
     }
 }
 
-/// When an operation goes ahead.
+/// The condition on which an operation happens.
 #[derive(Clone, Copy)]
 pub(crate) enum When {
     /// At once.
     Now,
-    /// At once, and with no schedule point: it commutes with whatever others can do by now.
+    /// At once, and with no schedule point: it commutes with everything that other tasks can do by now.
     Commuting,
     /// When one of these gates is open.
     Open(Gates),
-    /// As `Open`, for at most this long.
+    /// Like `Open`, for at most this long.
     OpenWithin(Gates, Duration),
 }
 
@@ -83,8 +82,8 @@ impl<S> Gated<S> {
 }
 
 impl<S: State> Gated<S> {
-    /// Performs a visible operation; `None` if it gave up waiting. `act` must not run the test's code
-    /// (drop none of its values): it is called with a hold on the state.
+    /// Performs a visible operation; `None` if it timed out. `act` must not run the test's code (it must drop none of
+    /// its values), because the state is borrowed.
     #[inline]
     pub(crate) fn perform<R>(
         &self,
@@ -99,7 +98,8 @@ impl<S: State> Gated<S> {
         }
     }
 
-    /// A schedule point, where every operation has one: before what an operation does ahead of [`perform`](Self::perform).
+    /// Adds a schedule point, if every operation has one, before work that an operation does ahead of
+    /// [`perform`](Self::perform).
     pub(crate) fn point(&self, op: SyncVarOp, site: Site) {
         if let Some(engine) = Engine::current().filter(|engine| engine.every_operation()) {
             let (var, _) = self.0.inside(engine, site);
@@ -136,7 +136,7 @@ impl<S: State> Gated<S> {
             engine.timed_out(access);
             return None;
         }
-        // SAFETY: this task alone runs until its next visible operation, and holds no other reference.
+        // SAFETY: only this task runs until its next visible operation, and it holds no other reference.
         let state = unsafe { &mut (*body).state };
         let Did {
             result,
@@ -157,7 +157,7 @@ impl<S: State> Gated<S> {
         let (gates, until) = match when {
             When::Now | When::Commuting => (0, None),
             When::Open(gates) => (gates, None),
-            // A limit beyond what the clock can say is no limit.
+            // A limit beyond the range of the clock is no limit.
             When::OpenWithin(gates, limit) => (gates, Instant::now().checked_add(limit)),
         };
         // SAFETY: under the lock.

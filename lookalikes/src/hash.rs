@@ -1,7 +1,7 @@
 //! `std::hash`, with keys that are the same in every execution.
 //!
-//! std's `RandomState` has other keys each time, so that a table iterates in another order in each execution: a test that
-//! depends on it does not always do the same under the same schedule, and cannot be explored in full.
+//! std's `RandomState` has other keys each time, so that a table iterates in another order in each execution. A test
+//! that depends on it does not always do the same under the same schedule, and cannot be explored in full.
 
 use intermezzo_engine::runtime::Engine;
 pub use std::hash::*;

@@ -1,8 +1,8 @@
-//! `std::hint`: the part that schedulers care about.
+//! `std::hint`: the part that concerns schedulers.
 
 pub use std::hint::{assert_unchecked, black_box, unreachable_unchecked};
 
-/// Tells the processor, and the scheduler, that this is a loop that waits: a yield inside an exploration.
+/// Tells the processor and the scheduler that this is a waiting loop: a yield inside an exploration.
 #[track_caller]
 #[inline(always)]
 pub fn spin_loop() {

@@ -1,9 +1,9 @@
 //! The look-alikes of `std`: same names, same signatures, controlled inside an exploration and `std`
 //! itself outside one.
 //!
-//! A look-alike is a front end of the runtime: it announces each visible operation, waits for permission,
-//! performs it on plain data, and says what happened. Every function is `#[track_caller]`, so that events
-//! carry the test's own source places.
+//! A look-alike is a front end of the runtime: it announces each visible operation, waits for permission, performs it
+//! on plain data, and reports the effect. Every function is `#[track_caller]`, so that events carry the test's own
+//! source places.
 
 pub mod alloc;
 mod block;
@@ -32,7 +32,7 @@ use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_sdk::SyncVarOp;
 use std::panic::Location;
 
-/// Returns a value from 0 to `n - 1`, each of which is explored; 0 outside an exploration.
+/// Chooses a value from 0 to `n - 1`, each of which is explored; 0 outside an exploration.
 ///
 /// # Panics
 /// Outside an exploration, if `n` is 0. Inside one that is a finding.
@@ -59,21 +59,21 @@ pub fn choose(n: usize) -> usize {
     taken as usize
 }
 
-/// `false` and `true`, each of which is explored; `false` outside an exploration.
+/// Chooses `false` or `true`, each of which is explored; `false` outside an exploration.
 #[track_caller]
 pub fn any_bool() -> bool {
     choose(2) == 1
 }
 
-/// Tells the monitors something. Does nothing outside an exploration.
+/// Sends a message to the monitors. Does nothing outside an exploration.
 pub fn event(text: &str) {
     if let Some(engine) = Engine::current() {
         engine.user_event(text);
     }
 }
 
-/// Tells the monitors something about what the calling task did last: its last visible operation has an attribute of
-/// this name and value. Does nothing outside an exploration.
+/// Gives the calling task's last visible operation an attribute with this name and value, for the monitors. Does
+/// nothing outside an exploration.
 pub fn attribute(name: &str, value: &str) {
     if let Some(engine) = Engine::current() {
         engine.attribute(name, value);

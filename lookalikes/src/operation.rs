@@ -1,20 +1,19 @@
-//! Operations of an object under test: where they begin and end, for whoever checks histories.
+//! Operations of an object under test: their beginnings and ends, for checkers of histories.
 
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::panic::Location;
 
-/// Marks the operations of one object under test.
+/// Marks for the operations of one object under test.
 ///
-/// The call is a schedule point, so that others may go on before the operation does anything; the return comes in the
-/// same step as the last thing that the operation does. Searches hold a return and a call of different tasks for
-/// dependent, so that no reduction takes executions for the same in which different operations were over when another
-/// began.
+/// The call is a schedule point, so that others may continue before the operation does anything. The return belongs to
+/// the same step as the operation's last action. Searches treat a return and a call of different tasks as dependent. So
+/// no reduction identifies two executions in which different operations had returned when another began.
 pub struct Operations(Object<Marks>);
 
 struct Marks;
 
-// SAFETY: there is no state to touch; the identity is the engine's, which lets one task run at a time.
+// SAFETY: there is no state to access; the identity is the engine's, which lets one task run at a time.
 unsafe impl Sync for Operations {}
 
 impl Body for Marks {
@@ -25,12 +24,12 @@ impl Body for Marks {
 }
 
 impl Operations {
-    /// Marks for another object.
+    /// Returns marks for another object.
     pub const fn new() -> Operations {
         Operations(Object::new(Marks))
     }
 
-    /// The calling task begins an operation. Does nothing outside an exploration.
+    /// Notes that the calling task begins an operation. Does nothing outside an exploration.
     #[track_caller]
     pub fn call(&self, number: u64) {
         if let Some(engine) = Engine::current() {
@@ -42,7 +41,7 @@ impl Operations {
         }
     }
 
-    /// The calling task's operation is over. Does nothing outside an exploration.
+    /// Notes that the calling task's operation is over. Does nothing outside an exploration.
     #[track_caller]
     pub fn returned(&self, number: u64) {
         if let Some(engine) = Engine::current() {

@@ -2,15 +2,15 @@
 
 use intermezzo_engine::runtime::Engine;
 
-/// Runs this with preemptions off: inside an exploration, schedules are left out in which the calling task is preempted
-/// right before an operation of `body`.
+/// Runs a closure with preemptions off: inside an exploration, schedules are left out in which the calling task is
+/// preempted right before an operation of `body`.
 ///
-/// Where the task has to wait, gives way or ends, others go on as ever. Regions nest, the innermost counts; each is of
-/// the task that entered it, and tasks created inside are not in it. Leaving by a panic leaves the region. The report
-/// of an exploration that left schedules out says so. Searches with a partial-order reduction do not heed regions, and
-/// say so.
+/// If the task has to wait, yields or ends, other tasks continue as usual. Regions nest, and the innermost one counts.
+/// Each belongs to the task that entered it, and not to tasks created inside. Leaving by a panic leaves the region. The
+/// report of an exploration that left schedules out says so. Searches with a partial-order reduction ignore regions,
+/// and say so.
 ///
-/// For code that is known to be right, or for the parts of a test that only set the scene.
+/// Use it for code that is known to be right, or for the parts of a test that only set it up.
 ///
 /// ```
 /// use intermezzo_explorer::{Explorer, preemptions_off, sync::atomic::{AtomicUsize, Ordering::SeqCst}, thread};
@@ -30,7 +30,7 @@ pub fn preemptions_off<R>(body: impl FnOnce() -> R) -> R {
     within(false, body)
 }
 
-/// Runs this with preemptions on, inside a region where they are off or outside the scope that the settings give.
+/// Runs a closure with preemptions on, inside a region where they are off or outside the scope that the settings give.
 pub fn preemptions_on<R>(body: impl FnOnce() -> R) -> R {
     within(true, body)
 }
@@ -43,7 +43,7 @@ fn within<R>(allowed: bool, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// A task in a region, until it is dropped.
+/// A guard of a region that a task is in.
 struct Region {
     task: u32,
     before: Option<bool>,

@@ -1,15 +1,15 @@
-//! `std::ptr`, with reads and writes of which monitors hear.
+//! `std::ptr`, with reads and writes that monitors are notified of.
 //!
-//! What is done through a raw pointer cannot be seen, unless by these functions. In an execution each of them tells the
-//! monitors which bytes it reads or writes, right before it does; beside that they are std's. All else of `std::ptr`
-//! is std's own.
+//! Accesses through a raw pointer cannot be seen, except by these functions. In an execution each of them reports the
+//! bytes that it reads or writes to the monitors, right before it does; otherwise they are std's. The rest of
+//! `std::ptr` is std's own.
 
 pub use std::ptr::*;
 
 use intermezzo_engine::runtime::{DataAccess, Does, Engine, Owner, Site};
 use std::panic::Location;
 
-/// Tells of an access to so many bytes from there on.
+/// Reports an access to this many bytes from that address on.
 #[inline]
 fn track(address: usize, size: usize, does: Does, site: Site) {
     if let Some(engine) = Engine::current() {
@@ -23,14 +23,14 @@ fn track(address: usize, size: usize, does: Does, site: Site) {
     }
 }
 
-/// Tells the monitors that so many bytes are about to be read. Not in std.
+/// Tells the monitors that this many bytes are about to be read. Not in std.
 #[inline]
 #[track_caller]
 pub fn track_read<T>(src: *const T, bytes: usize) {
     track(src.addr(), bytes, Does::Read, Location::caller());
 }
 
-/// Tells the monitors that so many bytes are about to be written. Not in std.
+/// Tells the monitors that this many bytes are about to be written. Not in std.
 #[inline]
 #[track_caller]
 pub fn track_write<T>(dst: *mut T, bytes: usize) {

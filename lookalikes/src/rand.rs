@@ -1,9 +1,9 @@
 //! Random numbers for tests: the same in every execution, and in every process.
 //!
-//! Inside an exploration a source's numbers depend on the environment's seed, on which task makes it (by who
-//! created the task and the how-manieth it was, all the way up: not by a number that depends on the schedule), and
-//! on how many sources that task has made. Outside they depend on `INTERMEZZO_TEST_SEED` and on how many sources
-//! the thread has made.
+//! Inside an exploration a source's numbers depend on the environment's seed, on the task that creates it, and on the
+//! number of sources that the task has created. The task is identified by its creator, its index among the creator's
+//! tasks, and so on up: not by a number that depends on the schedule. Outside, the numbers depend on
+//! `INTERMEZZO_TEST_SEED` and on the number of sources that the thread has created.
 //!
 //! Not for secrets.
 
@@ -21,7 +21,7 @@ const SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestRng(Xoshiro256PlusPlus);
 
-/// Returns a new source of random numbers, whose numbers a test can rely on to be the same each time.
+/// Returns a new source of random numbers, which a test can rely on to be the same each time.
 ///
 /// ```
 /// use rand::RngExt;
@@ -72,7 +72,7 @@ fn seed_outside() -> u64 {
     mixed(seed, ordinal)
 }
 
-/// Returns a seed that depends on all of both, and on which is which.
+/// Returns a seed that depends on all bits of both, and on their order.
 fn mixed(seed: u64, number: u32) -> u64 {
     scrambled(scrambled(seed) ^ u64::from(number))
 }

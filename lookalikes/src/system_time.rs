@@ -43,29 +43,29 @@ impl SystemTime {
         })
     }
 
-    /// Returns how much later this moment is.
+    /// Returns the duration by which this moment is later.
     ///
     /// # Errors
-    /// It is earlier: the error says by how much.
+    /// It is earlier; the error holds the difference.
     pub fn duration_since(&self, earlier: SystemTime) -> Result<Duration, SystemTimeError> {
         self.0.duration_since(earlier.0)
     }
 
-    /// Returns how long ago this moment was.
+    /// Returns the time that has passed since this moment.
     ///
     /// # Errors
-    /// It is to come: the error says how soon.
+    /// It is in the future; the error holds the difference.
     #[track_caller]
     pub fn elapsed(&self) -> Result<Duration, SystemTimeError> {
         SystemTime::now().duration_since(*self)
     }
 
-    /// Returns the moment that much later, if it can be represented.
+    /// Returns the moment after this duration, if it can be represented.
     pub fn checked_add(&self, duration: Duration) -> Option<SystemTime> {
         self.0.checked_add(duration).map(SystemTime)
     }
 
-    /// Returns the moment that much earlier, if it can be represented.
+    /// Returns the moment before this duration, if it can be represented.
     pub fn checked_sub(&self, duration: Duration) -> Option<SystemTime> {
         self.0.checked_sub(duration).map(SystemTime)
     }

@@ -1,4 +1,4 @@
-//! `std::task`, and what asynchronous tests need beside it: tasks of their own, and giving way.
+//! `std::task`, and additions for asynchronous tests: tasks of their own, and yielding.
 
 pub use super::future::{JoinHandle, spawn};
 pub use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker, ready};
@@ -8,7 +8,7 @@ use intermezzo_sdk::SyncVarOp;
 use std::panic::Location;
 use std::pin::Pin;
 
-/// Returns a future that lets others go first: futures of the same task, and other tasks.
+/// Returns a future that yields to others: futures of the same task, and other tasks.
 #[track_caller]
 pub fn yield_now() -> YieldNow {
     YieldNow {
@@ -17,7 +17,7 @@ pub fn yield_now() -> YieldNow {
     }
 }
 
-/// What [`yield_now`] gives: pending once, then ready.
+/// The future of [`yield_now`]: pending once, then ready.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct YieldNow {

@@ -1,7 +1,7 @@
 //! `std::time`, on a virtual clock inside an exploration.
 //!
-//! Virtual time stands still while tasks run. It moves on when a task sleeps or a wait times out, and a
-//! little at each look at it, by more and more while the task does nothing else: a loop that waits for time
+//! Virtual time stands still while tasks run. It advances when a task sleeps or a wait times out. It also advances a
+//! little at each read of the clock, by more and more while the task does nothing else: so a loop that waits for time
 //! to pass ends.
 
 use intermezzo_engine::runtime::Engine;
@@ -13,18 +13,18 @@ pub use super::system_time::{SystemTime, UNIX_EPOCH};
 pub use crate::thread::sleep;
 pub use std::time::{Duration, SystemTimeError, TryFromFloatSecsError};
 
-/// Where virtual time begins: late enough that a test may subtract from it.
+/// The beginning of virtual time: late enough that a test may subtract from it.
 const BEGINNING: Duration = Duration::from_secs(1 << 30);
 
 /// A moment: `std::time::Instant`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(
-    /// Since the beginning of time, as this process has it.
+    /// The time since an arbitrary beginning in this process.
     Duration,
 );
 
 impl Instant {
-    /// Returns this moment.
+    /// Returns the present moment.
     #[must_use]
     #[track_caller]
     pub fn now() -> Instant {
@@ -36,37 +36,37 @@ impl Instant {
         Instant(BEGINNING + since)
     }
 
-    /// How much later this moment is; zero if it is earlier.
+    /// Returns the duration by which this moment is later; zero if it is earlier.
     #[must_use]
     pub fn duration_since(&self, earlier: Instant) -> Duration {
         self.saturating_duration_since(earlier)
     }
 
-    /// How much later this moment is; `None` if it is earlier.
+    /// Returns the duration by which this moment is later; `None` if it is earlier.
     #[must_use]
     pub fn checked_duration_since(&self, earlier: Instant) -> Option<Duration> {
         self.0.checked_sub(earlier.0)
     }
 
-    /// How much later this moment is; zero if it is earlier.
+    /// Returns the duration by which this moment is later; zero if it is earlier.
     #[must_use]
     pub fn saturating_duration_since(&self, earlier: Instant) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// How long ago this moment was.
+    /// Returns the time that has passed since this moment.
     #[must_use]
     #[track_caller]
     pub fn elapsed(&self) -> Duration {
         Instant::now().duration_since(*self)
     }
 
-    /// That much later, if it can be said.
+    /// Returns the moment after this duration, if it can be represented.
     pub fn checked_add(&self, duration: Duration) -> Option<Instant> {
         self.0.checked_add(duration).map(Instant)
     }
 
-    /// That much earlier, if it can be said.
+    /// Returns the moment before this duration, if it can be represented.
     pub fn checked_sub(&self, duration: Duration) -> Option<Instant> {
         self.0.checked_sub(duration).map(Instant)
     }

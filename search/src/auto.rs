@@ -1,16 +1,17 @@
-//! The search of a test that names none: exhaustive search and samples, by turns.
+//! The search of a test that names none: exhaustive search and samples, in turns.
 //!
-//! Three searches share the executions. One runs every trace, with the strongest reduction that the program suits. One
-//! runs executions in order of their preemptions, with a reduction if there is any, and so covers something long before
-//! the first could end. And some executions are drawn, by several policies in turns. A small test is exhausted, at which
-//! all ends; a bug of few preemptions is found by the second search, one of a few constraints by the samples.
+//! Three searches share the executions. One runs every trace, with the strongest reduction that is sound for the
+//! program. One runs executions in order of their preemptions, with a reduction if there is any, and so covers
+//! something long before the first could end. And some executions are drawn, by several policies in turns. A small test
+//! is exhausted, which ends the search. The second search finds a bug of few preemptions, and the samples one of a few
+//! constraints.
 //!
-//! The turns are by number of execution, so a single worker's executions are the same each time. Of several workers each has
-//! turns of its own, or one that only ever gets every other execution would never come to some part; which of them runs what
-//! depends on their pace.
+//! The turns are by number of execution, so a single worker's executions are the same each time. With several workers
+//! each has turns of its own, because one that only ever gets every other execution would never reach some part. Their
+//! executions depend on their pace.
 //!
 //! Differs: from running one search after the other, by two to four executions for each one of the best of the three.
-//! Misses: nothing that these searches find on their own, in so many executions.
+//! Misses: nothing that these searches find on their own, in as many executions.
 
 use crate::sampling::{Policy, Sampling};
 use Part::{Bounds, Drawn, Whole};
@@ -24,8 +25,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
-/// Of this many executions half are drawn, and later half are of the search of every trace: most bugs that few constraints
-/// provoke have been found by then.
+/// Of this many first executions half are drawn; later half belong to the search of every trace. Most bugs that few
+/// constraints provoke have been found by then.
 const EARLY: u64 = 300;
 
 /// The searches that share the executions.
@@ -33,7 +34,7 @@ const EARLY: u64 = 300;
 enum Part {
     /// Every trace once.
     Whole,
-    /// All executions in order of their preemptions, or of what else is bounded.
+    /// All executions in order of their preemptions, or of another bound.
     Bounds,
     /// Samples.
     Drawn,
@@ -49,11 +50,11 @@ const TURNS_LATER: [Part; 4] = [Whole, Drawn, Whole, Bounds];
 /// An exhaustive part of the search.
 struct Exhaustive {
     search: Box<dyn Strategy>,
-    /// The choices with which it goes on: of `Whole` those that its next execution must make first, of `Bounds` those that
-    /// its last one made. `None` before its first execution, and while there is no work for this hand.
+    /// The choices from which it continues: for `Whole` those that its next execution must make first, for `Bounds`
+    /// those of its last one. `None` before its first execution, and while there is no work for this worker.
     at: Option<Vec<Choice>>,
     begun: bool,
-    /// `true` if this hand has no work of it, and counts as waiting.
+    /// `true` if this worker has no work of it, and counts as waiting.
     idle: bool,
 }
 
@@ -77,7 +78,7 @@ impl Exhaustive {
         }
     }
 
-    /// Keeps the choices to go on with.
+    /// Keeps the choices from which to continue.
     fn keep(&mut self, plan: &Plan) {
         let at = self.at.get_or_insert_default();
         at.clear();
@@ -92,7 +93,7 @@ impl Exhaustive {
     }
 }
 
-/// Exhaustive search and samples, by turns.
+/// Exhaustive search and samples, in turns.
 pub struct Auto {
     whole: Option<Exhaustive>,
     bounds: Exhaustive,
@@ -101,24 +102,24 @@ pub struct Auto {
     running: Option<Part>,
     /// `true` if an execution is prepared, and not begun.
     prepared: bool,
-    /// The number of executions this hand has prepared.
+    /// The number of executions that this worker has prepared.
     turns: u64,
     shared: Arc<Shared>,
-    /// `true` if other hands share the search.
+    /// `true` if other workers share the search.
     several: bool,
 }
 
-/// What hands share.
+/// The state that workers share.
 #[derive(Default)]
 struct Shared {
-    /// Executions of each part, and those of them that are prepared and not begun.
+    /// The number of executions of each part, and the number of those that are prepared and not begun.
     begun: [AtomicU64; PARTS],
     prepared: [AtomicU64; PARTS],
     /// The part that is exhausted, from 1; 0 for none.
     exhausted: AtomicUsize,
-    /// `true` once nothing is handed out any more: a part without work need not be exhausted then.
+    /// `true` once nothing is handed out any more: then a part without work need not be exhausted.
     stopped: AtomicBool,
-    /// How many executions were drawn by the search that this one took over from.
+    /// The number of executions drawn by the search that this one took over from.
     before: u64,
 }
 
@@ -131,9 +132,9 @@ impl Shared {
         self.begun[part as usize].load(SeqCst)
     }
 
-    /// Executions of a part that were begun.
+    /// Returns the number of executions of a part that were begun.
     fn ran(&self, part: Part) -> u64 {
-        // Those that are prepared are prepared again by the hand that continues.
+        // The worker that continues prepares the prepared ones again.
         let prepared = self.prepared[part as usize].load(SeqCst);
         self.of(part).saturating_sub(prepared)
     }
@@ -161,7 +162,8 @@ struct SavedHand {
 }
 
 impl Auto {
-    /// Returns these exhaustive searches, and samples by this policy from this seed but for the first `drawn` of them.
+    /// Returns a search with these exhaustive searches, and samples by this policy from this seed, without the first
+    /// `drawn` of them.
     pub fn new(
         whole: Option<Box<dyn Strategy>>,
         bounds: Box<dyn Strategy>,
@@ -222,14 +224,14 @@ impl Auto {
         turns[((number + turns.len() as u64 - 1) % turns.len() as u64) as usize]
     }
 
-    /// The execution that is prepared, if one is, begins, or is left out.
+    /// Notes that the prepared execution begins, or is left out, if there is one.
     fn prepared_begins(&mut self) {
         if let (true, Some(part)) = (std::mem::take(&mut self.prepared), self.running) {
             self.shared.prepared[part as usize].fetch_sub(1, SeqCst);
         }
     }
 
-    /// Takes in what the last execution showed.
+    /// Adds the results of the last execution.
     fn settle(&mut self, plan: &mut Plan, trace: &Trace) {
         match (self.running.take(), &mut self.whole) {
             (Some(Whole), Some(whole)) => {
@@ -251,7 +253,7 @@ impl Auto {
         }
     }
 
-    /// A hand without work of a part looks if there is some; notes if the part is exhausted.
+    /// Queries whether there is work of a part for an idle worker; notes if the part is exhausted.
     fn look_for_work(&mut self, part: Part) {
         if let Some(exhaustive) = self.exhaustive(part) {
             let idle = exhaustive
@@ -265,7 +267,7 @@ impl Auto {
         }
     }
 
-    /// Prepares an execution of this part; `false` if there is no work of it for this hand at the moment.
+    /// Prepares an execution of this part. Returns `false` if there is no work of it for this worker at the moment.
     fn prepare(&mut self, part: Part, plan: &mut Plan, trace: &Trace) -> bool {
         let Some(exhaustive) = self.exhaustive(part) else {
             return part == Drawn && self.drawn.next(plan, trace);
@@ -276,7 +278,7 @@ impl Auto {
         let Some(exhaustive) = self.exhaustive(part).filter(|exhaustive| !exhaustive.idle) else {
             return false;
         };
-        // The last execution may be another part's, which this one knows nothing of: nothing of it is kept.
+        // The last execution may belong to another part, which this one does not know: nothing of it is kept.
         plan.forget();
         if let Some(at) = &exhaustive.at {
             plan.replace(at);
@@ -293,7 +295,7 @@ impl Auto {
         false
     }
 
-    /// Returns the number of executions each of the searches ran.
+    /// Returns the number of executions that each of the searches ran.
     fn draws(&self, whole: Option<&Status>, bounds: &Status, drawn: &Status) -> Vec<(String, u64)> {
         let mut draws = Vec::new();
         if let Some(whole) = whole {
@@ -336,7 +338,7 @@ impl Strategy for Auto {
             self.prepared_begins();
         }
         if point.alternatives == 1 && self.running != Some(Whole) {
-            // Only a reduction is asked where there is nothing to choose.
+            // Only a reduction is asked if there is nothing to choose.
             return Some(0);
         }
         self.active_mut().choose(point)
@@ -368,7 +370,7 @@ impl Strategy for Auto {
             } => bounded,
             bounded @ Coverage::Bounded { delays: Some(_), .. } => bounded,
             bounded @ Coverage::Bounded { depth: Some(_), .. } => bounded,
-            // Nothing was completed: all that can be said is how many there were.
+            // Nothing was completed: only the number of executions can be stated.
             _ => self.drawn.coverage(false),
         }
     }
@@ -399,7 +401,7 @@ impl Strategy for Auto {
                 (Bounds, _) => bounds.name.clone(),
                 _ => drawn.drawn_by.clone().unwrap_or_else(|| drawn.name.clone()),
             }),
-            // If the test is covered, it does not matter by which search.
+            // If the test is covered, the search that did it does not matter.
             draws: match covered {
                 true => Vec::new(),
                 false => self.draws(whole.as_ref(), &bounds, &drawn),
@@ -462,7 +464,7 @@ impl Parallel for Auto {
             drawn: self.drawn.another(),
             running: None,
             prepared: false,
-            // Its first turn is not that of the search's very first execution.
+            // Its first turn is not the first of the whole search.
             turns: 1,
             shared: self.shared.clone(),
             several: true,
@@ -470,7 +472,7 @@ impl Parallel for Auto {
     }
 
     fn wait(&mut self) -> bool {
-        // Samples never end: a hand has nothing to do only while others run those that are learned from.
+        // Samples never end: a worker has nothing to do only while others run the executions that are learned from.
         if self.shared.exhausted().is_some() {
             return false;
         }
@@ -496,7 +498,7 @@ impl Parallel for Auto {
         self.drawn.stop();
     }
 
-    /// Executions are ordered as they are begun.
+    /// Orders executions in the order in which they are begun.
     fn position(&mut self, _: &[Choice]) -> SearchPosition {
         SearchPosition::of_number(self.shared.all())
     }
@@ -530,7 +532,7 @@ impl Resumable for Auto {
         serde_json::to_string(&SavedHand { whole, bounds, drawn }).ok()
     }
 
-    /// There is nothing to prepare before `save`, which has prepared it.
+    /// Does the same as `save`, which has prepared it.
     fn save_prepared(&mut self, plan: &Plan) -> Option<String> {
         self.save(plan)
     }
@@ -575,7 +577,7 @@ impl Resumable for Auto {
             (None, None) => true,
             _ => false,
         };
-        // With it restored, `settle` is not to take the first execution for that of both.
+        // The restored search must not take the first execution for that of both.
         self.bounds.begun = true;
         whole && self.bounds.resumable().restore(&bounds) && self.drawn.restore(&drawn)
     }

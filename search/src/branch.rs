@@ -1,22 +1,22 @@
-//! An unexplored prefix: the first choices of an execution that was run, and then another alternative.
+//! An unexplored prefix: the first choices of an execution that was run, followed by another alternative.
 
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::Plan;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Where an execution branches off from one that was run.
+/// A point at which an execution branches off from one that was run.
 #[derive(Clone)]
 pub(super) struct Branch {
-    /// The choices of that one, shared by all that branch off it: there may be millions.
+    /// The choices of that execution, shared by all branches off it: there may be millions.
     path: Arc<[Choice]>,
-    /// How many of them are this one's, and which alternative it takes at the last.
+    /// The number of choices of this one, and the alternative that it takes at the last.
     length: u32,
     taken: u32,
 }
 
 impl Branch {
-    /// Returns the first `length` choices of an execution, but with another alternative taken at the last.
+    /// Returns the branch with the first `length` choices of an execution, but with another alternative at the last.
     pub(crate) fn beside(path: Arc<[Choice]>, length: usize, taken: u32) -> Branch {
         Branch {
             path,
@@ -25,7 +25,7 @@ impl Branch {
         }
     }
 
-    /// Just these choices.
+    /// Returns the branch with just these choices.
     pub(super) fn along(choices: &[Choice]) -> Branch {
         Branch {
             path: choices.into(),
@@ -34,7 +34,7 @@ impl Branch {
         }
     }
 
-    /// How many choices it has.
+    /// Returns the number of choices.
     pub(crate) fn length(&self) -> usize {
         self.length as usize
     }
@@ -48,7 +48,7 @@ impl Branch {
         choices
     }
 
-    /// Makes the choices the next execution's.
+    /// Prescribes the choices for the next execution.
     pub(super) fn prescribe(&self, plan: &mut Plan) {
         plan.replace(&self.path[..self.length()]);
         if let Some(last) = self.length().checked_sub(1) {
@@ -56,7 +56,7 @@ impl Branch {
         }
     }
 
-    /// By the alternatives taken, the first that differs decides: the order of depth first search.
+    /// Compares by the alternatives taken; the first that differs decides. This is the order of depth-first search.
     pub(crate) fn order(&self, other: &Branch) -> Ordering {
         fn taken(branch: &Branch) -> impl Iterator<Item = u32> {
             let last = (branch.length > 0).then_some(branch.taken);

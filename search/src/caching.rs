@@ -1,12 +1,13 @@
-//! Happens-before caching (CHESS): a search that does not go on from where it has been.
+//! Happens-before caching (CHESS): a search that does not continue from known states.
 //!
-//! The fingerprint of a prefix says which state it leads to. Without a bound, a prefix whose state was reached before is
-//! not gone on from. With a preemption bound that would lose schedules: what was reached with more preemptions can go
-//! less far. Sound is: the earlier visit had fewer preemptions; or as many, and going on with the same task is what costs
-//! nothing. (One fewer pays for the one preemption that the other's last task may save.)
+//! The fingerprint of a prefix identifies the state that it leads to. Without a bound, the search does not continue
+//! from a prefix whose state was reached before. With a preemption bound that would lose schedules, because more
+//! preemptions leave fewer for the rest. It is sound if the earlier visit had fewer preemptions; or as many, if the
+//! same task could continue without a preemption. (One fewer pays for the one preemption that the other visit's last
+//! task may save.)
 //!
-//! Misses: nothing, as far as fingerprints of 128 bits are different. While fair scheduling holds tasks back, a state is
-//! more than its fingerprint, and nothing is left out.
+//! Misses: nothing, as far as fingerprints of 128 bits are different. While fair scheduling holds tasks back, a state
+//! is more than its fingerprint, and nothing is left out.
 
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
@@ -17,8 +18,8 @@ use intermezzo_engine::trace::{Fingerprints, Saved, Trace};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The fewest preemptions that a state was reached with: whoever's step was the last; and, at a number of its own, with this
-/// task able to go on for free.
+/// The fewest preemptions with which a state was reached. Each state has one entry for any last task and one per task
+/// that could continue without a preemption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Visit {
     preemptions: u32,
@@ -37,24 +38,24 @@ impl Saved for Visit {
     }
 }
 
-/// The states visited, for all workers of an exploration.
+/// The visited states, for all workers of an exploration.
 pub type Visits = Arc<Fingerprints<Visit>>;
 
-/// A search that leaves out what the states it has visited lead to.
+/// A search that does not continue from states it has visited.
 pub struct Caching {
     inner: Box<dyn Strategy>,
     visits: Visits,
     /// `true` if the inner search counts preemptions.
     bounded: bool,
-    /// The number of preemptions the prescribed choices of the running execution cost, and all that it made so far.
+    /// The number of preemptions in the prescribed choices of the running execution, and in all its choices so far.
     planned: u32,
     preemptions: u32,
-    /// After how many choices the running execution came to a state that had been visited.
+    /// The number of choices after which the running execution reached a visited state.
     known_after: Option<usize>,
     redundant: u64,
 }
 
-/// What hands share: the states visited, and what the inner search says.
+/// The state that workers share: the visited states, and that of the inner search.
 #[derive(Serialize, Deserialize)]
 struct Shared {
     visits: String,
@@ -62,7 +63,8 @@ struct Shared {
 }
 
 impl Caching {
-    /// Leaves out of `inner` what states in `visits` lead to. `bounded`: states count per number of preemptions.
+    /// Returns a search that omits from `inner` the executions after states in `visits`. With `bounded`, states count
+    /// per number of preemptions.
     pub fn new(inner: Box<dyn Strategy>, visits: Visits, bounded: bool) -> Caching {
         Caching {
             inner,
@@ -83,7 +85,7 @@ impl Caching {
         self.inner.resumable().expect("`resumable` has asked for it")
     }
 
-    /// Returns `true` if going on from here shows nothing that an earlier visit does not.
+    /// Returns `true` if continuing from here shows nothing that an earlier visit does not.
     fn is_known(&self, point: &ChoicePoint<'_>) -> bool {
         if point.fair {
             return false;
@@ -115,7 +117,7 @@ impl Caching {
 impl Strategy for Caching {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         if let Some(choices) = self.known_after.take() {
-            // What the execution did beyond is of no account.
+            // The rest of the execution does not count.
             plan.truncate(choices);
         }
         let more = self.inner.next(plan, trace);
@@ -194,9 +196,11 @@ impl Strategy for Caching {
 }
 
 impl Parallel for Caching {
-    /// Returns a state that another hand has visited is gone on from by that one, or by who takes over what it gives
-    /// away: within a round in whatever order, and a later round begins when this one is complete. No two hands leave
-    /// what lies beyond to each other, for each state that a hand goes on to has more steps.
+    /// Creates another worker's strategy.
+    ///
+    /// A state that another worker has visited is continued by that worker, or by one that acquires its work. Within a
+    /// round the order does not matter, and a later round begins when this one is complete. No two workers leave a part
+    /// to each other, because each state from which a worker continues has more steps.
     fn split(&mut self) -> Box<dyn Strategy> {
         let inner = self.inner_parallel().split();
         Box::new(Caching::new(inner, self.visits.clone(), self.bounded))

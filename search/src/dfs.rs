@@ -1,6 +1,6 @@
-//! Depth first search: every schedule, once.
+//! Depth-first search: every schedule, once.
 //!
-//! Memory is one execution's choices, and what workers have for each other.
+//! Memory: the choices of one execution, and the work that workers donate to each other.
 
 use super::tree::{Branching, Tree};
 use crate::estimate;
@@ -12,7 +12,7 @@ use intermezzo_engine::strategy::{
 use intermezzo_engine::trace::Trace;
 use std::ops::Range;
 
-/// Every schedule, once.
+/// A search of every schedule, once.
 pub struct DepthFirst {
     tree: Tree,
 }
@@ -30,7 +30,7 @@ impl DepthFirst {
     }
 }
 
-/// Every alternative is explored.
+/// The branching in which every alternative is explored.
 struct All;
 
 impl Branching for All {

@@ -1,36 +1,35 @@
-//! How far a search is, and how much is left: estimates, from where it is in the tree of choices.
+//! Estimates of a search's progress and of the remaining work, from its position in the tree of choices.
 //!
-//! Depth first search: the weighted backtrack estimator (Kilby, Slaney, Thiebaux, Walsh, "Estimating search tree size",
-//! AAAI 2006), which weighs each execution as if a random walk (Knuth 1975) had come to it, one part in the product of its
-//! numbers of alternatives. In a fixed order the weights of all executions so far add up to the position of the last
-//! one, so nothing has to be kept. Within a preemption bound there is no such tree: what is left is counted in prefixes
-//! still to be gone on from ([`Pace`]). A random walk gives Knuth's own estimate.
+//! Depth-first search uses the weighted backtrack estimator (Kilby, Slaney, Thiebaux, Walsh, "Estimating search tree
+//! size", AAAI 2006). It weighs each execution as if a random walk (Knuth 1975) had reached it: by one part in the
+//! product of its numbers of alternatives. In a fixed order the weights of all executions so far add up to the position
+//! of the last one, so nothing has to be kept. Within a preemption bound there is no such tree: the remaining work is
+//! counted in prefixes that are not finished (`Pace`). A random walk gives Knuth's own estimate.
 //!
-//! Bias: unexplored subtrees are taken to be as large as explored siblings. A search that lets one task run to its end
-//! first begins where fewer tasks are left to choose from, so it takes the whole for smaller than it is. A partial-order
-//! reduction finds out on the way what else it has to try, so early it knows of too little. With a bound the first
-//! prefixes of a round lead to more than the later ones, so it is taken for larger.
+//! Bias: unexplored subtrees are assumed to be as large as explored siblings. A search that lets one task run to its
+//! end first begins where fewer tasks are left to choose from, so it underestimates the whole. A partial-order
+//! reduction discovers on the way what else it has to try, so early it knows too little. With a bound the first
+//! prefixes of a round lead to more than the later ones, so it overestimates.
 
 use intermezzo_engine::schedule::Choice;
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
 
-/// How far a search is, as far as can be told.
+/// An estimate of the progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The share of what is to be run that has been, from 0 to 1.
+    /// The completed fraction of the executions to be run, from 0 to 1.
     pub share: f64,
-    /// How many executions there will have been at its end. For a random walk, which has none: how many schedules
-    /// there are.
+    /// The expected number of executions at its end. For a random walk, which has no end: the number of schedules.
     pub executions_expected: u64,
-    /// How long the rest takes at this pace. Not in reports, which hold no time but their own.
+    /// The expected time for the rest at this pace. It is not in reports, which contain no other time than their own.
     #[serde(skip)]
     pub time_left: Duration,
 }
 
 impl Estimate {
-    /// What a share comes to after so many executions, in so much time.
+    /// Returns the estimate for a completed fraction after this many executions, in this much time.
     pub fn new(share: f64, executions: u64, elapsed: Duration) -> Estimate {
         let executions_expected = (executions as f64 / share).round() as u64;
         let share = share.clamp(0.0, 1.0);
@@ -50,7 +49,7 @@ impl fmt::Display for Estimate {
             executions_expected,
             ..
         } = self;
-        // Two digits are as much as an estimate is good for.
+        // An estimate is not good for more than two digits.
         let percent = share * 100.0;
         match percent {
             10.0.. => write!(f, "{percent:.0} %")?,
@@ -65,15 +64,15 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// Returns the share of a tree, searched in order of alternatives, that lies before the end of the path with these
-/// choices. One exactly at its last path.
+/// Returns the fraction of a tree, searched in order of alternatives, that lies before the end of the path with these
+/// choices. It is one exactly at the last path.
 pub(crate) fn share_until(choices: &[Choice]) -> f64 {
     choices.iter().rev().fold(1.0, |share, choice| {
         (f64::from(choice.taken) + share) / f64::from(choice.alternatives)
     })
 }
 
-/// As [`share_until`], of the tree in which no choice preempts.
+/// Returns the same as [`share_until`] for the tree in which no choice preempts.
 pub(crate) fn share_until_free(choices: &[Choice]) -> f64 {
     let free = choices.iter().rev().filter(|choice| !choice.preempts);
     free.fold(1.0, |share, choice| {
@@ -81,22 +80,22 @@ pub(crate) fn share_until_free(choices: &[Choice]) -> f64 {
     })
 }
 
-/// What a search in rounds of more and more preemptions has come to.
+/// The progress of a search in rounds of more and more preemptions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pace {
-    /// Executions before the running one.
+    /// The number of executions before the running one.
     pub executions: u64,
-    /// Items done in this round.
+    /// The number of items done in this round.
     pub(crate) items: u64,
     round: u32,
     begun: bool,
-    /// All items of this round, and the executions before it.
+    /// The number of all items of this round, and the number of executions before it.
     items_all: usize,
     executions_before: u64,
 }
 
 impl Pace {
-    /// An execution of this round begins, of an item after which so many are left.
+    /// Notes the beginning of an execution of this round, of an item after which this many are left.
     pub(crate) fn begin_execution(&mut self, round: u32, items_left: usize) {
         if self.items_all == 0 || round != self.round {
             self.begin_round(items_left + 1);
@@ -109,7 +108,7 @@ impl Pace {
         self.items = self.items_all.saturating_sub(items_left + 1) as u64;
     }
 
-    /// A round of so many items begins.
+    /// Notes the beginning of a round with this many items.
     fn begin_round(&mut self, items: usize) {
         if self.items_all > 0 {
             self.round += 1;
@@ -117,13 +116,13 @@ impl Pace {
         (self.items, self.items_all, self.executions_before) = (0, items, self.executions);
     }
 
-    /// Returns the share of all rounds that is done: with it that much of the running item, so many items known of the
-    /// next round, and so many rounds to come.
+    /// Returns the completed fraction of all rounds, given the fraction of the running item, the known number of items
+    /// of the next round, and the number of rounds to come.
     pub(crate) fn share(&self, item: f64, next_items: usize, rounds_left: u32) -> f64 {
         let done = self.items as f64 + item;
         let executions = self.executions + 1;
         let in_round = (executions - self.executions_before) as f64;
-        // Multiplied first: of a round that is done nothing is lost by rounding.
+        // Multiplied first, so that nothing of a completed round is lost by rounding.
         let of = |items: f64| in_round * items / done;
         let mut expected = self.executions_before as f64 + of(self.items_all as f64);
         // Prefixes with one more preemption; of n places for k of them there are n over k.

@@ -1,11 +1,11 @@
-//! The work of one search that no worker has taken up yet: published by those who have more than they can do,
-//! taken by those who have none.
+//! The work of one search that no worker has taken: published by workers that have more than they can do, taken by idle
+//! ones.
 //!
-//! Work comes in *runs*: items that follow each other in the order of the search, with nothing between them. A hand
-//! takes a share of one run, so that what it does without a break is a piece of the order without a gap. An
-//! iterative search puts work aside for its next *round*, which begins when no hand has work of this one left.
+//! Work comes in *runs*: items that follow each other in search order, with nothing between them. A worker takes a
+//! share of one run, so its uninterrupted work is a contiguous part of the order. An iterative search puts work aside
+//! for its next *round*, which begins when no worker has work of this one left.
 //!
-//! A mutex guards it all: items are coarse, and hands publish only where another one waits.
+//! A mutex guards everything: items are coarse, and workers publish only when another one waits.
 
 use intermezzo_engine::strategy::Idle;
 use std::cmp::Ordering;
@@ -13,11 +13,11 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What the hands of a search share.
+/// The state that the workers of a search share.
 struct Frontier<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
-    /// `true` if a hand waits and nothing is there for it: a copy for those who look at it often.
+    /// `true` if a worker waits and there is no work for it: a copy for frequent reads.
     has_idle_workers: AtomicBool,
     /// The order of items within a round.
     order: fn(&T, &T) -> Ordering,
@@ -25,46 +25,46 @@ struct Frontier<T> {
 
 struct State<T> {
     runs: VecDeque<VecDeque<T>>,
-    /// Items of the next round, in no order.
+    /// The items of the next round, in no order.
     later: Vec<T>,
     round: u32,
-    /// Hands there are, and those of them that wait.
+    /// The number of workers, and the number of those that wait.
     hands: usize,
     waiting: usize,
-    /// Some of this round was left out: no other follows.
+    /// `true` if a part of this round was left out: no other round follows.
     cut: bool,
-    /// Nothing is left, or nothing may be taken any more.
+    /// `true` if nothing remains, or nothing may be taken any more.
     over: bool,
 }
 
-/// What is left of a search beside what hands have taken.
+/// The remaining work of a search, without the work that workers have taken.
 pub struct Remaining<T> {
-    /// The round under way.
+    /// The current round.
     pub round: u32,
     /// Its runs of items.
     pub runs: Vec<Vec<T>>,
-    /// Items of the next round.
+    /// The items of the next round.
     pub later: Vec<T>,
-    /// `true` if some of the round was left out: no other follows.
+    /// `true` if a part of the round was left out: no other round follows.
     pub cut: bool,
 }
 
-/// One worker's hand on a search that is shared with others.
+/// A worker's handle on a search that several share.
 ///
-/// Dropped while it has work that it took, it stops the search: what it had would be missing.
+/// If it is dropped while it has taken work, it stops the search, because that work would be missing.
 pub struct WorkHandle<T> {
     frontier: Arc<Frontier<T>>,
     /// `true` if it took something since it last found nothing.
     busy: bool,
     /// `true` if it counts as waiting, though it does other work or has not begun: see [`WorkHandle::idle`].
     idle: bool,
-    /// The round of what it took.
+    /// The round of the work that it took.
     round: u32,
 }
 
 impl<T> WorkHandle<T> {
-    /// Returns the first hand on a search that begins, or goes on, with this. Items of a round are put in this order
-    /// when it begins.
+    /// Returns the handle of the first worker on a search that begins, or continues, with this work. Items of a round
+    /// are put in this order when it begins.
     pub fn new(left: Remaining<T>, order: fn(&T, &T) -> Ordering) -> WorkHandle<T> {
         let Remaining {
             round,
@@ -99,7 +99,8 @@ impl<T> WorkHandle<T> {
         }
     }
 
-    /// Another hand on the same search. It counts as waiting until it is first used: its worker may take long to begin.
+    /// Returns the handle of another worker. It counts as waiting until it is first used, because that worker may begin
+    /// late.
     pub fn fork(&self) -> WorkHandle<T> {
         let mut state = self.lock();
         state.hands += 1;
@@ -112,29 +113,29 @@ impl<T> WorkHandle<T> {
         }
     }
 
-    /// Returns the round of what was taken last.
+    /// Returns the round of the work taken last.
     pub fn round(&self) -> u32 {
         self.round
     }
 
-    /// Returns the round that the whole search is in.
+    /// Returns the round of the whole search.
     pub fn search_round(&self) -> u32 {
         self.lock().round
     }
 
-    /// How many items were put aside for the next round.
+    /// Returns the number of items that were put aside for the next round.
     pub fn later(&self) -> usize {
         self.lock().later.len()
     }
 
-    /// Returns `true` if another hand waits and there is nothing for it.
+    /// Returns `true` if another worker waits and there is no work for it.
     #[inline]
     pub fn has_idle_workers(&self) -> bool {
         self.frontier.has_idle_workers.load(Relaxed)
     }
 
-    /// Takes a share of the work there is: items in order, with nothing between them. `None` if there is none at
-    /// the moment; see [`WorkHandle::wait`].
+    /// Takes a share of the available work: items in order, with nothing between them. Returns `None` if there is none
+    /// at the moment; see [`WorkHandle::wait`].
     pub fn take(&mut self) -> Option<VecDeque<T>> {
         let frontier = self.frontier.clone();
         let mut state = frontier.lock();
@@ -148,7 +149,7 @@ impl<T> WorkHandle<T> {
         share
     }
 
-    /// Gives a run of items away, which another hand may take.
+    /// Publishes a run of items, which another worker may take.
     pub fn publish(&mut self, run: VecDeque<T>) {
         if run.is_empty() {
             return;
@@ -166,7 +167,7 @@ impl<T> WorkHandle<T> {
         }
     }
 
-    /// Waits for work: true if there may be some to take, false if the search is over.
+    /// Waits for work. Returns `true` if there may be some to take, and `false` if the search is over.
     pub fn wait(&mut self) -> bool {
         let frontier = self.frontier.clone();
         let mut state = frontier.lock();
@@ -192,8 +193,8 @@ impl<T> WorkHandle<T> {
         !state.over
     }
 
-    /// Says if there is work, as [`WorkHandle::wait`] does, without waiting for it: until the next call that finds some the hand
-    /// counts as waiting.
+    /// Returns whether there is work, like [`WorkHandle::wait`] but without waiting. The worker counts as waiting until
+    /// the next call that finds some.
     pub fn idle(&mut self) -> Idle {
         let frontier = self.frontier.clone();
         let mut state = frontier.lock();
@@ -219,18 +220,18 @@ impl<T> WorkHandle<T> {
         idle
     }
 
-    /// Some of this round is left out: no other round follows.
+    /// Notes that a part of this round is left out: no other round follows.
     pub fn cut(&mut self) {
         self.busy = false;
         self.lock().cut = true;
     }
 
-    /// Nothing may be taken any more.
+    /// Stops handing out work.
     pub fn stop(&self) {
         self.frontier.end(&mut self.lock());
     }
 
-    /// Looks at what is left beside what hands have taken.
+    /// Returns the remaining work, without the work that workers have taken.
     pub fn left(&self) -> Remaining<T>
     where
         T: Clone,
@@ -261,7 +262,7 @@ impl<T> Drop for WorkHandle<T> {
         if self.busy {
             self.frontier.end(&mut state);
         } else {
-            // Those who wait may be all that are left.
+            // The waiting workers may be the only ones left.
             self.frontier.changed.notify_all();
         }
     }
@@ -272,7 +273,7 @@ impl<T> Frontier<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins the next round if this one is over and complete; all other hands have nothing to do.
+    /// Begins the next round if this one is over and complete; all other workers are idle.
     fn next_round(&self, state: &mut State<T>) {
         if !state.runs.is_empty() || state.later.is_empty() || state.cut || state.over {
             return;
@@ -284,8 +285,8 @@ impl<T> Frontier<T> {
         self.changed.notify_all();
     }
 
-    /// Returns a share of the first run: all for a single hand, else so little that there is work for the others to the
-    /// end.
+    /// Returns a share of the first run: all of it for a single worker, otherwise little enough that there is work for
+    /// the others to the end.
     fn share(&self, state: &mut State<T>) -> Option<VecDeque<T>> {
         if state.over {
             return None;
@@ -362,7 +363,7 @@ mod tests {
         assert!(!waiting.join().unwrap());
     }
 
-    /// Each item makes two smaller ones, now or in the next round: all are done once, by three hands.
+    /// Each item makes two smaller ones, now or in the next round: three workers do all of them once.
     #[test]
     fn everything_is_done_once() {
         let first = hand(vec![vec![1 << 12]]);

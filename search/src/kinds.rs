@@ -1,21 +1,21 @@
-//! Which searches and reductions there are, by value.
+//! The kinds of searches and reductions, as values.
 
 use crate::sampling::Interesting;
 use std::fmt;
 
-/// The depth of bugs that priorities are changed for unless it is given: what the paper's own tests were run with.
+/// The default depth of bugs for priority changes: the paper's own tests were run with it.
 const DEPTH: u32 = 3;
 
-/// Which search to run.
+/// The search to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum StrategyKind {
-    /// Depth first: every schedule; with a preemption bound, in order of preemptions.
+    /// Depth-first: every schedule; with a preemption bound, in order of preemptions.
     #[default]
     DepthFirst,
-    /// As [`StrategyKind::DepthFirst`], in order of preemptions, until it has had its part of the executions; then a
-    /// portfolio of those from [`StrategyKind::Random`] on.
+    /// Like [`StrategyKind::DepthFirst`], in order of preemptions, until it has had its part of the executions; then a
+    /// portfolio of the kinds from [`StrategyKind::Random`] on.
     Auto,
-    /// Depth first, in order of delays.
+    /// Depth-first, in order of delays.
     Delays,
     /// The unexplored prefix that ranks first, by priority functions.
     BestFirst,
@@ -27,13 +27,13 @@ pub enum StrategyKind {
     Random,
     /// Random priorities of tasks, for bugs of this depth, at least 1.
     Pct(u32),
-    /// All that priorities of tasks can do, for bugs of this depth, at least 1.
+    /// Everything that priorities of tasks can do, for bugs of this depth, at least 1.
     PctAll(u32),
     /// Random priorities of tasks that change at few variables only.
     PctVars {
         /// The depth of the bugs, at least 1.
         depth: u32,
-        /// At how many variables, at least 1.
+        /// The number of variables, at least 1.
         variables: u32,
     },
     /// Random priorities of operations.
@@ -42,12 +42,12 @@ pub enum StrategyKind {
     Places,
     /// Random walks that are uniform over the orders of interesting steps.
     Surw(Interesting),
-    /// Several of those from random walk on, each with its weight, at least 1: they share the executions, by turns.
+    /// Several kinds from random walk on, each with its weight, at least 1: they share the executions, in turns.
     Portfolio(Vec<(u32, StrategyKind)>),
 }
 
 impl StrategyKind {
-    /// The name in settings, and the strategy that is meant by it without parameters, of all that need none.
+    /// For each kind that needs no parameters: its name in settings, and the strategy that it stands for.
     pub const ALL: [(&'static str, StrategyKind); 14] = [
         ("dfs", StrategyKind::DepthFirst),
         ("auto", StrategyKind::Auto),
@@ -71,7 +71,7 @@ impl StrategyKind {
         ("surw", StrategyKind::Surw(Interesting::OneVariable)),
     ];
 
-    /// Returns `true` if executions are drawn, so that the search is of as many as it is let.
+    /// Returns `true` if executions are drawn, so that the search has no end of its own.
     pub fn is_sampler(&self) -> bool {
         !matches!(
             self,
@@ -84,7 +84,7 @@ impl StrategyKind {
         )
     }
 
-    /// Returns `true` if it is depth first, at first or to the end.
+    /// Returns `true` if it is depth-first, at first or to the end.
     pub fn is_depth_first(&self) -> bool {
         matches!(self, StrategyKind::DepthFirst | StrategyKind::Auto)
     }
@@ -118,16 +118,16 @@ impl fmt::Display for StrategyKind {
     }
 }
 
-/// How executions that show nothing new are left out.
+/// The way in which executions that show nothing new are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reduction {
-    /// The strongest sound one, where the strategy is `auto`; none with any other strategy.
+    /// The strongest sound one, if the strategy is `auto`; none with any other strategy.
     #[default]
     Auto,
     /// Every schedule is run.
     None,
-    /// Prefixes that lead to a state already reached are not continued (happens-before caching). Sound with and
-    /// without a preemption bound.
+    /// Prefixes that lead to a known state are not continued (happens-before caching). Sound with and without a
+    /// preemption bound.
     Caching,
     /// Partial-order reduction with source sets and sleep sets: every trace at least once. Not with a bound.
     SourceDpor,
@@ -149,18 +149,18 @@ impl Reduction {
     ];
 }
 
-/// How a ranked search takes sets of variables.
+/// The order in which a ranked search takes sets of variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VariableSets {
     /// One after the other: fewer variables first, and those known to be shared.
     #[default]
     Each,
-    /// As they come: an execution's first preemptions choose its set.
+    /// As they occur: an execution's first preemptions choose its set.
     Dynamic,
 }
 
 impl VariableSets {
-    /// Every way, with its name in settings.
+    /// All values, with their names in settings.
     pub const ALL: [(&'static str, VariableSets); 2] =
         [("each", VariableSets::Each), ("dynamic", VariableSets::Dynamic)];
 }

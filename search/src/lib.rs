@@ -1,8 +1,7 @@
-//! Strategies: which schedule comes next. Each is one file.
+//! Strategies, which decide the next schedule. Each is one file.
 //!
-//! A strategy is a policy over the sequence of choices that determines an execution: it prescribes the
-//! first choices of the next execution, and is asked about the ones beyond. It sees executions, never
-//! findings.
+//! A strategy is a policy over the sequence of choices that determines an execution: it prescribes the first choices of
+//! the next execution, and is asked for the ones beyond. It sees executions, never findings.
 #![allow(
     rustdoc::private_intra_doc_links,
     reason = "it is read by those who work on the crates: `cargo doc --document-private-items`"

@@ -4,8 +4,8 @@ use crate::classic::{PctAll, PctVars};
 use crate::kinds::StrategyKind;
 use crate::sampling::{Interesting, PROFILED, Pct, Places, Policy, Portfolio, Pos, RandomWalk, Surw};
 
-/// The policies that draw, each with its executions of a round. The last is uniform over all orders: of all these it
-/// alone finds what no few constraints provoke.
+/// The policies that draw, each with its number of executions in a round. The last is uniform over all orders: it alone
+/// finds what no few constraints provoke.
 const MEMBERS: [(u32, StrategyKind); 6] = [
     (2, StrategyKind::Surw(Interesting::OneVariable)),
     (1, StrategyKind::Pos),
@@ -15,14 +15,14 @@ const MEMBERS: [(u32, StrategyKind); 6] = [
     (1, StrategyKind::Surw(Interesting::All)),
 ];
 
-/// A bug that this many drawn executions did not find is not a matter of few constraints: after them two of three
+/// The number of drawn executions after which a bug is not a matter of few constraints: after them two of three
 /// executions are the last member's.
 const SHALLOW: u64 = 5_000;
 
-/// Its executions of a round then.
+/// The last member's number of executions in a round then.
 const UNIFORM_LATER: u64 = 14;
 
-/// How executions are drawn; `preemptions` is the bound of random walks.
+/// Returns the policy that draws executions; `preemptions` is the bound of random walks.
 pub fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Policy> {
     match sampler {
         StrategyKind::Auto
@@ -43,8 +43,8 @@ pub fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Polic
 }
 
 impl StrategyKind {
-    /// Returns the number of of its first executions it learns from, if it draws executions: they are the same for all
-    /// that learn.
+    /// Returns the number of first executions that it learns from, if it draws executions. They are the same for all
+    /// kinds that learn.
     pub fn learned_from(&self) -> u64 {
         if self.is_sampler() && policy(self, None).learns() {
             PROFILED
@@ -54,13 +54,13 @@ impl StrategyKind {
     }
 }
 
-/// Several that draw by turns, each with its weight.
+/// Returns a portfolio of kinds that draw in turns, each with its weight.
 fn portfolio_of(members: &[(u32, StrategyKind)], preemptions: Option<u32>) -> Portfolio {
     let member = |(weight, member): &(u32, StrategyKind)| (policy(member, preemptions), u64::from(*weight));
     Portfolio::new(members.iter().map(member).collect())
 }
 
-/// Returns the policies of [`Auto`](crate::Auto), where no bound holds for them.
+/// Returns the policies of [`Auto`](crate::Auto), for which no bound holds.
 pub fn usual_portfolio() -> Box<dyn Policy> {
     Box::new(portfolio_of(&MEMBERS, None).later(SHALLOW, UNIFORM_LATER))
 }

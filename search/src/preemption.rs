@@ -1,10 +1,10 @@
 //! Iterative preemption bounding (Musuvathi & Qadeer, PLDI 2007): all executions without a preemption,
 //! then all with one, then two.
 //!
-//! A work item is a prefix that ends with a preemption; below it, depth first search branches on what is
-//! free (a task that blocked or yielded is left for another; values), and every alternative that would
-//! cost one more preemption becomes an item of the next round. So nothing is run twice, and each bound is
-//! complete before the next begins. Memory: the items of the next round; the last round makes none.
+//! A work item is a prefix that ends with a preemption. Below it, depth-first search branches on what is free (switches
+//! away from a task that blocked or yielded; values), and every alternative that would cost one more preemption becomes
+//! an item of the next round. So nothing is run twice, and each bound is complete before the next begins. Memory: the
+//! items of the next round; the last round makes none.
 
 use super::tree::{Branching, SavedTree, Tree};
 use crate::estimate::{self, Pace};
@@ -23,15 +23,15 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 pub struct IterativePreemptionBounding {
     tree: Tree,
     bound: Bound,
-    /// What has been counted of the rounds, to tell how far the search is.
+    /// The counts of the rounds, to estimate the progress of the search.
     pace: Pace,
 }
 
-/// What a preemption costs: a round of its own.
+/// A branching in which a preemption costs a round.
 #[derive(Clone)]
 struct Bound {
     most: u32,
-    /// `true` if some alternative beyond the bound was left out, by any hand.
+    /// `true` if any worker left out an alternative beyond the bound.
     left_out: Arc<AtomicBool>,
 }
 
@@ -91,7 +91,7 @@ impl Strategy for IterativePreemptionBounding {
 
     fn coverage(&self, finished: bool) -> Coverage {
         let round = self.tree.search_round();
-        // Rounds follow each other: the ones before this are complete.
+        // Rounds follow each other: those before this one are complete.
         let completed = if finished {
             Some(round)
         } else {

@@ -4,13 +4,13 @@ use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 
-/// One schedule, once.
+/// A search of one schedule, once.
 pub struct Replay {
     schedule: Option<Vec<Choice>>,
 }
 
 impl Replay {
-    /// Returns the execution that makes exactly these choices.
+    /// Returns a search of the execution that makes exactly these choices.
     pub fn new(schedule: Vec<Choice>) -> Replay {
         Replay {
             schedule: Some(schedule),

@@ -1,8 +1,8 @@
-//! Depth first below prefixes of choices: what exhaustive searches share, on one worker or several.
+//! Depth-first search below prefixes of choices: the common part of exhaustive searches, for one worker or several.
 //!
-//! The choices of the last execution are a hand's whole state: the deepest one with an alternative left is advanced,
-//! and everything after it forgotten. Where another worker waits, the alternatives left at the shallowest such choice
-//! are given away: the largest part of the tree that the hand has not begun, and the last in its order.
+//! The choices of the last execution are a worker's whole state: the deepest one with an alternative left is advanced,
+//! and everything after it forgotten. If another worker waits, the alternatives left at the shallowest such choice are
+//! donated: the largest part of the tree that the worker has not begun, and the last in its order.
 
 use super::branch::Branch;
 use super::frontier::{Remaining, WorkHandle};
@@ -14,10 +14,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Items for the next round that are kept before they are published.
+/// The number of items for the next round that are kept before they are published.
 const LATER_MAX: usize = 256;
 
-/// Part of the tree: what depth first search comes to after its choices, down to `floor`.
+/// A part of the tree: everything that depth-first search reaches after its choices, down to `floor`.
 ///
 /// If there are just `floor` choices, nothing of it was run yet; if there are more, they are the last execution run.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// Returns all that comes below these choices of an execution, but with another alternative taken at the last.
+    /// Returns everything below these choices of an execution, but with another alternative taken at the last.
     fn beside(path: Arc<[Choice]>, length: usize, taken: u32) -> Item {
         Item {
             branch: Branch::beside(path, length, taken),
@@ -35,7 +35,7 @@ impl Item {
         }
     }
 
-    /// What comes after these choices, down to `floor`.
+    /// Returns everything after these choices, down to `floor`.
     fn after(choices: &[Choice], floor: usize) -> Item {
         Item {
             branch: Branch::along(choices),
@@ -47,37 +47,38 @@ impl Item {
         self.branch.choices()
     }
 
-    /// Returns the order of the search, among items of one round: that in which a single hand puts them aside.
+    /// Compares items of one round in search order: the order in which a single worker puts them aside.
     fn order(&self, other: &Item) -> Ordering {
         self.branch.order(&other.branch)
     }
 }
 
-/// Which alternatives are explored below a prefix, and what becomes of the others.
+/// The alternatives that are explored below a prefix, and the treatment of the others.
 pub(super) trait Branching {
     /// Returns `true` if other alternatives of this choice are explored in this round.
     fn is_free(&self, choice: &Choice) -> bool;
 
-    /// Returns this choice is left behind in this round: the alternatives that are put aside for the next.
+    /// Returns the alternatives of this choice that are put aside for the next round when the choice is left behind in
+    /// this one.
     fn aside(&self, choice: &Choice, round: u32) -> Range<u32>;
 }
 
-/// A hand on a tree of choices.
+/// A worker's share of the search of a tree of choices.
 pub(super) struct Tree {
     hand: WorkHandle<Item>,
-    /// Taken, and not begun.
+    /// The items that were taken, and not begun.
     run: VecDeque<Item>,
-    /// How many of the running item's choices are fixed; `None` if there is no item.
+    /// The number of fixed choices of the running item; `None` if there is no item.
     floor: Option<usize>,
     later: Vec<Item>,
     /// The choices that the items put aside by the running call share.
     path: Option<Arc<[Choice]>>,
-    /// Where the share begins that was taken last, until somebody asks.
+    /// The position at which the share begins that was taken last, until it is asked for.
     span: Option<SearchPosition>,
 }
 
 impl Tree {
-    /// Returns a hand on the whole tree.
+    /// Returns a share of the whole tree.
     pub(crate) fn new() -> Tree {
         Tree::going_on(Remaining {
             round: 0,
@@ -98,7 +99,7 @@ impl Tree {
         }
     }
 
-    /// Another hand on the same tree.
+    /// Returns the share of another worker on the same tree.
     pub(crate) fn fork(&self) -> Tree {
         Tree {
             hand: self.hand.fork(),
@@ -110,7 +111,7 @@ impl Tree {
         }
     }
 
-    /// Prepares the next execution; false if there is nothing to do at the moment.
+    /// Prepares the next execution. Returns `false` if there is nothing to do at the moment.
     pub(crate) fn next(&mut self, plan: &mut Plan, branching: &impl Branching) -> bool {
         self.path = None;
         if self.hand.has_idle_workers() {
@@ -142,7 +143,7 @@ impl Tree {
         }
     }
 
-    /// Takes a share of what there is, and the first item of it.
+    /// Takes a share of the available work, and returns its first item.
     fn take(&mut self) -> Option<Item> {
         self.hand.publish_later(&mut self.later);
         self.run = self.hand.take()?;
@@ -160,7 +161,7 @@ impl Tree {
         if aside.is_empty() {
             return;
         }
-        // The deepest choice is left first: what it shares with the others has all of theirs.
+        // The deepest choice is left first: the path that it shares with the others includes all of theirs.
         let path = self.path.get_or_insert_with(|| choices.into());
         let item = |taken| Item::beside(path.clone(), choices.len(), taken);
         self.later.extend(aside.map(item));
@@ -169,7 +170,7 @@ impl Tree {
         }
     }
 
-    /// Gives the last part of the work at hand to who waits for some.
+    /// Donates the last part of the worker's own work to a waiting worker.
     #[cold]
     fn give(&mut self, plan: &Plan, branching: &impl Branching) {
         if !self.run.is_empty() {
@@ -190,51 +191,51 @@ impl Tree {
         let other = |taken| Item::beside(path.clone(), at + 1, taken);
         self.hand.publish(others.map(other).collect());
         self.path = Some(path);
-        // The hand stays below this choice: it will not come back to those above.
+        // The worker stays below this choice: it will not return to those above.
         for left in floor..at {
             self.leave(&choices[..=left], branching);
         }
         self.floor = Some(at + 1);
     }
 
-    /// Waits until there is something to do; false if the search is over.
+    /// Waits until there is something to do. Returns `false` if the search is over.
     pub(crate) fn wait(&mut self) -> bool {
         self.hand.wait()
     }
 
-    /// Says if there is something to do, without waiting for it.
+    /// Returns whether there is something to do, without waiting for it.
     pub(super) fn idle(&mut self) -> Idle {
         self.hand.idle()
     }
 
-    /// Leaves the rest of the work at hand out.
+    /// Discards the rest of the worker's own work.
     pub(crate) fn skip(&mut self) {
         self.floor = None;
         self.run.clear();
         self.hand.cut();
     }
 
-    /// Where the share begins that was taken since this was last asked.
+    /// Returns the position at which the share begins that was taken since this was last asked.
     pub(crate) fn span(&mut self) -> Option<SearchPosition> {
         self.span.take()
     }
 
-    /// Returns the round of the work at hand.
+    /// Returns the round of the worker's own work.
     pub(crate) fn round(&self) -> u32 {
         self.hand.round()
     }
 
-    /// Returns the round that the whole search is in.
+    /// Returns the round of the whole search.
     pub(super) fn search_round(&self) -> u32 {
         self.hand.search_round()
     }
 
-    /// How many choices of the running item are fixed.
+    /// Returns the number of fixed choices of the running item.
     pub(super) fn floor(&self) -> usize {
         self.floor.unwrap_or(0)
     }
 
-    /// How many items were taken and not begun.
+    /// Returns the number of items that were taken and not begun.
     pub(super) fn items_left(&self) -> usize {
         self.run.len()
     }
@@ -244,17 +245,17 @@ impl Tree {
         self.later.len() + self.hand.later()
     }
 
-    /// Nothing more is handed out, to any hand.
+    /// Stops handing out work to any worker.
     pub(crate) fn stop(&self) {
         self.hand.stop();
     }
 
-    /// What this hand has left to do, after the execution that made these choices.
+    /// Returns this worker's remaining work, after the execution that made these choices.
     pub(crate) fn save(&self, plan: &Plan) -> String {
         self.saved(plan, Vec::new())
     }
 
-    /// What this hand has left to do, before the execution that is to make these choices first.
+    /// Returns this worker's remaining work, before the execution that must make these choices first.
     pub(super) fn save_prepared(&self, plan: &Plan) -> String {
         let below = self
             .floor
@@ -262,7 +263,7 @@ impl Tree {
         self.saved(plan, below.into_iter().collect())
     }
 
-    /// Returns these items, and what is left after an execution that made these choices.
+    /// Returns these items, and the remaining work after an execution that made these choices.
     fn saved(&self, plan: &Plan, mut items: Vec<Item>) -> String {
         if let Some(floor) = self.floor.filter(|&floor| floor < plan.choices().len()) {
             items.push(Item::after(plan.choices(), floor));
@@ -275,7 +276,7 @@ impl Tree {
         serde_json::to_string(&saved).expect("texts can be written")
     }
 
-    /// What is left beside what hands have taken.
+    /// Returns the remaining work, without the work that workers have taken.
     pub(crate) fn save_shared(&self) -> SavedTree {
         let left = self.hand.left();
         SavedTree {
@@ -286,7 +287,7 @@ impl Tree {
         }
     }
 
-    /// Returns the tree as it was saved. `None` if that cannot be.
+    /// Restores a saved tree; `None` if it is malformed.
     pub(crate) fn restored(shared: &SavedTree, state: &SearchState) -> Option<Tree> {
         let mut runs = Vec::new();
         let mut later = unpacked(&shared.later)?;
@@ -307,7 +308,7 @@ impl Tree {
     }
 }
 
-/// A tree without what hands have taken.
+/// A tree without the work that workers have taken.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedTree {
     round: u32,
@@ -322,7 +323,7 @@ struct SavedHand {
     later: Vec<String>,
 }
 
-/// Items as text, each told by how it differs from the one before: `kept.floor.others`.
+/// Returns items as text, each by its difference from the one before: `kept.floor.others`.
 fn packed(items: &[Item]) -> Vec<String> {
     let mut before = Vec::new();
     let mut texts = Vec::with_capacity(items.len());

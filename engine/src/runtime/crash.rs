@@ -168,7 +168,8 @@ mod caught {
 
         /// Makes this task end with a crash, and returns the registers for that.
         ///
-        /// # Safety The signal interrupted this task on its own stack.
+        /// # Safety
+        /// The signal interrupted this task on its own stack.
         pub(in super::super) unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
             let rt = self.rt();
             // A switch may have been in progress.

@@ -1,9 +1,8 @@
 //! The decision at a schedule point: which task goes next.
 //!
-//! Alternatives come in a fixed order. First comes the default continuation: the task that took the last step, while it
-//! is enabled and has not yielded. The others follow in cyclic order of creation, so a task that yielded comes last. If
-//! the environment may wake a waiting task, or fairness holds one back, the alternatives are listed; otherwise they are
-//! a word of bits.
+//! Alternatives come in a fixed order: first the default continuation (the task that took the last step, while it is
+//! enabled and has not yielded), then the others in cyclic order of creation. They are a word of bits, or a list if the
+//! environment may wake a waiting task or fairness holds one back.
 
 use super::Runtime;
 use super::stop::Stop;
@@ -23,8 +22,7 @@ pub(super) enum Next {
     Stop,
 }
 
-/// The choice point for the strategy. It borrows all of the runtime but the strategy itself, so this cannot be a
-/// function.
+/// The choice point for the strategy. It borrows all of the runtime but the strategy, so it cannot be a function.
 macro_rules! choice_point {
     ($runtime:ident, $kind:expr, $preempts:expr, $alternatives:expr, $candidates:expr) => {
         ChoicePoint {
@@ -78,9 +76,9 @@ impl Runtime {
         }
     }
 
-    /// Returns the task that took the next step in the execution before, if that step and all before it are prescribed
-    /// as they were. Then the other enabled tasks need not be computed. Returns `None` also if this task cannot
-    /// continue here, so that the departure is found.
+    /// Returns the task that took the next step before, if all steps so far are prescribed as they were: the other
+    /// enabled tasks need not be computed. `None` also if this task cannot continue here, so that the departure is
+    /// found.
     #[inline(always)]
     fn known_next(&mut self, enabled: u64) -> Option<u32> {
         let known = self.trace.steps().get(self.steps as usize + 1)?;
@@ -311,8 +309,7 @@ impl Runtime {
                 self.add_to_footprint(Key::CLOCK, Class::Read)
             }
             Wake::TimedOut if expired => {
-                // Time passed because no other task could continue. If the environment may let it pass at any time,
-                // that was no condition.
+                // Time passed because no other task could continue; that is no condition if time may pass anyway.
                 self.forced_by_idle = self.environment.timeouts == 0 && self.steps >= self.observe_from;
                 self.add_to_footprint(Key::CLOCK, Class::Write);
             }

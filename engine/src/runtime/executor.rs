@@ -282,7 +282,8 @@ impl Executor {
     /// Prepares the last execution once more, which departed from what was prescribed. Nothing of it is assumed to be
     /// known.
     ///
-    /// # Panics It did not depart.
+    /// # Panics
+    /// It did not depart.
     pub fn prepare_again(&mut self) {
         self.give_up();
         self.runtime.alike.again();

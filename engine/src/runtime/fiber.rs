@@ -87,7 +87,8 @@ impl<V> Stored<V> {
         }
     }
 
-    /// # Safety `write` of the same type stored a value there, and it has not been read since.
+    /// # Safety
+    /// `write` of the same type stored a value there, and it has not been read since.
     unsafe fn read(place: *mut u8) -> V {
         // SAFETY: as the caller says.
         unsafe {
@@ -137,7 +138,8 @@ impl Room {
 
     /// Stores a closure, to be run by the fiber.
     ///
-    /// # Safety Everything that `F` and `T` borrow must live until the closure and its result are gone from the room.
+    /// # Safety
+    /// Everything that `F` and `T` borrow must live until the closure and its result are gone from the room.
     pub(crate) unsafe fn fill<F: FnOnce() -> T, T>(&mut self, closure: F) {
         assert!(
             self.content == Content::Nothing,
@@ -215,8 +217,9 @@ impl Fiber {
 
     /// Runs the fiber until control returns to the worker; no other fiber runs then.
     ///
-    /// # Safety No fiber is running, and none is moved. (No `&mut` is held during the run, because the task that runs
-    /// uses the fiber too.)
+    /// # Safety
+    /// No fiber is running, and none is moved. (No `&mut` is held during the run, because the task that runs uses the
+    /// fiber too.)
     #[inline(always)]
     pub(super) unsafe fn enter(worker_context: *mut WorkerContext, to: *mut Fiber) -> Back {
         // SAFETY: as the caller says.
@@ -225,7 +228,8 @@ impl Fiber {
 
     /// Switches to another fiber; returns when this one is resumed.
     ///
-    /// # Safety `from` is running, `to` is not, and neither is moved.
+    /// # Safety
+    /// `from` is running, `to` is not, and neither is moved.
     #[inline(always)]
     pub(super) unsafe fn switch(from: *mut Fiber, to: *const Fiber) {
         // SAFETY: as the caller says.
@@ -234,7 +238,8 @@ impl Fiber {
 
     /// Switches to the worker's context; returns when this fiber is resumed.
     ///
-    /// # Safety `from` is running, and was entered from this context, or switched to from a fiber that was.
+    /// # Safety
+    /// `from` is running, and was entered from this context, or switched to from a fiber that was.
     #[inline(always)]
     pub(super) unsafe fn leave(from: *mut Fiber, worker_context: *const WorkerContext) {
         // SAFETY: as the caller says.

@@ -42,7 +42,7 @@ struct Ended;
 /// A glance in progress.
 #[derive(Clone, Copy, Default)]
 pub(super) struct UnderWay {
-    /// Operations it may still take.
+    /// The number of operations that it may still take.
     left: u32,
     locked: bool,
 }

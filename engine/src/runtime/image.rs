@@ -138,7 +138,8 @@ fn loaded_segments() -> Vec<Segment> {
     found
 }
 
-/// On other platforms no object is known to be static; one that is used twice is reported as carried.
+/// Returns nothing: on other platforms no object is known to be static, and one that is used twice is reported as
+/// carried.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
 fn loaded_segments() -> Vec<Segment> {
     Vec::new()

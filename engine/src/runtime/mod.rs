@@ -8,9 +8,9 @@
 //! Between two visible operations a task runs alone, so front ends keep plain data.
 //!
 //! - A *schedule point* is right before a visible operation that may conflict with another task's. Creating a task, its
-//!   beginning and end, and joining a task that has ended commute with other operations: they are events, but no schedule
-//!   points. A new task runs at once up to its first visible operation. So does a task whose join, or wait for a
-//!   notification, is over.
+//!   beginning and end, and joining a task that has ended commute with other operations: they are events, but no
+//!   schedule points. A new task runs at once up to its first visible operation. So does a task whose join, or wait for
+//!   a notification, is over.
 //! - The decision about the next task is made inside the operation, by the task that reaches it (`dispatch.rs`). If
 //!   that task continues itself there is no switch.
 //!
@@ -151,7 +151,7 @@ pub(crate) struct Runtime {
     /// `true` if a decision may need more than one word of tasks: after a yield, under fairness, with more than 64
     /// tasks, or if points may be closed.
     slow_path: bool,
-    /// Tasks whose next operation is possible.
+    /// The tasks whose next operation is possible.
     enabled: TaskSet,
     /// The tasks to run up to their next visible operation before anything is decided.
     must_run: TaskSet,
@@ -201,8 +201,7 @@ pub(crate) struct Runtime {
     strategy: Box<dyn Strategy>,
     /// `true` if the strategy is asked even if there is only one alternative.
     asks_always: bool,
-    /// The strongest reduction that is sound for another reason than an operation's kind, and the operation that caused
-    /// it first.
+    /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
     unsound: Option<(SoundReduction, SyncVarOp, Site)>,
 
     events: Events,

@@ -5,8 +5,8 @@
 //!
 //! - an object that the execution created uses its own body;
 //! - a **static** uses a replica, made from its initial bytes at its first use in each execution. So it is fresh in
-//!   every execution, and explorations that run at the same time do not share it. A static's initial value is a constant:
-//!   copying its bytes is the same as using the constant again;
+//!   every execution, and explorations that run at the same time do not share it. A static's initial value is a
+//!   constant: copying its bytes is the same as using the constant again;
 //! - any other object that was used before the execution began was carried into it. That is a finding, because its
 //!   state would leak from one execution to the next.
 //!

@@ -237,7 +237,7 @@ fn quietly(f: impl FnOnce()) -> bool {
     }
 }
 
-/// The entry point of a fiber: it runs one job after the other.
+/// Runs a fiber: one job after the other.
 pub(super) extern "C" fn serve() -> ! {
     loop {
         // Nothing may unwind out of a fiber. Panics of the test do not reach this point, because they are caught

@@ -14,9 +14,7 @@
 //! | the shapes, until there are that many | runs, see below |
 //! | the alternatives taken | gaps and values, see below |
 //! | nothing, up to a whole byte | zero bits |
-//! | if yields or awaits are not as usual: their differences, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`],
-//! [`DATA_POINTS`] and [`BREAKPOINTS`] | a byte, a bit for each; the number of yields as a varint; the number of loops,
-//! less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8 |
+//! | if yields or awaits are not as usual: their differences, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`] and [`BREAKPOINTS`] | a byte, a bit for each; the number of yields as a varint; the number of loops, less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8 |
 //! | CRC-32 of all of the above | four bytes, lowest first |
 //!
 //! A *shape* is a choice without the alternative taken. Shapes repeat: while the same tasks run, the number of

@@ -40,11 +40,11 @@ use crate::trace::Trace;
 /// beyond the prescribed ones, then [`finished`](Strategy::finished). The four methods without a default are enough for
 /// a search by one worker. Several workers need [`Parallel`] in addition, and checkpoints [`Resumable`].
 pub trait Strategy: Send {
-    /// Prepares the next execution. Returns `false` if the search is over, or if this worker has nothing to do at the moment
-    /// (see [`Parallel::wait`]).
+    /// Prepares the next execution. Returns `false` if the search is over, or if this worker has nothing to do at the
+    /// moment (see [`Parallel::wait`]).
     ///
-    /// `plan` holds the choices of the last execution, and is empty before the first. On return it holds the choices that the
-    /// next execution must make first. `trace` is the last execution's.
+    /// `plan` holds the choices of the last execution, and is empty before the first. On return it holds the choices
+    /// that the next execution must make first. `trace` is the last execution's.
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool;
 
     /// Returns the alternative to take at a choice beyond the prescribed ones. Returns `None` if there must be no such

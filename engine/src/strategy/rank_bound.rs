@@ -80,7 +80,7 @@ pub enum Arrays {
     /// Each element is a variable of its own.
     #[default]
     Elements,
-    /// All of one array are one variable: those of one kind that one place in the source goes through.
+    /// All elements of an array are one variable: the variables of one kind that one place in the source accesses.
     Whole,
 }
 

@@ -45,7 +45,8 @@ pub struct Fingerprints<V> {
     full: AtomicBool,
 }
 
-/// The memory that an entry takes, including the table's empty part: a table doubles when it is seven eighths full.
+/// Returns the memory that an entry takes, including the table's empty part: a table doubles when it is seven eighths
+/// full.
 const fn entry_bytes<V>() -> usize {
     2 * (size_of::<(u128, V)>() + 1)
 }

@@ -1,13 +1,13 @@
 //! `std::sync::Arc` and `Weak`: std's own, with the changes of their counts made visible.
 //!
-//! A handle is std's `Arc` and, beside it, its part in an object that the engine knows (`share.rs`); values,
-//! counts and memory are std's business. What std can and stable Rust grants to nobody else:
+//! A handle is std's `Arc` and, next to it, a share in an object that the engine knows (`share.rs`); values, counts and
+//! memory are left to std. Some of std's abilities are not available to other crates on stable Rust:
 //!
-//! - `Arc<X>` does not coerce to `Arc<dyn Trait>`. Make one of std's with [`Arc::from_std`], as in
+//! - `Arc<X>` does not coerce to `Arc<dyn Trait>`. Convert one of std's with [`Arc::from_std`], as in
 //!   `Arc::from_std(std::sync::Arc::new(x) as std::sync::Arc<dyn Trait>)`, or change one by [`Arc::coerce`].
 //! - A method cannot take `self: Arc<Self>`; nor does an `Arc<impl Wake>` become a `Waker`.
 //!
-//! Where the counts are of no interest, std's own `Arc` can be used in an exploration just as well.
+//! If the counts are of no interest, std's own `Arc` can be used in an exploration as well.
 
 mod convert;
 mod share;
@@ -20,9 +20,9 @@ use std::ops::Deref;
 use std::panic::Location;
 use std::pin::Pin;
 
-/// A handle on a value that lives as long as any of them: `std::sync::Arc`.
+/// A handle on a value that lives as long as any of its handles: `std::sync::Arc`.
 pub struct Arc<T: ?Sized> {
-    // In this order: the value is dropped, and the test's code runs, when the count has gone down.
+    // The order matters: the value is dropped, and the test's code runs, after the count has gone down.
     share: Share<STRONG>,
     inner: std::sync::Arc<T>,
 }
@@ -73,10 +73,10 @@ impl<T> Arc<T> {
         Arc::new(MaybeUninit::uninit())
     }
 
-    /// Takes the value out, if this is the only handle that keeps it alive.
+    /// Returns the value, if this is the only handle that keeps it alive.
     ///
     /// # Errors
-    /// It is not. The handle is in the error.
+    /// It is not. The error holds the handle.
     #[track_caller]
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
         let turn = this.share.turn(SyncVarOp::CountDown, Location::caller());
@@ -93,7 +93,7 @@ impl<T> Arc<T> {
         }
     }
 
-    /// Gives the handle up; takes the value out if it was the last that kept it alive.
+    /// Gives the handle up; returns the value if it was the last handle that kept it alive.
     #[track_caller]
     pub fn into_inner(this: Self) -> Option<T> {
         let turn = this.share.turn(SyncVarOp::CountDown, Location::caller());
@@ -102,7 +102,7 @@ impl<T> Arc<T> {
         std::sync::Arc::into_inner(inner)
     }
 
-    /// Takes the value out, or a clone of it if other handles keep it alive.
+    /// Returns the value, or a clone of it if other handles keep it alive.
     #[track_caller]
     pub fn unwrap_or_clone(this: Self) -> T
     where
@@ -113,7 +113,7 @@ impl<T> Arc<T> {
 }
 
 impl<T> Arc<[T]> {
-    /// Returns a handle on memory for so many values, without them.
+    /// Returns a handle on uninitialised memory for this many values.
     #[track_caller]
     pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         Arc::from_std(std::sync::Arc::new_uninit_slice(len))
@@ -146,7 +146,7 @@ impl Arc<dyn Any + Send + Sync> {
     /// Returns the same handle, if the value is of this type.
     ///
     /// # Errors
-    /// It is not. The handle is in the error.
+    /// It is not. The error holds the handle.
     pub fn downcast<T: Any + Send + Sync>(self) -> Result<Arc<T>, Self> {
         let Arc { share, inner } = self;
         match inner.downcast() {
@@ -159,7 +159,7 @@ impl Arc<dyn Any + Send + Sync> {
 impl<T: ?Sized> Arc<T> {
     /// Returns a handle made from one of std's: the way to an `Arc<dyn Trait>`. Not in std.
     ///
-    /// Other handles of std's on the same value count as ever; what happens to them is not visible.
+    /// Other std handles on the same value count as usual; their operations are not visible.
     #[track_caller]
     pub fn from_std(inner: std::sync::Arc<T>) -> Arc<T> {
         let share = Share::with_counts(1, 0, std::mem::needs_drop::<T>(), Location::caller());
@@ -168,7 +168,7 @@ impl<T: ?Sized> Arc<T> {
         arc
     }
 
-    /// This is the first handle: it is known from now on where the value lies.
+    /// Notes the address of the value, because this is its first handle.
     fn note_place(&self) {
         let address = std::sync::Arc::as_ptr(&self.inner).cast::<u8>().addr();
         self.share.lies_at(address, size_of_val(&*self.inner));
@@ -191,7 +191,7 @@ impl<T: ?Sized> Arc<T> {
         }
     }
 
-    /// Returns the number of handles keep the value alive.
+    /// Returns the number of handles that keep the value alive.
     #[must_use]
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
@@ -240,8 +240,8 @@ impl<T: ?Sized> Arc<T> {
         value
     }
 
-    /// Returns the value, first made this handle's own: cloned if others keep it alive, or moved away from the weak
-    /// handles on it.
+    /// Returns the value after making it this handle's own: it is cloned if others keep it alive, or moved away from
+    /// the weak handles on it.
     #[track_caller]
     pub fn make_mut(this: &mut Self) -> &mut T
     where
@@ -280,13 +280,13 @@ impl<T: ?Sized> Arc<T> {
         std::sync::Arc::ptr_eq(&this.inner, &other.inner)
     }
 
-    /// Where the value is.
+    /// Returns the address of the value.
     #[must_use]
     pub fn as_ptr(this: &Self) -> *const T {
         std::sync::Arc::as_ptr(&this.inner)
     }
 
-    /// Where the value is; the handle goes on counting, without being there.
+    /// Returns the address of the value; the handle still counts, but no longer exists.
     #[must_use = "losing the pointer will leak memory"]
     pub fn into_raw(this: Self) -> *const T {
         let Arc { share, inner } = this;
@@ -295,11 +295,11 @@ impl<T: ?Sized> Arc<T> {
         pointer
     }
 
-    /// Returns the handle that became this pointer.
+    /// Returns the handle that was turned into this pointer.
     ///
     /// # Safety
-    /// The pointer came from `into_raw`, of this type or one laid out the same, and each handle that became
-    /// one is made again at most once.
+    /// The pointer came from `into_raw`, of this type or one with the same layout, and each handle that was turned into
+    /// one is restored at most once.
     #[track_caller]
     pub unsafe fn from_raw(ptr: *const T) -> Arc<T> {
         let site = Location::caller();
@@ -315,19 +315,19 @@ impl<T: ?Sized> Arc<T> {
         Arc { share, inner }
     }
 
-    /// Counts one more handle on the value at this place.
+    /// Counts one more handle on the value at this address.
     ///
     /// # Safety
     /// The pointer came from `into_raw`, and the value is alive.
     #[track_caller]
     pub unsafe fn increment_strong_count(ptr: *const T) {
-        // SAFETY: as the caller says; both handles become pointers (again).
+        // SAFETY: as the caller says; both handles are turned into pointers again.
         let known = unsafe { Arc::from_raw(ptr) };
         let more = known.clone();
         let _ = (Arc::into_raw(known), Arc::into_raw(more));
     }
 
-    /// Counts one less handle on the value at this place; drops the value if it was the last.
+    /// Counts one less handle on the value at this address; drops the value if it was the last.
     ///
     /// # Safety
     /// The pointer came from `into_raw`, and counts for a handle.
@@ -338,11 +338,11 @@ impl<T: ?Sized> Arc<T> {
     }
 }
 
-/// What [`Arc::make_mut`] can clone: values, slices and strings.
+/// A value that [`Arc::make_mut`] can clone: values, slices and strings.
 pub trait MakeMut {
     /// Returns a clone with a handle of its own.
     fn cloned(&self) -> std::sync::Arc<Self>;
-    /// std's `make_mut`.
+    /// Calls std's `make_mut`.
     fn make_mut(this: &mut std::sync::Arc<Self>) -> &mut Self;
 }
 
@@ -405,7 +405,7 @@ impl<T> Weak<T> {
 }
 
 impl<T: ?Sized> Weak<T> {
-    /// Returns a handle that keeps the value alive, if it still is.
+    /// Returns a handle that keeps the value alive, if it still is alive.
     #[must_use = "this returns a new `Arc`, without modifying the original weak pointer"]
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
@@ -426,7 +426,7 @@ impl<T: ?Sized> Weak<T> {
         }
     }
 
-    /// Returns the number of handles keep the value alive.
+    /// Returns the number of handles that keep the value alive.
     #[must_use]
     #[track_caller]
     pub fn strong_count(&self) -> usize {
@@ -456,13 +456,13 @@ impl<T: ?Sized> Weak<T> {
         self.inner.ptr_eq(&other.inner)
     }
 
-    /// Where the value is, or was.
+    /// Returns the present or former address of the value.
     #[must_use]
     pub fn as_ptr(&self) -> *const T {
         self.inner.as_ptr()
     }
 
-    /// Where the value is, or was; the handle goes on counting, without being there.
+    /// Returns the present or former address of the value; the handle still counts, but no longer exists.
     #[must_use = "losing the pointer will leak memory"]
     pub fn into_raw(self) -> *const T {
         let Weak { share, inner } = self;
@@ -471,10 +471,10 @@ impl<T: ?Sized> Weak<T> {
         pointer
     }
 
-    /// Returns the handle that became this pointer.
+    /// Returns the handle that was turned into this pointer.
     ///
     /// # Safety
-    /// The pointer came from `into_raw`, and each handle that became one is made again at most once.
+    /// The pointer came from `into_raw`, and each handle that was turned into one is restored at most once.
     #[track_caller]
     pub unsafe fn from_raw(ptr: *const T) -> Weak<T> {
         let site = Location::caller();

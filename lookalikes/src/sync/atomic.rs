@@ -1,7 +1,7 @@
 //! `std::sync::atomic`: one generic type, with std's names as aliases.
 //!
-//! Not here: `from_ptr`, because a controlled atomic is larger than the value it holds, and what is not stable
-//! in std (128 bits among it).
+//! Not provided: `from_ptr`, because a controlled atomic is larger than its value, and everything that is not stable in
+//! std (such as 128 bits).
 
 mod ops;
 mod primitive;
@@ -39,7 +39,7 @@ pub type AtomicUsize = Atomic<usize>;
 /// `std::sync::atomic::AtomicPtr`
 pub type AtomicPtr<T> = Atomic<*mut T>;
 
-/// An atomic fence: `std::sync::atomic::fence`.
+/// Issues an atomic fence: `std::sync::atomic::fence`.
 ///
 /// # Panics
 /// The ordering is `Relaxed`.

@@ -1,7 +1,7 @@
 //! `std::sync::Barrier`. The last to arrive is the leader, as in std.
 //!
-//! Arriving is a visible operation. Passing is none: it commutes with whatever others do, so those who wait
-//! pass as soon as the leader has come.
+//! Arriving is a visible operation. Passing is not: it commutes with all other operations, so waiting tasks pass as
+//! soon as the leader has arrived.
 
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, VarKind, WaitLimits, gate};
 use intermezzo_sdk::SyncVarOp;
@@ -10,11 +10,11 @@ use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 
 struct BarrierBody {
     raw: std::sync::Barrier,
-    /// The number of pass together.
+    /// The number of threads that pass together.
     size: usize,
-    /// Tasks of this generation that wait.
+    /// The tasks of this generation that wait.
     waiters: Vec<u32>,
-    /// The number of times all have come.
+    /// The number of times all have arrived.
     rounds: u64,
 }
 
@@ -30,12 +30,12 @@ pub struct Barrier {
     object: Object<BarrierBody>,
 }
 
-// SAFETY: the list of waiters is only touched by the one task that runs.
+// SAFETY: only the one running task accesses the list of waiters.
 unsafe impl Sync for Barrier {}
 impl UnwindSafe for Barrier {}
 impl RefUnwindSafe for Barrier {}
 
-/// What a thread that passed a [`Barrier`] is told: `std::sync::BarrierWaitResult`.
+/// The result for a thread that passed a [`Barrier`]: `std::sync::BarrierWaitResult`.
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
@@ -68,7 +68,7 @@ impl Barrier {
         }
     }
 
-    /// Waits until all have come. The barrier can be used again at once.
+    /// Waits until all threads have arrived. The barrier can be used again at once.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         let site = Location::caller();

@@ -1,8 +1,8 @@
 //! `std::sync::Condvar`.
 //!
-//! Beginning to wait releases the mutex in the same step. A waiter goes on when it is notified, when its
-//! time is up, or, within the environment's bound, for no reason; it then takes the mutex like anybody
-//! else. `notify_one` may wake any waiter, which is a choice.
+//! Beginning to wait releases the mutex in the same step. A waiter continues when it is notified, when its time is up,
+//! or, within the environment's bound, spuriously. It then takes the mutex like any other task. `notify_one` may wake
+//! any waiter, which is a choice.
 
 use super::mutex::{Mutex, MutexGuard, Released, free};
 use intermezzo_engine::runtime::{
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 struct CondvarBody {
     raw: std::sync::Condvar,
-    /// Tasks that wait, in the order in which they came.
+    /// The tasks that wait, in the order in which they came.
     waiters: Vec<u32>,
 }
 
@@ -33,14 +33,14 @@ pub struct Condvar {
     object: Object<CondvarBody>,
 }
 
-// SAFETY: the list of waiters is only touched by the one task that runs.
+// SAFETY: only the one running task accesses the list of waiters.
 unsafe impl Send for Condvar {}
 // SAFETY: as above.
 unsafe impl Sync for Condvar {}
 impl UnwindSafe for Condvar {}
 impl RefUnwindSafe for Condvar {}
 
-/// `true` if a timed wait ended because its time was up.
+/// The result of a timed wait: `true` if it ended because its time was up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
@@ -52,7 +52,7 @@ impl WaitTimeoutResult {
 }
 
 impl Condvar {
-    /// Returns a condition variable that nobody waits on.
+    /// Returns a condition variable without waiters.
     pub const fn new() -> Condvar {
         Condvar {
             object: Object::new(CondvarBody {
@@ -72,7 +72,7 @@ impl Condvar {
         guard
     }
 
-    /// Waits for as long as the condition says so.
+    /// Waits as long as the condition holds.
     ///
     /// # Errors
     /// The mutex is poisoned when it is taken again.
@@ -88,7 +88,7 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// Waits for at most so many milliseconds; `false` if the time was up.
+    /// Waits for at most this many milliseconds; the flag is `false` if the time was up.
     ///
     /// # Errors
     /// The mutex is poisoned when it is taken again.
@@ -104,7 +104,7 @@ impl Condvar {
         paired(guard, !timed_out)
     }
 
-    /// Waits for at most that long.
+    /// Waits for at most this long.
     ///
     /// # Errors
     /// The mutex is poisoned when it is taken again.
@@ -118,7 +118,7 @@ impl Condvar {
         paired(guard, WaitTimeoutResult(timed_out))
     }
 
-    /// Waits for as long as the condition says so, and at most that long.
+    /// Waits as long as the condition holds, and at most this long.
     ///
     /// # Errors
     /// The mutex is poisoned when it is taken again.
@@ -141,7 +141,7 @@ impl Condvar {
         }
     }
 
-    /// Waits; whether the time was up.
+    /// Waits; the flag is `true` if the time was up.
     fn wait_for<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -224,7 +224,7 @@ impl Condvar {
             if wake == Wake::TimedOut {
                 engine.timed_out(waking);
             } else {
-                // 1 stands for a wake-up that nobody caused.
+                // The value 1 marks a spurious wake-up.
                 engine.commit(waking, 1, 0);
             }
         }
@@ -282,7 +282,7 @@ impl Condvar {
     }
 }
 
-/// Returns a result of a lock, with something beside it.
+/// Returns a result of a lock, paired with another value.
 fn paired<G, B>(guard: LockResult<G>, beside: B) -> LockResult<(G, B)> {
     match guard {
         Ok(guard) => Ok((guard, beside)),

@@ -1,5 +1,4 @@
-//! `std::sync::LazyLock`. Closure and value live inside the object, so that a static one begins anew in every
-//! execution.
+//! `std::sync::LazyLock`. Closure and value are inside the object, so that a static one is fresh in every execution.
 
 use super::once::Initialisation;
 use std::fmt;
@@ -7,7 +6,7 @@ use std::mem::replace;
 use std::ops::{Deref, DerefMut};
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 
-/// What a lazy value holds.
+/// The content of a lazy value.
 enum Lazy<T, F> {
     Closure(F),
     Value(T),
@@ -31,7 +30,7 @@ fn poisoned() -> ! {
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// Returns a value that this closure will make.
+    /// Returns a lazy value that this closure will make.
     pub const fn new(f: F) -> LazyLock<T, F> {
         LazyLock {
             initialisation: Initialisation::new(Lazy::Closure(f)),
@@ -45,8 +44,8 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
         let value = this.initialisation.call(Location::caller(), true, |_, lazy| {
-            // SAFETY: only the call that initialises gets at the closure and the place; no reference is held
-            // while the closure runs.
+            // SAFETY: only the initialising call accesses the closure and the place; no reference is held while the
+            // closure runs.
             let Lazy::Closure(f) = (unsafe { replace(&mut *lazy, Lazy::Spent) }) else {
                 poisoned()
             };
@@ -57,7 +56,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         this.ready(value)
     }
 
-    /// Returns the value of one that nobody else can see; made now if this is its first use.
+    /// Returns the value of a lazy value that is not shared; it is made now if this is its first use.
     ///
     /// # Panics
     /// The closure panics, or did before.
@@ -85,7 +84,7 @@ impl<T, F> LazyLock<T, F> {
         Some(this.ready(value))
     }
 
-    /// Returns the value of one that nobody else can see, if it was made.
+    /// Returns the value of a lazy value that is not shared, if it was made.
     pub fn get_mut(this: &mut LazyLock<T, F>) -> Option<&mut T> {
         match this.initialisation.get_mut() {
             Lazy::Value(value) => Some(value),

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::time::Duration;
 
-/// Returns a channel without bound: sending never waits.
+/// Returns an unbounded channel: sending never waits.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let (sending, receiving) = channel::ends(None, Location::caller());
@@ -24,8 +24,8 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     )
 }
 
-/// Returns a channel that holds at most `bound` messages: sending waits for room. With a bound of 0 it waits until
-/// the message is received.
+/// Returns a channel that holds at most `bound` messages: sending waits for room. With a bound of 0 it waits until the
+/// message is received.
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     let (sending, receiving) = channel::ends(Some(bound), Location::caller());
@@ -38,20 +38,20 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     )
 }
 
-/// The end of a channel without bound that sends: `std::sync::mpsc::Sender`.
+/// The sending end of an unbounded channel: `std::sync::mpsc::Sender`.
 pub struct Sender<T> {
     sending: Sending<T>,
 }
 
-/// The end of a channel with a bound that sends: `std::sync::mpsc::SyncSender`.
+/// The sending end of a bounded channel: `std::sync::mpsc::SyncSender`.
 pub struct SyncSender<T> {
     sending: Sending<T>,
 }
 
-/// The end of a channel that receives: `std::sync::mpsc::Receiver`.
+/// The receiving end of a channel: `std::sync::mpsc::Receiver`.
 pub struct Receiver<T> {
     receiving: Receiving<T>,
-    /// As in std: there is one receiver.
+    /// As in std, because there is one receiver.
     not_sync: PhantomData<Cell<()>>,
 }
 
@@ -66,7 +66,7 @@ impl<T> Sender<T> {
     /// Sends a message.
     ///
     /// # Errors
-    /// The receiver is gone. The message is in the error.
+    /// The receiver is gone. The error holds the message.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
         self.sending.send(t, Location::caller())
@@ -77,7 +77,7 @@ impl<T> SyncSender<T> {
     /// Sends a message, waiting for room.
     ///
     /// # Errors
-    /// The receiver is gone. The message is in the error.
+    /// The receiver is gone. The error holds the message.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
         self.sending.send(t, Location::caller())
@@ -86,7 +86,7 @@ impl<T> SyncSender<T> {
     /// Sends a message if there is room; with a bound of 0, if the receiver waits.
     ///
     /// # Errors
-    /// There is no room, or the receiver is gone. The message is in the error.
+    /// There is no room, or the receiver is gone. The error holds the message.
     #[track_caller]
     pub fn try_send(&self, t: T) -> Result<(), TrySendError<T>> {
         self.sending.try_send(t, Location::caller())
@@ -112,23 +112,23 @@ impl<T> Receiver<T> {
         self.receiving.try_recv(Location::caller())
     }
 
-    /// Returns the next message, waiting for it at most that long.
+    /// Returns the next message, waiting for it at most this long.
     ///
     /// # Errors
     /// There is none; the error says whether all senders are gone.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        // What no clock can tell is no limit.
+        // A time that no clock can represent is no limit.
         let limit = u64::try_from(timeout.as_nanos()).is_ok().then_some(timeout);
         self.receiving.recv_within(limit, Location::caller())
     }
 
-    /// Returns the messages to come, until all senders are gone.
+    /// Returns an iterator over future messages, until all senders are gone.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { rx: self }
     }
 
-    /// Returns the messages that are there.
+    /// Returns an iterator over the messages that are there.
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter { rx: self }
     }
@@ -170,19 +170,19 @@ impl<T> fmt::Debug for Receiver<T> {
     }
 }
 
-/// The messages to come, until all senders are gone: `std::sync::mpsc::Iter`.
+/// An iterator over future messages, until all senders are gone: `std::sync::mpsc::Iter`.
 #[derive(Debug)]
 pub struct Iter<'a, T> {
     rx: &'a Receiver<T>,
 }
 
-/// The messages that are there: `std::sync::mpsc::TryIter`.
+/// An iterator over the messages that are there: `std::sync::mpsc::TryIter`.
 #[derive(Debug)]
 pub struct TryIter<'a, T> {
     rx: &'a Receiver<T>,
 }
 
-/// The messages to come, of a receiver that it owns: `std::sync::mpsc::IntoIter`.
+/// An iterator over future messages that owns the receiver: `std::sync::mpsc::IntoIter`.
 #[derive(Debug)]
 pub struct IntoIter<T> {
     rx: Receiver<T>,

@@ -1,4 +1,4 @@
-//! `std::sync::Mutex`. Releasing is a visible operation too: a `try_lock` elsewhere can tell.
+//! `std::sync::Mutex`. Releasing is a visible operation too, because a `try_lock` elsewhere can observe it.
 
 use super::poison::{self, Poison};
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
@@ -14,7 +14,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 pub(super) const FREE: Gates = 1;
 
 struct MutexBody<T: ?Sized> {
-    /// Taken outside an exploration; inside, the engine's gate is the lock.
+    /// The lock that is taken outside an exploration; inside, the engine's gate is the lock.
     raw: std::sync::Mutex<()>,
     poisoned: AtomicBool,
     data: T,
@@ -39,20 +39,20 @@ pub struct Mutex<T: ?Sized> {
     object: Object<MutexBody<T>>,
 }
 
-// SAFETY: the lock lets one thread at a time at the data, which may have been made by another.
+// SAFETY: the lock gives one thread at a time access to the data, which another may have made.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 impl<T: ?Sized> UnwindSafe for Mutex<T> {}
 impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
-/// How a guard holds its lock.
+/// The way in which a guard holds its lock.
 pub(super) enum Held<'a> {
-    /// By the lock of std.
+    /// By std's lock.
     Outside(
         #[allow(dead_code, reason = "held, and released by being dropped")] std::sync::MutexGuard<'a, ()>,
     ),
-    /// By permission of the engine, in that execution.
+    /// By the engine's permission, in that execution.
     Inside { epoch: u64, var: u32, site: Site },
 }
 
@@ -85,10 +85,10 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Takes the data out.
+    /// Returns the data.
     ///
     /// # Errors
-    /// The mutex is poisoned; the data is in the error.
+    /// The mutex is poisoned; the error holds the data.
     pub fn into_inner(self) -> LockResult<T> {
         let body = self.object.into_inner();
         result(body.poisoned.into_inner(), body.data)
@@ -99,7 +99,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock, waiting until it is free.
     ///
     /// # Errors
-    /// The mutex is poisoned: a task panicked while it held it. The guard is in the error.
+    /// The mutex is poisoned: a task panicked while it held it. The error holds the guard.
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = Location::caller();
@@ -150,7 +150,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock if it is free.
     ///
     /// # Errors
-    /// It is not free (or, if the environment allows it, just fails), or it is poisoned.
+    /// It is not free (or, if the environment allows that, the attempt just fails), or it is poisoned.
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let site = Location::caller();
@@ -202,18 +202,18 @@ impl<T: ?Sized> Mutex<T> {
         poison::look(&self.object, Location::caller())
     }
 
-    /// Forgets that a task panicked while it held the lock.
+    /// Clears the mark that a task panicked while it held the lock.
     #[track_caller]
     pub fn clear_poison(&self) {
         poison::clear(&self.object, Location::caller());
     }
 
-    /// Returns the data of a mutex that nobody else can see.
+    /// Returns the data of a mutex that is not shared.
     ///
     /// # Errors
-    /// The mutex is poisoned; the data is in the error.
+    /// The mutex is poisoned; the error holds the data.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        // SAFETY: `&mut self` says that nobody else can see it.
+        // SAFETY: `&mut self` guarantees that it is not shared.
         let body = unsafe { &mut *self.object.get_mut() };
         result(*body.poisoned.get_mut(), &mut body.data)
     }
@@ -234,7 +234,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         self.lock
     }
 
-    /// Gives the lock up as part of another operation (a wait): its variable, if the engine has it.
+    /// Gives the lock up as part of another operation (a wait). Returns its variable, if the engine has it.
     pub(super) fn release(self) -> Released<'a> {
         let guard = std::mem::ManuallyDrop::new(self);
         // SAFETY: the guard is not used again, nor dropped.
@@ -252,20 +252,20 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     }
 }
 
-/// A lock whose guard is gone, to be given back by other means.
+/// A lock whose guard is gone, to be released by other means.
 pub(super) enum Released<'a> {
     Outside(std::sync::MutexGuard<'a, ()>),
     Inside { var: u32 },
 }
 
 impl<'a, T: ?Sized> Mutex<T> {
-    /// Returns a guard for a lock taken back from std.
+    /// Returns a guard for a lock that was taken from std again.
     pub(super) fn regain(&'a self, held: std::sync::MutexGuard<'a, ()>) -> LockResult<MutexGuard<'a, T>> {
         self.guard(self.object.outside(), Held::Outside(held))
     }
 }
 
-/// Frees a mutex's variable when it is dropped.
+/// A guard that frees a mutex's variable when it is dropped.
 struct Release {
     engine: Engine,
     var: u32,
@@ -293,7 +293,8 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
                     return;
                 };
                 let access = Access::new(SyncVarOp::LockRelease, var, site);
-                // Released even if this task is abandoned right here: others' destructors may want the lock.
+                // It is released even if this task is abandoned right here, because others' destructors may want the
+                // lock.
                 let release = Release { engine, var };
                 engine.enter(access);
                 self.poison_if_panicking();

@@ -1,22 +1,22 @@
 //! `std::sync::Once`, and the one-time initialisation that it shares with `OnceLock` and `LazyLock`.
 //!
-//! A call is one visible operation where std has two (a look, and then a wait for whoever initialises): it is
-//! possible when nobody initialises, and either begins or sees what is complete. Nothing can come between
-//! std's two that makes a difference. The end of an initialisation is another visible operation.
+//! A call is one visible operation where std has two (a query, and then a wait for the initialising task). It is
+//! possible when no task initialises, and either begins an initialisation or finds it complete. Nothing can come
+//! between std's two that makes a difference. The end of an initialisation is another visible operation.
 
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 
-/// Open while nobody initialises: a call may go ahead.
+/// Open while no task initialises: a call may proceed.
 const IDLE: Gates = 1;
 /// Open once an initialisation is complete or has panicked.
 const SETTLED: Gates = 2;
 /// Open once an initialisation is complete.
 const COMPLETE: Gates = 4;
 
-/// How far an initialisation is.
+/// The progress of an initialisation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Incomplete,
@@ -38,9 +38,9 @@ impl Phase {
 }
 
 struct OnceBody<V> {
-    /// Says how far it is outside an exploration, unless the phase says that it is complete.
+    /// The progress outside an exploration, unless the phase is complete.
     raw: std::sync::Once,
-    /// Says how far it is inside. Outside it is only read.
+    /// The progress inside. Outside it is only read.
     phase: Phase,
     value: V,
 }
@@ -52,19 +52,19 @@ impl<V> Body for OnceBody<V> {
     }
 }
 
-/// A value that one call makes ready. All access is by raw pointers into the body: references to a value that
-/// is ready stay valid.
+/// A value that one call initialises. All access is by raw pointers into the body: references to an initialised value
+/// stay valid.
 pub(super) struct Initialisation<V> {
     object: Object<OnceBody<V>>,
 }
 
 impl<V> Initialisation<V> {
-    /// Not yet begun.
+    /// Returns an initialisation that has not begun.
     pub(super) const fn new(value: V) -> Initialisation<V> {
         Initialisation::at(Phase::Incomplete, value)
     }
 
-    /// Complete from the beginning.
+    /// Returns a complete initialisation.
     pub(super) const fn complete(value: V) -> Initialisation<V> {
         Initialisation::at(Phase::Complete, value)
     }
@@ -79,24 +79,24 @@ impl<V> Initialisation<V> {
         }
     }
 
-    /// Takes the value out.
+    /// Returns the value.
     pub(super) fn into_inner(self) -> V {
         self.object.into_inner().value
     }
 
-    /// Returns the value of an initialisation that nobody else can see.
+    /// Returns the value of an initialisation that is not shared.
     pub(super) fn get_mut(&mut self) -> &mut V {
-        // SAFETY: `&mut self` says that nobody else can see it.
+        // SAFETY: `&mut self` guarantees that it is not shared.
         unsafe { &mut (*self.object.get_mut()).value }
     }
 
-    /// Begins anew, in an initialisation that nobody else can see.
+    /// Resets an initialisation that is not shared.
     #[track_caller]
     pub(super) fn reset(&mut self) {
         self.set_phase(Phase::Incomplete);
     }
 
-    /// Runs `f`, which makes the value ready, in an initialisation that nobody else can see.
+    /// Runs `f`, which initialises the value, in an initialisation that is not shared.
     #[track_caller]
     pub(super) fn settle_by(&mut self, f: impl FnOnce(&mut V)) {
         self.set_phase(Phase::Poisoned);
@@ -106,7 +106,7 @@ impl<V> Initialisation<V> {
 
     #[track_caller]
     fn set_phase(&mut self, phase: Phase) {
-        // SAFETY: `&mut self` says that nobody else can see it.
+        // SAFETY: `&mut self` guarantees that it is not shared.
         let body = unsafe { &mut *self.object.get_mut() };
         (body.raw, body.phase) = (std::sync::Once::new(), phase);
         if let Some(engine) = Engine::current() {
@@ -115,7 +115,7 @@ impl<V> Initialisation<V> {
         }
     }
 
-    /// Whether it is complete outside an exploration; and its parts there.
+    /// Returns `true` if it is complete outside an exploration; and its parts there.
     fn outside(&self) -> (bool, &std::sync::Once, *mut V) {
         let body = self.object.outside();
         // SAFETY: outside an exploration the phase is only read, and std's `Once` is shared.
@@ -129,7 +129,7 @@ impl<V> Initialisation<V> {
         }
     }
 
-    /// Returns the value, if it is ready.
+    /// Returns the value, if it is initialised.
     pub(super) fn look(&self, site: Site) -> Option<*mut V> {
         let Some(engine) = Engine::current() else {
             let (complete, _, value) = self.outside();
@@ -144,8 +144,8 @@ impl<V> Initialisation<V> {
         complete.then_some(value)
     }
 
-    /// Returns the value, once another task has made it ready. Unless `force`, a panic of the initialisation is
-    /// passed on.
+    /// Returns the value, once another task has initialised it. Unless `force`, propagates a panic of the
+    /// initialisation.
     pub(super) fn wait(&self, site: Site, force: bool) -> *mut V {
         let Some(engine) = Engine::current() else {
             let (complete, raw, value) = self.outside();
@@ -172,8 +172,8 @@ impl<V> Initialisation<V> {
         value
     }
 
-    /// Returns the value; `f` makes it ready, unless it is, or another task is making it so. Unless `force`, a panic
-    /// of an earlier initialisation is passed on.
+    /// Returns the value; `f` initialises it, unless another call has done so or does so now. Unless `force`,
+    /// propagates a panic of an earlier initialisation.
     pub(super) fn call(&self, site: Site, force: bool, f: impl FnOnce(&OnceState, *mut V)) -> *mut V {
         match Engine::current() {
             Some(engine) => self.call_inside(engine, site, force, f),
@@ -213,7 +213,7 @@ impl<V> Initialisation<V> {
         // SAFETY: as above.
         let before = unsafe { *phase };
         if before == Phase::Complete || before == Phase::Poisoned && !force {
-            // What is settled is only read: those who see it do not disturb one another.
+            // A settled phase is only read: tasks that see it do not disturb one another.
             let seen = Access {
                 op: SyncVarOp::OnceCheck,
                 ..access
@@ -250,7 +250,7 @@ fn poisoned() -> ! {
     panic!("Once instance has previously been poisoned");
 }
 
-/// An initialisation under way in an execution; over when this is dropped.
+/// A running initialisation in an execution; over when this is dropped.
 struct Running {
     engine: Engine,
     access: Access,
@@ -280,17 +280,17 @@ impl Drop for Running {
     }
 }
 
-/// Runs an initialisation once: `std::sync::Once`.
+/// A one-time initialisation: `std::sync::Once`.
 pub struct Once {
     initialisation: Initialisation<()>,
 }
 
-// SAFETY: there is no value, and what says how far it is is touched by one task at a time, or is std's.
+// SAFETY: there is no value, and the progress is accessed by one task at a time, or is std's.
 unsafe impl Sync for Once {}
 impl UnwindSafe for Once {}
 impl RefUnwindSafe for Once {}
 
-/// What a forced initialisation is told: `std::sync::OnceState`.
+/// The state passed to a forced initialisation: `std::sync::OnceState`.
 pub struct OnceState {
     poisoned: bool,
 }
@@ -319,7 +319,7 @@ impl fmt::Debug for OnceState {
 pub const ONCE_INIT: Once = Once::new();
 
 impl Once {
-    /// Not yet called.
+    /// Returns an initialisation that was not called yet.
     #[allow(clippy::new_without_default, reason = "std's has no default either")]
     pub const fn new() -> Once {
         Once {
@@ -327,16 +327,16 @@ impl Once {
         }
     }
 
-    /// Runs `f` if this is the first call; waits if another task is at it.
+    /// Runs `f` if this is the first call; waits if another task runs it.
     ///
     /// # Panics
-    /// `f` panics, or that of an earlier call did.
+    /// `f` panics, or the closure of an earlier call did.
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, f: F) {
         self.initialisation.call(Location::caller(), false, |_, _| f());
     }
 
-    /// Runs `f` if no call has come to its end without a panic; waits if another task is at it.
+    /// Runs `f` if no call has ended without a panic; waits if another task runs one.
     ///
     /// # Panics
     /// `f` panics.
@@ -346,13 +346,13 @@ impl Once {
             .call(Location::caller(), true, |state, _| f(state));
     }
 
-    /// Returns `true` if a call has come to its end without a panic.
+    /// Returns `true` if a call has ended without a panic.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
         self.initialisation.look(Location::caller()).is_some()
     }
 
-    /// Waits until a call of another task has come to its end.
+    /// Waits until a call of another task has ended.
     ///
     /// # Panics
     /// That call panicked.
@@ -361,7 +361,7 @@ impl Once {
         self.initialisation.wait(Location::caller(), false);
     }
 
-    /// Waits until a call of another task has come to its end without a panic.
+    /// Waits until a call of another task has ended without a panic.
     #[track_caller]
     pub fn wait_force(&self) {
         self.initialisation.wait(Location::caller(), true);

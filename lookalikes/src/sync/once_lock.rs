@@ -1,4 +1,4 @@
-//! `std::sync::OnceLock`. Its value lives inside the object, so that a static one is empty in every execution.
+//! `std::sync::OnceLock`. Its value is inside the object, so that a static one is empty in every execution.
 
 use super::once::Initialisation;
 use std::fmt;
@@ -10,8 +10,8 @@ pub struct OnceLock<T> {
     initialisation: Initialisation<Option<T>>,
 }
 
-// SAFETY: the value is written by the one call that initialises, maybe on another thread than where it is
-// dropped (`Send`), and shared from then on (`Sync`).
+// SAFETY: the one initialising call writes the value, maybe on another thread than where it is dropped (`Send`); it is
+// shared from then on (`Sync`).
 unsafe impl<T: Sync + Send> Sync for OnceLock<T> {}
 impl<T: UnwindSafe> UnwindSafe for OnceLock<T> {}
 impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
@@ -31,7 +31,7 @@ impl<T> OnceLock<T> {
         Some(self.ready(value))
     }
 
-    /// Returns the value of a cell that nobody else can see, if it is there.
+    /// Returns the value of a cell that is not shared, if it is there.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.initialisation.get_mut().as_mut()
     }
@@ -43,15 +43,15 @@ impl<T> OnceLock<T> {
         self.ready(value)
     }
 
-    /// Puts a value in.
+    /// Stores a value.
     ///
     /// # Errors
-    /// There is one already. The new one is in the error.
+    /// There is one already. The error holds the new one.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);
         self.initialisation.call(Location::caller(), true, |_, place| {
-            // SAFETY: only the call that initialises gets at the place.
+            // SAFETY: only the initialising call accesses the place.
             unsafe { *place = value.take() };
         });
         match value {
@@ -60,8 +60,8 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// Returns the value; made by `f` if there is none. Waits if another task is making it. If `f` itself comes back
-    /// here, it waits for ever.
+    /// Returns the value; `f` makes it if there is none. Waits if another task is making it. If `f` itself calls this
+    /// function, it waits for ever.
     ///
     /// # Panics
     /// `f` panics; the cell stays empty then.
@@ -69,18 +69,18 @@ impl<T> OnceLock<T> {
     pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
         let value = self.initialisation.call(Location::caller(), true, |_, place| {
             let value = Some(f());
-            // SAFETY: only the call that initialises gets at the place.
+            // SAFETY: only the initialising call accesses the place.
             unsafe { *place = value };
         });
         self.ready(value)
     }
 
-    /// Takes the value out.
+    /// Returns the value.
     pub fn into_inner(self) -> Option<T> {
         self.initialisation.into_inner()
     }
 
-    /// Takes the value out and leaves the cell empty.
+    /// Returns the value and leaves the cell empty.
     #[track_caller]
     pub fn take(&mut self) -> Option<T> {
         let value = self.initialisation.get_mut().take();

@@ -1,5 +1,5 @@
-//! Looking at, and clearing, the poison of a lock: visible operations on its variable, because a panic elsewhere
-//! may come before or after.
+//! Reading and clearing the poison of a lock: visible operations on its variable, because a panic elsewhere may come
+//! before or after.
 
 use intermezzo_engine::runtime::{Access, Body, Engine, Object, Site};
 use intermezzo_sdk::SyncVarOp;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The body of a lock that can be poisoned.
 pub(super) trait Poison: Body {
-    /// Where the flag is. (No reference to the body is made: its data may be borrowed by a guard.)
+    /// Returns the address of the flag. (No reference to the body is made, because a guard may borrow its data.)
     ///
     /// # Safety
     /// `this` points to a body.
@@ -19,7 +19,7 @@ pub(super) fn look<B: Poison + ?Sized>(lock: &Object<B>, site: Site) -> bool {
     perform(lock, SyncVarOp::PoisonCheck, site, |flag| flag.load(Relaxed))
 }
 
-/// Forgets that a task panicked while it held the lock.
+/// Clears the mark that a task panicked while it held the lock.
 pub(super) fn clear<B: Poison + ?Sized>(lock: &Object<B>, site: Site) {
     perform(lock, SyncVarOp::PoisonClear, site, |flag| {
         flag.store(false, Relaxed);
@@ -34,7 +34,7 @@ fn perform<B: Poison + ?Sized>(
     act: impl FnOnce(&AtomicBool) -> bool,
 ) -> bool {
     let Some(engine) = Engine::current() else {
-        // SAFETY: the body is there as long as the lock; the flag is shared.
+        // SAFETY: the body exists as long as the lock; the flag is shared.
         return act(unsafe { &*B::flag(lock.outside()) });
     };
     let (var, body) = lock.inside(engine, site);

@@ -1,8 +1,8 @@
-//! `std::sync::RwLock`. Releasing is a visible operation too: a `try_write` elsewhere can tell.
+//! `std::sync::RwLock`. Releasing is a visible operation too, because a `try_write` elsewhere can observe it.
 //!
-//! Readers and writers have no priority over each other: whoever finds its gate open may go. Misses: a reader
-//! that a waiting writer keeps out, which std allows. So a task that reads twice, with a writer that waits in
-//! between, is not reported as the deadlock that it is on some systems.
+//! Readers and writers have no priority over each other: any task that finds its gate open may go. Misses: a reader
+//! that a waiting writer keeps out, which std allows. So a task that reads twice, with a writer that waits in between,
+//! is not reported as the deadlock that it is on some systems.
 
 use super::mutex::result;
 use super::poison::{self, Poison};
@@ -17,12 +17,12 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, LockResult, Mutex, PoisonError, TryLockError, TryLockResult};
 
-/// Open while nobody writes.
+/// Open while no task writes.
 const READABLE: Gates = 1;
-/// Open while nobody reads or writes.
+/// Open while no task reads or writes.
 const WRITABLE: Gates = 2;
 
-/// Who holds the lock.
+/// The holders of the lock.
 #[derive(Clone, Copy)]
 enum Holders {
     Readers(usize),
@@ -38,7 +38,7 @@ impl Holders {
         }
     }
 
-    /// With one more, for whom the gate is open.
+    /// Returns the holders with one more, whose gate is open.
     fn with(self, mode: &Mode) -> Holders {
         match (self, mode.gate) {
             (Holders::Readers(readers), READABLE) => Holders::Readers(readers + 1),
@@ -46,7 +46,7 @@ impl Holders {
         }
     }
 
-    /// With one less.
+    /// Returns the holders with one less.
     fn without_one(self) -> Holders {
         match self {
             Holders::Readers(readers) => Holders::Readers(readers.saturating_sub(1)),
@@ -55,7 +55,7 @@ impl Holders {
     }
 }
 
-/// How a lock is held: the gate it takes, and what happens to it.
+/// A way to hold a lock: the gate it needs, and its effect on the lock.
 struct Mode {
     gate: Gates,
     acquire: SyncVarOp,
@@ -78,7 +78,8 @@ const WRITE: &Mode = &Mode {
 };
 
 struct RwLockBody<T: ?Sized> {
-    /// Guard the holders outside an exploration. (Not std's `RwLock`: it could only be downgraded since 1.92.)
+    /// Guards the holders outside an exploration. (It is not std's `RwLock`, which could only be downgraded since
+    /// 1.92.)
     lock: Mutex<()>,
     changed: Condvar,
     holders: Holders,
@@ -105,14 +106,14 @@ pub struct RwLock<T: ?Sized> {
     object: Object<RwLockBody<T>>,
 }
 
-// SAFETY: a writer, maybe on another thread, can take the data out.
+// SAFETY: a writer, maybe on another thread, can move the data out.
 unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
 // SAFETY: as above; and readers share the data.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 impl<T: ?Sized> UnwindSafe for RwLock<T> {}
 impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
 
-/// A lock held, in whatever mode.
+/// A held lock, in either mode.
 struct Hold<T: ?Sized> {
     body: NonNull<RwLockBody<T>>,
     /// The execution in which it is held, its variable there and the place where it was taken; `None` outside.
@@ -135,11 +136,12 @@ impl<T: ?Sized> Hold<T> {
         unsafe { &(*self.body.as_ptr()).poisoned }
     }
 
-    /// Changes who holds the lock, which is a visible operation; poisons it first, if asked and unwinding.
+    /// Changes the holders of the lock, which is a visible operation; poisons it first, if `poison` and the task is
+    /// unwinding.
     fn change(&self, op: SyncVarOp, change: impl FnOnce(Holders) -> Holders, poison: bool) {
         let body = self.body.as_ptr();
-        // SAFETY: the lock outlives its guards. What guards the holders outside is shared; they themselves are
-        // touched under it, or by the one task that runs.
+        // SAFETY: the lock outlives its guards. The lock of the holders outside is shared; the holders themselves are
+        // accessed under it, or by the one running task.
         let (lock, changed, holders) = unsafe { (&(*body).lock, &(*body).changed, &raw mut (*body).holders) };
         let Some((epoch, var, site)) = self.inside else {
             let held = lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -206,10 +208,10 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// Takes the data out.
+    /// Returns the data.
     ///
     /// # Errors
-    /// The lock is poisoned; the data is in the error.
+    /// The lock is poisoned; the error holds the data.
     pub fn into_inner(self) -> LockResult<T> {
         let body = self.object.into_inner();
         result(body.poisoned.into_inner(), body.data)
@@ -217,10 +219,10 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Takes a share of the lock, waiting until nobody writes.
+    /// Takes a share of the lock, waiting until no task writes.
     ///
     /// # Errors
-    /// The lock is poisoned: a task panicked while it wrote. The guard is in the error.
+    /// The lock is poisoned: a task panicked while it wrote. The error holds the guard.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let hold = self.acquire(READ, Location::caller());
@@ -233,10 +235,10 @@ impl<T: ?Sized> RwLock<T> {
         )
     }
 
-    /// Takes the lock for itself, waiting until nobody reads or writes.
+    /// Takes the lock exclusively, waiting until no task reads or writes.
     ///
     /// # Errors
-    /// The lock is poisoned: a task panicked while it wrote. The guard is in the error.
+    /// The lock is poisoned: a task panicked while it wrote. The error holds the guard.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         let hold = self.acquire(WRITE, Location::caller());
@@ -249,10 +251,10 @@ impl<T: ?Sized> RwLock<T> {
         )
     }
 
-    /// Takes a share of the lock if nobody writes.
+    /// Takes a share of the lock if no task writes.
     ///
     /// # Errors
-    /// Somebody writes (or, if the environment allows it, it just fails), or the lock is poisoned.
+    /// A task writes (or, if the environment allows that, the attempt just fails), or the lock is poisoned.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         let hold = self
@@ -267,10 +269,10 @@ impl<T: ?Sized> RwLock<T> {
         )?)
     }
 
-    /// Takes the lock for itself if nobody reads or writes.
+    /// Takes the lock exclusively if no task reads or writes.
     ///
     /// # Errors
-    /// Somebody does (or, if the environment allows it, it just fails), or the lock is poisoned.
+    /// A task does (or, if the environment allows that, the attempt just fails), or the lock is poisoned.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let hold = self
@@ -346,18 +348,18 @@ impl<T: ?Sized> RwLock<T> {
         poison::look(&self.object, Location::caller())
     }
 
-    /// Forgets that a task panicked while it wrote.
+    /// Clears the mark that a task panicked while it wrote.
     #[track_caller]
     pub fn clear_poison(&self) {
         poison::clear(&self.object, Location::caller());
     }
 
-    /// Returns the data of a lock that nobody else can see.
+    /// Returns the data of a lock that is not shared.
     ///
     /// # Errors
-    /// The lock is poisoned; the data is in the error.
+    /// The lock is poisoned; the error holds the data.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        // SAFETY: `&mut self` says that nobody else can see it.
+        // SAFETY: `&mut self` guarantees that it is not shared.
         let body = unsafe { &mut *self.object.get_mut() };
         result(*body.poisoned.get_mut(), &mut body.data)
     }
@@ -387,7 +389,7 @@ fn take_inside<T: ?Sized>(engine: Engine, access: Access, body: *mut RwLockBody<
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// Keeps the lock as a reader, with no writer in between.
+    /// Turns the guard into a reader's, with no writer in between.
     pub fn downgrade(s: Self) -> RwLockReadGuard<'a, T> {
         let hold = ManuallyDrop::new(s).hold;
         hold.change(SyncVarOp::LockRelease, |_| Holders::Readers(1), false);

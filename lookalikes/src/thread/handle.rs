@@ -34,8 +34,9 @@ impl fmt::Debug for ThreadId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Id::Outside(id) => id.fmt(f),
-            // The epoch differs between executions; what a test prints must not. Nor must it tell which of two tasks was
-            // created first, for creation has no schedule point: so it names the creator and counts that one's tasks.
+            // The epoch differs between executions, but the output of a test must not. Nor may it show which of two
+            // tasks was created first, because creation has no schedule point. So it names the creator and counts the
+            // creator's tasks.
             Id::Inside { epoch, task } => match Engine::current().filter(|engine| engine.epoch() == epoch) {
                 Some(engine) => write!(f, "ThreadId({})", engine.lineage(task)),
                 None => write!(f, "ThreadId({})", task + 1),
@@ -44,7 +45,7 @@ impl fmt::Debug for ThreadId {
     }
 }
 
-/// Returns the thread that calls this.
+/// Returns the calling thread.
 pub fn current() -> Thread {
     match Engine::current() {
         Some(engine) => Thread::of_task(engine, engine.task()),
@@ -67,7 +68,7 @@ impl Thread {
         match &self.0 {
             Kind::Outside(thread) => thread.unpark(),
             Kind::Inside { epoch, task, .. } => {
-                // The task of another execution is no more.
+                // The task belongs to another execution, and no longer exists.
                 let Some(engine) = Engine::current().filter(|engine| engine.epoch() == *epoch) else {
                     return;
                 };

@@ -1,10 +1,10 @@
 //! `std::thread_local!` and its keys.
 //!
-//! Inside an execution each task has its own values, kept in the task's entry under the address of the key.
-//! Outside, the values are std's: the macro declares a thread-local of std, with the key around it.
+//! Inside an execution each task has its own values, kept in the task's entry under the address of the key. Outside,
+//! the values are std's: the macro declares a thread-local of std, with the key around it.
 //!
-//! As in std: a value is made at its first use; values with a destructor are dropped at the end of the
-//! task, those made last first; from the moment its destructor begins a value can no longer be reached.
+//! As in std, a value is made at its first use. Values with a destructor are dropped at the end of the task, those made
+//! last first. Once its destructor begins, a value can no longer be accessed.
 
 use intermezzo_engine::runtime::{Engine, Local};
 use std::cell::{Cell, RefCell};
@@ -60,15 +60,14 @@ macro_rules! thread_local_lookalike {
     };
 }
 
-/// A key to a value of which each thread has its own: `std::thread::LocalKey`. Made by
+/// A key to a value of which each thread has its own: `std::thread::LocalKey`. Created by
 /// [`thread_local!`](crate::thread_local_lookalike).
 pub struct LocalKey<T: 'static> {
     outside: &'static std::thread::LocalKey<T>,
     init: fn() -> T,
 }
 
-/// The value of a thread-local key was asked for while, or after, it was dropped:
-/// `std::thread::AccessError`.
+/// An access to the value of a thread-local key while, or after, it was dropped: `std::thread::AccessError`.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AccessError;
@@ -94,14 +93,14 @@ fn inaccessible(error: AccessError) -> ! {
 }
 
 impl<T: 'static> LocalKey<T> {
-    /// For `thread_local!` only.
+    /// Returns a key; for `thread_local!` only.
     #[doc(hidden)]
     pub const fn new(outside: &'static std::thread::LocalKey<T>, init: fn() -> T) -> LocalKey<T> {
         LocalKey { outside, init }
     }
 
-    /// Returns the current task's value. If there is none yet it is made: by taking what is `given`, if anything is,
-    /// else by the key's initialiser.
+    /// Returns the current task's value. If there is none yet it is made: from `given`, if that is there, otherwise by
+    /// the key's initialiser.
     fn inside(&'static self, engine: Engine, given: &mut Option<T>) -> Result<*const T, AccessError> {
         let key = std::ptr::from_ref(self).addr();
         let task = engine.task();
@@ -115,7 +114,7 @@ impl<T: 'static> LocalKey<T> {
         if let Some(local) = find() {
             return local.value.as_deref().map(value_of).ok_or(AccessError);
         }
-        // The initialiser is the test's code: no hold on the engine while it runs.
+        // The initialiser is the test's code: the engine is not borrowed while it runs.
         let value = Box::new(given.take().unwrap_or_else(self.init));
         let pointer = &raw const *value;
         match find() {
@@ -145,7 +144,7 @@ impl<T: 'static> LocalKey<T> {
         F: FnOnce(&T) -> R,
     {
         match Engine::current() {
-            // SAFETY: the value is dropped at the end of the task, by which time this call is over.
+            // SAFETY: the value is dropped at the end of the task, when this call has ended.
             Some(engine) => Ok(f(unsafe { &*self.inside(engine, &mut None)? })),
             None => self.outside.try_with(f).map_err(|_| AccessError),
         }
@@ -166,7 +165,7 @@ impl<T: 'static> LocalKey<T> {
         }
     }
 
-    /// Makes the current task's value of what is given, or, if there is one already, stores into that.
+    /// Makes the current task's value from `given`, or stores into it if there is one already.
     #[track_caller]
     fn put_inside(&'static self, engine: Engine, given: T, store: impl FnOnce(&T, T)) {
         let mut given = Some(given);
@@ -214,7 +213,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
         self.with(Cell::get)
     }
 
-    /// Takes the value, and leaves the default in its place.
+    /// Returns the value, and leaves the default in its place.
     ///
     /// # Panics
     /// This thread's cell is being dropped, or was.
@@ -226,7 +225,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
         self.with(Cell::take)
     }
 
-    /// Stores a value; the value before.
+    /// Stores a value, and returns the value before.
     ///
     /// # Panics
     /// This thread's cell is being dropped, or was.
@@ -265,7 +264,7 @@ impl<T: 'static> LocalKey<crate::cell::Cell<T>> {
         self.with(crate::cell::Cell::get)
     }
 
-    /// Takes the value, and leaves the default in its place.
+    /// Returns the value, and leaves the default in its place.
     ///
     /// # Panics
     /// This thread's cell is being dropped, or was.
@@ -277,7 +276,7 @@ impl<T: 'static> LocalKey<crate::cell::Cell<T>> {
         self.with(crate::cell::Cell::take)
     }
 
-    /// Stores a value; the value before.
+    /// Stores a value, and returns the value before.
     ///
     /// # Panics
     /// This thread's cell is being dropped, or was.
@@ -328,7 +327,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
         }
     }
 
-    /// Takes the value, and leaves the default in its place.
+    /// Returns the value, and leaves the default in its place.
     ///
     /// # Panics
     /// The value is borrowed; or this thread's cell is being dropped, or was.
@@ -340,7 +339,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
         self.with(RefCell::take)
     }
 
-    /// Stores a value; the value before.
+    /// Stores a value, and returns the value before.
     ///
     /// # Panics
     /// The value is borrowed; or this thread's cell is being dropped, or was.

@@ -18,8 +18,8 @@ pub use std::thread::{Result, panicking};
 use intermezzo_engine::runtime::Engine;
 use std::num::NonZero;
 
-/// Processors that an execution is told it has: enough for tests that take more than one to be
-/// interesting, and the same everywhere.
+/// The number of processors in an execution: enough for tests for which more than one is interesting, and the same
+/// everywhere.
 const PROCESSORS: usize = 2;
 
 /// Returns the number of processors: 2 inside an exploration, so that a test does the same on every machine.

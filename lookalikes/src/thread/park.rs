@@ -1,4 +1,4 @@
-//! Giving way and waiting: `park`, `yield_now`, `sleep`.
+//! Yielding and waiting: `park`, `yield_now`, `sleep`.
 
 use intermezzo_engine::runtime::{Access, Engine, Site, WaitLimits, Wake, gate};
 use intermezzo_sdk::SyncVarOp;
@@ -14,7 +14,7 @@ pub fn park() {
     }
 }
 
-/// As `park`, for at most that long.
+/// Like `park`, for at most this long.
 #[track_caller]
 pub fn park_timeout(limit: Duration) {
     match Engine::current() {
@@ -23,7 +23,7 @@ pub fn park_timeout(limit: Duration) {
     }
 }
 
-/// As `park_timeout`, in milliseconds.
+/// Like `park_timeout`, in milliseconds.
 #[deprecated(since = "1.6.0", note = "replaced by `park_timeout`")]
 #[track_caller]
 pub fn park_timeout_ms(ms: u32) {
@@ -43,12 +43,12 @@ fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
             engine.change_gates(var, 0, gate::TOKEN);
             engine.commit(access, 0, 0);
         }
-        // 1 stands for a wake-up that nobody caused.
+        // The value 1 marks a spurious wake-up.
         Wake::Spurious => engine.commit(access, 1, 0),
     }
 }
 
-/// Lets others go first.
+/// Yields to other tasks.
 #[track_caller]
 #[inline(always)]
 pub fn yield_now() {
@@ -58,7 +58,7 @@ pub fn yield_now() {
     }
 }
 
-/// Waits for that long; inside an exploration that is a yield, and the virtual clock moves on.
+/// Sleeps for this long; inside an exploration that is a yield, and the virtual clock advances.
 #[track_caller]
 #[inline(always)]
 pub fn sleep(time: Duration) {
@@ -74,7 +74,7 @@ pub fn sleep(time: Duration) {
     }
 }
 
-/// As `sleep`, in milliseconds.
+/// Like `sleep`, in milliseconds.
 #[deprecated(since = "1.6.0", note = "replaced by `sleep`")]
 #[track_caller]
 pub fn sleep_ms(ms: u32) {

@@ -22,14 +22,14 @@ enum Kind {
     Inside(RefCell<Vec<u32>>),
 }
 
-// SAFETY: the list of tasks is only touched by the one task that runs.
+// SAFETY: only the one running task accesses the list of tasks.
 unsafe impl Sync for Scope<'_, '_> {}
 impl RefUnwindSafe for Scope<'_, '_> {}
 
 /// The threads of a scope outside an exploration.
 #[derive(Default)]
 struct Running {
-    /// How many have not ended, and how many have panicked with nobody having joined them.
+    /// The number of threads that have not ended, and the number of those that panicked and were not joined.
     counts: Mutex<(usize, usize)>,
     ended: Condvar,
 }
@@ -51,7 +51,7 @@ impl Running {
 /// assert_eq!(length, text.len());
 /// ```
 ///
-/// What a thread borrows outlives the scope. What the closure itself owns does not:
+/// The borrowed data of a thread outlives the scope. Data owned by the closure itself do not:
 ///
 /// ```compile_fail,E0373
 /// intermezzo_explorer::thread::scope(|s| {
@@ -60,7 +60,7 @@ impl Running {
 /// });
 /// ```
 ///
-/// Nor may a handle leave the scope, or two threads have the same thing to themselves:
+/// Nor may a handle leave the scope, or two threads have exclusive access to the same data:
 ///
 /// ```compile_fail
 /// let handle = intermezzo_explorer::thread::scope(|s| s.spawn(|| ()));
@@ -75,7 +75,7 @@ impl Running {
 /// ```
 ///
 /// # Panics
-/// A thread panicked that nobody joined.
+/// A thread panicked that was not joined.
 #[track_caller]
 pub fn scope<'env, F, T>(f: F) -> T
 where
@@ -103,7 +103,7 @@ where
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    /// Waits for all threads to end; whether one panicked that nobody joined.
+    /// Waits for all threads to end; returns `true` if one panicked that was not joined.
     fn wait(&self, engine: Option<Engine>, site: Site) -> bool {
         match (&self.kind, engine) {
             (Kind::Outside(running), _) => {
@@ -123,8 +123,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                     }
                     record_join(engine, task, site);
                     panicked |= engine.panic_unseen(task);
-                    // Its result may borrow. If it is still there, the handle was leaked. Dropping it may
-                    // create more threads.
+                    // Its result may borrow. If it is still there, the handle was leaked. Dropping it may create more
+                    // threads.
                     engine.detach(task);
                     joined += 1;
                 }
@@ -134,14 +134,14 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         }
     }
 
-    /// Waits until all tasks of the list from this one on have ended, those that they create too; how many
-    /// there are then.
+    /// Waits until all tasks of the list from this one on have ended, including those that they create; returns the
+    /// number of tasks then.
     fn wait_for_all(tasks: &RefCell<Vec<u32>>, from: usize, engine: Engine, site: Site) -> usize {
         let (mut from, mut to) = (from, tasks.borrow().len());
-        // They borrow from this task: should the execution be abandoned, it unwinds after their end only.
+        // They borrow from this task: if the execution is abandoned, it unwinds only after their end.
         engine.stand_firm(true);
         while from < to {
-            // The newest first: by default it is the last to end, so that the others need not wake this task.
+            // The newest one first: by default it ends last, so that the others need not wake this task.
             for at in (from..to).rev() {
                 let task = tasks.borrow()[at];
                 wait_quietly(engine, task, site);
@@ -191,7 +191,7 @@ impl Builder {
         let name = self.shared_name();
         match (&scope.kind, Engine::current()) {
             (Kind::Inside(tasks), Some(engine)) => {
-                // SAFETY: the scope waits for the task before what it borrows ends.
+                // SAFETY: the scope waits for the task, which so ends before the data that it borrows.
                 let task = unsafe { engine.fork(name, site, f) };
                 tasks.borrow_mut().push(task);
                 let thread = Thread::of_task(engine, task);
@@ -208,7 +208,7 @@ impl Builder {
                     let outcome = catch_unwind(AssertUnwindSafe(f));
                     let panicked = outcome.is_err();
                     *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
-                    // The result may borrow: the thread's hold on it ends before the scope's wait does.
+                    // The result may borrow: the thread releases it before the scope's wait ends.
                     drop(place);
                     counted.change(|counts| {
                         counts.0 -= 1;
@@ -216,7 +216,7 @@ impl Builder {
                     });
                 };
                 running.change(|counts| counts.0 += 1);
-                // SAFETY: the scope waits for the thread before what it borrows ends.
+                // SAFETY: the scope waits for the thread, which so ends before the data that it borrows.
                 let handle = unsafe { self.outside().spawn_unchecked(body) };
                 let handle = handle.inspect_err(|_| running.change(|counts| counts.0 -= 1))?;
                 let handle = JoinHandle::outside(handle);
@@ -263,10 +263,10 @@ impl<T> ScopedJoinHandle<'_, T> {
         &self.thread
     }
 
-    /// Waits for the thread to end; its result.
+    /// Waits for the thread to end, and returns its result.
     ///
     /// # Errors
-    /// The thread panicked; the error is what it panicked with.
+    /// The thread panicked; the error is the panic payload.
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
         match self.inner {

@@ -39,13 +39,13 @@ impl Builder {
         Builder::default()
     }
 
-    /// Returns the thread's name.
+    /// Sets the thread's name.
     pub fn name(mut self, name: String) -> Builder {
         self.name = Some(name);
         self
     }
 
-    /// Bytes of the thread's stack. Inside an exploration all tasks have the explorer's.
+    /// Sets the size of the thread's stack in bytes. Inside an exploration all tasks have the explorer's.
     pub fn stack_size(mut self, size: usize) -> Builder {
         self.stack_size = Some(size);
         self
@@ -65,7 +65,7 @@ impl Builder {
     /// Returns the name, for a task.
     ///
     /// # Panics
-    /// It contains a null byte; with std's words.
+    /// It contains a null byte; the message is std's.
     #[track_caller]
     pub(super) fn shared_name(&self) -> Option<Arc<str>> {
         let name = self.name.as_deref()?;
@@ -92,10 +92,10 @@ impl Builder {
         unsafe { self.spawn_unchecked(f) }
     }
 
-    /// Runs a closure on a new thread, without a bound on how long what it borrows lives.
+    /// Runs a closure on a new thread, without a bound on the lifetime of borrowed data.
     ///
     /// # Safety
-    /// The thread ends before what it borrows does.
+    /// The thread ends before the data that it borrows.
     ///
     /// # Errors
     /// Outside an exploration, if the system has no more threads.
@@ -120,7 +120,7 @@ impl Builder {
     }
 }
 
-/// What a join handle holds.
+/// The content of a join handle.
 enum Inner<T> {
     Outside(std::thread::JoinHandle<T>),
     Inside(Joinable<T>),
@@ -150,7 +150,7 @@ impl<T> Joinable<T> {
         Engine::current().filter(|engine| engine.epoch() == self.epoch)
     }
 
-    /// Waits for the task to end; its result.
+    /// Waits for the task to end, and returns its result.
     #[inline(always)]
     pub(super) fn join(self, site: Site) -> std::thread::Result<T> {
         let Some(engine) = self.engine() else {
@@ -168,7 +168,7 @@ impl<T> Joinable<T> {
                 engine.panic_seen(self.task);
                 Err(panic)
             }
-            // Only while an execution is cleared away: the task never ran.
+            // Only during teardown: the task never ran.
             None => Err(Box::new("the execution was abandoned")),
         }
     }
@@ -203,14 +203,14 @@ impl<T> Drop for Joinable<T> {
     }
 }
 
-/// Waits for a task to end. No schedule point: nothing depends on when the wait is over.
+/// Waits for a task to end. It is no schedule point, because nothing depends on when the wait ends.
 #[inline(always)]
 fn wait_for_end(engine: Engine, task: u32, site: Site) {
     wait_quietly(engine, task, site);
     record_join(engine, task, site);
 }
 
-/// Waits for a task to end, and leaves it to the caller to record that.
+/// Waits for a task to end, and leaves the recording to the caller.
 #[inline(always)]
 pub(super) fn wait_quietly(engine: Engine, task: u32, site: Site) {
     let var = engine.task_var(task);
@@ -245,14 +245,13 @@ fn join_of_another_execution() -> ! {
 /// A handle on a thread that can be joined: `std::thread::JoinHandle`.
 pub struct JoinHandle<T> {
     inner: Inner<T>,
-    /// Made when it is asked for: few do.
+    /// The handle on the thread, made on demand, because few tests need it.
     thread: OnceLock<Box<Thread>>,
 }
 
-// SAFETY: as std's: the result is handed over once, by `join`, and only inside its execution, whose tasks
-// share an OS thread.
+// SAFETY: as in std: `join` hands the result over once, and only inside its execution, whose tasks share an OS thread.
 unsafe impl<T> Send for JoinHandle<T> {}
-// SAFETY: as above; nothing is shared through a reference but the handle on the thread.
+// SAFETY: as above; only the handle on the thread is shared through a reference.
 unsafe impl<T> Sync for JoinHandle<T> {}
 
 impl<T> JoinHandle<T> {
@@ -280,10 +279,10 @@ impl<T> JoinHandle<T> {
         })
     }
 
-    /// Waits for the thread to end; its result.
+    /// Waits for the thread to end, and returns its result.
     ///
     /// # Errors
-    /// The thread panicked; the error is what it panicked with.
+    /// The thread panicked; the error is the panic payload.
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
         match self.inner {

@@ -1,12 +1,12 @@
-//! Best-first search: the unexplored prefix that ranks first is run next, by priority functions of choice.
+//! Best-first search: the unexplored prefix that ranks first is run next, by chosen priority functions.
 //!
-//! As CHESS's best-first search: a queue of prefixes, and functions that order it, one after the other or as sums.
-//! An execution begins with the first prefix of the queue and goes on by default; each other alternative that it had on
-//! the way is a new prefix. So every execution is run once, in whatever order, and the search is complete when the
-//! queue is empty. Ranks that equal are taken last found first, which keeps the queue short.
+//! Like CHESS's best-first search it has a queue of prefixes, and functions that order it, one after the other or as
+//! sums. An execution begins with the first prefix of the queue and continues by default; each other alternative that
+//! it had on the way is a new prefix. So every execution is run once, in some order, and the search is complete when
+//! the queue is empty. Among equal ranks the prefix found last is taken first, which keeps the queue short.
 //!
 //! Memory: the choices of each execution that has prefixes in the queue. The queue has a limit; beyond it the last
-//! prefixes are dropped, and the report says how many.
+//! prefixes are dropped, and the report states their number.
 
 use super::{Prefix, Priorities};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
@@ -17,19 +17,19 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Executions in the order of their prefixes' ranks.
+/// A search of executions in the order of their prefixes' ranks.
 pub struct BestFirst {
     priorities: Priorities,
     preemptions_max: Option<u32>,
     prefixes_max: usize,
-    /// Prefixes not yet explored, first the one to explore next.
+    /// The prefixes not yet explored, first the one to explore next.
     open: BTreeMap<Key, Item>,
-    /// How many prefixes were found so far.
+    /// The number of prefixes found so far.
     found: u64,
-    /// How many executions were begun.
+    /// The number of executions that were begun.
     round: u64,
-    /// Of the execution that runs: how many choices are prescribed, how many of them preempt, and what it was to do at
-    /// each choice beyond them.
+    /// The number of prescribed choices of the current execution, the number of them that preempt, and the data of each
+    /// choice beyond them.
     fixed: usize,
     fixed_preemptions: u32,
     points: Vec<Point>,
@@ -37,18 +37,18 @@ pub struct BestFirst {
     operations: Vec<Option<Operation>>,
     /// `true` if some alternative beyond the preemption bound was left out.
     left_out: bool,
-    /// The number of prefixes found no room.
+    /// The number of prefixes that found no room.
     dropped: u64,
 }
 
-/// Ranks, the deciding one first; then, last found first.
+/// Ranks, the deciding one first; among equal ones, the last found first.
 type Key = (Box<[i64]>, Reverse<u64>);
 
-/// A choice of the execution that runs.
+/// A choice of the current execution.
 struct Point {
-    /// Where its alternatives' operations begin in the list of all; `None` if it is not about tasks.
+    /// The index of its alternatives' operations in the list of all; `None` if it is not about tasks.
     operations_at: Option<usize>,
-    /// Changes of task before it.
+    /// The number of context switches before it.
     context_switches: u64,
     /// The task that took the last step.
     running: TaskId,
@@ -56,14 +56,14 @@ struct Point {
 
 /// An unexplored prefix.
 struct Item {
-    /// The execution that it departs from, and where.
+    /// The execution that it branches off from, and the position.
     execution: Arc<[Choice]>,
     at: usize,
     taken: u32,
     preemptions: u32,
     context_switches: u64,
     operation: Option<Operation>,
-    /// The round in which it was ranked last.
+    /// The round in which it was last ranked.
     ranked_in: u64,
 }
 
@@ -102,24 +102,24 @@ impl BestFirst {
         }
     }
 
-    /// What goes next if this alternative is taken.
+    /// Returns the operation that goes next if this alternative is taken.
     fn operation(&self, point: &Point, alternative: u32) -> Option<Operation> {
         self.operations[point.operations_at? + alternative as usize]
     }
 
-    /// Every other alternative that the last execution had beyond its prefix becomes a prefix.
+    /// Turns every other alternative that the last execution had beyond its prefix into a prefix.
     fn expand(&mut self, choices: &[Choice]) {
         let mut execution: Option<Arc<[Choice]>> = None;
         let mut preemptions = self.fixed_preemptions;
         let points = std::mem::take(&mut self.points);
-        // The points may be more: a bound around this search shows it only the first choices.
+        // There may be more points: a bound around this search shows it only the first choices.
         for (choice, point) in choices.iter().skip(self.fixed).zip(&points) {
             if let Some(operation) = self.operation(point, choice.taken) {
                 self.priorities.learn(&operation);
             }
         }
         for ((at, choice), point) in choices.iter().enumerate().skip(self.fixed).zip(&points) {
-            // The first alternative last, so that among equals it comes first.
+            // The first alternative comes last, so that among equals it is taken first.
             for taken in (0..choice.alternatives)
                 .rev()
                 .filter(|&taken| taken != choice.taken)
@@ -147,7 +147,7 @@ impl BestFirst {
         self.points = points;
     }
 
-    /// Puts a prefix into the queue; the last one goes if there is no room.
+    /// Puts a prefix into the queue; drops the last one if there is no room.
     fn open(&mut self, item: Item) {
         let rank = self.priorities.rank(&item.prefix());
         self.found += 1;
@@ -158,8 +158,8 @@ impl BestFirst {
         }
     }
 
-    /// Returns the prefix that ranks first. Ranks may have grown since they were asked: each prefix is asked again at
-    /// its turn, once in a round.
+    /// Removes and returns the prefix that ranks first. Ranks may have grown since they were computed: each prefix is
+    /// ranked again at its turn, once in a round.
     fn pop(&mut self) -> Option<Item> {
         loop {
             let ((rank, found), mut item) = self.open.pop_first()?;

@@ -1,14 +1,14 @@
 //! Delay bounding (Emmi, Qadeer, Rakamaric, POPL 2011): all executions without a delay, then all with one, then two.
 //!
-//! The deterministic scheduler is a round robin in order of creation: it goes on with the task that took the last step
-//! while that can, else with the next one. At each decision, taking another task costs the number of tasks skipped on
-//! the way to it: alternatives come in that very order, so alternative `n` costs `n`. What is no decision between tasks
-//! (values, what the environment does) costs nothing. A task that only the environment can wake counts as one that can
-//! go, as it does for the other searches; the paper has no such tasks.
+//! The deterministic scheduler is a round robin in order of creation: it continues with the task that took the last
+//! step while that can continue, otherwise with the next one. At each decision, taking another task costs the number of
+//! tasks skipped on the way to it. Alternatives come in that very order, so alternative `n` costs `n`. Decisions that
+//! are not between tasks (values, the environment) cost nothing. A task that only the environment can wake counts as
+//! enabled, as it does for the other searches; the paper has no such tasks.
 //!
-//! A work item is a prefix that ends with a delay. Below it, depth first search branches on what is free, and every
+//! A work item is a prefix that ends with a delay. Below it, depth-first search branches on what is free, and every
 //! alternative that delays goes to the round of its total. So nothing is run twice, and each bound is complete before
-//! the next begins. Memory: the choices of each execution some of whose alternatives wait for a later round.
+//! the next begins. Memory: the choices of each execution that has alternatives in a later round.
 
 use crate::branch::Branch;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
@@ -17,17 +17,17 @@ use intermezzo_engine::trace::Trace;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// Executions in order of their delays.
+/// A search of executions in order of their delays.
 pub struct IterativeDelayBounding {
     bound_max: Option<u32>,
-    /// The round that is under way: executions with exactly this many delays.
+    /// The current round: executions with exactly this many delays.
     bound: u32,
     /// The prefixes to explore in this round and in each later one.
     rounds: BTreeMap<u32, VecDeque<Branch>>,
-    /// How many choices of the running item are fixed.
+    /// The number of fixed choices of the running item.
     fixed: usize,
     begun: bool,
-    /// The last round that is complete.
+    /// The last complete round.
     completed: Option<u32>,
     /// `true` if some alternative beyond the bound was left out.
     left_out: bool,
@@ -49,7 +49,7 @@ impl IterativeDelayBounding {
 
     /// Keeps the alternatives that delay, at the choices from `from` on, for their rounds.
     ///
-    /// All of these were decided by default in this round, so each alternative costs what it skips.
+    /// All of these choices were made by default in this round, so each alternative costs the tasks that it skips.
     fn keep_delays(&mut self, choices: &[Choice], from: usize) {
         let mut execution: Option<Arc<[Choice]>> = None;
         for (at, choice) in choices.iter().enumerate().skip(from) {
@@ -79,7 +79,7 @@ impl IterativeDelayBounding {
                 continue;
             }
             if bound > self.bound {
-                // Rounds between hold no execution at all.
+                // The rounds between hold no execution at all.
                 self.completed = Some(bound - 1);
                 self.bound = bound;
             }
@@ -95,7 +95,7 @@ impl Strategy for IterativeDelayBounding {
             plan.truncate(0);
             return true;
         }
-        // Depth first below the fixed prefix, over what costs nothing; what costs, and is now left behind, goes to
+        // Depth-first below the fixed prefix, over free alternatives; those that cost and are now left behind go to
         // later rounds.
         let fixed = self.fixed.min(plan.choices().len());
         let has_more =

@@ -1,43 +1,43 @@
 //! Depth bounds: beyond the first choices of an execution, the default only; or deeper and deeper.
 //!
 //! A bound around another search: it shows that search no choice beyond the depth, so that none there is ever varied.
-//! With a step it runs the search to that depth, then anew to twice that, and so on (Korf, Artificial Intelligence 27,
-//! 1985), until no execution was cut or the greatest depth is complete. What it runs again of the round before, the
-//! executions that vary nothing beyond that round's depth, is counted as redundant; in return it needs no memory.
+//! With a step it runs the search to that depth, then again to twice that, and so on (Korf, Artificial Intelligence 27,
+//! 1985), until no execution was cut or the greatest depth is complete. It repeats the executions of the round before,
+//! which vary nothing beyond that round's depth. They are counted as redundant; in return it needs no memory.
 
 use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 
-/// Makes the search that is bounded, once for each depth.
+/// A function that creates the bounded search, once for each depth.
 pub(crate) type Make = Box<dyn Fn() -> Box<dyn Strategy> + Send>;
 
 /// A search within a number of choices.
 pub struct DepthBounded {
     make: Make,
     inner: Box<dyn Strategy>,
-    /// Choices that may be varied in this round.
+    /// The number of choices that may be varied in this round.
     depth: usize,
     /// The depth of the round before, 0 in the first.
     depth_before: usize,
     /// The greatest depth; `None` if it is deepened until nothing is cut.
     depth_max: Option<usize>,
-    /// By how much each round is deeper; `None` if there is only one.
+    /// The increase of the depth with each round; `None` if there is only one.
     step: Option<usize>,
     /// `true` if an execution of this round had choices beyond the depth.
     cut: bool,
     begun: bool,
     redundant: u64,
-    /// The last complete round: its depth, whether it was cut, and what it covered within it.
+    /// The last complete round: its depth, `true` if it was cut, and its coverage.
     completed: Option<(usize, bool, Coverage)>,
 }
 
 impl DepthBounded {
-    /// Returns the search that `make` makes, over the first `depth` choices of each execution.
+    /// Returns the search that `make` creates, over the first `depth` choices of each execution.
     pub fn new(depth: u32, make: impl Fn() -> Box<dyn Strategy> + Send + 'static) -> DepthBounded {
         DepthBounded::with(depth as usize, Some(depth as usize), None, Box::new(make))
     }
 
-    /// Returns the search that `make` makes, again and again: over `step` choices, then over twice as many, up to
+    /// Returns the search that `make` creates, repeatedly: over `step` choices, then over twice as many, up to
     /// `depth_max` of them if that is given.
     ///
     /// # Panics
@@ -68,7 +68,7 @@ impl DepthBounded {
         }
     }
 
-    /// Notes how the last execution stands to the depths of this round and the one before.
+    /// Compares the last execution with the depths of this round and the one before.
     fn look_at(&mut self, plan: &Plan) {
         let choices = plan.choices();
         self.cut |= choices.len() > self.depth;
@@ -78,7 +78,7 @@ impl DepthBounded {
         }
     }
 
-    /// Begins the next round, if there is to be one.
+    /// Begins the next round, if there should be one.
     fn deepen(&mut self) -> bool {
         self.completed = Some((self.depth, self.cut, self.inner.coverage(true)));
         let deeper = self
@@ -106,7 +106,7 @@ impl Strategy for DepthBounded {
         if self.inner.next(plan, trace) {
             return true;
         }
-        // The new search begins at the beginning.
+        // The new search starts from its beginning.
         self.deepen() && {
             plan.truncate(0);
             self.inner.next(plan, trace)
@@ -134,7 +134,7 @@ impl Strategy for DepthBounded {
 
     fn coverage(&self, finished: bool) -> Coverage {
         match &self.completed {
-            // In the first round: what is complete may still be cut.
+            // In the first round: even if it is complete, it may be cut.
             None => self.inner.coverage(finished).within_depth(self.depth as u32),
             Some((_, false, covered)) => covered.clone(),
             Some((depth, true, covered)) => {

@@ -1,6 +1,6 @@
-//! The searches of the papers that the usual ones came from, kept for study and for comparison.
+//! The searches of the papers from which the usual ones derive, kept for study and for comparison.
 //!
-//! None of the others imports them; only [`policies`](crate::policies) makes those that draw.
+//! None of the others imports them; only [`policies`](crate::policies) creates those that draw.
 
 mod best_first;
 mod delays;

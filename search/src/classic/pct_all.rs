@@ -1,11 +1,11 @@
-//! PCT without chance: every order of priorities that matters, with every placement of changes.
+//! PCT without chance: every relevant order of priorities, with every placement of change points.
 //!
-//! From the proof of the bound in Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010; CHESS has it as de-randomised
-//! PCT. Of the initial priorities it matters only whose is the lowest: the others may be in any order, and are in that of
-//! creation here. So n k (k-1) .. executions, with `depth - 1` factors after n, provoke every bug of depth d. That is a
-//! claim about tests that have no more tasks and steps than the executions that were learned from; the report says if
-//! one had. Choices that are not about tasks take their default: a bug that needs another is missed. What else differs is
-//! said in `sampling/pct.rs`.
+//! From the proof of the bound in Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010; CHESS calls it
+//! de-randomised PCT. Only the lowest of the initial priorities matters; the others may be in any order, and are in
+//! that of creation here. So n k (k-1) .. executions, with `depth - 1` factors after n, provoke every bug of depth d.
+//! That holds for tests that have no more tasks and steps than the executions that were learned from; the report says
+//! if one had more. Choices that are not about tasks take their default: a bug that needs another is missed.
+//! `sampling/pct.rs` lists the other differences.
 
 use crate::sampling::pct::places;
 use crate::sampling::priorities::{Changes, Priorities};
@@ -13,7 +13,7 @@ use crate::sampling::{Drawn, Generator, Policy, Profile};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
 
-/// All lowest tasks, with all placements of `depth - 1` changes.
+/// A policy with all lowest tasks, and all placements of `depth - 1` change points.
 pub(crate) struct PctAll {
     depth: u32,
     priorities: Priorities,
@@ -21,7 +21,7 @@ pub(crate) struct PctAll {
 }
 
 impl PctAll {
-    /// For bugs of this depth, at least 1.
+    /// Returns the policy for bugs of this depth, at least 1.
     pub(crate) fn new(depth: u32) -> PctAll {
         PctAll {
             depth,
@@ -31,7 +31,7 @@ impl PctAll {
     }
 }
 
-/// Returns the number of places each change has that come after the ones before it were placed.
+/// Returns the number of places left for each change point after the ones before it were placed.
 fn places_left(depth: u32, known: &Profile) -> impl Iterator<Item = u64> + use<> {
     let all = places(depth, known);
     (0..u64::from(depth - 1)).map(move |placed| all - placed)
@@ -49,7 +49,7 @@ impl Policy for PctAll {
         let mut rest = number / tasks;
         let mut taken: Vec<u64> = Vec::new();
         for (level, left) in (0..).zip(places_left(self.depth, known)) {
-            // The so manieth of those that are not taken.
+            // The place is the n-th of those that are not taken.
             let mut place = rest % left + 1;
             rest /= left;
             for &other in &taken {

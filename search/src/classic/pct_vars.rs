@@ -1,14 +1,14 @@
 //! PCTVB, PCT with variable bounding (Bindal, Bansal, Lal: Variable and thread bounding for systematic testing of
 //! multithreaded programs, ISSTA 2013).
 //!
-//! As PCT, but priorities change only where a task is about to access one of a few variables, which are drawn anew for each
-//! execution. A bug of depth d whose changes lie at v of Q variables is found in an execution with probability at least
-//! 1/(C(Q,v) n k^(d-1)), where k is how often these v are accessed.
+//! Like PCT, but priorities change only where a task is about to access one of a few variables, which are drawn for
+//! each execution. A bug of depth d whose change points lie at v of Q variables is found in an execution with
+//! probability at least 1/(C(Q,v) n k^(d-1)), where k is the number of accesses to these v.
 //!
-//! Differs: what one line of the source creates or accesses many times is one variable here (`sampling/profile.rs`); of
-//! the Q there are only those that were seen shared, for to all others the order makes no difference. What else differs is
-//! said in `sampling/pct.rs`.
-//! Misses: changes at variables, or at places, that the first executions did not come to.
+//! Differs: everything that one line of the source creates or accesses many times is one variable here
+//! (`sampling/profile.rs`). The Q variables are only those that were seen shared, because for all others the order
+//! makes no difference. `sampling/pct.rs` lists the other differences. Misses: change points at variables, or at
+//! places, that the first executions did not reach.
 
 use crate::sampling::pct::so_far;
 use crate::sampling::priorities::{Changes, Priorities};
@@ -30,7 +30,7 @@ pub(crate) struct PctVars {
 }
 
 impl PctVars {
-    /// For bugs of this depth, at least 1, that lie at so many variables.
+    /// Returns the policy for bugs of this depth, at least 1, at this many variables.
     pub(crate) fn new(depth: u32, variables: u32) -> PctVars {
         PctVars {
             depth,
@@ -42,7 +42,7 @@ impl PctVars {
         }
     }
 
-    /// Places for changes at these variables, and those that changes add.
+    /// Returns the number of places for change points at these variables, and those that change points add.
     fn range<'a>(&self, variables: impl Iterator<Item = &'a Variable>) -> u64 {
         let accesses: u64 = variables.map(|variable| variable.most).sum();
         accesses.max(1) + u64::from(self.depth - 1)

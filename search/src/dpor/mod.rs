@@ -10,24 +10,22 @@
 //! asleep; they are *redundant*. Wakeup trees keep and follow the whole sequence, and have no redundant executions.
 //!
 //! Beyond the paper:
-//! - *Values.* Choices other than of tasks (`choose(n)`, whom to notify) are enumerated within the step that makes
-//!   them.
+//! - *Values.* Choices other than of tasks (`choose(n)`, the waiter to notify) are enumerated within their step.
 //! - *Variables* that came into use after a step may have other numbers in other executions. There they are recognised
 //!   by the stable identities of the operations on them (`names`). If these do not show whether a branch leads to the
 //!   same trace as a sequence, the search falls back to source sets, which need not know.
 //! - *Sleepers that were not woken.* A sleeper that commutes with a sequence may dismiss it only if everything found
 //!   after the sleeper's step is planned further up, and followed. A leaf of a tree covers everything that begins with
 //!   it; so the path to it has to wake the tasks that sleep there. A failed exchange may succeed once it comes earlier:
-//!   it is planned as if it did, and so wakes tasks that load. If it fails after all they stay asleep: they *overslept*.
-//!   From there on such a sleeper dismisses only what its own step begins, as with source sets.
-//! - *Handles.* A task drops the last handle but one to a shared object in a step of its own, and the last one within
-//!   the step before. Drops commute, so in another order a planned step may be two, or two may be one. Trees are adjusted
-//!   to that.
+//!   it is planned as if it did, and so wakes tasks that load. If it fails after all they stay asleep: they
+//!   *overslept*. From there on such a sleeper dismisses only what its own step begins, as with source sets.
+//! - *Handles.* The last handle to a shared object is dropped within the step before, the last but one in a step of its
+//!   own. Drops commute, so in another order a planned step may be two, or two may be one. Trees are adjusted to that.
 //! - *Blocked operations* of a stuck execution take part in races, though they never happened.
 //! - *Wake-ups by the environment* (early or spurious) are another next step of a waiting task. One is tried before
 //!   each step that does not commute with it.
 //! - An *abandoned execution* (the body panicked, the limit of steps) does not show what would have followed: every
-//!   alternative along it is tried. Some tasks then stay asleep that wakeup trees expect the plan to wake, so the search
+//!   alternative along it is tried. Tasks may then stay asleep that wakeup trees expect the plan to wake, so the search
 //!   falls back to source sets.
 //!
 //! Misses: nothing. But tasks that fair scheduling holds back cannot be tried; instead every other task is. Memory: the
@@ -173,8 +171,7 @@ impl Dpor {
         });
     }
 
-    /// Returns `true` if nothing is planned after the step that has ended, no task slept before it, and the environment
-    /// could wake none.
+    /// Returns `true` if nothing is planned after the last step, no task slept before it, and none could be woken.
     #[inline(always)]
     fn is_plain(&self, trace: &Trace) -> bool {
         let is_plain = |last: &Node| {
@@ -277,8 +274,7 @@ impl Dpor {
         alternative as u32
     }
 
-    /// Makes the sequences after the values that the last step chose the next ones to follow. Returns the counts that
-    /// the step should make, if a sequence follows.
+    /// Follows the sequences after the last step's values. Returns the counts that it should make, if any follow.
     fn follow_values(&mut self) -> Option<Touches> {
         let mut counts = None;
         if let Some(node) = self.nodes.last_mut() {
@@ -293,8 +289,7 @@ impl Dpor {
 
     /// Lets tasks that sleep before a step stay asleep after it, unless the step conflicts with them.
     ///
-    /// Returns `false` if the step ended a failed round, and a sleeping task's step was taken that nothing else woke:
-    /// the execution shows only what is seen elsewhere.
+    /// Returns `false` if the step ended a failed round, and the execution shows only what is seen elsewhere.
     fn inherit_sleep(&mut self, depth: usize, trace: &Trace) -> bool {
         if trace.has_voids() {
             if trace
@@ -321,8 +316,7 @@ impl Dpor {
         true
     }
 
-    /// Handles the end of a step. If the environment could have woken a waiting task, and that does not commute with
-    /// the step, the wake-up is to be tried before it.
+    /// Plans wake-ups by the environment that could have come before the last step, unless they commute with it.
     #[inline(always)]
     fn wake_unasked(&mut self, depth: usize, trace: &Trace) {
         if self.nodes[depth].environment_wake {
@@ -587,8 +581,7 @@ impl Parallel for Dpor {
         self.part.stop();
     }
 
-    /// Returns a single worker's executions in the order in which it runs them. With several workers the assignment is
-    /// accidental, so executions are ordered by the alternatives taken.
+    /// Returns the number of an execution; with several workers, whose order is accidental, its alternatives.
     fn position(&mut self, choices: &[Choice]) -> SearchPosition {
         if self.part.is_shared() {
             SearchPosition::of_choices(0, choices)

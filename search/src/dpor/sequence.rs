@@ -247,7 +247,7 @@ impl Sequence {
         self.planned.resize(2 * steps, Planned::blocked(0));
     }
 
-    /// See [`Sequences::add_independent`].
+    /// Adds steps: see [`Sequences::add_independent`].
     #[inline(never)]
     fn add_each_independent(&mut self, trace: &Trace, from: usize, steps: usize) {
         let (planned, mut end, has_voids) = (&mut self.planned[..], self.end, trace.has_voids());

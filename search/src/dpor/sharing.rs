@@ -86,7 +86,7 @@ impl Sharing {
         part
     }
 
-    /// Notes that the worker pauses. If it has work, `hand` returns it; the shared nodes go with it.
+    /// Notes that the worker pauses. If it has work, `hand` returns that; the shared nodes are saved with it.
     pub(super) fn rest(&self, hand: impl FnOnce() -> SavedHand) {
         let Some(crew) = &self.crew else {
             return;

@@ -1,11 +1,11 @@
-//! Searches that draw executions at random: a policy over one execution, and what all policies need.
+//! Searches that draw executions at random: a policy over one execution, and the common parts of all policies.
 //!
-//! Executions have numbers. Each has a generator of its own, seeded from the search's seed and the number, so that any
-//! one can be run again alone, and so that it does not matter which worker runs it. Policies that need to know the test
-//! learn it from the first [`PROFILED`] executions, which are the same whatever the policy: a random walk, then one by
-//! default. All others rely on what all of these showed, and on nothing that came later.
+//! Executions have numbers. Each has a generator of its own, seeded from the search's seed and the number. So any
+//! execution can be run again alone, and it does not matter which worker runs it. Policies that need to know the test
+//! learn it from the first `PROFILED` executions, which are the same whatever the policy: a random walk, then one by
+//! default. All later ones rely on the results of all of these, and on nothing later.
 //!
-//! Each policy is a file, which says what it is from, where it differs, and what it misses.
+//! Each policy is a file, which names its source, its deviations, and its blind spots.
 
 mod numbers;
 pub(crate) mod pct;
@@ -41,10 +41,10 @@ pub(crate) use random::RandomWalk;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where a policy's random numbers come from.
+/// The source of a policy's random numbers.
 pub type Generator = Xoshiro256PlusPlus;
 
-/// How executions are drawn.
+/// A policy by which executions are drawn.
 pub trait Policy: Send {
     /// Returns its name in settings and reports.
     fn name(&self) -> String;
@@ -54,36 +54,36 @@ pub trait Policy: Send {
         true
     }
 
-    /// The execution of this number begins, from 0 after those that were learned from.
+    /// Begins the execution with this number, from 0 after those that were learned from.
     fn begin(&mut self, number: u64, known: &Profile, random: &mut Generator);
 
-    /// Which alternative to take.
+    /// Returns the alternative to take.
     fn choose(&mut self, point: &ChoicePoint<'_>, known: &Profile, random: &mut Generator) -> u32;
 
-    /// Returns the number of executions to run, if there is an end to them.
+    /// Returns the number of executions to run, if it is limited.
     fn executions(&self, known: &Profile) -> Option<u64> {
         let _ = known;
         None
     }
 
-    /// Returns the part of the executions that are to be drawn, from 0 to 1; `None` if there is no end.
+    /// Returns the completed fraction of the executions to be drawn, from 0 to 1; `None` if they have no end.
     fn share(&self, executions: u64) -> Option<f64> {
         let _ = executions;
         None
     }
 
-    /// Which of several policies drew the execution that runs, if it is one of several.
+    /// Returns the one of several policies that drew the current execution, if there are several.
     fn member(&self) -> Option<String> {
         None
     }
 
-    /// How many of the first so many executions each of several policies drew.
+    /// Returns how many of the first `executions` executions each of several policies drew.
     fn shares(&self, executions: u64) -> Vec<(String, u64)> {
         let _ = executions;
         Vec::new()
     }
 
-    /// What a reader of the report should know.
+    /// Returns notes for the reader of the report.
     fn notes(&self, drawn: &Drawn<'_>) -> Vec<String> {
         let _ = drawn;
         Vec::new()
@@ -93,44 +93,44 @@ pub trait Policy: Send {
     fn fork(&self) -> Box<dyn Policy>;
 }
 
-/// What there is to know of a search by a policy.
+/// The state of a search by a policy.
 pub struct Drawn<'a> {
-    /// What was learned before.
+    /// The profile that was learned before.
     pub known: &'a Profile,
-    /// `true` if all executions were run that there are.
+    /// `true` if all executions that exist were run.
     pub complete: bool,
-    /// `true` if any had more tasks or more choices than those that were learned from.
+    /// `true` if any execution had more tasks or more choices than those that were learned from.
     pub beyond: bool,
 }
 
-/// Any alternative, each as likely as the others.
+/// Returns any alternative, each with the same probability.
 pub fn uniform(point: &ChoicePoint<'_>, random: &mut Generator) -> u32 {
     random.random_range(0..point.alternatives)
 }
 
-/// A search that draws executions, for ever or so many times.
+/// A search that draws executions, without end or a given number of times.
 pub struct Sampling {
     seed: u64,
     policy: Box<dyn Policy>,
     shared: Arc<Shared>,
-    /// Numbers of executions that this hand is to run, the next one first.
+    /// The numbers of the executions that this worker will run, the next one first.
     block: Range<u64>,
-    /// The number of the execution that runs.
+    /// The number of the current execution.
     number: u64,
-    /// `true` if the execution that runs was prepared by `next`, and is not over.
+    /// `true` if `next` prepared the current execution, and it has not ended.
     running: bool,
-    /// Where the block begins that was taken last, until somebody asks.
+    /// The position at which the block begins that was taken last, until it is asked for.
     span: Option<SearchPosition>,
-    /// Executions that this hand began.
+    /// The number of executions that this worker began.
     executions: u64,
     random: Generator,
-    /// What was learned of the test, and whether that is all.
+    /// The profile of the test so far, and `true` if it is complete.
     known: Arc<Profile>,
     learned: bool,
 }
 
 impl Sampling {
-    /// Returns a search of this seed by this policy.
+    /// Returns a search with this seed and this policy.
     pub fn new(seed: u64, policy: Box<dyn Policy>) -> Sampling {
         let shared = Arc::new(Shared::new(policy.learns()));
         Sampling::sharing(seed, policy, shared)
@@ -153,8 +153,8 @@ impl Sampling {
         }
     }
 
-    /// Ends after so many executions, and begins with the one of this number, from 0, after those that have to be learned
-    /// from: each if it is given.
+    /// Limits the search: it ends after `executions` executions, and begins with number `first`, from 0, after those
+    /// that have to be learned from; each if it is given.
     #[must_use]
     pub fn up_to(self, executions: Option<u64>, first: Option<u64>) -> Sampling {
         let left_out = first.map_or(0, |first| first.saturating_sub(self.profiled()));
@@ -165,18 +165,18 @@ impl Sampling {
         self
     }
 
-    /// Another hand on the same search.
+    /// Returns the search of another worker.
     pub fn another(&self) -> Sampling {
         self.shared.add_hand();
         Sampling::sharing(self.seed, self.policy.fork(), self.shared.clone())
     }
 
-    /// How many executions are learned from.
+    /// Returns the number of executions that are learned from.
     fn profiled(&self) -> u64 {
         if self.policy.learns() { PROFILED } else { 0 }
     }
 
-    /// Begins the execution of this number.
+    /// Begins the execution with this number.
     fn draw_anew(&mut self) {
         // An odd multiplier keeps the seeds of different executions different.
         let seed = self
@@ -188,7 +188,7 @@ impl Sampling {
         }
     }
 
-    /// What was learned of the test is complete.
+    /// Notes the complete profile of the test.
     fn take_up(&mut self, known: Arc<Profile>) {
         if let Some(executions) = self.policy.executions(&known) {
             self.shared.end_at(self.profiled().saturating_add(executions));
@@ -197,16 +197,16 @@ impl Sampling {
         self.learned = true;
     }
 
-    /// Returns `true` if all the executions that there are were handed out, and none is left of them here.
+    /// Returns `true` if all existing executions were handed out, and none of them is left here.
     fn is_complete(&self, known: &Profile) -> bool {
         let all = self.policy.executions(known);
         self.block.is_empty()
             && all.is_some_and(|all| self.shared.ends_at(self.profiled().saturating_add(all)))
     }
 
-    /// What a reader of the report should know of the policy.
+    /// Returns the policy's notes for the reader of the report.
     pub(crate) fn notes(&self) -> Vec<String> {
-        // Others may have run all that came after what is learned from.
+        // Other workers may have run everything after the executions that are learned from.
         let known = match self.learned {
             true => Some(self.known.clone()),
             false => self.shared.learned(),
@@ -229,7 +229,7 @@ impl Sampling {
         self.policy.member()
     }
 
-    /// How many of the first `executions` each policy of a portfolio drew.
+    /// Returns how many of the first `executions` executions each policy of a portfolio drew.
     pub(crate) fn draws(&self, executions: u64) -> Vec<(String, u64)> {
         let profiled = self.profiled().min(executions);
         let mut shares = self.policy.shares(executions - profiled);
@@ -371,7 +371,7 @@ impl Resumable for Sampling {
 
 impl Drop for Sampling {
     fn drop(&mut self) {
-        // What it was to learn from is missing: nobody need wait for it.
+        // An execution to learn from is missing: no worker need wait for it.
         if std::mem::take(&mut self.running) && self.number < self.profiled() {
             self.shared.stop();
         }

@@ -1,36 +1,36 @@
-//! Numbers of executions, handed out in blocks to the hands of one search.
+//! Numbers of executions, handed out in blocks to the workers of one search.
 //!
-//! What execution a number stands for depends on the search's seed and on what its first executions showed, never on who
-//! runs it. So all hands wait until those first ones are over.
+//! The execution with a number depends on the search's seed and on the results of its first executions, never on the
+//! worker that runs it. So all workers wait until those first ones have ended.
 
 use super::profile::{PROFILED, Profile};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Least numbers that one of several hands takes at once.
+/// The least number of executions that one of several workers takes at once.
 const BLOCK_MIN: u64 = 32;
 
-/// What the hands of a search share.
+/// The state that the workers of a search share.
 pub(super) struct Shared {
     numbers: Mutex<Numbers>,
     changed: Condvar,
 }
 
-/// The numbers that no hand has taken.
+/// The numbers that no worker has taken.
 struct Numbers {
     hands: u64,
-    /// Blocks given back: they come first.
+    /// Blocks given back, which are handed out first.
     back: Vec<Range<u64>>,
     next: u64,
     end: u64,
-    /// With which number it goes on after the executions that are learned from.
+    /// The first number after the executions that are learned from.
     first: u64,
-    /// What is learned from the first executions; `None` if nothing is.
+    /// The profile learned from the first executions; `None` if nothing is learned.
     learning: Option<Arc<Profile>>,
     /// `true` if an execution went beyond what was learned.
     beyond: bool,
-    /// Nothing is to be handed out beyond what was given back.
+    /// `true` if nothing will be handed out beyond what was given back.
     cut: bool,
     over: bool,
 }
@@ -46,7 +46,7 @@ struct Saved {
 }
 
 impl Shared {
-    /// Returns all numbers; the first executions are `learns` from if that is wanted.
+    /// Returns all numbers; the policy learns from the first executions if `learns` is `true`.
     pub(super) fn new(learns: bool) -> Shared {
         Shared {
             numbers: Mutex::new(Numbers {
@@ -68,12 +68,12 @@ impl Shared {
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// There is one more hand.
+    /// Adds a worker.
     pub(super) fn add_hand(&self) {
         self.numbers().hands += 1;
     }
 
-    /// No number from this one on is handed out.
+    /// Hands out no number from this one on.
     pub(super) fn end_at(&self, end: u64) {
         let mut numbers = self.numbers();
         numbers.end = numbers.end.min(end);
@@ -85,7 +85,7 @@ impl Shared {
         numbers.end == end && numbers.next >= end && numbers.back.is_empty()
     }
 
-    /// After those that are learned from, the numbers begin with this one.
+    /// Continues with this number after the executions that are learned from.
     pub(super) fn begin_at(&self, first: u64) {
         self.numbers().first = first;
     }
@@ -95,13 +95,13 @@ impl Shared {
         self.numbers().take()
     }
 
-    /// What was learned; `None` as long as it is not complete.
+    /// Returns the profile; `None` as long as it is not complete.
     pub(super) fn learned(&self) -> Option<Arc<Profile>> {
         let numbers = self.numbers();
         numbers.learning.clone().filter(|profile| profile.is_complete())
     }
 
-    /// Adds what one of the first executions showed; returns the whole if it was the last of them.
+    /// Adds the results of one of the first executions; returns the profile if it was the last of them.
     pub(super) fn learn(&self, shown: &Profile) -> Option<Arc<Profile>> {
         let mut numbers = self.numbers();
         let learning = numbers.learning.as_mut()?;
@@ -112,17 +112,17 @@ impl Shared {
         complete
     }
 
-    /// An execution went beyond what was learned.
+    /// Notes that an execution went beyond what was learned.
     pub(super) fn note_beyond(&self) {
         self.numbers().beyond = true;
     }
 
-    /// Returns `true` if one did.
+    /// Returns `true` if an execution went beyond what was learned.
     pub(super) fn beyond(&self) -> bool {
         self.numbers().beyond
     }
 
-    /// Waits for numbers to be handed out; false if there will be none.
+    /// Waits for numbers to be handed out. Returns `false` if there will be none.
     pub(super) fn wait(&self) -> bool {
         let mut numbers = self.numbers();
         loop {
@@ -142,19 +142,19 @@ impl Shared {
         }
     }
 
-    /// Nothing is handed out beyond what was given back: numbers that were never handed out are larger.
+    /// Hands out nothing beyond what was given back: numbers that were never handed out are larger.
     pub(super) fn cut(&self) {
         self.numbers().cut = true;
         self.changed.notify_all();
     }
 
-    /// Nothing is handed out any more.
+    /// Stops handing out numbers.
     pub(super) fn stop(&self) {
         self.numbers().over = true;
         self.changed.notify_all();
     }
 
-    /// What no hand has taken, as text.
+    /// Returns the numbers that no worker has taken, as text.
     pub(super) fn save(&self) -> Option<String> {
         let numbers = self.numbers();
         let saved = Saved {
@@ -167,7 +167,7 @@ impl Shared {
         serde_json::to_string(&saved).ok()
     }
 
-    /// Goes on from what was saved, and from the blocks that hands had; false if that cannot be.
+    /// Continues from the saved state, and from the blocks that workers had. Returns `false` if it is malformed.
     pub(super) fn restore(&self, saved: &str, hands: &[String]) -> bool {
         let hands = hands.iter().map(|hand| serde_json::from_str(hand));
         let (Ok(saved), Ok(hands)) = (
@@ -188,7 +188,8 @@ impl Shared {
         numbers
             .back
             .extend(hands.into_iter().filter(|block| !block.is_empty()));
-        // A block may reach up to what no hand has taken, without end even: it is no block of one hand any more.
+        // A block may reach up to the numbers that no worker has taken, even without end: it is no worker's block any
+        // more.
         numbers.back.sort_by_key(|block| std::cmp::Reverse(block.end));
         while numbers
             .back
@@ -208,7 +209,8 @@ impl Numbers {
         self.next >= PROFILED && learning.is_some_and(|profile| !profile.is_complete())
     }
 
-    /// Returns the next block: the larger, the longer the search has run, but with some for every hand to the end.
+    /// Returns the next block. Blocks are larger the longer the search has run, but there are some for every worker to
+    /// the end.
     fn take(&mut self) -> Option<Range<u64>> {
         if self.over {
             return None;

@@ -1,14 +1,17 @@
 //! PCT, probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
 //!
-//! Tasks get random priorities, and the highest that can go on goes. At `depth - 1` places, drawn beforehand, the task that
-//! would go is lowered below all others. A bug of depth d, one that d constraints on the order of operations are enough
-//! to provoke, is found in an execution with probability at least 1/(n k^(d-1)) or more, for n tasks and k places.
+//! Tasks get random priorities, and the enabled task with the highest one goes. At `depth - 1` change points, drawn
+//! beforehand, the task that would go is lowered below all others. A bug of depth d is one that d constraints on the
+//! order of operations are enough to provoke. An execution finds it with probability at least 1/(n k^(d-1)), for n
+//! tasks and k places.
 //!
-//! Differs: places are counted where there is a choice between tasks, not at each step; when a task is lowered the next one
-//! counts as another place, so that two may be lowered before one step. So k is the most steps of an execution from its
-//! first choice on, plus `depth - 1`. n and k are those of the executions that were learned from. Where the choice is not about tasks, any alternative is as likely as the others. A task that yields gets the
-//! lowest priority.
-//! Misses: what takes more steps than were learned of, and is lost with a priority that a yield has cost.
+//! Differs: places are counted where there is a choice between tasks, not at each step. When a task is lowered the next
+//! one counts as another place, so that two may be lowered before one step. So k is the most steps of an execution from
+//! its first choice on, plus `depth - 1`. n and k are those of the executions that were learned from. If the choice is
+//! not about tasks, any alternative has the same probability. A task that yields gets the lowest priority.
+//!
+//! Misses: bugs that take more steps than were learned of, and bugs that are lost with a priority that a yield has
+//! cost.
 
 use super::priorities::{Changes, Priorities};
 use super::{Drawn, Generator, Policy, Profile, uniform};
@@ -23,7 +26,7 @@ pub(crate) struct Pct {
 }
 
 impl Pct {
-    /// For bugs of this depth, at least 1.
+    /// Returns the policy for bugs of this depth, at least 1.
     pub(crate) fn new(depth: u32) -> Pct {
         Pct {
             depth,
@@ -33,12 +36,12 @@ impl Pct {
     }
 }
 
-/// Places for changes: the most steps that were seen, and those that changes add.
+/// Returns the number of places for changes: the most steps that were seen, and those that changes add.
 pub(crate) fn places(depth: u32, known: &Profile) -> u64 {
     known.steps().max(1) + u64::from(depth - 1)
 }
 
-/// How reliable the numbers of tasks and places are.
+/// Returns the reliability of the numbers of tasks and places.
 pub(crate) fn so_far(drawn: &Drawn<'_>) -> &'static str {
     match drawn.beyond {
         true => ", as the first executions had them (later ones had more)",

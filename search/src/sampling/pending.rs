@@ -1,24 +1,25 @@
-//! Random priorities of operations: each has one from when its task comes to it until the task has done it.
+//! Random priorities of operations: an operation has one from when its task reaches it until the task has done it.
 
 use super::Generator;
 use intermezzo_engine::strategy::ChoicePoint;
 use intermezzo_sdk::TaskId;
 use rand::RngExt;
 
-/// Priorities of what tasks are about to do.
+/// Priorities of the tasks' next operations.
 #[derive(Default)]
 pub(super) struct Pending {
-    /// By task: for which operation, told by how many events its task has had, and the priority; 0 if none was drawn.
+    /// By task: the operation, identified by the number of events that its task has had, and the priority; 0 if none
+    /// was drawn.
     priorities: Vec<(u32, u64)>,
 }
 
 impl Pending {
-    /// Another execution begins.
+    /// Begins another execution.
     pub(super) fn begin(&mut self) {
         self.priorities.clear();
     }
 
-    /// Returns the priority of what a task is about to do.
+    /// Returns the priority of a task's next operation.
     pub(super) fn of(&mut self, task: TaskId, point: &ChoicePoint<'_>, random: &mut Generator) -> u64 {
         let number = task.0 as usize;
         if self.priorities.len() <= number {
@@ -32,7 +33,7 @@ impl Pending {
         *priority
     }
 
-    /// Has those drawn anew of which this is so, by the numbers of their tasks.
+    /// Draws the priorities of the tasks again for which `is_so` holds, by their numbers.
     pub(super) fn redraw(&mut self, mut is_so: impl FnMut(usize) -> bool) {
         for (number, (_, priority)) in self.priorities.iter_mut().enumerate() {
             if is_so(number) {

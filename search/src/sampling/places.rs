@@ -1,16 +1,16 @@
 //! Random priorities of places in the source: our own.
 //!
-//! What a bug of many tasks needs is often not that one task waits, but that all wait that came to one place: of a hundred
-//! that store to `a` and then to `b`, none may have come to `b` yet. By tasks, or by operations, that is as unlikely as
-//! there are tasks. So each place has a random priority for the whole execution, and a task at the place with the
-//! highest goes; of several at one place, any is as likely. Tasks that run the same code are then treated alike, and
-//! it does not matter how many there are: if p places matter, and one order of them provokes the bug, an execution finds
-//! it with probability at least 1/p!. In every second execution, how often its task was at a place before makes
-//! it another place: for bugs that one round of a loop must show, and not the others.
+//! A bug of many tasks often needs not one task to wait, but all tasks that reached one place. Of a hundred tasks that
+//! store to `a` and then to `b`, for instance, none may have reached `b` yet. With priorities of tasks or of operations
+//! that becomes less likely with each task. So each place has a random priority for the whole execution, and a task at
+//! the place with the highest goes. Several tasks at one place have the same probability. So tasks that run the same
+//! code are treated alike, and their number does not matter. If p places matter, and one order of them provokes the
+//! bug, an execution finds it with probability at least 1/p!. In every second execution, a place counts as another one
+//! with each visit of its task: for bugs that one round of a loop must show, and not the others.
 //!
-//! A task that yielded waits until another one went, if one can.
-//! Misses: orders in which a place comes first at one time and last at another, unless by rounds; and those in
-//! which tasks at one place must be told apart, more often than chance does.
+//! A task that yielded waits until another one went, if one can. Misses: orders in which a place comes first at one
+//! time and last at another, except by rounds; and orders in which tasks at one place must be distinguished more often
+//! than by chance.
 
 use super::{Generator, Policy, Profile, uniform};
 use intermezzo_engine::record::Site;
@@ -22,13 +22,13 @@ use std::collections::HashMap;
 /// Random priorities of places.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// `true` if rounds are told apart in this execution.
+    /// `true` if rounds are distinguished in this execution.
     by_rounds: bool,
-    /// By place, and by how often its task was there before.
+    /// By place, and by the number of the task's earlier visits to it.
     priorities: HashMap<(Site, u32), u64>,
-    /// The number of times each task was at each place, while rounds are told apart.
+    /// The number of times each task was at each place, while rounds are distinguished.
     visits: HashMap<(u32, Site), u32>,
-    /// Room for alternatives.
+    /// A buffer for alternatives.
     best: Vec<u32>,
 }
 

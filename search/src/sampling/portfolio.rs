@@ -1,30 +1,31 @@
-//! Several policies that share the executions, by turns.
+//! Several policies that share the executions, in turns.
 //!
-//! They learn from the same first executions. Each has as many turns in a round as its weight says, so it depends on the number
-//! of an execution alone whose it is. The weights may be others from some execution on: what is not found soon takes other means.
+//! They learn from the same first executions. Each has as many turns in a round as its weight, so the number of an
+//! execution alone determines its policy. The weights may change from some execution on: bugs that are not found soon
+//! take other means.
 
 use super::{Drawn, Generator, Policy, Profile};
 use intermezzo_engine::strategy::ChoicePoint;
 
-/// Several policies, by turns.
+/// Several policies, in turns.
 pub(crate) struct Portfolio {
     members: Vec<Member>,
-    /// From which execution on the later weights count.
+    /// The execution from which the later weights count.
     later_from: u64,
-    /// Whose execution runs.
+    /// The policy of the current execution.
     running: usize,
 }
 
 struct Member {
     policy: Box<dyn Policy>,
-    /// How many executions of a round are its own: at least one.
+    /// The number of its executions in a round: at least one.
     weight: u64,
-    /// The same, of later rounds.
+    /// The same for later rounds.
     later: u64,
 }
 
 impl Portfolio {
-    /// Returns these policies, each with how many executions of a round are its own.
+    /// Returns these policies, each with its number of executions in a round.
     ///
     /// # Panics
     /// There are none.
@@ -42,7 +43,7 @@ impl Portfolio {
         }
     }
 
-    /// After so many executions the last member has `weight` executions of a round.
+    /// Gives the last member `weight` executions of a round, after this many executions.
     #[must_use]
     pub(crate) fn later(mut self, after: u64, weight: u64) -> Portfolio {
         let last = self.members.last_mut().expect("a portfolio has members");
@@ -51,7 +52,7 @@ impl Portfolio {
         self
     }
 
-    /// For each member, how many of the executions before this one are its own.
+    /// Returns for each member the number of its executions before this one.
     fn drawn_before(&self, number: u64) -> impl Iterator<Item = u64> {
         let early = number.min(self.later_from);
         let late = self.turns(number - early, |member| member.later);
@@ -59,7 +60,7 @@ impl Portfolio {
         early.zip(late).map(|(early, late)| early + late)
     }
 
-    /// For each member, how many of so many executions are its own, if it has these weights.
+    /// Returns for each member the number of its executions among the first `number`, if it has these weights.
     fn turns(&self, number: u64, weight: impl Fn(&Member) -> u64) -> impl Iterator<Item = u64> {
         let round: u64 = self.members.iter().map(&weight).sum();
         let (rounds, mut rest) = (number / round, number % round);
@@ -112,7 +113,7 @@ impl Policy for Portfolio {
     }
 
     fn notes(&self, drawn: &Drawn<'_>) -> Vec<String> {
-        // None of them runs all the executions there are.
+        // None of them runs all existing executions.
         let members = self.members.iter();
         members.flat_map(|member| member.policy.notes(drawn)).collect()
     }

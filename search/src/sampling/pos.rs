@@ -1,11 +1,11 @@
 //! POS, partial order sampling (Yuan, Yang, Gu, CAV 2018).
 //!
-//! Each pending operation has a random priority, and the highest goes. After each step operations that race with it
-//! get new ones: which of two operations that conflict comes first is then as likely either way, whatever came before.
+//! Each pending operation has a random priority, and the highest goes. After each step, operations that race with it
+//! get new ones. So either order of two conflicting operations has the same probability, whatever came before.
 //!
-//! Differs: operations conflict as they do for reductions (`docs/SEARCH.md`), so that two loads do not race; a task that
-//! waits races as well, for what it waits for.
-//! Misses: nothing for good; orders that take many conflicts in a row to come out one way are rare.
+//! Differs: operations conflict as they do for reductions (`docs/SEARCH.md`), so that two loads do not race; a waiting
+//! task races as well, for what it waits for. Misses: nothing for good; orders that need many conflicts in a row to
+//! have one result are rare.
 
 use super::pending::Pending;
 use super::{Generator, Policy, Profile, uniform};
@@ -18,12 +18,12 @@ use intermezzo_sdk::{Class, SyncVar};
 #[derive(Default)]
 pub(crate) struct Pos {
     priorities: Pending,
-    /// How many steps of the execution were seen.
+    /// The number of steps of the execution that were seen.
     steps: usize,
 }
 
 impl Pos {
-    /// Takes their priorities from operations that race with a step since the last choice.
+    /// Drops the priorities of operations that race with a step since the last choice.
     fn redraw(&mut self, point: &ChoicePoint<'_>) {
         for step in self.steps..point.trace.steps().len() {
             let touches = point.trace.touches(step);

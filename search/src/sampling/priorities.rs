@@ -1,44 +1,44 @@
-//! Priorities of tasks: random at first, lowered at changes; the highest that can go on goes.
+//! Priorities of tasks: random at first, lowered at change points; the enabled task with the highest one goes.
 
 use super::Generator;
 use intermezzo_engine::strategy::ChoicePoint;
 use rand::RngExt;
 
-/// Priorities at first are at least this; those after changes are below.
+/// The least initial priority; those after changes are below.
 const INITIAL: u64 = 1 << 63;
 
-/// Priorities after changes are at least this; those of tasks that yielded are below.
+/// The least priority after a change; those of tasks that yielded are below.
 const CHANGED: u64 = 1 << 62;
 
 /// The priorities of an execution's tasks.
 #[derive(Default)]
 pub(crate) struct Priorities {
-    /// By task; 0 for one that was not met yet.
+    /// The priorities by task; 0 for a task that was not seen yet.
     of: Vec<u64>,
     /// The number of times a task yielded.
     yields: u64,
-    /// `true` if priorities at first are not random, but fall from task to task.
+    /// `true` if initial priorities are not random, but fall from task to task.
     in_order: bool,
 }
 
 impl Priorities {
-    /// An execution begins.
+    /// Begins an execution.
     pub(crate) fn begin(&mut self) {
         self.of.clear();
         self.yields = 0;
     }
 
-    /// An execution begins, in which priorities fall from task to task at first, but that this one's is the lowest.
+    /// Begins an execution in which initial priorities fall from task to task, except that this task's is the lowest.
     pub(crate) fn begin_in_order(&mut self, lowest: u32) {
         self.begin();
         self.in_order = true;
         self.set(lowest, INITIAL);
     }
 
-    /// Returns the alternative whose task has the highest priority. Tasks that were not met before get one: all orders
-    /// are as likely.
+    /// Returns the alternative whose task has the highest priority. Tasks that were not seen before get one, all orders
+    /// with the same probability.
     ///
-    /// A task that just yielded gets the lowest: others go on until none of them can.
+    /// A task that just yielded gets the lowest: others continue until none of them can.
     pub(crate) fn highest(&mut self, point: &ChoicePoint<'_>, random: &mut Generator) -> u32 {
         let last = point.running.0;
         if !point.preempts && point.is_enabled(last) {
@@ -56,8 +56,8 @@ impl Priorities {
         best.1
     }
 
-    /// The task's priority falls below all initial ones: to the place `level` among the others that were lowered so, the
-    /// highest being the last.
+    /// Lowers the task's priority below all initial ones: to the place `level` among the others that were lowered so,
+    /// the highest being the last.
     pub(crate) fn lower(&mut self, task: u32, level: u64) {
         self.set(task, CHANGED + level);
     }
@@ -84,17 +84,17 @@ impl Priorities {
     }
 }
 
-/// Where priorities change: places in a count of what tasks were about to do.
+/// The change points of priorities: places in a count of the tasks' next operations.
 #[derive(Default)]
 pub(crate) struct Changes {
     /// The counts at which they change, each with the level that the task falls to.
     at: Vec<(u64, u64)>,
-    /// How much was counted.
+    /// The count so far.
     count: u64,
 }
 
 impl Changes {
-    /// An execution begins: `most` different counts from 1 to `range` are drawn, in random order, or as many as there are.
+    /// Begins an execution: draws `most` different counts from 1 to `range`, in random order, or as many as there are.
     pub(crate) fn draw(&mut self, most: u32, range: u64, random: &mut Generator) {
         self.begin();
         for level in 0..u64::from(most).min(range) {
@@ -108,19 +108,19 @@ impl Changes {
         }
     }
 
-    /// An execution begins, without changes.
+    /// Begins an execution without changes.
     pub(crate) fn begin(&mut self) {
         self.at.clear();
         self.count = 0;
     }
 
-    /// One more change, at this count, to this level.
+    /// Adds a change at this count, to this level.
     pub(crate) fn add(&mut self, count: u64, level: u64) {
         self.at.push((count, level));
     }
 
-    /// Returns the alternative whose task has the highest priority, once those whose turn it is were lowered. Each that
-    /// would go is counted, if what it would do `counts`.
+    /// Returns the alternative whose task has the highest priority, after lowering tasks at their change points. Each
+    /// task that would go is counted, if its operation `counts`.
     pub(crate) fn choose(
         &mut self,
         priorities: &mut Priorities,
@@ -141,7 +141,7 @@ impl Changes {
         }
     }
 
-    /// Returns a task is about to go on in a way that counts: the level to which it falls instead, if it does.
+    /// Counts an operation that is about to happen. Returns the level to which its task falls instead, if it does.
     fn next(&mut self) -> Option<u64> {
         self.count += 1;
         let count = self.count;

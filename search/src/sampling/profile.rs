@@ -1,9 +1,9 @@
-//! What the first executions of a test showed: how many tasks and choices it has, who accesses what how often.
+//! The results of the first executions of a test: the numbers of tasks and choices, and of each task's accesses.
 //!
-//! Executions are compared by what is the same in all of them: tasks by who created them, as the how-manieth; accesses by
-//! their place in the source. A variable has no name that is the same in each schedule. So two places are taken for
-//! places of one *variable* if they were seen to access one, in any execution that was learned from; what one line
-//! allocates or accesses many times is one variable.
+//! Executions are compared by what is the same in all of them. A task is identified by its creator, and its index among
+//! the creator's tasks. An access is identified by its place in the source. A variable has no name that is the same in
+//! each schedule. So two places are assumed to belong to one *variable* if they were seen to access one, in any
+//! execution that was learned from. Everything that one line allocates or accesses many times is one variable.
 
 use super::sections::{Sections, sections};
 use intermezzo_engine::record::Site;
@@ -14,22 +14,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-/// How many executions are learned from. A random walk shows what each task does when disturbed, one by default what it does
-/// undisturbed; the walk comes first, because it is the one of the two that finds more. More of them cost more than they teach:
-/// they find as little as a walk does.
+/// The number of executions that are learned from. A random walk shows what each task does when disturbed, one by
+/// default what it does undisturbed. The walk comes first, because it finds more of the two. More of them cost more
+/// than they teach: they find as little as a walk does.
 pub(crate) const PROFILED: u64 = 2;
 
-/// What executions showed.
+/// The results of executions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Profile {
     executions: u64,
-    /// Most tasks, and most steps from the first choice on, in one execution.
+    /// The most tasks, and the most steps from the first choice on, in one execution.
     tasks: u64,
     steps: u64,
-    /// Tasks, by lineage.
+    /// The tasks, by lineage.
     lineages: BTreeMap<u64, Lineage>,
     places: BTreeMap<String, Place>,
-    /// Places that accessed one variable.
+    /// Pairs of places that accessed one variable.
     together: BTreeSet<(String, String)>,
     sections: Sections,
     #[serde(skip)]
@@ -40,7 +40,7 @@ pub struct Profile {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Lineage {
     parent: u64,
-    /// The number of times it accessed something at each place, in all executions together.
+    /// The number of accesses at each place, in all executions together.
     accesses: BTreeMap<String, u64>,
 }
 
@@ -49,31 +49,31 @@ struct Lineage {
 struct Place {
     /// `true` if tasks met there: two accessed one variable, and the order made a difference.
     shared: bool,
-    /// Most accesses in one execution from its first choice on.
+    /// The most accesses in one execution from its first choice on.
     most: u64,
 }
 
-/// What is taken for one variable.
+/// A set of places that is assumed to be one variable.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub places: BTreeSet<String>,
     pub shared: bool,
-    /// `true` if it is a lock whose sections come in the order in which they access some other variable, which is
-    /// shared.
+    /// `true` if it is a lock whose sections come in the order in which they access some other, shared variable.
     pub(crate) represented: bool,
-    /// Most accesses in one execution from its first choice on.
+    /// The most accesses in one execution from its first choice on.
     pub most: u64,
 }
 
-/// Returns `true` if an operation accesses something that others may notice.
+/// Returns `true` if an operation accesses something that other tasks may notice.
 pub(crate) fn is_access(op: SyncVarOp, var: u32) -> bool {
     var != SyncVar::NONE.0 && Class::of(op, false).is_some()
 }
 
-/// What tells the first task from others; and a task, by the one that created it and the how-manieth it was.
+/// The lineage of the first task. That of another task follows from its creator's, and its index among the creator's
+/// tasks.
 pub(crate) const FIRST_LINEAGE: u64 = 0;
 
-/// See [`FIRST_LINEAGE`].
+/// Returns the lineage of a task: see [`FIRST_LINEAGE`].
 pub(crate) fn lineage(parent: u64, ordinal: u32) -> u64 {
     hash64(parent, u64::from(ordinal))
 }
@@ -84,7 +84,7 @@ pub(crate) fn place(site: Site) -> String {
 }
 
 impl Profile {
-    /// What one execution showed.
+    /// Returns the results of one execution.
     pub(crate) fn of(past: &CompletedExecution<'_>) -> Profile {
         let mut profile = Profile {
             executions: 1,
@@ -148,7 +148,7 @@ impl Profile {
         }
     }
 
-    /// Adds what other executions showed.
+    /// Adds the results of other executions.
     pub(crate) fn add(&mut self, other: &Profile) {
         self.executions += other.executions;
         self.tasks = self.tasks.max(other.tasks);
@@ -173,7 +173,7 @@ impl Profile {
         self.variables = OnceLock::new();
     }
 
-    /// Returns `true` if all executions are in it that are learned from.
+    /// Returns `true` if it includes all executions that are learned from.
     pub(crate) fn is_complete(&self) -> bool {
         self.executions >= PROFILED
     }
@@ -183,17 +183,18 @@ impl Profile {
         past.tasks() as u64 > self.tasks || past.task_choices() as u64 > self.steps
     }
 
-    /// Most tasks in one execution.
+    /// Returns the most tasks in one execution.
     pub(crate) fn tasks(&self) -> u64 {
         self.tasks
     }
 
-    /// Most steps from the first choice on in one execution: no execution whose tasks take the same steps has more choices.
+    /// Returns the most steps from the first choice on in one execution: no execution whose tasks take the same steps
+    /// has more choices.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// What is taken for variables, in order of their first places.
+    /// Returns the assumed variables, in order of their first places.
     pub(crate) fn variables(&self) -> &[Variable] {
         self.variables.get_or_init(|| self.find_variables())
     }
@@ -234,7 +235,7 @@ impl Profile {
         variables
     }
 
-    /// See [`Variable::represented`].
+    /// Returns `true` if a lock is represented: see [`Variable::represented`].
     fn is_represented(&self, lock: &Variable, variables: &[Variable]) -> bool {
         let taken_at = lock.places.iter().filter_map(|place| self.sections.get(place));
         let sections: Vec<&BTreeSet<String>> = taken_at.flatten().collect();
@@ -245,8 +246,8 @@ impl Profile {
         !sections.is_empty() && variables.iter().any(in_each)
     }
 
-    /// For each task, by lineage, the task that created it, and how often it accessed something at these places, on
-    /// average.
+    /// Returns for each task, by lineage, the task that created it, and the average number of its accesses at these
+    /// places.
     pub(crate) fn counts(&self, at: impl Fn(&str) -> bool) -> impl Iterator<Item = (u64, u64, f64)> {
         let executions = self.executions.max(1) as f64;
         self.lineages.iter().map(move |(&lineage, known)| {
@@ -257,16 +258,16 @@ impl Profile {
     }
 }
 
-/// Which variable a place belongs to, looked up by name once.
+/// The variable that each place belongs to, looked up by name once.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// By address: a place may be in memory more than once, under one name.
+    /// The variables by address: a place may be in memory more than once, under one name.
     of: HashMap<usize, Option<u32>>,
 }
 
 impl Places {
-    /// Returns the variable, by its number among those of the profile, which must always be the same; `None` for a
-    /// place that nobody came to.
+    /// Returns the number of the variable among those of the profile, which must always be the same one; `None` for a
+    /// place that was never reached.
     pub(crate) fn variable(&mut self, site: Site, known: &Profile) -> Option<u32> {
         *self
             .of

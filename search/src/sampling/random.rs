@@ -1,7 +1,7 @@
 //! Random walk: each choice uniform over its alternatives. The baseline.
 //!
 //! With a preemption bound, a walk that has used it up takes the default wherever another alternative would preempt.
-//! Misses: anything; it says how many it ran.
+//! Misses: anything; it reports the number of its executions.
 
 use super::{Generator, Policy, Profile, uniform};
 use intermezzo_engine::strategy::ChoicePoint;
@@ -53,7 +53,7 @@ impl Policy for RandomWalk {
         taken
     }
 
-    /// As if no walk had been drawn twice.
+    /// Returns the fraction as if no walk had been drawn twice.
     fn share(&self, executions: u64) -> Option<f64> {
         let executions = executions as f64;
         Some(executions * executions / (self.schedules + self.schedules_like))

@@ -1,8 +1,9 @@
-//! Critical sections of an execution, and which memory is accessed in each: whether a lock has an order of its own.
+//! Critical sections of an execution, and the memory accessed in each: they show whether a lock has an order of its
+//! own.
 //!
-//! Where each section of a lock accesses one variable that can be seen, the order of the sections is that of these
-//! accesses. A lock around what cannot be seen, the data of a mutex, stands for it; and so do locks that are held together, for
-//! the order in which they are taken.
+//! If each section of a lock accesses one observed variable, the order of the sections is that of these accesses. A
+//! lock around data that cannot be observed, such as the data of a mutex, represents them. So do locks that are held
+//! together, because of the order in which they are taken.
 
 use super::profile::place;
 use intermezzo_engine::record::{Event, Site};
@@ -10,7 +11,7 @@ use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The sections of one lock, by the place at which it was taken: places of the memory accessed in each of them.
+/// The sections of one lock, by the place at which it was taken: the places of the memory accessed in each of them.
 pub(super) type Sections = BTreeMap<String, BTreeSet<BTreeSet<String>>>;
 
 /// A section that a task is in.
@@ -18,14 +19,14 @@ struct Open {
     task: u32,
     lock: u32,
     taken_at: Site,
-    /// Places of memory accessed in it; by address.
+    /// The places of the memory accessed in it; by address.
     accessed: HashMap<usize, Site>,
     /// `true` if the task held another lock meanwhile.
     nested: bool,
 }
 
-/// Returns the sections of an execution that came to their end. One that is nested shows no memory: it stands for
-/// itself. So does a try that failed: what decides it is the lock, whatever is accessed where others hold it.
+/// Returns the complete sections of an execution. A nested section shows no memory: it represents itself. So does a
+/// failed attempt: the lock decides it, whatever is accessed where others hold it.
 pub(super) fn sections(events: &[Event]) -> Sections {
     let mut open: Vec<Open> = Vec::new();
     let mut sections = Sections::new();

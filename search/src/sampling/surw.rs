@@ -1,19 +1,19 @@
 //! SURW, the selectively uniform random walk (Zhao, Wolff, Mathur, Roychoudhury, ASPLOS 2025).
 //!
-//! Some operations are *interesting*. A task is drawn to take the next interesting step, with probability proportional to the
-//! interesting steps that it has left, those of tasks that it has yet to create included; until it has, tasks that are about
-//! to do anything else go on, by random priorities of these operations, as in the paper's experiments, and others that are about to take an
-//! interesting step wait. An operation of low priority stays behind until it is done, however many others that takes: with a fair
-//! draw at each choice that would be unlikely. So all orders of
-//! interesting steps are as likely, if the counts are right and no task waits for another one: orders of n steps that are
-//! ordered only within tasks, and after the creation of their task, are a forest, which has n! over the product of the
-//! sizes of its subtrees.
+//! Some operations are *interesting*. A task is drawn to take the next interesting step, with probability proportional
+//! to the interesting steps that it has left, including those of tasks that it has yet to create. Until it has taken
+//! that step, tasks that are about to do anything else continue, by random priorities of these operations, as in the
+//! paper's experiments. Other tasks that are about to take an interesting step wait. An operation of low priority stays
+//! behind until it is done, however many others that takes: with a uniform draw at each choice that would be unlikely.
 //!
-//! Differs: counts are averages over the executions that were learned from; a task that has taken as many interesting steps
-//! as that, and is about to take another, counts one. A task that was drawn, and creates others instead, is drawn anew
-//! among itself and them.
-//! Misses: uniformity where tasks wait for each other (a task that joins others is drawn only once it can go on), where counts
-//! depend on the schedule, and among orders of what is not interesting.
+//! So all orders of interesting steps have the same probability, if the counts are right and no task waits for another
+//! one. Orders of n steps that are ordered only within tasks, and after the creation of their task, are a forest, which
+//! has n! over the product of the sizes of its subtrees.
+//!
+//! Differs: counts are averages over the executions that were learned from; a task that has taken as many interesting
+//! steps as that, and is about to take another, counts one. If a drawn task creates others instead, the draw is
+//! repeated among itself and them. Misses: uniformity where tasks wait for each other (a task that joins others is
+//! drawn only once it can continue), where counts depend on the schedule, and among orders of uninteresting operations.
 
 use super::pending::Pending;
 use super::profile::{FIRST_LINEAGE, Places, is_access, lineage, place};
@@ -27,15 +27,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// Which operations are interesting: their orders are what is sampled uniformly.
+/// The interesting operations, whose orders are sampled uniformly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Interesting {
-    /// Those on one variable, drawn for each execution from those that tasks were seen to share; all, if they share none.
+    /// The operations on one variable, drawn for each execution from those that tasks were seen to share; all, if they
+    /// share none.
     #[default]
     OneVariable,
-    /// All of them.
+    /// All operations.
     All,
-    /// Those at places in the source whose `file:line:column` contains this text.
+    /// The operations at places in the source whose `file:line:column` contains this text.
     At(String),
 }
 
@@ -53,30 +54,30 @@ impl fmt::Display for Interesting {
 pub(crate) struct Surw {
     interesting: Interesting,
     focus: Focus,
-    /// Interesting steps as far as they are to be expected, by the variable that they are on.
+    /// The expected interesting steps, by the variable that they are on.
     forests: BTreeMap<Option<u32>, Arc<Forest>>,
     forest: Arc<Forest>,
-    /// Tasks of the execution.
+    /// The tasks of the execution.
     tasks: Vec<Walker>,
-    /// Who is to take the next interesting step.
+    /// The task that must take the next interesting step.
     drawn: Option<u32>,
-    /// Tasks that it created since the last choice, and theirs.
+    /// The tasks that it created since the last choice, and theirs.
     heirs: Vec<u32>,
-    /// How many steps of the execution were seen.
+    /// The number of steps of the execution that were seen.
     steps: usize,
-    /// Who goes first of those that may.
+    /// The priorities among the tasks that may go.
     priorities: Pending,
-    /// Room for tasks and their weights, and for alternatives.
+    /// Buffers for tasks and their weights, and for alternatives.
     weights: Vec<(u32, f64)>,
     allowed: Vec<(u32, TaskId)>,
 }
 
-/// What is interesting in an execution.
+/// The interesting operations in an execution.
 #[derive(Default)]
 struct Focus {
-    /// The variable, if it is one.
+    /// The variable, if they are those of one.
     variable: Option<u32>,
-    /// The text in a place's name, if it is that.
+    /// The text in a place's name, if they are chosen by that.
     text: Option<String>,
     places: Places,
     /// `true` if the text is in a place's name, by the place's address.
@@ -116,7 +117,7 @@ struct Walker {
 }
 
 impl Surw {
-    /// Uniform over the orders of these steps.
+    /// Returns walks that are uniform over the orders of these steps.
     pub(crate) fn new(interesting: Interesting) -> Surw {
         let text = match &interesting {
             Interesting::At(text) => Some(text.clone()),
@@ -140,7 +141,7 @@ impl Surw {
         }
     }
 
-    /// Returns the steps that are to be expected, if this variable is interesting.
+    /// Returns the expected steps, if this variable is interesting.
     fn forest(&self, variable: Option<u32>, known: &Profile) -> Forest {
         let places = variable.map(|variable| &known.variables()[variable as usize].places);
         let text = self.focus.text.as_deref().unwrap_or_default();
@@ -163,8 +164,8 @@ impl Surw {
         forest
     }
 
-    /// Takes up tasks that were created, and interesting steps that were taken, since the last choice. Where the task
-    /// that was drawn created others, they are its heirs: one of them or itself is to be drawn.
+    /// Adds tasks that were created, and interesting steps that were taken, since the last choice. If the drawn task
+    /// created others, they are its heirs: one of them or itself will be drawn.
     fn catch_up(&mut self, point: &ChoicePoint<'_>, known: &Profile) {
         self.heirs.clear();
         for (number, task) in point.created_tasks().iter().enumerate().skip(self.tasks.len()) {
@@ -203,7 +204,7 @@ impl Surw {
         self.focus.holds((access.op, access.var, access.site), known)
     }
 
-    /// Draws who takes the next interesting step, among those who can go on and `may`.
+    /// Draws the task that takes the next interesting step, among those that can continue and `may`.
     fn draw(
         &mut self,
         point: &ChoicePoint<'_>,
@@ -233,8 +234,8 @@ impl Surw {
         self.weights = weights;
     }
 
-    /// The alternatives whose tasks may go: that of the task that was drawn, and those of tasks that are not about to
-    /// take an interesting step.
+    /// Finds the alternatives whose tasks may go: that of the drawn task, and those of tasks that are not about to take
+    /// an interesting step.
     fn allowed(&mut self, point: &ChoicePoint<'_>, known: &Profile, allowed: &mut Vec<(u32, TaskId)>) {
         let mut alternative = 0;
         allowed.clear();
@@ -247,7 +248,7 @@ impl Surw {
     }
 }
 
-/// Returns the variables that may be the interesting one: shared ones, but for locks whose order is that of another.
+/// Returns the variables that may be the interesting one: shared ones, except locks whose order is that of another.
 fn candidates(known: &Profile) -> Vec<u32> {
     let all = (0_u32..).zip(known.variables());
     let candidates = all.filter(|(_, variable)| variable.shared && !variable.represented);
@@ -300,7 +301,7 @@ impl Policy for Surw {
         let mut allowed = std::mem::take(&mut self.allowed);
         self.allowed(point, known, &mut allowed);
         if allowed.is_empty() {
-            // The one that was drawn waits, and so does everybody for it.
+            // The drawn task waits, and so do all others for it.
             self.draw(point, known, random, |_| true);
             self.allowed(point, known, &mut allowed);
         }

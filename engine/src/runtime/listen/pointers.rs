@@ -192,7 +192,7 @@ pub(in super::super) mod probe {
         );
     }
 
-    /// If no signals are caught, the memory is trusted to be there.
+    /// Compares as above. If no signals are caught, the memory is trusted to be there.
     #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
     unsafe fn compare(address: usize, copy: *const MaybeUninit<u8>, len: usize) -> usize {
         let now = std::ptr::with_exposed_provenance::<u8>(address);

@@ -12,7 +12,8 @@ use std::rc::Rc;
 
 /// Yields. The caller's local state is not known here, so loops that wait are not recognised.
 ///
-/// # Safety `runtime` is the pointer of an `Engine`.
+/// # Safety
+/// `runtime` is the pointer of an `Engine`.
 pub(in crate::runtime) unsafe fn yield_now_in_loop(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
     Engine(runtime).yield_now(Access::nowhere(op, site));
 }
@@ -78,7 +79,8 @@ impl Coroutine {
 
     /// Runs `to` until it switches or leaves; the caller then enters the coroutine that it switched to.
     ///
-    /// # Safety `to` is fresh or suspended, and is not moved.
+    /// # Safety
+    /// `to` is fresh or suspended, and is not moved.
     pub(in super::super) unsafe fn enter(_: *mut WorkerContext, to: *mut Coroutine) -> Back {
         // SAFETY: as the caller says. Nothing else accesses this field meanwhile.
         let coroutine =

@@ -79,8 +79,9 @@ impl Coroutine {
 
     /// Runs `to`, and the coroutines that it switches to, until one of them leaves.
     ///
-    /// # Safety No coroutine of `worker_context` is running. `to` is fresh or suspended, and so is every coroutine that
-    /// is switched to from there. None is moved.
+    /// # Safety
+    /// No coroutine of `worker_context` is running. `to` is fresh or suspended, and so is every coroutine that is
+    /// switched to from there. None is moved.
     #[inline(always)]
     pub(in super::super) unsafe fn enter(worker_context: *mut WorkerContext, to: *const Coroutine) -> Back {
         // SAFETY: as the caller says.
@@ -95,7 +96,8 @@ impl Coroutine {
 
     /// Suspends `from` and runs `to`; returns when `from` is resumed.
     ///
-    /// # Safety `from` is running, `to` is fresh or suspended, and neither is moved.
+    /// # Safety
+    /// `from` is running, `to` is fresh or suspended, and neither is moved.
     #[inline(always)]
     pub(in super::super) unsafe fn switch(from: *mut Coroutine, to: *const Coroutine) {
         // SAFETY: as the caller says.
@@ -123,8 +125,9 @@ impl Coroutine {
     /// Returns to a signal handler the registers with which the interrupted coroutine leaves for the worker, where
     /// `enter` then reports the crash. The stack is used again from its top, because it may be used up.
     ///
-    /// # Safety The signal interrupted this coroutine, inside an `enter` with this `worker_context`. It is not resumed,
-    /// only restarted.
+    /// # Safety
+    /// The signal interrupted this coroutine, inside an `enter` with this `worker_context`. It is not resumed, only
+    /// restarted.
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) unsafe fn divert(
         &self,
@@ -154,7 +157,7 @@ impl Coroutine {
     }
 }
 
-/// The entry point of a coroutine after a signal ended it.
+/// Runs in place of a coroutine that a signal ended: returns to the worker.
 extern "C" fn land(worker_context: *const WorkerContext) -> ! {
     let mut nowhere = 0;
     // SAFETY: the worker is suspended there, as the caller of `divert` guarantees.
@@ -165,8 +168,8 @@ extern "C" fn land(worker_context: *const WorkerContext) -> ! {
 /// Saves this context in `*save` and continues at `to`; returns when this context is resumed. Inline, so that the
 /// compiler saves just what it needs, and each place has its own jump to predict.
 ///
-/// # Safety `to` is the pointer that `swap` saved last for a context, or the frame of a fresh one; it belongs to this
-/// thread.
+/// # Safety
+/// `to` is the pointer that `swap` saved last for a context, or the frame of a fresh one; it belongs to this thread.
 #[inline(always)]
 unsafe fn swap(save: *mut usize, to: usize) {
     // SAFETY: every register in which the compiler could have a value is saved. The compiler saves those declared

@@ -11,7 +11,8 @@ use intermezzo_sdk::SyncVarOp;
 
 /// Notes the caller's local state, and yields for it.
 ///
-/// # Safety `runtime` is the pointer of an `Engine`, and the caller runs on one of its fibers.
+/// # Safety
+/// `runtime` is the pointer of an `Engine`, and the caller runs on one of its fibers.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 pub(in crate::runtime) unsafe extern "C-unwind" fn yield_now_in_loop(
@@ -45,7 +46,8 @@ pub(in crate::runtime) unsafe extern "C-unwind" fn yield_now_in_loop(
 
 /// Notes the caller's local state, and yields for it.
 ///
-/// # Safety `runtime` is the pointer of an `Engine`, and the caller runs on one of its fibers.
+/// # Safety
+/// `runtime` is the pointer of an `Engine`, and the caller runs on one of its fibers.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 pub(in crate::runtime) unsafe extern "C-unwind" fn yield_now_in_loop(

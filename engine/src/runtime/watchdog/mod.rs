@@ -30,7 +30,7 @@ const FRAMES_MAX: usize = 128;
 /// A task that was ended because it did nothing visible for too long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hang {
-    /// For how long it had done nothing visible.
+    /// The time for which it had done nothing visible.
     pub limit: Duration,
     /// The activity of the task.
     pub doing: Doing,

@@ -1,4 +1,4 @@
-//! What `Arc` and `Weak` are made from, and look like: std's traits.
+//! Conversions from and to `Arc` and `Weak`: std's traits.
 
 use super::{Arc, Weak};
 use std::borrow::{Borrow, Cow};

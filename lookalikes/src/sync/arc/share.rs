@@ -1,8 +1,8 @@
-//! What makes the counts of an `Arc` visible: an object beside std's own `Arc`, which all handles share.
+//! Visible counts of an `Arc`: an object next to std's own `Arc`, which all handles share.
 //!
-//! A step on a count is a schedule point where somebody else could see it: through another handle, or by
-//! borrowing the same one. Where nobody can, and where the environment leaves counts out, it is only recorded. Handles that were made outside the execution
-//! are not recorded either: their counts are not the execution's.
+//! A step on a count is a schedule point if another task could see it: through another handle, or by borrowing the same
+//! one. Otherwise, and if the environment excludes counts, it is only recorded. Handles that were made outside the
+//! execution are not recorded either: their counts are not the execution's.
 
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
 use intermezzo_sdk::{BlockKind, MemoryOrder, SyncVar, SyncVarOp};
@@ -11,12 +11,12 @@ use std::panic::RefUnwindSafe;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A share of a value: a handle that keeps it alive.
+/// The kind of a share that keeps the value alive.
 pub(super) const STRONG: bool = true;
-/// A share of a value's memory.
+/// The kind of a share of a value's memory.
 pub(super) const WEAK: bool = false;
 
-/// The counts are beside the object, because handles that the engine knows nothing of change them too.
+/// The body of the object. The counts are not in it, because handles that the engine does not know change them too.
 struct Nothing;
 
 impl Body for Nothing {
@@ -32,13 +32,13 @@ struct Counts {
     epoch: u64,
     strong: AtomicUsize,
     weak: AtomicUsize,
-    /// `true` if dropping the value runs code, so that it matters who drops it.
+    /// `true` if dropping the value runs code, so that the task that drops it matters.
     drops: bool,
-    /// The block of the value, if monitors hear of such: its number, from 1, with [`TOLD`] once they have.
+    /// The block of the value, if monitors want blocks: its number, from 1, with [`TOLD`] once they were notified.
     block: AtomicU64,
 }
 
-/// Monitors have been told of the block.
+/// The mark of a block that monitors were notified of.
 const TOLD: u64 = 1 << 32;
 
 // SAFETY: the object's body has no state.
@@ -61,7 +61,7 @@ impl Counts {
         if strong { &self.strong } else { &self.weak }
     }
 
-    /// Returns `true` if a handle but the one that asks can see the counts.
+    /// Returns `true` if another handle than the calling one can see the counts.
     fn seen_by_others(&self) -> bool {
         let strong = self.strong.load(SeqCst);
         strong > 0 && strong + self.weak.load(SeqCst) > 1
@@ -90,7 +90,7 @@ impl Counts {
 }
 
 impl Counts {
-    /// Tells monitors of the block, once: with the first step on the counts, because these have no variable before.
+    /// Notifies monitors of the block, once: with the first step on the counts, because these have no variable before.
     #[cold]
     fn tell_block(&self, engine: Engine, var: u32, site: Site) {
         let block = self.block.fetch_or(TOLD, Relaxed);
@@ -99,7 +99,7 @@ impl Counts {
         }
     }
 
-    /// A share has gone: if it was the last, tells monitors that the block was given back.
+    /// Handles the end of a share: if it was the last, notifies monitors that the block was freed.
     #[inline]
     fn settle_block(&self, site: Site) {
         let block = self.block.load(Relaxed);
@@ -113,34 +113,35 @@ impl Counts {
     }
 }
 
-/// A step on the counts that may be taken, to be recorded.
+/// A permitted step on the counts, to be recorded.
 #[must_use = "a step is recorded by `did`"]
 pub(super) struct Turn(Option<(Engine, Access)>);
 
 impl Turn {
-    /// Records what was done: the count before and after.
+    /// Records the step: the count before and after.
     pub(super) fn did(self, op: SyncVarOp, read: usize, written: usize) {
         if let Some((engine, access)) = self.0 {
             engine.commit(Access { op, ..access }, read as u64, written as u64);
         }
     }
 
-    /// The step depends on the counts, and does not just add to them or take away: it does not commute with others.
+    /// Notes that the step depends on the counts, and does not just add to them or subtract: it does not commute with
+    /// others.
     pub(super) fn decides(&self) {
         if let Some((engine, access)) = &self.0 {
             engine.also_writes(access.var);
         }
     }
 
-    /// The step leaves one handle, and whose that is matters.
+    /// Notes that the step leaves one handle, and that its owner matters.
     fn leaves_last(&self) {
         if let Some((engine, access)) = &self.0 {
             engine.leaves_last_share(access.var);
         }
     }
 
-    /// Records that the counts were looked at, and that this handle is the only one: what the others did before
-    /// they went is known now.
+    /// Records that the counts were read, and that this handle is the only one: the operations of the others before
+    /// they went are known now.
     pub(super) fn alone(mut self) {
         if let Some((_, access)) = &mut self.0 {
             access.order = MemoryOrder::Acquire;
@@ -148,21 +149,21 @@ impl Turn {
         self.looked(1);
     }
 
-    /// Records that a count was only looked at.
+    /// Records that a count was only read.
     pub(super) fn looked(self, count: usize) {
         self.did(SyncVarOp::CountRead, count, count);
     }
 }
 
-/// One handle's part in the counts; none for a `Weak` to nothing. Dropping it counts down.
+/// One handle's share in the counts; none for a `Weak` to nothing. Dropping it decrements the count.
 pub(super) struct Share<const IS_STRONG: bool> {
     counts: Option<Arc<Counts>>,
-    /// Where the handle was made: the place of its end, which has none of its own.
+    /// The place where the handle was made: the place of its end, which has none of its own.
     site: Site,
 }
 
 impl Share<WEAK> {
-    /// Returns a share in nothing.
+    /// Returns an empty share.
     pub(super) const fn nowhere(site: Site) -> Self {
         Share { counts: None, site }
     }
@@ -182,7 +183,7 @@ impl Share<STRONG> {
 pub(super) struct Unborn(Arc<Counts>);
 
 impl Unborn {
-    /// No handle, but a weak one: that which the value may keep on itself.
+    /// Returns no handle, except a weak one: that which the value may keep on itself.
     pub(super) fn new(drops: bool, site: Site) -> (Unborn, Share<WEAK>) {
         let counts = Arc::new(Counts::new(0, 1, drops));
         (
@@ -194,7 +195,7 @@ impl Unborn {
         )
     }
 
-    /// Returns the value was made: the share of its first handle.
+    /// Returns the share of the first handle on the value, which has been made.
     pub(super) fn born(self, site: Site) -> Share<STRONG> {
         self.0.strong.store(1, SeqCst);
         Share {
@@ -205,16 +206,16 @@ impl Unborn {
 }
 
 impl<const IS_STRONG: bool> Share<IS_STRONG> {
-    /// Waits for permission to take a step that the handle's owner alone can take: a schedule point if there is
-    /// another handle that could see it.
+    /// Waits for permission to take a step that only the handle's owner can take: a schedule point if there is another
+    /// handle that could see it.
     pub(super) fn turn(&self, op: SyncVarOp, site: Site) -> Turn {
         self.counts.as_ref().map_or(Turn(None), |counts| {
             counts.turn(op, counts.seen_by_others(), site)
         })
     }
 
-    /// Waits for permission to take a step that whoever borrows the handle can take. That is a schedule point in
-    /// any case: other tasks may borrow the same handle.
+    /// Waits for permission to take a step that any borrower of the handle can take. That is always a schedule point,
+    /// because other tasks may borrow the same handle.
     pub(super) fn turn_of_borrower(&self, op: SyncVarOp, site: Site) -> Turn {
         self.counts
             .as_ref()
@@ -233,7 +234,7 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
         }
     }
 
-    /// Counts this handle down, because it is found to be the last, or to be none; `turn` is the permission.
+    /// Removes this handle, which is found to be the last, or to be none; `turn` is the permission.
     pub(super) fn retire(mut self, turn: Turn) {
         turn.decides();
         self.count_down(turn);
@@ -256,7 +257,7 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
 }
 
 impl Share<STRONG> {
-    /// The value lies there, in this many bytes.
+    /// Notes the address and the size of the value.
     pub(super) fn lies_at(&self, address: usize, size: usize) {
         let engine = Engine::current().filter(|engine| engine.hears_of_blocks());
         if let (Some(counts), Some(engine)) = (&self.counts, engine)
@@ -277,22 +278,22 @@ impl<const IS_STRONG: bool> Drop for Share<IS_STRONG> {
     }
 }
 
-/// Shares of handles that are raw pointers now, by address: how many, and their counts.
+/// Shares of handles that are now raw pointers, by address: their number, and their counts.
 static RAW: Mutex<BTreeMap<usize, (usize, Arc<Counts>)>> = Mutex::new(BTreeMap::new());
 
 impl<const IS_STRONG: bool> Share<IS_STRONG> {
-    /// Keeps the share of a handle that becomes a raw pointer. It goes on counting.
+    /// Keeps the share of a handle that becomes a raw pointer. It still counts.
     pub(super) fn keep(mut self, address: usize) {
         let Some(counts) = self.counts.take() else { return };
         let mut raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
         match raw.get_mut(&address) {
             Some((handles, known)) if Arc::ptr_eq(known, &counts) => *handles += 1,
-            // Nothing known, or what a value left there that was never taken back.
+            // It is unknown, or was left there by another value and never restored.
             _ => drop(raw.insert(address, (1, counts))),
         }
     }
 
-    /// Returns the share of a handle that becomes one again, if it was kept.
+    /// Returns the share of a raw pointer that becomes a handle again, if it was kept.
     pub(super) fn kept(address: usize, site: Site) -> Option<Self> {
         let mut raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
         let (handles, counts) = raw.get_mut(&address)?;

@@ -45,7 +45,7 @@ impl<T> Atomic<T> {
         }
     }
 
-    /// Takes the value out.
+    /// Returns the value.
     #[inline]
     #[track_caller]
     pub fn into_inner(self) -> T {
@@ -58,7 +58,7 @@ impl<T> Atomic<T> {
         self.object.into_inner().0
     }
 
-    /// Publishes an access to the value that is not atomic.
+    /// Publishes a non-atomic access to the value.
     #[inline]
     fn plain_access(&self, engine: Engine, var: u32, does: Does, site: Site) {
         engine.data_access(DataAccess {
@@ -72,13 +72,13 @@ impl<T> Atomic<T> {
 }
 
 impl<T: Primitive> Atomic<T> {
-    /// Returns the value of an atomic that nobody else can see.
+    /// Returns the value of an atomic that is not shared.
     #[inline]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
         if let Some(engine) = Engine::current() {
             let site = Location::caller();
-            // One that comes into use by this may be used by other tasks later, which must know of it then.
+            // If this use makes it a variable, other tasks may use it later, and must then know of this access.
             let var = match self.object.known(engine) {
                 None if self.object.is_unused() && !engine.in_teardown() => {
                     Some(self.object.inside(engine, site).0)
@@ -89,7 +89,7 @@ impl<T: Primitive> Atomic<T> {
                 self.plain_access(engine, var, Does::Write, site);
             }
         }
-        // SAFETY: `&mut self` says that nobody else can see it.
+        // SAFETY: `&mut self` guarantees that it is not shared.
         unsafe { &mut (*self.object.get_mut()).0 }
     }
 }
@@ -121,7 +121,7 @@ fn check_failure(order: Ordering) {
     }
 }
 
-/// Returns the strongest ordering that a failed compare-exchange may have beside this one.
+/// Returns the strongest ordering that a failed compare-exchange may have with this success ordering.
 fn failure_of(order: Ordering) -> Ordering {
     match order {
         Ordering::Release => Ordering::Relaxed,
@@ -145,13 +145,13 @@ impl<T: Primitive> Atomic<T> {
         value.cast()
     }
 
-    /// Where the value is, outside an exploration.
+    /// Returns the address of the value, outside an exploration.
     #[inline]
     fn place(&self) -> *mut T {
         self.object.outside().cast()
     }
 
-    /// Waits for permission to take a step on this atomic; where the value is, then.
+    /// Waits for permission to take a step on this atomic; returns the address of the value.
     #[inline(always)]
     fn enter(&self, engine: Engine, op: SyncVarOp, order: Ordering, site: Site) -> (Access, *mut T) {
         let (var, value) = self.object.inside(engine, site);
@@ -202,7 +202,7 @@ impl<T: Primitive> Atomic<T> {
         engine.commit(access, 0, new.bits());
     }
 
-    /// Replaces the value by what `f` makes of it; the value before.
+    /// Replaces the value by the result of `f` for it, and returns the value before.
     #[inline]
     #[track_caller]
     fn modify(&self, order: Ordering, f: impl Fn(T) -> T) -> T {
@@ -232,7 +232,7 @@ impl<T: Primitive> Atomic<T> {
         }
     }
 
-    /// Stores a value; the value before.
+    /// Stores a value, and returns the value before.
     #[inline]
     #[track_caller]
     pub fn swap(&self, new: T, order: Ordering) -> T {
@@ -275,10 +275,10 @@ impl<T: Primitive> Atomic<T> {
         Ok(before)
     }
 
-    /// Stores `new` if the value is `current`; the value before, in the error if it was another.
+    /// Stores `new` if the value is `current`, and returns the value before. If that was another, it is in the error.
     ///
     /// # Errors
-    /// The value is another than `current`.
+    /// The value is not `current`.
     ///
     /// # Panics
     /// `failure` is `Release` or `AcqRel`.
@@ -288,10 +288,10 @@ impl<T: Primitive> Atomic<T> {
         self.exchange(current, new, (success, failure), false, Location::caller())
     }
 
-    /// As `compare_exchange`, but may fail although the value is `current`.
+    /// Like `compare_exchange`, but may fail although the value is `current`.
     ///
     /// # Errors
-    /// The value is another than `current`, or it failed for no reason.
+    /// The value is not `current`, or the exchange failed spuriously.
     ///
     /// # Panics
     /// `failure` is `Release` or `AcqRel`.
@@ -307,7 +307,7 @@ impl<T: Primitive> Atomic<T> {
         self.exchange(current, new, (success, failure), true, Location::caller())
     }
 
-    /// Stores `new` if the value is `current`; the value before in any case.
+    /// Stores `new` if the value is `current`, and returns the value before in any case.
     #[deprecated(
         since = "1.50.0",
         note = "use `compare_exchange` or `compare_exchange_weak` instead"
@@ -325,11 +325,11 @@ impl<T: Primitive> Atomic<T> {
         }
     }
 
-    /// Loads the value, and stores what `f` makes of it, again and again until nothing came in between or
-    /// `f` gives `None`.
+    /// Loads the value, and stores the result of `f` for it; repeats that until nothing came in between or `f` returns
+    /// `None`.
     ///
     /// # Errors
-    /// `f` gave `None`; the value is in the error.
+    /// `f` returned `None`; the value is in the error.
     #[track_caller]
     pub fn fetch_update<F: FnMut(T) -> Option<T>>(
         &self,
@@ -340,10 +340,10 @@ impl<T: Primitive> Atomic<T> {
         self.try_update(set_order, fetch_order, f)
     }
 
-    /// As `fetch_update`, by its newer name.
+    /// Does the same as `fetch_update`, by its newer name.
     ///
     /// # Errors
-    /// `f` gave `None`; the value is in the error.
+    /// `f` returned `None`; the value is in the error.
     #[track_caller]
     pub fn try_update(
         &self,
@@ -361,7 +361,8 @@ impl<T: Primitive> Atomic<T> {
         Err(before)
     }
 
-    /// Replaces the value by what `f` makes of it, again and again until nothing came in between; the value before.
+    /// Replaces the value by the result of `f` for it; repeats that until nothing came in between. Returns the value
+    /// before.
     #[track_caller]
     pub fn update(&self, set_order: Ordering, fetch_order: Ordering, mut f: impl FnMut(T) -> T) -> T {
         let mut before = self.load(fetch_order);
@@ -375,28 +376,28 @@ impl<T: Primitive> Atomic<T> {
 }
 
 impl<T: Integer> Atomic<T> {
-    /// Adds, wrapping; the value before.
+    /// Adds, wrapping, and returns the value before.
     #[inline]
     #[track_caller]
     pub fn fetch_add(&self, value: T, order: Ordering) -> T {
         self.modify(order, |before| before.add(value))
     }
 
-    /// Subtracts, wrapping; the value before.
+    /// Subtracts, wrapping, and returns the value before.
     #[inline]
     #[track_caller]
     pub fn fetch_sub(&self, value: T, order: Ordering) -> T {
         self.modify(order, |before| before.sub(value))
     }
 
-    /// Takes the greater of the two; the value before.
+    /// Stores the greater of the two, and returns the value before.
     #[inline]
     #[track_caller]
     pub fn fetch_max(&self, value: T, order: Ordering) -> T {
         self.modify(order, |before| before.max(value))
     }
 
-    /// Takes the lesser of the two; the value before.
+    /// Stores the lesser of the two, and returns the value before.
     #[inline]
     #[track_caller]
     pub fn fetch_min(&self, value: T, order: Ordering) -> T {
@@ -405,28 +406,28 @@ impl<T: Integer> Atomic<T> {
 }
 
 impl<T: Bitwise> Atomic<T> {
-    /// Bitwise and; the value before.
+    /// Stores the bitwise and, and returns the value before.
     #[inline]
     #[track_caller]
     pub fn fetch_and(&self, value: T, order: Ordering) -> T {
         self.modify(order, |before| before.and(value))
     }
 
-    /// Bitwise nand; the value before.
+    /// Stores the bitwise nand, and returns the value before.
     #[inline]
     #[track_caller]
     pub fn fetch_nand(&self, value: T, order: Ordering) -> T {
         self.modify(order, |before| before.and(value).not())
     }
 
-    /// Bitwise or; the value before.
+    /// Stores the bitwise or, and returns the value before.
     #[inline]
     #[track_caller]
     pub fn fetch_or(&self, value: T, order: Ordering) -> T {
         self.modify(order, |before| before.or(value))
     }
 
-    /// Bitwise xor; the value before.
+    /// Stores the bitwise xor, and returns the value before.
     #[inline]
     #[track_caller]
     pub fn fetch_xor(&self, value: T, order: Ordering) -> T {
@@ -435,7 +436,7 @@ impl<T: Bitwise> Atomic<T> {
 }
 
 impl Atomic<bool> {
-    /// Negates; the value before.
+    /// Negates the value, and returns the value before.
     #[inline]
     #[track_caller]
     pub fn fetch_not(&self, order: Ordering) -> bool {
@@ -444,43 +445,43 @@ impl Atomic<bool> {
 }
 
 impl<T> Atomic<*mut T> {
-    /// Adds so many elements, wrapping; the pointer before.
+    /// Adds this many elements, wrapping, and returns the pointer before.
     #[track_caller]
     pub fn fetch_ptr_add(&self, count: usize, order: Ordering) -> *mut T {
         self.modify(order, |before| before.wrapping_add(count))
     }
 
-    /// Subtracts so many elements, wrapping; the pointer before.
+    /// Subtracts this many elements, wrapping, and returns the pointer before.
     #[track_caller]
     pub fn fetch_ptr_sub(&self, count: usize, order: Ordering) -> *mut T {
         self.modify(order, |before| before.wrapping_sub(count))
     }
 
-    /// Adds so many bytes, wrapping; the pointer before.
+    /// Adds this many bytes, wrapping, and returns the pointer before.
     #[track_caller]
     pub fn fetch_byte_add(&self, count: usize, order: Ordering) -> *mut T {
         self.modify(order, |before| before.wrapping_byte_add(count))
     }
 
-    /// Subtracts so many bytes, wrapping; the pointer before.
+    /// Subtracts this many bytes, wrapping, and returns the pointer before.
     #[track_caller]
     pub fn fetch_byte_sub(&self, count: usize, order: Ordering) -> *mut T {
         self.modify(order, |before| before.wrapping_byte_sub(count))
     }
 
-    /// Bitwise or of the address; the pointer before.
+    /// Stores the bitwise or of the address, and returns the pointer before.
     #[track_caller]
     pub fn fetch_or(&self, value: usize, order: Ordering) -> *mut T {
         self.modify(order, |before| before.map_addr(|address| address | value))
     }
 
-    /// Bitwise and of the address; the pointer before.
+    /// Stores the bitwise and of the address, and returns the pointer before.
     #[track_caller]
     pub fn fetch_and(&self, value: usize, order: Ordering) -> *mut T {
         self.modify(order, |before| before.map_addr(|address| address & value))
     }
 
-    /// Bitwise xor of the address; the pointer before.
+    /// Stores the bitwise xor of the address, and returns the pointer before.
     #[track_caller]
     pub fn fetch_xor(&self, value: usize, order: Ordering) -> *mut T {
         self.modify(order, |before| before.map_addr(|address| address ^ value))

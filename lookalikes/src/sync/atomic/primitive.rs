@@ -19,7 +19,7 @@ pub trait Primitive: Copy + PartialEq + sealed::Sealed {
     /// Loads through std's own atomic.
     ///
     /// # Safety
-    /// `place` is valid, and all that happens there at the same time is atomic.
+    /// `place` is valid, and all concurrent accesses to it are atomic.
     #[doc(hidden)]
     unsafe fn std_load(place: *mut Self, order: Ordering) -> Self;
 

@@ -1,9 +1,9 @@
-//! What the two ends of a channel share.
+//! The shared state of the two ends of a channel.
 //!
-//! A rendezvous (bound 0) has a table with room for one message. A sender waits until the table is free, lays
-//! its message there and waits for the answer: taken, or handed back because the receiver is gone. A receiver
-//! that finds nothing says that it waits, and only then can `try_send` hand it a message. In std, senders
-//! queue up behind the table; nobody can tell one that queues from one that has not begun.
+//! A rendezvous (bound 0) has a table with room for one message. A sender waits until the table is free, puts its
+//! message there and waits for the answer: taken, or returned because the receiver is gone. A receiver that finds
+//! nothing notes that it waits, and only then can `try_send` hand it a message. In std, senders queue up behind the
+//! table; one that queues cannot be distinguished from one that has not begun.
 
 use crate::gated::{Did, Gated, State, When};
 use intermezzo_engine::runtime::{Gates, Site, VarKind};
@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 use std::time::Duration;
 
-/// Open when a message, or the news that no sender is left, can come out.
+/// Open when a message can be received, or no sender is left.
 const RECEIVE: Gates = 1;
-/// Open when a message can go in, or be refused because the receiver is gone.
+/// Open when a message can be sent, or is refused because the receiver is gone.
 const SEND: Gates = 2;
 /// Open when the message on the table was taken, or never will be.
 const ANSWERED: Gates = 4;
@@ -26,11 +26,11 @@ const ANSWERED: Gates = 4;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Table {
     Free,
-    /// A message lies there, whose sender waits.
+    /// There is a message on it whose sender waits.
     Offered,
     /// The message was taken; its sender does not know yet.
     Taken,
-    /// `try_send` laid a message there for the receiver that waits.
+    /// `try_send` put a message there for the waiting receiver.
     Handed,
 }
 
@@ -42,7 +42,7 @@ struct Queue<T> {
     receiver_waits: bool,
     senders_gone: bool,
     receiver_gone: bool,
-    /// The number of messages went in, and how many came out: their numbers, for monitors.
+    /// The number of messages sent, and the number received: their numbers, for monitors.
     sent: u64,
     received: u64,
 }
@@ -70,7 +70,7 @@ impl<T> State for Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// Puts a message in, or refuses it.
+    /// Sends a message, or refuses it.
     fn put(&mut self, message: T) -> Did<Result<(), SendError<T>>> {
         if self.receiver_gone {
             return Did::just(SyncVarOp::ChannelSend, Err(SendError(message)));
@@ -81,7 +81,7 @@ impl<T> Queue<T> {
         self.push(message)
     }
 
-    /// Adds a message, which there is room for.
+    /// Adds a message. There must be room for it.
     fn push<E>(&mut self, message: T) -> Did<Result<(), E>> {
         self.messages.push_back(message);
         self.sent += 1;
@@ -108,7 +108,7 @@ impl<T> Queue<T> {
         self.push(message)
     }
 
-    /// What became of the message that the caller laid on the table.
+    /// Returns the result for the message that the caller put on the table.
     fn answer(&mut self) -> Did<Result<(), SendError<T>>> {
         let refused = if self.table == Table::Offered {
             self.messages.pop_front()
@@ -118,7 +118,7 @@ impl<T> Queue<T> {
         self.table = Table::Free;
         match refused {
             Some(message) => Did::just(SyncVarOp::ChannelSend, Err(SendError(message))),
-            // It was the last that came out: the table was not free for another.
+            // It was the last one received: the table was not free for another.
             None => Did {
                 read: self.received,
                 ..Did::just(SyncVarOp::ChannelSend, Ok(()))
@@ -143,7 +143,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Returns a message comes out, or none. With `waits`, the receiver of a rendezvous that finds none waits from now
+    /// Receives a message, if there is one. With `waits`, the receiver of a rendezvous that finds none waits from now
     /// on, or no longer.
     fn receive(&mut self, waits: Option<bool>) -> Did<Result<T, TryRecvError>> {
         let taken = self.take();
@@ -165,19 +165,19 @@ pub(super) struct Channel<T> {
     rendezvous: bool,
     /// `true` if there is always room.
     unbounded: bool,
-    /// The number of senders, and whether there is a receiver: known before the queue hears of it.
+    /// The number of senders, and `true` if there is a receiver: known without access to the queue.
     senders: AtomicUsize,
     receiver: AtomicBool,
 }
 
-/// An end of a channel that sends.
+/// A sending end of a channel.
 pub(super) struct Sending<T> {
     channel: Arc<Channel<T>>,
-    /// Where it was made: the place of its end, which has none of its own.
+    /// The place where it was made: the place of its end, which has none of its own.
     site: Site,
 }
 
-/// The end of a channel that receives.
+/// The receiving end of a channel.
 pub(super) struct Receiving<T> {
     channel: Arc<Channel<T>>,
     /// As for the other end.
@@ -243,7 +243,7 @@ impl<T> Sending<T> {
 }
 
 impl<T> Clone for Sending<T> {
-    /// Nobody can tell how many senders there are, while there is one: this is no event.
+    /// Adds a sender. The number of senders cannot be observed while there is one, so this is no event.
     #[track_caller]
     fn clone(&self) -> Self {
         self.channel.senders.fetch_add(1, SeqCst);
@@ -310,8 +310,8 @@ impl<T> Drop for Sending<T> {
         } = &*self.channel;
         queue.point(SyncVarOp::ChannelClose, self.site);
         let last = senders.fetch_sub(1, SeqCst) == 1;
-        // Only the last is noticed, and only by a receiver. The others are recorded, because what they did
-        // before is known to whoever learns that all are gone.
+        // Only the end of the last is noticed, and only by a receiver. The others are recorded, because a task that
+        // finds all senders gone knows of their earlier operations.
         let noticed = last && receiver.load(SeqCst);
         let when = if noticed { When::Now } else { When::Commuting };
         queue.perform(SyncVarOp::ChannelClose, self.site, when, |queue| {
@@ -338,7 +338,7 @@ impl<T> Drop for Receiving<T> {
         };
         let unread = queue.perform(SyncVarOp::ChannelClose, self.site, when, |queue| {
             queue.receiver_gone = true;
-            // A message whose sender waits goes back to it.
+            // A message whose sender waits is returned to it.
             let offered = queue.table == Table::Offered;
             let unread = if offered {
                 VecDeque::new()
@@ -351,7 +351,7 @@ impl<T> Drop for Receiving<T> {
                 ..Did::just(SyncVarOp::ChannelClose, unread)
             }
         });
-        // With no hold on the queue: these are the test's own values.
+        // The queue is not borrowed, because these are the test's own values.
         drop(unread);
     }
 }

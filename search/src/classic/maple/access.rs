@@ -1,19 +1,19 @@
-//! Which operations are accesses that depend on one another, and the static places at which they are.
+//! The operations that are dependent accesses, and their static places.
 //!
-//! Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012) knows accesses to memory, and the taking and releasing of locks.
-//! Here an access is a visible operation on an atomic, a lock, a reference count, a channel, a condition variable (waiting
-//! on it, and notifying), or on plain memory where that is a schedule point. Differs: condition variables and channels are
-//! accessed too, because what Rust programs get wrong is often the order of just those; accesses to plain memory that are no
-//! schedule points are none, for nobody can be scheduled in front of them. Threads, barriers, parking and one-time
-//! initialisations only order ([`super::order`]).
+//! Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012) knows accesses to memory, and the taking and releasing of
+//! locks. Here an access is a visible operation on an atomic, a lock, a reference count, a channel, a condition
+//! variable (waiting on it, and notifying), or on plain memory where that is a schedule point. Differs: condition
+//! variables and channels are accessed too, because bugs of Rust programs are often in just their order. Accesses to
+//! plain memory that are no schedule points do not count, because no task can be scheduled before them. Threads,
+//! barriers, parking and one-time initialisations only order ([`super::order`]).
 
 use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::{Class, SyncVar, SyncVarAccess, SyncVarOp};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// Returns the word for what an operation does at its place: the same whether it succeeds or fails, so that it is known
-/// before it has happened. `None` if it is no access.
+/// Returns the word for an operation at its place: the same whether it succeeds or fails, so that it is known before it
+/// has happened. `None` if it is no access.
 pub(super) fn word(op: SyncVarOp) -> Option<&'static str> {
     use SyncVarOp::*;
     Some(match op {
@@ -33,21 +33,21 @@ pub(super) fn word(op: SyncVarOp) -> Option<&'static str> {
     })
 }
 
-/// One access of an execution: what an event does to one variable.
+/// One access of an execution: the effect of an event on one variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     pub task: u32,
-    /// The how-manieth event of its task it belongs to, from 1.
+    /// The index of its event among those of its task, from 1.
     pub index: u32,
     pub var: u32,
-    /// Where, by its number in [`Places`].
+    /// The place, by its number in [`Places`].
     pub place: u32,
     pub class: Class,
     pub lock: Lock,
 }
 
 impl Access {
-    /// Returns `true` if the order of the two makes a difference.
+    /// Returns `true` if the two are dependent.
     pub(super) fn depends(&self, other: &Access) -> bool {
         self.var == other.var && !self.class.commutes(other.class)
     }
@@ -55,7 +55,8 @@ impl Access {
     /// Returns `true` if `next`, of another task, can depend on this one with nothing between them that depends on
     /// both.
     ///
-    /// Of two operations on a lock that is a release and a taking: what else two tasks do to it is never next to each other.
+    /// Of two operations on a lock those are a release and a taking: other operations of two tasks on it are never
+    /// adjacent.
     pub(crate) fn leads_to(&self, next: &Access) -> bool {
         let locks = match (self.lock, next.lock) {
             (Lock::No, _) | (_, Lock::No) => true,
@@ -64,7 +65,7 @@ impl Access {
         self.task != next.task && locks && self.depends(next)
     }
 
-    /// What an event does: one access or none, two where it works on two variables.
+    /// Returns the accesses of an event: one or none, two if it works on two variables.
     pub(super) fn of(event: &SyncVarAccess, place: u32) -> SmallVec<[Access; 2]> {
         let access = |var: SyncVar, op: SyncVarOp, lock| {
             let class = Class::of(op, false)?;
@@ -78,7 +79,7 @@ impl Access {
             })
         };
         let own = access(event.var, event.op, lock(event.op));
-        // Who waits on a condition variable releases the mutex in the same step.
+        // A task that waits on a condition variable releases the mutex in the same step.
         let mutex = event.other_var();
         let second = (mutex != SyncVar::NONE)
             .then(|| access(mutex, SyncVarOp::LockRelease, Lock::Releases))
@@ -87,7 +88,7 @@ impl Access {
     }
 }
 
-/// The static places of an exploration: source place and word, `src/ring.rs:12:9 store`. That is the same in every
+/// The static places of an exploration: source place and word, `src/ring.rs:12:9 store`. They are the same in every
 /// execution, process and build of one source.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
@@ -96,7 +97,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Returns the number of the place of this name.
+    /// Returns the number of the place with this name.
     pub(crate) fn number(&mut self, name: String) -> u32 {
         let Places { names, numbers } = self;
         *numbers.entry(name).or_insert_with_key(|name| {
@@ -111,7 +112,7 @@ impl Places {
     }
 }
 
-/// Returns the source file of a place: what is before line, column and word.
+/// Returns the source file of a place: the part before line, column and word.
 pub(super) fn file(place: &str) -> &str {
     let site = place.rsplit_once(' ').map_or(place, |(site, _)| site);
     site.rsplitn(3, ':').nth(2).unwrap_or(site)

@@ -1,7 +1,9 @@
-//! Which iRoots an execution exposes: those whose pattern occurred in it. Exact, by the definitions of [`super::iroot`].
+//! The iRoots that an execution exposes: those whose pattern occurred in it. Exact, by the definitions of
+//! [`super::iroot`].
 //!
-//! Accesses come in the order of the execution; of an event that makes two, that to its own variable first. Each looks back for what it depends on, and each dependency for those
-//! before it between the same two tasks, no further than the vulnerability window.
+//! Accesses come in the order of the execution; if an event makes two, that to its own variable comes first. Each
+//! access is matched with the ones that it depends on. Each dependency is matched with those before it between the same
+//! two tasks, within the vulnerability window.
 
 use super::access::Access;
 use super::iroot::IRoot;
@@ -9,7 +11,7 @@ use intermezzo_engine::trace::Lock;
 use intermezzo_sdk::Class;
 use std::collections::{HashMap, HashSet};
 
-/// Finds the iRoots of one execution after the other.
+/// A detector of the iRoots of one execution after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Detector {
     accesses: Vec<Linked>,
@@ -23,10 +25,10 @@ pub(crate) struct Detector {
 #[derive(Debug)]
 struct Linked {
     access: Access,
-    /// What depends on it, and what it depends on.
+    /// The accesses that depend on it, and those that it depends on.
     next: Vec<u32>,
     previous: Vec<u32>,
-    /// Where it is among its task's.
+    /// Its index among its task's accesses.
     at: usize,
 }
 
@@ -44,7 +46,7 @@ impl Detector {
         &self.found
     }
 
-    /// Takes up the next access; two of one task are at most `window` of its events apart.
+    /// Adds the next access; two accesses of one task are at most `window` of its events apart.
     pub(super) fn add(&mut self, access: Access, window: u32) {
         let number = self.accesses.len() as u32;
         let previous = self.depends_on(&access);
@@ -78,8 +80,8 @@ impl Detector {
         last.map_or(0, |&number| self.access(number).index)
     }
 
-    /// The execution ended with tasks that want these locks, and wait for ever: two that each want what the other holds
-    /// expose an iRoot of idiom 5, of which the second accesses never happen.
+    /// Notes that the execution ended with tasks that want these locks, and wait for ever. Two that each want what the
+    /// other holds expose an iRoot of idiom 5, of which the second accesses never happen.
     pub(super) fn stuck(&mut self, wanted: &[Access], window: u32) {
         let held = |by: &Access, lock: &Access| {
             let of_task = self.of_task.get(by.task as usize)?;
@@ -104,10 +106,10 @@ impl Detector {
         &self.accesses[number as usize].access
     }
 
-    /// Returns the accesses on which this one, about to be added, depends at once.
+    /// Returns the accesses on which this one, about to be added, depends directly.
     fn depends_on(&self, access: &Access) -> Vec<u32> {
         let mut found = Vec::new();
-        // Which classes lie between that depend on it.
+        // The classes that lie between and depend on it.
         let mut between = [false; Class::ALL.len()];
         let earlier = self.of_var.get(&access.var).into_iter().flatten().rev();
         for &number in earlier {
@@ -123,7 +125,7 @@ impl Detector {
             }
             between[other.class as usize] = true;
             if other.class == Class::Write {
-                // It depends on whatever came before.
+                // It depends on every access before.
                 break;
             }
         }
@@ -153,7 +155,7 @@ impl Detector {
         first.task == second.task && first.index < second.index && second.index - first.index <= window
     }
 
-    /// Idioms 2 and 3, of which `c => d` is the second dependency.
+    /// Finds iRoots of idioms 2 and 3, of which `c => d` is the second dependency.
     fn one_variable(&mut self, c: u32, d: u32, window: u32) {
         let var = self.access(d).var;
         let last = self.before(d, window).find(|&a| self.access(a).var == var);
@@ -167,7 +169,7 @@ impl Detector {
         }
     }
 
-    /// Idioms 4 and 5, of which `c => d` is the last dependency to come true.
+    /// Finds iRoots of idioms 4 and 5, of which `c => d` is the last dependency to come true.
     fn two_variables(&mut self, c: u32, d: u32, window: u32) {
         let y = self.access(d).var;
         let mut seen: Vec<u32> = Vec::new();
@@ -175,7 +177,7 @@ impl Detector {
         for a in self.before(d, window) {
             let x = self.access(a).var;
             if x == y {
-                // What comes before has an access to it in between.
+                // Earlier ones have an access to it in between.
                 break;
             }
             if seen.contains(&x) {
@@ -183,7 +185,7 @@ impl Detector {
             }
             seen.push(x);
             if !self.within(a, d, window) {
-                // Another access of the same event.
+                // This is another access of the same event.
                 continue;
             }
             for &b in &self.accesses[a as usize].next {
@@ -210,7 +212,7 @@ impl Detector {
         between.all(|var| var != from.access.var && var != to.access.var)
     }
 
-    /// Idiom 6, of which `c => d` is the second dependency.
+    /// Finds iRoots of idiom 6, of which `c => d` is the second dependency.
     fn one_direction(&mut self, c: u32, d: u32, window: u32) {
         let y = self.access(d).var;
         let mut found = Vec::new();

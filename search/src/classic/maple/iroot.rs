@@ -1,8 +1,7 @@
 //! Interleaving roots: patterns of one or two dependencies between static places of two tasks.
-//!
-//! After Maple, section 2.1. `A => B` says that `B`, of another task than `A`, comes after `A` and depends on it at once: both
-//! touch one variable in a way that does not commute, and nothing between them does so with both. The six idioms, with
-//! the tasks and variables of their accesses:
+//! After Maple, section 2.1. `A => B` says that `B`, of another task than `A`, comes after `A` and depends on it
+//! directly: both touch one variable in a way that does not commute, and nothing between them does so with both. The
+//! six idioms, with the tasks and variables of their accesses:
 //!
 //! | idiom | first task | second task | dependencies |
 //! |---|---|---|---|
@@ -14,9 +13,9 @@
 //! | 6 | A on x, then C on y | B on x, then D on y | A => B, C => D |
 //!
 //! Two accesses of one task are at most a *vulnerability window* of its events apart. In idioms 2 to 5 the first task
-//! accesses neither variable between its two accesses, and in 5 the second task neither. Differs: the paper says "immediate
-//! dependency" and counts its window in instructions; with the definition above, which iRoots an execution has depends
-//! on its trace alone, so a reduction hides none.
+//! accesses neither variable between its two accesses, and in 5 the second task neither. Differs: the paper says
+//! "immediate dependency" and counts its window in instructions. With the definition above, the iRoots of an execution
+//! depend on its trace alone, so a reduction hides none.
 
 use super::access::Places;
 use serde::{Deserialize, Serialize};
@@ -24,18 +23,18 @@ use serde::{Deserialize, Serialize};
 /// The number of idioms.
 pub(crate) const IDIOMS: usize = 6;
 
-/// Those that are searched for: no bug of the paper's study needed the last one.
+/// The idioms that are searched for: no bug of the paper's study needed the last one.
 pub(crate) const SEARCHED: u8 = 5;
 
-/// Most places of an iRoot.
+/// The largest number of places of an iRoot.
 const PLACES: usize = 4;
 
 /// A pattern of one or two dependencies: its idiom, and its places in the order A, B, C, D; A, B, D in idiom 2.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct IRoot {
-    /// 1 to 6.
+    /// The idiom, 1 to 6.
     pub(crate) idiom: u8,
-    /// Those beyond the idiom's own are as the last.
+    /// The places; those beyond the idiom's own equal the last one.
     places: [u32; PLACES],
 }
 
@@ -54,7 +53,7 @@ impl IRoot {
         let mut all = [places[count - 1]; PLACES];
         all[..count].copy_from_slice(places);
         if idiom == 5 {
-            // Its two tasks can change places.
+            // Its two tasks are interchangeable.
             all = all.min([all[2], all[3], all[0], all[1]]);
         }
         Some(IRoot { idiom, places: all })

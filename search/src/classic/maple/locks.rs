@@ -1,4 +1,4 @@
-//! Locks held, and which sections they make.
+//! Held locks, and the critical sections that they form.
 
 use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::{SyncVarAccess, SyncVarOp};
@@ -9,14 +9,14 @@ pub(super) struct Section {
     pub lock: u32,
     /// Its number in the execution.
     pub number: u32,
-    /// `true` if no other task can be in one of the same lock; else it is shared.
+    /// `true` if no other task can be in a section of the same lock; otherwise it is shared.
     pub(crate) exclusive: bool,
-    /// Where the lock was taken, and by which event of the task.
+    /// The place where the lock was taken, and the task's event that took it.
     pub place: u32,
     pub index: u32,
 }
 
-/// Who is in which critical sections.
+/// The critical sections that each task is in.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     sections: u32,
@@ -29,7 +29,7 @@ impl Held {
         self.tasks.get(task as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Takes up the next event, at that place; the section that it ends, if it ends one.
+    /// Adds the next event, at that place. Returns the section that it ends, if it ends one.
     pub(super) fn add(&mut self, event: &SyncVarAccess, place: u32) -> Option<Section> {
         use SyncVarOp::*;
         let task = event.event.task.index();

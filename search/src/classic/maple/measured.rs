@@ -1,30 +1,30 @@
-//! The iRoot coverage of an exploration, as reports have it.
+//! The iRoot coverage of an exploration, for reports.
 
 use super::iroot::{IDIOMS, SEARCHED};
 use serde::Serialize;
 use std::fmt;
 
-/// Most points of a curve in a report.
+/// The largest number of points of a curve in a report.
 const POINTS_MAX: usize = 100;
 
-/// How many iRoots of each idiom were exposed, 1 to 6. The last idiom is measured, and not searched for.
+/// The number of exposed iRoots of each idiom, 1 to 6. The last idiom is measured, and not searched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IRootsExposed(pub(super) [u64; IDIOMS]);
 
 impl IRootsExposed {
-    /// How many of that idiom, 1 to 6; of others there are none.
+    /// Returns the number of that idiom, 1 to 6; 0 for others.
     pub fn of_idiom(&self, idiom: u8) -> u64 {
         let at = usize::from(idiom).checked_sub(1);
         at.and_then(|at| self.0.get(at)).copied().unwrap_or(0)
     }
 
-    /// How many of the idioms that are searched for, 1 to 5.
+    /// Returns the number of the idioms that are searched for, 1 to 5.
     pub fn total(&self) -> u64 {
         (1..=SEARCHED).map(|idiom| self.of_idiom(idiom)).sum()
     }
 }
 
-/// What was exposed up to an execution.
+/// The iRoots exposed up to an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Point {
     pub(super) execution: u64,
@@ -34,40 +34,40 @@ pub(super) struct Point {
 /// The iRoots that the executions of an exploration exposed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IRootCoverage {
-    /// By idiom.
+    /// The numbers by idiom.
     pub(super) exposed: IRootsExposed,
     pub(super) total: u64,
-    /// How many events of a task two accesses of an iRoot are at most apart.
+    /// The largest distance of two accesses of an iRoot, in events of their task.
     pub(super) window: u32,
     /// The execution that exposed the last new one.
     pub(super) saturated_at: u64,
     pub(super) curve: Vec<Point>,
-    /// Of the search by iRoots: what came of it.
+    /// The results of the search by iRoots, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) search: Option<Searched>,
     #[serde(skip)]
     pub(super) names: Vec<String>,
 }
 
-/// What came of a search by iRoots.
+/// The results of a search by iRoots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Searched {
-    /// Different iRoots predicted.
+    /// The number of different predicted iRoots.
     pub(super) predicted: u64,
-    /// Of these, exposed by this exploration or, by the memo, before it.
+    /// The number of them that were exposed by this exploration or, by the memo, before it.
     pub(super) predicted_exposed: u64,
-    /// Of these, known to be exposed before.
+    /// The number of them that were known to be exposed before.
     pub(super) known: u64,
-    /// Executions that tried to expose an iRoot.
+    /// The number of executions that tried to expose an iRoot.
     pub(super) attempts: u64,
-    /// Of these, how many did.
+    /// The number of them that did.
     pub(super) successes: u64,
     /// `true` if there were more predictions than are kept.
     pub(super) overflowed: bool,
 }
 
 impl IRootCoverage {
-    /// How many iRoots were exposed.
+    /// Returns the number of exposed iRoots.
     pub fn exposed(&self) -> IRootsExposed {
         self.exposed
     }
@@ -78,8 +78,8 @@ impl IRootCoverage {
         self.saturated_at
     }
 
-    /// How many there were after which execution, from 1: one point for each execution that exposed new ones, thinned out if
-    /// these are many.
+    /// Returns the number of exposed iRoots after each execution, from 1, that exposed new ones. If these are many, the
+    /// points are thinned out.
     pub fn curve(&self) -> impl Iterator<Item = (u64, IRootsExposed)> + '_ {
         self.curve.iter().map(|point| (point.execution, point.exposed))
     }
@@ -89,23 +89,25 @@ impl IRootCoverage {
         &self.names
     }
 
-    /// How many executions of the search `coverage` tried to expose an iRoot; `None` of other searches.
+    /// Returns the number of executions of the search `coverage` that tried to expose an iRoot; `None` for other
+    /// searches.
     pub fn attempts(&self) -> Option<u64> {
         self.search.as_ref().map(|search| search.attempts)
     }
 
-    /// Of these, how many did.
+    /// Returns the number of these executions that succeeded.
     pub fn successes(&self) -> Option<u64> {
         self.search.as_ref().map(|search| search.successes)
     }
 
-    /// Returns the number of iRoots the search `coverage` predicted; `None` of other searches.
+    /// Returns the number of iRoots that the search `coverage` predicted; `None` for other searches.
     pub fn predicted(&self) -> Option<u64> {
         self.search.as_ref().map(|search| search.predicted)
     }
 }
 
-/// Not more points than a report has room for: the last, and others as evenly by what they add as there are.
+/// Thins points out to the number that a report has room for: the last one, and others as evenly as possible by what
+/// they add.
 pub(super) fn thinned(curve: Vec<Point>) -> Vec<Point> {
     if curve.len() <= POINTS_MAX {
         return curve;

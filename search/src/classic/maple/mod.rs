@@ -1,10 +1,10 @@
-//! Interleaving coverage: which iRoots executions expose, and which they could.
+//! Interleaving coverage: the iRoots that executions expose, and those that they could expose.
 //!
-//! After Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012). An [`IRoot`] is a pattern of dependencies between static places
-//! of two tasks. [`exposed`] tells which of them an execution has, [`profile`] and [`predict`] which ones others like it could
-//! have, and [`memo`] keeps what was exposed from one exploration to the next. A [`Session`] does that for one exploration: it
-//! is told of each execution by a monitor ([`observer`]), and asked by the search ([`search`]), if that goes by
-//! iRoots, and for the report.
+//! After Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012). An `IRoot` is a pattern of dependencies between
+//! static places of two tasks. `exposed` finds those that an execution has, `profile` and `predict` those that
+//! similar executions could have. `memo` keeps the exposed ones from one exploration to the next. A [`Session`] does
+//! that for one exploration: a monitor (`observer`) passes it each execution. The search (`search`), if it goes by
+//! iRoots, and the report query it.
 
 mod access;
 mod exposed;

@@ -1,14 +1,14 @@
-//! The listener that a session has on executions: it looks at each when it is over, and costs nothing before.
+//! The monitor by which a session observes executions: it analyses each when it has ended, and costs nothing before.
 
 use super::access::{Access, word};
 use super::session::Session;
 use intermezzo_sdk::{Context, Execution, Interests, Monitor, SiteId};
 use std::collections::HashMap;
 
-/// Tells a session what executions did.
+/// A monitor that passes executions to a session.
 pub(super) struct Observer {
     session: Session,
-    /// Numbers of places, by what the engine calls them.
+    /// Numbers of places, by the engine's identities.
     places: HashMap<(SiteId, &'static str), u32>,
 }
 
@@ -30,7 +30,7 @@ impl Monitor for Observer {
         Interests::NONE
     }
 
-    /// Returns an iRoot is there in all executions of a trace, or in none.
+    /// Returns `true`: all executions of a trace have an iRoot, or none.
     fn reduction_compatible(&self) -> bool {
         true
     }

@@ -1,8 +1,8 @@
-//! What comes before what in every execution, as far as one can tell: the order that is due to anything but locks.
+//! An approximation of the order that holds in every execution: the order that is due to anything but locks.
 //!
-//! Maple's *non-mutex happens-before* (section 3.3): creation and end of tasks, notifications, parking, messages, barriers and
-//! one-time initialisations. Who takes a lock first, or reaches an atomic first, may be otherwise next time. Misses: an order
-//! that comes of values, as where a task spins until another has stored.
+//! Maple's *non-mutex happens-before* (section 3.3): creation and end of tasks, notifications, parking, messages,
+//! barriers and one-time initialisations. The order in which tasks take a lock, or reach an atomic, may be another next
+//! time. Misses: an order that follows from values, for instance when a task spins until another has stored.
 
 use intermezzo_sdk::{SyncVarAccess, SyncVarOp, TaskId, VectorClock};
 use std::collections::HashMap;
@@ -10,17 +10,17 @@ use std::collections::HashMap;
 /// The order of one execution, as it grows.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    /// What each task knows: its own entry counts what it has published.
+    /// The clock of each task: its own entry counts what it has published.
     tasks: Vec<VectorClock>,
     published: HashMap<Message, VectorClock>,
 }
 
-/// What one task leaves and another takes up.
+/// Something that one task publishes and another receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Message {
     Notification(u32),
     Token(u32),
-    /// The so-manieth of a channel; 0 for that it is closed.
+    /// A message of a channel, by its index; 0 for the closing of the channel.
     Sent(u32, u64),
     Round(u32, u64),
     Initialised(u32),
@@ -28,7 +28,7 @@ enum Message {
 }
 
 impl Order {
-    /// What a task knows at the moment.
+    /// Returns a task's present clock.
     pub(super) fn clock(&mut self, task: u32) -> &VectorClock {
         self.task(task)
     }
@@ -61,7 +61,7 @@ impl Order {
         }
     }
 
-    /// Takes up the next event.
+    /// Adds the next event.
     pub(super) fn add(&mut self, event: &SyncVarAccess) {
         use SyncVarOp::*;
         let (task, var) = (event.event.task.0, event.var.0);
@@ -80,7 +80,7 @@ impl Order {
                 }
             }
             NotifyOne | NotifyAll => self.publish(task, Message::Notification(var)),
-            // Who woke for no reason knows of nothing.
+            // A task that woke spuriously learns nothing.
             CondvarWake if event.read == 0 => self.learn(task, Message::Notification(var)),
             Unpark => self.publish(task, Message::Token(var)),
             Park if event.read == 0 => self.learn(task, Message::Token(var)),

@@ -1,4 +1,4 @@
-//! The place of an operation, found fast.
+//! A fast lookup of the place of an operation.
 
 use super::access;
 use super::session::Session;
@@ -6,14 +6,14 @@ use intermezzo_sdk::SyncVarOp;
 use std::collections::HashMap;
 use std::panic::Location;
 
-/// Looks places up, and remembers them by address: one place may have several.
+/// A lookup that remembers places by address: one place may have several addresses.
 pub(crate) struct Place {
     session: Session,
     known: HashMap<(usize, &'static str), u32>,
 }
 
 impl Place {
-    /// Places of that session.
+    /// Returns a lookup of places of that session.
     pub(super) fn new(session: Session) -> Place {
         Place {
             session,

@@ -1,24 +1,24 @@
-//! From single dependencies and pairs of accesses to iRoots: Maple, section 3.6.
+//! Prediction of iRoots from single dependencies and pairs of accesses: Maple, section 3.6.
 //!
-//! A *local pair* is two accesses of one task in the vulnerability window. A pair of one task, a pair of another, and two
-//! predicted dependencies between them that fit are a predicted iRoot. Whether both dependencies can come true in one
-//! execution is not looked at.
+//! A *local pair* is two accesses of one task in the vulnerability window. A pair of one task, a pair of another, and
+//! two matching predicted dependencies between them are a predicted iRoot. It is not checked that both dependencies can
+//! come true in one execution.
 
 use super::iroot::IRoot;
 use super::profile::Profiler;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Most iRoots that one execution predicts: beyond that nobody would test them.
+/// The largest number of iRoots that one execution predicts: more would never be tested.
 const PREDICTED_MAX: usize = 100_000;
 
 /// The local pairs of an execution, as entries of its profile.
 #[derive(Default)]
 struct Pairs {
-    /// Pairs on one variable that nothing of the task lies between.
+    /// Pairs on one variable with no access of the task between them.
     adjacent: HashSet<(u32, u32)>,
     /// Pairs on two variables without another access of the task to either in between.
     clean: HashSet<(u32, u32)>,
-    /// Which entries follow an entry, whatever lies between.
+    /// The entries that follow an entry, whatever lies between.
     following: HashMap<u32, BTreeSet<u32>>,
 }
 
@@ -28,7 +28,7 @@ impl Pairs {
         for task in profiler.tasks() {
             for (at, second) in task.iter().enumerate() {
                 let mut seen = Vec::new();
-                // Whether the variable of the second lay in between.
+                // `true` if the variable of the second was accessed in between.
                 let mut again = false;
                 for first in task[..at].iter().rev() {
                     if second.index - first.index > window {
@@ -57,7 +57,7 @@ impl Pairs {
     }
 }
 
-/// Returns the iRoots of idioms 1 to 5 that the execution predicts, and whether those are all.
+/// Returns the iRoots of idioms 1 to 5 that the execution predicts, and `true` if those are all.
 pub(crate) fn predicted(profiler: &Profiler, window: u32) -> (BTreeSet<IRoot>, bool) {
     let mut found = BTreeSet::new();
     let mut add = |idiom: u8, places: &[u32]| {
@@ -108,7 +108,7 @@ pub(crate) fn predicted(profiler: &Profiler, window: u32) -> (BTreeSet<IRoot>, b
             }
         }
     }
-    // The second pair ends at what the first of the first pair leads to.
+    // The second pair ends at an entry to which the first of the first pair leads.
     let mut clean_to: HashMap<u32, Vec<u32>> = HashMap::new();
     for (first, second) in sorted(&pairs.clean) {
         clean_to.entry(second).or_default().push(first);

@@ -1,17 +1,17 @@
-//! Which single dependencies could have come true in an execution, and in others like it: Maple's online profiler (sections 3.3
-//! to 3.5).
+//! The single dependencies that could have come true in an execution, and in similar ones: Maple's online profiler
+//! (sections 3.3 to 3.5).
 //!
-//! For each variable there is a history of the accesses of each task, with what its task knew ([`super::order`]) and the critical
-//! sections it was in, annotated. Of two accesses that conflict, `A => B` is predicted if `B` does not come before `A` in that
-//! order, and if each lock that both held lets it: no access in between in either of the two sections that would depend on
-//! both. Which accesses come later in a section is known at its end, so an access waits until then for its predictions.
-//! Accesses that are alike in all that are one entry.
+//! For each variable there is a history of the accesses of each task, annotated with its task's clock
+//! ([`super::order`]) and the critical sections it was in. Of two accesses that conflict, `A => B` is predicted if `B`
+//! does not come before `A` in that order, and if each lock that both held permits it. A lock permits it if neither of
+//! the two sections has an access in between that would depend on both. The later accesses of a section are known at
+//! its end, so an access waits until then for its predictions. Accesses with equal annotations are one entry.
 //!
-//! Differs: the paper asks for the last access of one section and the first of the other, whatever they do; a read after a
-//! write keeps nobody from reading what was written, so the classes of the accesses are annotated instead of two bits. And
-//! sections have no number in an entry, so that rounds of a loop are alike. Misses: what other control flow would bring, and
-//! dependencies that the order of this execution ruled out by chance. Promises some that no execution has: an order that
-//! comes of values is not seen.
+//! Differs: the paper asks for the last access of one section and the first of the other, whatever they do. But a read
+//! after a write does not prevent others from reading the written value, so the classes of the accesses are annotated
+//! instead of two bits. And sections have no number in an entry, so that rounds of a loop are alike. Misses: the
+//! effects of other control flow, and dependencies that the order of this execution ruled out by chance. It predicts
+//! some that no execution has, because an order that follows from values is not seen.
 
 use super::access::Access;
 use super::locks::{Held, Section};
@@ -39,18 +39,19 @@ impl Classes {
     }
 }
 
-/// A critical section as an access saw it: what its task did to the same variable in it before, and after.
+/// A critical section from the point of view of an access: its task's accesses to the same variable in it, before and
+/// after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Annotated {
     lock: u32,
     exclusive: bool,
-    /// Where the lock was taken, if that was in the vulnerability window.
+    /// The place where the lock was taken, if that was in the vulnerability window.
     place: Option<u32>,
     earlier: Classes,
     later: Classes,
 }
 
-/// Accesses of one task that are alike.
+/// Accesses of one task with equal annotations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Entry {
     pub task: u32,
@@ -63,7 +64,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Returns `true` if it comes before the other in every execution, as far as can be told.
+    /// Returns `true` if it comes before the other in every execution, as far as known.
     fn precedes(&self, other: &Entry) -> bool {
         let own = self.known.get(TaskId(self.task));
         other.known.get(TaskId(self.task)) >= own
@@ -80,12 +81,12 @@ impl Entry {
         }
     }
 
-    /// Returns `true` if `next` could depend on it at once.
+    /// Returns `true` if `next` could depend on it directly.
     fn can_lead_to(&self, next: &Entry) -> bool {
         self.access().leads_to(&next.access()) && !next.precedes(self) && self.locks_allow(next)
     }
 
-    /// If the two takings can block each other: see [`Profiler::deadlocks`].
+    /// Returns the pairs of places at which the two takings can block each other: see [`Profiler::deadlocks`].
     fn blocks(&self, other: &Entry) -> Option<[(u32, u32); 2]> {
         let holds = |entry: &Entry, wanted: &Entry| {
             let mut sections = entry.sections.iter().filter(|section| section.lock == wanted.var);
@@ -114,26 +115,26 @@ impl Entry {
     }
 }
 
-/// An access that has not been put into its history, because a section that it was in goes on.
+/// An access that is not in its history yet, because a section that it was in continues.
 #[derive(Debug)]
 struct Waiting {
     number: u32,
     entry: Entry,
-    /// The numbers of its sections, and whether they go on.
+    /// The numbers of its sections, each with `true` if it continues.
     sections: Vec<(u32, bool)>,
 }
 
-/// An access in the order of its task, for who looks for pairs of them.
+/// An access in the order of its task, for the search for pairs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Profiled {
-    /// The how-manieth event of its task it belongs to.
+    /// The index of its event among those of its task.
     pub index: u32,
     pub var: u32,
     /// The number of its entry.
     pub entry: u32,
 }
 
-/// Predicts the dependencies of one execution after the other.
+/// A profiler that predicts the dependencies of one execution after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Profiler {
     order: Order,
@@ -142,10 +143,10 @@ pub(crate) struct Profiler {
     entries: Vec<Entry>,
     numbers: HashMap<Entry, u32>,
     of_var: HashMap<u32, Vec<u32>>,
-    /// Which entries could depend on each.
+    /// The entries that could depend on each entry.
     next: Vec<Vec<u32>>,
     edges: HashSet<(u32, u32)>,
-    /// What each task did to each variable in its open sections.
+    /// The accesses of each task to each variable in its open sections.
     in_section: HashMap<(u32, u32), Classes>,
     tasks: Vec<Vec<Profiled>>,
     /// The entry of each access, by its number.
@@ -158,7 +159,7 @@ impl Profiler {
         *self = Profiler::default();
     }
 
-    /// Takes up the next event, which makes these accesses; what is near is at most `window` events of a task away.
+    /// Adds the next event, which makes these accesses; near accesses are at most `window` events of a task away.
     pub(super) fn add(&mut self, event: &SyncVarAccess, accesses: &[Access], window: u32) {
         let task = event.event.task.0;
         if self.tasks.len() <= task as usize {
@@ -170,19 +171,19 @@ impl Profiler {
         for access in accesses {
             self.note(access, ended, window);
         }
-        // What it publishes, whoever takes it up comes after it.
+        // Every task that receives what it publishes comes after it.
         self.order.add(event);
         if let Some(section) = ended {
             self.end(task, section.number);
         }
     }
 
-    /// An access of an event that ends that section, if it ends one.
+    /// Adds an access of an event, which ends that section, if it ends one.
     fn note(&mut self, access: &Access, ended: Option<Section>, window: u32) {
         let (task, var) = (access.task, access.var);
         let held = self.held.by(task).iter().copied();
-        // To take or release a lock is no access within its own section; the one that a wait ends still holds for its
-        // condition variable.
+        // Taking or releasing a lock is no access within its own section. The section that a wait ends still holds for
+        // its condition variable.
         let sections: Vec<Section> = held.chain(ended).filter(|section| section.lock != var).collect();
         for waiting in &mut self.waiting[task as usize] {
             if waiting.entry.var == var {
@@ -236,7 +237,7 @@ impl Profiler {
         }
     }
 
-    /// A section of the task is over.
+    /// Ends a section of the task.
     fn end(&mut self, task: u32, number: u32) {
         let mut waiting = std::mem::take(&mut self.waiting[task as usize]);
         for one in &mut waiting {
@@ -250,7 +251,7 @@ impl Profiler {
         closed.into_iter().for_each(|one| self.settle(one));
     }
 
-    /// All is known of an access: what it is predicted with, if there is none like it.
+    /// Predicts the dependencies of an access of which everything is known, if there is no entry like it.
     fn settle(&mut self, waiting: Waiting) {
         let Waiting { number, entry, .. } = waiting;
         if let Some(&known) = self.numbers.get(&entry) {
@@ -280,7 +281,7 @@ impl Profiler {
         self.entries.push(entry);
     }
 
-    /// The execution is over, and with it all sections.
+    /// Ends the execution, and with it all sections.
     pub(crate) fn finish(&mut self) {
         for waiting in std::mem::take(&mut self.waiting).into_iter().flatten() {
             self.settle(waiting);
@@ -290,16 +291,16 @@ impl Profiler {
         }
     }
 
-    /// Returns the pairs of takings of locks that can block each other: of each the place where the lock was taken that
-    /// the other wants, and the place of the taking itself. Two tasks take two locks the other way round, and no third
-    /// lock keeps them apart.
+    /// Returns the pairs of takings of locks that can block each other: for each the place where the lock was taken
+    /// that the other wants, and the place of the taking itself. Two tasks take two locks in opposite orders, and no
+    /// gate lock keeps them apart.
     pub(crate) fn deadlocks(&self) -> impl Iterator<Item = [(u32, u32); 2]> + '_ {
         let takes = |entry: &&Entry| entry.lock == Lock::Takes && !entry.sections.is_empty();
         let entries = move || self.entries.iter().filter(takes);
         entries().flat_map(move |one| entries().filter_map(move |other| one.blocks(other)))
     }
 
-    /// Returns the entry of that number.
+    /// Returns the entry with that number.
     pub(super) fn entry(&self, number: u32) -> &Entry {
         &self.entries[number as usize]
     }
@@ -309,17 +310,17 @@ impl Profiler {
         self.entries.len() as u32
     }
 
-    /// Which entries could depend on this one at once.
+    /// Returns the entries that could depend on this one directly.
     pub(super) fn next(&self, entry: u32) -> &[u32] {
         &self.next[entry as usize]
     }
 
-    /// Returns `true` if the second entry could depend on the first at once.
+    /// Returns `true` if the second entry could depend on the first directly.
     pub(super) fn leads(&self, first: u32, second: u32) -> bool {
         self.edges.contains(&(first, second))
     }
 
-    /// Returns the accesses of each task in order, once the execution is over.
+    /// Returns the accesses of each task in order, once the execution has ended.
     pub(super) fn tasks(&self) -> &[Vec<Profiled>] {
         &self.tasks
     }

@@ -1,4 +1,4 @@
-//! The iRoots of one exploration: what its executions exposed and predicted, and the memo it goes by.
+//! The iRoots of one exploration: those that its executions exposed and predicted, and its memo.
 
 use super::access::{Access, Places};
 use super::exposed::Detector;
@@ -18,45 +18,45 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The iRoots of an exploration: shared by the monitor that tells of executions, the search, and the driver.
+/// The iRoots of an exploration, shared by the monitor that observes executions, the search, and the driver.
 #[derive(Clone)]
 pub struct Session(Arc<Mutex<Inner>>);
 
-/// What an exploration wants done about iRoots.
+/// The options of an exploration about iRoots.
 pub struct Options {
-    /// `true` if they are searched for; else they are only measured.
+    /// `true` if they are searched for; otherwise they are only measured.
     pub searches: bool,
-    /// How many events of a task two accesses of an iRoot are at most apart.
+    /// The largest distance of two accesses of an iRoot, in events of their task.
     pub window: u32,
     /// The file of the memo; `None` for none.
     pub memo: Option<PathBuf>,
-    /// Time between two writes of that file.
+    /// The time between two writes of that file.
     pub write_every: Duration,
 }
 
-/// What a session knows.
+/// The data of a session.
 pub(crate) struct Inner {
     program: String,
     window: u32,
     places: Places,
     detector: Detector,
-    /// Where iRoots are searched for: predicts them.
+    /// The predictor of iRoots, if they are searched for.
     profiler: Option<Profiler>,
     found: Found,
-    /// What the last execution exposed, until it is known whether it failed.
+    /// The iRoots that the last execution exposed, until it is known whether it failed.
     last: Vec<IRoot>,
     last_failed: bool,
-    /// The iRoot that it was to expose, if there was one.
+    /// The iRoot that it was meant to expose, if there was one.
     target: Option<IRoot>,
     /// `true` if any execution failed.
     failed: bool,
-    /// What was exposed and tried before.
+    /// The iRoots exposed and tried before.
     known: Memo,
     memo: Option<MemoWriter>,
     over: bool,
 }
 
-/// What was found in an exploration.
+/// The findings of an exploration.
 #[derive(Default)]
 struct Found {
     executions: u64,
@@ -64,30 +64,30 @@ struct Found {
     counts: IRootsExposed,
     curve: Vec<Point>,
     predicted: HashSet<IRoot>,
-    /// Of these, those that the search has not heard of.
+    /// The predicted iRoots that the search has not received yet.
     fresh: BTreeSet<IRoot>,
     overflowed: bool,
-    /// Exposed by executions of which it is known whether they failed.
+    /// The iRoots exposed by executions of which it is known whether they failed.
     settled: BTreeSet<IRoot>,
-    /// Attempts that exposed nothing, of those this exploration made.
+    /// The numbers of attempts by this exploration that exposed nothing.
     tried: BTreeMap<IRoot, u32>,
     attempts: u64,
     successes: u64,
 }
 
-/// The file of a memo, and when it was last written.
+/// The file of a memo, and the time of its last write.
 struct MemoWriter {
     file: MemoFile,
     every: Duration,
     written: Instant,
-    /// What has been written so far: executions, attempts, and attempts in vain.
+    /// The numbers written so far: executions, attempts, and failed attempts.
     executions: u64,
     attempts: u64,
     tried: BTreeMap<IRoot, u32>,
 }
 
 impl Session {
-    /// Opens a session of the test of this name.
+    /// Opens a session of the test with this name.
     ///
     /// # Errors
     /// The memo cannot be read, or is none.
@@ -125,22 +125,24 @@ impl Session {
         }))))
     }
 
-    /// What it knows, for a moment.
+    /// Locks and returns its data.
     pub(super) fn get(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the monitor that tells it of executions.
+    /// Returns the monitor that passes it executions.
     pub fn observer(&self) -> Box<dyn Monitor> {
         Box::new(Observer::new(self.clone()))
     }
 
-    /// Returns the search by its iRoots, which tries to expose each at most `attempts_max` times, in all explorations that share a memo.
+    /// Returns the search by its iRoots. It tries to expose each at most `attempts_max` times, in all explorations that
+    /// share a memo.
     pub fn strategy(&self, seed: u64, attempts_max: u32) -> Box<dyn Strategy> {
         Box::new(CoverageDriven::new(self.clone(), seed, attempts_max))
     }
 
-    /// The last execution ended with tasks that want this next, and wait for ever; or with none.
+    /// Notes the next operations of the tasks with which the last execution ended, and which wait for ever; or that
+    /// there were none.
     pub fn stuck(&self, wanted: &[Operation]) {
         let mut places = Place::new(self.clone());
         let takes = wanted.iter().filter(|next| lock(next.op) == Lock::Takes);
@@ -152,7 +154,7 @@ impl Session {
         let mut inner = self.get();
         let access = |(next, place): (&Operation, u32)| Access {
             task: next.task.0,
-            // Whatever it was going to be, it comes after all that the task did.
+            // In any case it comes after all events of the task.
             index: inner.detector.events_of(next.task.0) + 1,
             var: next.var.0,
             place,
@@ -165,13 +167,13 @@ impl Session {
         inner.expose();
     }
 
-    /// The last execution showed an error.
+    /// Notes that the last execution showed an error.
     pub fn failed(&self) {
         self.get().last_failed = true;
     }
 
-    /// Returns the search is over: what was exposed, and why the memo could not be written, if it could not. It listens
-    /// no more.
+    /// Closes the session: it observes no more executions. Returns the exposed iRoots, and the error if the memo could
+    /// not be written.
     pub fn close(&self) -> (IRootCoverage, Option<MemoError>) {
         let mut inner = self.get();
         inner.over = true;
@@ -188,17 +190,17 @@ impl Inner {
         !self.over
     }
 
-    /// Returns the number of the place of this name.
+    /// Returns the number of the place with this name.
     pub(super) fn place(&mut self, name: String) -> u32 {
         self.places.number(name)
     }
 
-    /// How many events of a task two accesses of an iRoot are at most apart.
+    /// Returns the largest distance of two accesses of an iRoot, in events of their task.
     pub(crate) fn window(&self) -> u32 {
         self.window
     }
 
-    /// An execution is to be told of.
+    /// Begins the observation of an execution.
     pub(super) fn begin(&mut self) {
         self.settle();
         self.detector.clear();
@@ -207,7 +209,7 @@ impl Inner {
         }
     }
 
-    /// The next event of the execution, which makes these accesses.
+    /// Adds the next event of the execution, which makes these accesses.
     pub(super) fn add(&mut self, event: &SyncVarAccess, accesses: &[Access]) {
         for access in accesses {
             self.detector.add(*access, self.window);
@@ -217,7 +219,7 @@ impl Inner {
         }
     }
 
-    /// The execution is over.
+    /// Ends the observation of the execution.
     pub(super) fn end(&mut self) {
         self.found.executions += 1;
         self.expose();
@@ -234,7 +236,7 @@ impl Inner {
         }
     }
 
-    /// Takes in what the detector has found in the execution that was the last.
+    /// Takes over the iRoots that the detector has found in the last execution.
     fn expose(&mut self) {
         let found = &mut self.found;
         let before = found.exposed.len();
@@ -254,18 +256,18 @@ impl Inner {
         }
     }
 
-    /// It is known by now whether the last execution failed.
+    /// Counts the last execution: it is known by now whether it failed.
     fn settle(&mut self) {
         self.failed |= std::mem::take(&mut self.last_failed);
         self.found.settled.extend(self.last.drain(..));
         let due = |keeping: &MemoWriter| keeping.written.elapsed() >= keeping.every;
         if !self.over && self.memo.as_ref().is_some_and(due) {
-            // What it fails with, the last time will tell.
+            // The last write reports its error.
             let _ = self.keep();
         }
     }
 
-    /// The search begins anew: what it was is forgotten.
+    /// Forgets the search, because it restarts.
     pub(crate) fn begin_anew(&mut self) {
         self.settle();
         self.target = None;
@@ -281,25 +283,25 @@ impl Inner {
         std::mem::take(&mut self.found.fresh)
     }
 
-    /// Returns `true` if an iRoot is to be tried, at most so often.
+    /// Returns `true` if an iRoot should be tried, at most `attempts_max` times.
     pub(crate) fn is_due(&self, iroot: &IRoot, attempts_max: u32) -> bool {
         !self.found.exposed.contains(iroot)
             && !self.known.exposed.contains(iroot)
             && self.attempts(iroot) < attempts_max
     }
 
-    /// Returns the number of times an iRoot has been tried in vain, in this exploration and by the memo.
+    /// Returns the number of failed attempts at an iRoot, in this exploration and by the memo.
     pub(crate) fn attempts(&self, iroot: &IRoot) -> u32 {
         let before = self.known.tried.get(iroot).copied().unwrap_or(0);
         before + self.found.tried.get(iroot).copied().unwrap_or(0)
     }
 
-    /// The next execution is to expose this iRoot.
+    /// Makes this iRoot the target of the next execution.
     pub(crate) fn aim(&mut self, iroot: IRoot) {
         self.target = Some(iroot);
     }
 
-    /// Counts what came of the attempt that was the last execution, if it was one.
+    /// Counts the result of the last execution, if it was an attempt.
     pub(crate) fn settle_attempt(&mut self) {
         let Some(iroot) = self.target.take() else { return };
         self.found.attempts += 1;
@@ -310,7 +312,7 @@ impl Inner {
         }
     }
 
-    /// Adds what is new to the memo's file, if there is one and no execution has failed: what fails is to be found again.
+    /// Adds the news to the memo's file, if there is one and no execution has failed: a failure must be found again.
     fn keep(&mut self) -> Option<MemoError> {
         let Inner {
             program,

@@ -12,30 +12,31 @@ pub enum PriorityKind {
     Preemptions,
     /// Most preemptions first.
     MostPreemptions,
-    /// Fewest changes of task first.
+    /// Fewest context switches first.
     Switches,
     /// Fewest choices first: breadth first.
     Shallowest,
     /// Most choices first: depth first.
     Deepest,
-    /// Most tasks able to go at the last choice first: there the executions differ most.
+    /// Most enabled tasks at the last choice first: there the executions differ most.
     MostEnabled,
-    /// Fewest tasks able to go first: the others wait, so a deadlock may be near.
+    /// Fewest enabled tasks first: the others wait, so a deadlock may be near.
     FewestEnabled,
-    /// The operation, at its place in the source, that was let go least often first, by orders of magnitude (powers of 2).
+    /// The operation, at its place in the source, that was chosen least often first, by orders of magnitude (powers of
+    /// 2).
     Rare,
-    /// The variable whose operations were let go least often first, as above.
+    /// The variable whose operations were chosen least often first, as above.
     RareVariable,
-    /// The kind of operation (load, lock) that was let go least often first, as above.
+    /// The kind of operation (load, lock) that was chosen least often first, as above.
     RareOperation,
     /// In random order, by the search's seed.
     Random,
-    /// All alike: the prefix found last first.
+    /// All equal: the prefix found last first.
     Constant,
 }
 
 impl PriorityKind {
-    /// Every kind, with its name in settings.
+    /// All kinds, with their names in settings.
     pub const ALL: [(&'static str, PriorityKind); 12] = [
         ("preemptions", PriorityKind::Preemptions),
         ("most-preemptions", PriorityKind::MostPreemptions),
@@ -58,7 +59,7 @@ impl PriorityKind {
     }
 }
 
-/// What operations are counted by. Only looked up, never listed, so their order does not show.
+/// The groups by which operations are counted. They are only looked up, never listed, so their order does not show.
 #[derive(PartialEq, Eq, Hash)]
 enum Group {
     Place(SyncVarOp, &'static Location<'static>),
@@ -124,14 +125,14 @@ impl Priority for BuiltIn {
     }
 }
 
-/// Returns the number of binary digits a count has. Ranks that grew with every single one would have most of the queue
-/// ranked anew before each execution; so each prefix is ranked anew a few times in all.
+/// Returns the number of binary digits of a count. If ranks grew with every count, most of the queue would be ranked
+/// again before each execution. This way each prefix is ranked again only a few times.
 fn magnitude(count: u64) -> i64 {
     (u64::BITS - count.leading_zeros()).into()
 }
 
-/// Returns a number that depends on the seed and the choices alone: the same when asked again. FNV-1a, with a finish
-/// that spreads its last bytes over the whole word (SplitMix64).
+/// Returns a number that depends only on the seed and the choices, so repeated calls agree. FNV-1a, with a finish that
+/// spreads its last bytes over the whole word (SplitMix64).
 fn hash(seed: u64, prefix: &Prefix<'_>) -> i64 {
     let taken = prefix
         .before

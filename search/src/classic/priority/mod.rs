@@ -1,4 +1,4 @@
-//! Which unexplored prefix comes next in a best-first search: priority functions, and how they are put together.
+//! Priority functions, which choose the next unexplored prefix in a best-first search, and their combination.
 //!
 //! The built-in ones are those of CHESS's best-first search as far as they make sense here; [`Priority`] is for others.
 
@@ -11,28 +11,28 @@ pub use spec::PrioritySpec;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::Operation;
 
-/// An unexplored prefix of executions: the choices of one that was run, and then another alternative.
+/// An unexplored prefix of executions: the choices of one that was run, followed by another alternative.
 #[derive(Clone, Copy, Debug)]
 pub struct Prefix<'a> {
-    /// The choices of the execution that was run, up to where the prefix departs from it.
+    /// The choices of the execution that was run, up to the point where the prefix branches off.
     pub before: &'a [Choice],
-    /// The choice at which it departs, with the alternative that it takes.
+    /// The choice at which it branches off, with the alternative that it takes.
     pub last: Choice,
-    /// How many of the choices preempt, the last included.
+    /// The number of preemptions among the choices, the last included.
     pub preemptions: u32,
-    /// How many changes of task it makes, the last included.
+    /// The number of context switches that it makes, the last included.
     pub context_switches: u64,
-    /// What goes next: the operation of the task that the last choice lets go; `None` if that is not about tasks.
+    /// The operation of the task that the last choice lets go; `None` if that is not about tasks.
     pub operation: Option<Operation>,
 }
 
 impl Prefix<'_> {
-    /// How many choices it has.
+    /// Returns the number of choices.
     pub fn depth(&self) -> usize {
         self.before.len() + 1
     }
 
-    /// How many tasks could have gone at its last choice; 1 if that is not about tasks.
+    /// Returns the number of enabled tasks at its last choice; 1 if that is not about tasks.
     pub fn tasks(&self) -> u32 {
         match self.last.kind {
             ChoiceKind::Task => self.last.alternatives,
@@ -43,13 +43,14 @@ impl Prefix<'_> {
 
 /// A priority function: the prefix of least rank is explored first.
 ///
-/// It decides about the order only: whatever it says, a search that comes to its end has run every execution.
+/// It decides only the order: whatever it returns, a search that ends by itself has run every execution.
 pub trait Priority: Send {
-    /// Returns the prefix's rank; less is earlier. Asked when the prefix is found, and again when its turn comes: if
-    /// the rank has grown by then, the prefix waits on. One that has become less is not noticed before its turn.
+    /// Returns the prefix's rank; less is earlier. It is called when the prefix is found, and again at the prefix's
+    /// turn: if the rank has grown by then, the prefix waits on. A rank that has decreased is not noticed before that
+    /// turn.
     fn rank(&self, prefix: &Prefix<'_>) -> i64;
 
-    /// A task was let go into this operation, by a choice of an execution that was not made before.
+    /// Notes that a choice of an execution, not made before, let a task go into this operation.
     fn learn(&mut self, operation: &Operation) {
         let _ = operation;
     }
@@ -58,24 +59,24 @@ pub trait Priority: Send {
     fn name(&self) -> String;
 }
 
-/// Priority functions in order: the first decides, the next where that is equal. Each may be a weighted sum.
+/// Priority functions in order: the first decides, and the next one among equals. Each may be a weighted sum.
 pub struct Priorities {
-    /// Never empty, nor is any of the sums.
+    /// The sums; neither the list nor any of them is empty.
     terms: Vec<Sum>,
 }
 
-/// Weights and what they weigh.
+/// Weighted priority functions.
 type Sum = Vec<(i64, Box<dyn Priority>)>;
 
 impl Priorities {
-    /// Returns one priority function.
+    /// Returns the order by one priority function.
     pub fn by(priority: impl Priority + 'static) -> Priorities {
         Priorities {
             terms: vec![vec![(1, Box::new(priority))]],
         }
     }
 
-    /// Where what there is so far gives equal ranks, by this one.
+    /// Adds a function that decides where the ones so far give equal ranks.
     pub fn then(mut self, priority: impl Priority + 'static) -> Priorities {
         self.terms.push(vec![(1, Box::new(priority))]);
         self
@@ -88,7 +89,7 @@ impl Priorities {
         self
     }
 
-    /// Returns the ranks of a prefix, the deciding one first. Sums that do not fit stay at the largest number.
+    /// Returns the ranks of a prefix, the deciding one first. Sums that overflow saturate.
     pub fn rank(&self, prefix: &Prefix<'_>) -> Box<[i64]> {
         let sum = |term: &Sum| {
             term.iter().fold(0_i64, |sum, (weight, priority)| {
@@ -105,7 +106,7 @@ impl Priorities {
         }
     }
 
-    /// As in the setting `priority`: `preemptions,2*rare+deepest`.
+    /// Returns the text of the setting `priority`: `preemptions,2*rare+deepest`.
     pub fn name(&self) -> String {
         let factor = |(weight, priority): &(i64, Box<dyn Priority>)| match weight {
             1 => priority.name(),

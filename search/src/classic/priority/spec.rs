@@ -1,14 +1,14 @@
-//! Priority functions in words: `preemptions,2*rare+deepest`.
+//! Priority functions as text: `preemptions,2*rare+deepest`.
 
 use super::{BuiltIn, Priorities, PriorityKind};
 use std::fmt;
 
-/// Which built-in priority functions decide, as the setting `priority` says it: sums, the deciding one first.
+/// The built-in priority functions that the setting `priority` names: sums, the deciding one first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrioritySpec(Vec<Vec<(i64, PriorityKind)>>);
 
 impl Default for PrioritySpec {
-    /// Fewest preemptions first, then the rarest operation.
+    /// Returns the fewest preemptions first, then the rarest operation.
     fn default() -> Self {
         PrioritySpec(vec![
             vec![(1, PriorityKind::Preemptions)],
@@ -18,10 +18,10 @@ impl Default for PrioritySpec {
 }
 
 impl PrioritySpec {
-    /// Reads names separated by commas, each of which may be a sum: `preemptions,2*rare+deepest`.
+    /// Parses names separated by commas, each of which may be a sum: `preemptions,2*rare+deepest`.
     ///
     /// # Errors
-    /// A name is not known, or a weight is no number; the text says what would be right.
+    /// A name is not known, or a weight is no number; the text says what would be valid.
     pub fn parse(text: &str) -> Result<PrioritySpec, String> {
         let sum = |sum: &str| sum.split('+').map(factor).collect::<Result<Vec<_>, _>>();
         text.split(',')

@@ -1,4 +1,4 @@
-//! What is left to run, by rank; and within a rank one set of variables after the other.
+//! The remaining prefixes, by rank; and within a rank by set of variables.
 
 use super::orders::Orders;
 use super::variables::{Known, Variables};
@@ -6,26 +6,27 @@ use crate::branch::Branch;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// How much an execution asks for: the order of the search.
+/// The rank of an execution: the order of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Level {
     pub(super) preemptions: u32,
     pub(super) variables: u32,
-    /// How many tasks come in every order; 0 if they go in any.
+    /// The number of tasks that come in every order; 0 if they go in any.
     pub(super) threads: u32,
 }
 
-/// The variables after accesses to which an execution was preempted, or their arrays: as they are known, and their numbers in it.
+/// The variables after accesses to which an execution was preempted, or their arrays: their identities in all
+/// executions, and their numbers in this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Set(SmallVec<[(Known, u32); 2]>);
 
 impl Set {
-    /// How many there are.
+    /// Returns the number of variables.
     pub(super) fn len(&self) -> u32 {
         self.0.len() as u32
     }
 
-    /// With one more, unless it is there.
+    /// Returns the set with one more variable, unless it has it.
     pub(super) fn with(&self, variable: Option<(Known, u32)>) -> Set {
         let mut set = self.clone();
         if let Some(variable) = variable
@@ -36,7 +37,7 @@ impl Set {
         set
     }
 
-    /// Returns the variables, as they are known.
+    /// Returns the variables' identities in all executions.
     pub(super) fn known(&self) -> Vec<Known> {
         self.0.iter().map(|(known, _)| *known).collect()
     }
@@ -56,18 +57,18 @@ pub(super) struct Item {
     pub(super) orders: Orders,
 }
 
-/// Unexplored prefixes, by level and by the variables that each search of a set goes by.
+/// Unexplored prefixes, by level and by the variables of the set that they belong to.
 #[derive(Default)]
 pub(super) struct Agenda {
     levels: BTreeMap<Level, BTreeMap<Vec<Known>, Vec<Item>>>,
-    /// The set under way: its items, the next one last.
+    /// The items of the current set, the next one last.
     under_way: Vec<Item>,
-    /// `true` if sets are left to come as they do.
+    /// `true` if sets are not searched in order.
     dynamic: bool,
 }
 
 impl Agenda {
-    /// With `dynamic`, neither the number of variables nor the set decides what comes first.
+    /// Returns an empty agenda. With `dynamic`, neither the number of variables nor the set decides the order.
     pub(super) fn new(dynamic: bool) -> Agenda {
         Agenda {
             dynamic,
@@ -75,7 +76,7 @@ impl Agenda {
         }
     }
 
-    /// Where an item belongs in the order.
+    /// Returns the place of an item in the order.
     fn place(&self, level: Level) -> Level {
         Level {
             variables: if self.dynamic { 0 } else { level.variables },
@@ -94,7 +95,7 @@ impl Agenda {
         sets.entry(set).or_default().push(item);
     }
 
-    /// Returns the level of what is to be run next, if there is anything.
+    /// Returns the level of the next item, if there is one.
     pub(super) fn next_level(&self) -> Option<Level> {
         let first = self.levels.keys().next().copied();
         match self.under_way.last() {
@@ -103,7 +104,7 @@ impl Agenda {
         }
     }
 
-    /// Takes what is to be run next, if there is anything up to that level.
+    /// Removes and returns the next item, if there is one up to that level.
     pub(super) fn take(&mut self, level: Level, variables: &Variables) -> Option<Item> {
         if self.under_way.is_empty() {
             let mut first = self.levels.first_entry().filter(|first| *first.key() <= level)?;
@@ -120,7 +121,7 @@ impl Agenda {
         self.under_way.pop()
     }
 
-    /// Forgets all.
+    /// Drops all items.
     pub(super) fn clear(&mut self) {
         self.levels.clear();
         self.under_way.clear();

@@ -1,17 +1,18 @@
-//! Arrays that count as one variable each: which variables of an execution one place in the source goes through.
+//! Arrays that count as one variable each: the variables of an execution that one place in the source accesses.
 //!
-//! Nobody says of a variable that it is an element of an array, and its address does not tell either: the fields of a queue
-//! lie beside each other like its slots do. What tells is that one place in the source accesses many. So a variable that is first
-//! accessed at a place where the execution accessed one of its kind before belongs to the array of that one; else it begins an
-//! array. A place belongs to the array that was accessed there first, whichever place that one began at: a ring whose slots are written at
-//! one place and read at another is one array. (The paper has addresses, and takes what was allocated together.)
+//! A variable is not declared to be an element of an array, and its address does not show it either: the fields of a
+//! queue are adjacent like its slots. But one place in the source accesses many elements. So a variable that is first
+//! accessed at a place where the execution accessed one of its kind before belongs to the array of that one; otherwise
+//! it begins an array. A place belongs to the array that was accessed there first, wherever that array began. So a ring
+//! whose slots are written at one place and read at another is one array. (The paper has addresses, and combines memory
+//! that was allocated together.)
 //!
-//! Which array a variable belongs to is settled by its first access, before any preemption counts against it, and never
-//! changes in an execution. Arrays make variables coarser and nothing else: executions that count against so many
-//! variables count against as many arrays at most.
+//! The first access to a variable determines its array, before any preemption counts against it, and the array never
+//! changes in an execution. Arrays only make variables coarser: executions that count against N variables count against
+//! N arrays at most.
 //!
-//! Differs: arrays that the same code goes through, as two queues of one type have them, are one. Elements that each have a place
-//! of their own (`slots[0]` in one line, `slots[1]` in the next) are apart.
+//! Differs: arrays that the same code accesses, as those of two queues of one type, are one. Elements that each have a
+//! place of their own (`slots[0]` in one line, `slots[1]` in the next) are separate.
 
 use intermezzo_engine::record::{Site, VarKind};
 use intermezzo_engine::strategy::ChoicePoint;
@@ -22,18 +23,18 @@ use std::collections::HashMap;
 /// The arrays of the running execution.
 #[derive(Default)]
 pub(super) struct Arrays {
-    /// The number of of its events were looked at.
+    /// The number of its events that were processed.
     seen: usize,
     /// The array of each variable that was accessed, by the number of the variable that began it.
     of: Vec<Option<u32>>,
-    /// The array that each place goes through.
+    /// The array that each place accesses.
     by_place: HashMap<(VarKind, Site), u32>,
-    /// Where each array began.
+    /// The place where each array began.
     begun_at: HashMap<u32, Site>,
 }
 
 impl Arrays {
-    /// Another execution begins.
+    /// Begins another execution.
     pub(super) fn begin(&mut self) {
         self.seen = 0;
         self.of.clear();
@@ -41,7 +42,7 @@ impl Arrays {
         self.begun_at.clear();
     }
 
-    /// Takes up what was accessed since this was last called.
+    /// Processes the accesses since the last call.
     pub(super) fn catch_up(&mut self, point: &ChoicePoint<'_>) {
         for event in &point.events[self.seen..] {
             if is_access(event.op) && event.var != SyncVar::NONE.0 {
@@ -66,7 +67,7 @@ impl Arrays {
         self.by_place.entry(place).or_insert(array);
     }
 
-    /// Returns the variable that began the array of one that was accessed.
+    /// Returns the variable that began the array of an accessed variable.
     pub(super) fn first_of(&self, var: u32) -> u32 {
         self.of
             .get(var as usize)
@@ -75,7 +76,7 @@ impl Arrays {
             .expect("only variables are asked for that were accessed")
     }
 
-    /// Where the array began that begins with this variable.
+    /// Returns the place where the array began whose first variable is this one.
     pub(super) fn begun_at(&self, first: u32) -> Site {
         self.begun_at[&first]
     }

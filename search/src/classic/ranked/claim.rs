@@ -1,15 +1,15 @@
-//! What a ranked search may claim: the ranks that are complete, and with what probability.
+//! The coverage that a ranked search may claim: the complete ranks, and their probability.
 
 use super::agenda::Level;
 use super::threads::Threads;
 use super::{LeftOut, Ranked};
 use intermezzo_engine::strategy::{Arrays, Coverage, RankBound};
 
-/// More than any bound.
+/// A value above any bound.
 const ANY: u32 = u32::MAX;
 
 impl Ranked {
-    /// What the executions so far cover.
+    /// Returns the coverage of the executions so far.
     pub(super) fn claim(&self, finished: bool) -> Coverage {
         if finished {
             let LeftOut {
@@ -21,7 +21,7 @@ impl Ranked {
             if !preemptions && !variables && !both && any_order {
                 return Coverage::Exhaustive;
             }
-            // What is beyond both bounds is beyond either, so that one says all.
+            // Executions beyond both bounds are beyond either, so that one reason is enough.
             let preemptions = preemptions || both && !variables;
             let most = |bound: Option<u32>, left_out: bool| bound.filter(|_| left_out).unwrap_or(ANY);
             let level = Level {
@@ -41,12 +41,12 @@ impl Ranked {
         }
     }
 
-    /// What it means that a level and all before it are complete.
+    /// Returns the coverage if a level and all before it are complete.
     fn complete(&self, level: Level, reason: Option<String>) -> Coverage {
         let bound = |most: u32| Some(most).filter(|&most| most != ANY);
         let mut rank = RankBound {
             preemptions: bound(level.preemptions),
-            // There are never more than preemptions.
+            // There are never more variables than preemptions.
             variables: bound(level.variables).filter(|&most| most < level.preemptions),
             arrays: Arrays::default(),
             threads: None,
@@ -74,7 +74,7 @@ impl Ranked {
         Coverage::within_rank(all, says_more.then_some(rank), reason)
     }
 
-    /// Returns the number of variables an execution within the bound can have at most, with so many preemptions.
+    /// Returns the most variables that an execution within the bound can have, with this many preemptions.
     fn most_variables(&self, preemptions: u32) -> u32 {
         self.variables_max
             .map_or(preemptions, |most| most.min(preemptions))
@@ -91,7 +91,7 @@ impl Ranked {
         let threads = self.threads.as_ref().map_or(0, Threads::threads_max);
         let (preemptions, variables) = match level.variables {
             2.. => (level.preemptions, level.variables - 1),
-            // Preemptions at no variable are too few to be told.
+            // There are too few preemptions at no variable to be worth stating.
             _ => {
                 let fewer = level.preemptions.checked_sub(1)?;
                 (fewer, self.most_variables(fewer))
@@ -104,7 +104,7 @@ impl Ranked {
         })
     }
 
-    /// Returns a level as it is written: `(2, 1)`, with threads `(2, 1, 2)`.
+    /// Returns a level as text: `(2, 1)`, with threads `(2, 1, 2)`.
     fn in_words(&self, level: Level) -> String {
         let Level {
             preemptions,
@@ -119,7 +119,7 @@ impl Ranked {
         }
     }
 
-    /// What the running execution is part of.
+    /// Returns the part of the search that the running execution belongs to, as text.
     pub(super) fn place_in_words(&self) -> String {
         let Level {
             preemptions,
@@ -144,7 +144,7 @@ impl Ranked {
         )
     }
 
-    /// What a reader of the report should know.
+    /// Returns notes on orders for the reader of the report.
     pub(super) fn notes_on_orders(&self) -> Vec<String> {
         let Some(threads) = self.threads.as_ref().filter(|threads| threads.tasks > 0) else {
             return Vec::new();

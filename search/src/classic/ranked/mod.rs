@@ -1,24 +1,25 @@
-//! Ranked search: executions in order of how many preemptions, variables and tasks a failure takes (Bindal, Bansal, Lal:
-//! Variable and Thread Bounding for Systematic Testing of Multithreaded Programs).
+//! Ranked search: executions in order of the preemptions, variables and tasks that a failure needs (Bindal, Bansal,
+//! Lal: Variable and Thread Bounding for Systematic Testing of Multithreaded Programs).
 //!
-//! A preemption counts against the variable that the preempted task accessed last; one before its first access counts against
-//! none. An execution of rank (c, v) has c preemptions, which count against v variables. Ranks are searched in order, and
-//! in each one set of variables after the other (`variables.rs`). With a bound on threads, tasks go by strict priorities
-//! (`orders.rs`), in as many orders as make it probable that every order of so many tasks is among them
-//! (`permutations.rs`); a rank is then (c, v, t).
+//! A preemption counts against the variable that the preempted task accessed last; one before its first access counts
+//! against none. An execution of rank (c, v) has c preemptions, which count against v variables. Ranks are searched in
+//! order, and in each one set of variables after the other (`variables.rs`). With a bound on threads, tasks go by
+//! strict priorities (`orders.rs`). There are as many orders as make it probable that every order of that many tasks is
+//! among them (`permutations.rs`); a rank is then (c, v, t).
 //!
-//! Differs: the paper searches each set from the beginning. Here an execution of c preemptions is a prefix of one of c + 1, and is
-//! run once, for the set of its own variables; the search of a larger set goes on from there. So nothing is run twice, and no
-//! set has to be known before the rank that it belongs to.
+//! Differs: the paper searches each set from the beginning. Here an execution is a prefix of executions with one more
+//! preemption, and is run once, for the set of its own variables; the search of a larger set continues from there. So
+//! nothing is run twice, and no set has to be known before the rank that it belongs to.
 //!
 //! With `dynamic` sets are not searched one by one: the first preemptions choose the variables, and later ones follow
 //! accesses to these (the paper's VT-CHESS). The paper lets the first v preemptions choose, even if two of them are at
-//! one variable, so that a third at another is left out; here it takes v variables, so that both ways cover the same.
+//! one variable, so that a third at another is left out. Here the set has v variables, so that both ways cover the
+//! same.
 //!
 //! Arrays count element by element, or each as one variable (`arrays.rs`).
 //!
-//! Misses: what a bound leaves out, and the report says so; with a bound on threads also, by the chance that was asked for, orders.
-//! Memory: some hundred bytes for each prefix put aside.
+//! Misses: executions beyond the bounds, which the report states; with a bound on threads also, with the requested
+//! probability, orders. Memory: some hundred bytes for each prefix put aside.
 
 mod agenda;
 mod arrays;
@@ -43,26 +44,26 @@ use std::sync::Arc;
 use threads::{More, Threads};
 use variables::{Known, Variables};
 
-/// Executions by rank.
+/// A search of executions by rank.
 pub struct Ranked {
     preemptions_max: Option<u32>,
     variables_max: Option<u32>,
     dynamic: bool,
     /// The bound on threads, if there is one.
     threads: Option<Threads>,
-    /// `None` if nothing is pruned.
+    /// The states for pruning; `None` if nothing is pruned.
     pruning: Option<Pruning>,
     variables: Variables,
     agenda: Agenda,
-    /// What is under way: everything of a lower level is complete.
+    /// The current level: everything of a lower level is complete.
     level: Level,
-    /// What the running execution belongs to.
+    /// The set of the running execution.
     set: Set,
     own_level: Level,
-    /// The number of of its choices are the item's, and how many were prescribed.
+    /// The number of its choices that are the item's, and the number of its prescribed ones.
     fixed: usize,
     prescribed: usize,
-    /// Who goes next in it, and who went after the prescribed choices.
+    /// The orders in it, and those after the prescribed choices.
     orders: Orders,
     orders_prescribed: Orders,
     /// Its choices beyond the fixed ones.
@@ -73,29 +74,29 @@ pub struct Ranked {
     preemptions: u32,
 }
 
-/// What was left out.
+/// The executions that were left out.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeftOut {
     /// Executions with more preemptions, within the bound on variables.
     preemptions: bool,
-    /// Those at more variables, within the bound on preemptions.
+    /// Executions with more variables, within the bound on preemptions.
     variables: bool,
-    /// Those beyond both bounds.
+    /// Executions beyond both bounds.
     both: bool,
 }
 
 /// A choice of the running execution.
 struct Point {
-    /// The ways to go on that were not tried, the next one last.
+    /// The ways to continue that were not tried, the next one last.
     untried: SmallVec<[Way; 2]>,
-    /// Those that preempt, and the variable that counts against.
+    /// The ways that preempt, and the variable that counts against.
     preempting: SmallVec<[Way; 2]>,
     variable: Option<(Known, u32)>,
     could_preempt: bool,
 }
 
 impl Ranked {
-    /// Returns a search up to these bounds, if they are given. `dynamic` lets the first preemptions choose the
+    /// Returns a search up to these bounds, if they are given. With `dynamic` the first preemptions choose the
     /// variables.
     pub fn new(
         preemptions_max: Option<u32>,
@@ -130,13 +131,13 @@ impl Ranked {
         }
     }
 
-    /// With arrays that count as one variable each.
+    /// Makes each array count as one variable.
     pub fn with_whole_arrays(mut self) -> Ranked {
         self.variables = Variables::new(true);
         self
     }
 
-    /// With states that were reached before not gone on from, remembered in so many bytes.
+    /// Makes the search not continue from known states, for which this many bytes are used.
     pub fn pruned(mut self, bytes: usize) -> Ranked {
         self.pruning = Some(Pruning::new(bytes));
         self
@@ -155,7 +156,7 @@ impl Ranked {
         });
     }
 
-    /// Returns the next prefix to go on from; `None` if there are none left.
+    /// Removes and returns the next prefix to continue from; `None` if there are none left.
     fn pop(&mut self) -> Option<Item> {
         loop {
             if let Some(item) = self.agenda.take(self.level, &self.variables) {
@@ -172,7 +173,7 @@ impl Ranked {
         }
     }
 
-    /// Returns the level after the one under way, which is complete; `None` if nothing is left.
+    /// Returns the level after the current one, which is complete; `None` if nothing is left.
     fn next_level(&self) -> Option<Level> {
         let threads_max = self.threads.as_ref().map_or(0, Threads::threads_max);
         if self.level.threads < threads_max {
@@ -183,7 +184,7 @@ impl Ranked {
         }
         let next = match self.agenda.next_level() {
             Some(next) => next,
-            // None of the orders so far has a preemption more, but others may have.
+            // No order so far has one more preemption, but others may have.
             None if self.preemptions > self.level.preemptions => Level {
                 preemptions: self.level.preemptions + 1,
                 ..Level::default()
@@ -196,7 +197,7 @@ impl Ranked {
         })
     }
 
-    /// Leaves a choice behind: what preempts there is put aside for the rank that it belongs to.
+    /// Leaves a choice behind: puts the ways that preempt there aside for their ranks.
     fn put_aside(&mut self, path: &Arc<[Choice]>, at: usize, point: Point) {
         if !point.could_preempt {
             return;
@@ -255,7 +256,7 @@ impl Strategy for Ranked {
             }
         }
         if let Some(own) = self.pruning.as_mut().and_then(Pruning::take) {
-            // What the execution did beyond is of no account.
+            // The rest of the execution does not count.
             plan.truncate(own);
         }
         self.variables.look_at(trace);

@@ -1,15 +1,15 @@
-//! Who goes next: whoever can, or by strict priorities.
+//! The order in which tasks go: free, or by strict priorities.
 //!
-//! Free: where the running task cannot go on, each other task is tried; where it can, another one is a preemption.
+//! Free: if the running task cannot continue, each other task is tried; if it can, another one is a preemption.
 //!
-//! Strict (Bindal, Bansal and Lal, algorithm 1): the task of highest priority goes, and one that comes to be able to go takes
-//! over at no cost. A preemption gives the running task the priority of another fragment; if that is still the highest, it
-//! was none, and is not tried. Many orders of priorities agree up to some point, so they are explored together: at each choice
-//! they part into those for which this task is the highest and those for which that one is. No execution is run twice for
-//! two orders between which it makes no difference.
+//! Strict (Bindal, Bansal and Lal, algorithm 1): the task of highest priority goes, and one that becomes enabled takes
+//! over at no cost. A preemption gives the running task the priority of another fragment; if that is still the highest,
+//! it is no preemption, and is not tried. Many orders of priorities agree up to some point, so they are explored
+//! together. Each choice divides them into those for which one task is the highest and those for which another is. No
+//! execution is run twice for two orders between which it makes no difference.
 //!
-//! Differs: what only the environment does (a time-out before its time, a waking for no reason) has no priority: it is tried where
-//! the running task cannot go on, and is a preemption elsewhere, as in the other searches.
+//! Differs: actions of the environment (early time-outs, spurious wake-ups) have no priority. They are tried where the
+//! running task cannot continue, and are preemptions elsewhere, as in the other searches.
 
 use super::permutations::{Fragment, priority};
 use intermezzo_engine::schedule::ChoiceKind;
@@ -20,13 +20,12 @@ use std::sync::Arc;
 /// The number of times a task may yield before it comes after those that have not: the paper's number.
 const YIELDS_MAX: u32 = 100;
 
-/// Which orders of priorities are explored together.
+/// A set of orders of priorities that are explored together.
 #[derive(Clone)]
 enum Family {
-    /// All in which the first of each pair is above the second. Sorted, and closed: what is above something is above what
-    /// that is above.
+    /// All in which the first of each pair is above the second. The pairs are sorted and transitively closed.
     All(Arc<[(Fragment, Fragment)]>),
-    /// Those of these numbers.
+    /// The orders with these numbers.
     Drawn { seed: u64, orders: Arc<[u64]> },
 }
 
@@ -34,31 +33,31 @@ enum Family {
 #[derive(Clone)]
 pub(super) struct Strict {
     family: Family,
-    /// The tasks that were preempted, and after which preemption they have been since.
+    /// The tasks that were preempted, each with the preemption after which it has been since.
     preempted: Arc<[(u32, u32)]>,
 }
 
-/// Who goes next.
+/// The orders in which tasks go.
 #[derive(Clone)]
 pub(super) enum Orders {
     Free,
     Strict(Strict),
 }
 
-/// One way to go on: the alternative, and who goes next from there on.
+/// One way to continue: the alternative, and the orders from there on.
 pub(super) struct Way {
     pub(super) taken: u32,
     pub(super) orders: Orders,
 }
 
-/// The ways to go on from a choice.
+/// The ways to continue from a choice.
 #[derive(Default)]
 pub(super) struct Ways {
-    /// Those at no cost, never none.
+    /// The ways at no cost; there is always one.
     pub(super) free: SmallVec<[Way; 2]>,
-    /// Those that are a preemption of the running task.
+    /// The ways that preempt the running task.
     pub(super) preempting: SmallVec<[Way; 2]>,
-    /// `true` if there are such ways, if not in these orders then in others.
+    /// `true` if there are ways that preempt, in these orders or in others.
     pub(super) could_preempt: bool,
 }
 
@@ -71,7 +70,7 @@ impl Orders {
         })
     }
 
-    /// Returns the orders of these numbers, drawn with this seed.
+    /// Returns the orders with these numbers, drawn with this seed.
     pub(super) fn drawn(seed: u64, orders: impl IntoIterator<Item = u64>) -> Orders {
         let orders = orders.into_iter().collect();
         Orders::Strict(Strict {
@@ -80,7 +79,7 @@ impl Orders {
         })
     }
 
-    /// Returns the ways to go on from a choice of an execution with so many preemptions.
+    /// Returns the ways to continue from a choice of an execution with this many preemptions.
     pub(super) fn ways(&self, point: &ChoicePoint<'_>, preemptions: u32) -> Ways {
         let all = |alternatives: std::ops::Range<u32>| {
             let way = |taken| Way {
@@ -162,7 +161,7 @@ impl Strict {
         }
     }
 
-    /// Of these orders, once the task was preempted as the how-manieth preemption.
+    /// Returns these orders after the task was preempted as the n-th preemption, given by `preemption`.
     fn preempting(&self, task: u32, preemption: u32, family: Family) -> Strict {
         let others = self.preempted.iter().filter(|(other, _)| *other != task);
         Strict {
@@ -178,7 +177,7 @@ impl Strict {
         })
     }
 
-    /// Returns the orders in which the task is the highest of those that could go; `None` if there are none.
+    /// Returns the orders in which the task is the highest of the contenders; `None` if there are none.
     fn with_highest(&self, task: u32, contenders: &[Contender]) -> Option<Family> {
         let highest = self.fragment(task);
         let others = || {
@@ -207,7 +206,7 @@ impl Strict {
     }
 }
 
-/// Puts one above another, and with it all that is above the one above all that the other is above.
+/// Puts one above another; with it, everything above the one comes above everything that the other is above.
 fn put_above(above: &mut Vec<(Fragment, Fragment)>, high: Fragment, low: Fragment) {
     if above.binary_search(&(high, low)).is_ok() {
         return;

@@ -1,33 +1,34 @@
-//! Random orders of tasks: how many it takes until some tasks came in every order among themselves, and how they are drawn.
+//! Random orders of tasks: the number needed until some tasks came in every order among themselves, and the way in
+//! which they are drawn.
 //!
-//! Bindal, Bansal and Lal, lemma 4.1: of `n` things, `(t + 1)! (ln(n t) + ln(1 / eps))` random orders show each `t` of them
-//! in all `t!` orders, but for a probability of at most `eps`. Its proof bounds the expected number of orders missed,
-//! `n! / (n - t)! (1 - 1 / t!)^P`; here `P` is taken from that bound itself, which asks for fewer.
+//! Bindal, Bansal and Lal, lemma 4.1: of `n` things, `(t + 1)! (ln(n t) + ln(1 / eps))` random orders show each `t` of
+//! them in all `t!` orders, except with a probability of at most `eps`. Its proof bounds the expected number of orders
+//! missed, `n! / (n - t)! (1 - 1 / t!)^P`. Here `P` is computed from that bound itself, which needs fewer orders.
 //!
 //! Differs: orders come in pairs, one the reverse of the other. A pair misses an order of `t` things with probability
-//! `1 - 2 / t!`, which is less than `(1 - 1 / t!)^2`, and misses the reverse of that exactly then too. So for two things
-//! one pair is enough for certain, as the paper says, and more things take fewer pairs.
+//! `1 - 2 / t!`, which is less than `(1 - 1 / t!)^2`, and then it misses exactly the reverse of that order, too. So for
+//! two things one pair is certainly enough, as the paper says, and more things need fewer pairs.
 
-/// What has a priority of its own: a task, or what a task does after a preemption.
+/// A fragment with a priority of its own: a task, or the part of a task after a preemption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fragment(u32);
 
 impl Fragment {
-    /// Returns a task, by its number, until it is preempted.
+    /// Returns the fragment of a task until it is preempted.
     pub(super) fn of_task(task: u32) -> Fragment {
         Fragment(task)
     }
 
-    /// Returns the task that was preempted as the how-manieth preemption of the execution, from 1.
+    /// Returns the fragment of a task after the preemption with this number in the execution, from 1.
     pub(super) fn after_preemption(preemption: u32) -> Fragment {
         Fragment(1 << 31 | preemption)
     }
 }
 
-/// Returns the priority of a fragment in the order of this number; the higher goes first. Odd orders are the reverse of
-/// the ones before them.
+/// Returns the priority of a fragment in the order with this number; the higher goes first. Odd orders are the reverse
+/// of the ones before them.
 ///
-/// It does not matter how many fragments there are: tasks that come late have their places in each order too.
+/// The number of fragments does not matter: late tasks have their places in each order too.
 pub(super) fn priority(seed: u64, order: u64, fragment: Fragment) -> (u64, u32) {
     let drawn = spread(spread(seed ^ spread(order / 2)) ^ u64::from(fragment.0));
     if order.is_multiple_of(2) {
@@ -37,7 +38,7 @@ pub(super) fn priority(seed: u64, order: u64, fragment: Fragment) -> (u64, u32) 
     }
 }
 
-/// SplitMix64: every bit of the result depends on every bit of the number.
+/// Returns a mixed number (SplitMix64): every bit of the result depends on every bit of the input.
 fn spread(number: u64) -> u64 {
     let mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -45,8 +46,8 @@ fn spread(number: u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// How many orders of `of` things, in pairs, show each `some` of them in every order, but for a probability of at most
-/// `epsilon`. Saturates.
+/// Returns the number of orders of `of` things, in pairs, that show each `some` of them in every order, except with a
+/// probability of at most `epsilon`. Saturates.
 pub(super) fn needed(of: u32, some: u32, epsilon: f64) -> u64 {
     let some = some.min(of);
     if some < 2 {
@@ -63,7 +64,7 @@ pub(super) fn needed(of: u32, some: u32, epsilon: f64) -> u64 {
     2 * ((missed_together / by_each_pair).ceil().max(1.0) as u64).min(u64::MAX / 2)
 }
 
-/// How many orders of so many things there are. Saturates.
+/// Returns the number of orders of this many things. Saturates.
 pub(super) fn all(of: u32) -> u64 {
     (1..=u64::from(of)).fold(1, u64::saturating_mul)
 }
@@ -77,14 +78,15 @@ mod tests {
         all(t + 1) as f64 * (f64::from(n * t).ln() - epsilon.ln())
     }
 
-    /// Returns the tasks in an order, the first first.
+    /// Returns the tasks in an order, the first one first.
     fn order(n: u32, seed: u64, number: u64) -> Vec<u32> {
         let mut tasks: Vec<u32> = (0..n).collect();
         tasks.sort_by_key(|&task| std::cmp::Reverse(priority(seed, number, Fragment::of_task(task))));
         tasks
     }
 
-    /// Marks every sequence of `t` different tasks that comes in this order somewhere in the tasks, as digits to the base `n`.
+    /// Marks every sequence of `t` different tasks that occurs in this order somewhere in the tasks, as digits to the
+    /// base `n`.
     fn mark(tasks: &[u32], t: u32, n: u32, digits: u32, seen: &mut [bool]) {
         if t == 0 {
             seen[digits as usize] = true;
@@ -95,7 +97,7 @@ mod tests {
         }
     }
 
-    /// Returns `true` if so many orders show each `t` of the tasks in every order.
+    /// Returns `true` if this many orders show each `t` of the tasks in every order.
     fn covers(n: u32, t: u32, orders: u64, seed: u64) -> bool {
         let mut seen = vec![false; n.pow(t) as usize];
         (0..orders).for_each(|number| mark(&order(n, seed, number), t, n, 0, &mut seen));
@@ -125,7 +127,7 @@ mod tests {
         assert_eq!((needed(600, 3, 0.01), lemma(600, 3, 0.01) as u64), (114, 290));
     }
 
-    /// The share of trials that missed something is not above epsilon by more than chance has it.
+    /// The fraction of trials that missed something exceeds epsilon by no more than chance explains.
     #[test]
     fn orders_cover_with_the_probability_that_is_claimed() {
         const TRIALS: u64 = 300;
@@ -146,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Priorities of different fragments, orders and seeds have nothing to do with each other.
+    /// Priorities of different fragments, orders and seeds are independent of each other.
     #[test]
     fn each_order_is_as_likely_as_any() {
         let mut counts = std::collections::BTreeMap::new();

@@ -1,31 +1,31 @@
-//! Happens-before pruning within a set of variables: what a state leads to is run once.
+//! Happens-before pruning within a set of variables: the executions after a state are run once.
 //!
-//! A state (a trace, up to the last decision) is not gone on from if it was reached before after preemptions at the same
-//! variables or fewer, with the same task able to go on for free: whatever could be done from here within a set could be
-//! from there. Nothing is pruned because of a state reached by way of other variables. The preemptions themselves need no
-//! comparing: the search runs fewer first.
+//! The search does not continue from a state (a trace, up to the last decision) that was reached before after
+//! preemptions at the same variables or fewer, if the same task could continue without a preemption. Everything
+//! possible from here within a set was possible from there. Nothing is pruned because of a state reached by way of
+//! other variables. The numbers of preemptions need not be compared, because the search runs fewer first.
 //!
-//! Differs from the caching of other bounded searches, for which fewer preemptions make up for another task that can go on:
-//! the one that is saved might have to be made where none is allowed.
+//! Differs from the caching of other bounded searches, for which fewer preemptions make up for another task that can
+//! continue: the saved one might have to be made where none is allowed.
 
 use super::agenda::Set;
 use intermezzo_engine::strategy::ChoicePoint;
 use intermezzo_engine::trace::Fingerprints;
 use std::sync::Arc;
 
-/// The states reached, and what came of them.
+/// The visited states, and the results of visits.
 pub(super) struct Pruning {
     states: Arc<Fingerprints<()>>,
-    /// After how many choices the running execution came to a state that had been gone on from.
+    /// The number of choices after which the running execution reached a known state.
     known_after: Option<usize>,
     pub(super) redundant: u64,
 }
 
-/// Most variables of which all subsets are looked at. Beyond it less is pruned.
+/// The largest number of variables of which all subsets are looked up. Beyond it less is pruned.
 const SUBSETS_OF: usize = 6;
 
 impl Pruning {
-    /// With room for so many bytes of states.
+    /// Returns an empty set of states that may take this many bytes.
     pub(super) fn new(bytes: usize) -> Pruning {
         Pruning {
             states: Arc::new(Fingerprints::new(bytes)),
@@ -34,24 +34,24 @@ impl Pruning {
         }
     }
 
-    /// Returns `true` if the running execution came to a known state.
+    /// Returns `true` if the running execution reached a known state.
     pub(super) fn has_pruned(&self) -> bool {
         self.known_after.is_some()
     }
 
-    /// Returns the execution is over: how many of its choices were its own, if it came to a known state.
+    /// Ends the execution. Returns the number of its own choices, if it reached a known state.
     pub(super) fn take(&mut self) -> Option<usize> {
         self.known_after.take()
     }
 
-    /// The execution is run again.
+    /// Notes that the execution is run again.
     pub(super) fn again(&mut self) {
         if self.known_after.take().is_some() {
             self.redundant -= 1;
         }
     }
 
-    /// Returns `true` if going on from here shows nothing that was not shown after preemptions at some of this set.
+    /// Returns `true` if continuing from here shows nothing that was not shown after preemptions at a part of this set.
     pub(super) fn prunes(&mut self, point: &ChoicePoint<'_>, set: &Set) -> bool {
         if point.fair {
             return false;

@@ -1,28 +1,28 @@
-//! Thread bounding: how many orders of priorities a rank takes, and which were begun.
+//! Thread bounding: the orders of priorities that a rank needs, and those that were begun.
 
 use super::agenda::Level;
 use super::orders::Orders;
 use super::permutations::{all, needed};
 use intermezzo_engine::strategy::Epsilon;
 
-/// Orders that are explored together at most: what a choice parts is looked at one by one.
+/// The largest number of orders that are explored together: a choice inspects each of them.
 const TOGETHER_MAX: u64 = 1 << 14;
 
-/// A bound on how many tasks' order a failure depends on.
+/// A bound on the number of tasks whose order a failure depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadBound {
-    /// Most tasks, at least 2.
+    /// The largest number of tasks, at least 2.
     pub threads: u32,
-    /// The most probable it may be that some order of so many tasks was not among those drawn.
+    /// The largest probability with which some order of that many tasks was not among those drawn.
     pub epsilon: Epsilon,
     /// Seed of the orders.
     pub seed: u64,
 }
 
-/// The orders of a search, so far.
+/// The orders of a search so far.
 pub(super) struct Threads {
     bound: ThreadBound,
-    /// How many orders were drawn.
+    /// The number of orders that were drawn.
     drawn: u64,
     /// `true` if all orders are explored, drawn or not.
     pub(super) all: bool,
@@ -30,10 +30,10 @@ pub(super) struct Threads {
     pub(super) tasks: u32,
 }
 
-/// What a rank takes beside the orders that were begun.
+/// The orders that a rank needs in addition to those that were begun.
 pub(super) enum More {
     Drawn(Orders),
-    /// All, which makes up for those drawn before.
+    /// All orders, which replaces those drawn before.
     All(Orders),
 }
 
@@ -47,7 +47,7 @@ impl Threads {
         }
     }
 
-    /// Orders that are to be begun before executions of this level are complete; `None` if there are enough.
+    /// Returns the orders that must be begun before executions of this level are complete; `None` if there are enough.
     pub(super) fn more(&mut self, level: Level) -> Option<More> {
         if self.all {
             return None;
@@ -57,7 +57,7 @@ impl Threads {
             level.threads + level.preemptions,
         );
         let needed = match self.tasks {
-            // Nothing was run yet that could tell.
+            // Nothing was run yet that could show it.
             0 => 2,
             _ => needed(of, some, self.bound.epsilon.probability()),
         };
@@ -74,19 +74,19 @@ impl Threads {
         Some(More::Drawn(Orders::drawn(self.bound.seed, orders)))
     }
 
-    /// Returns the most tasks whose order a rank is to be complete for.
+    /// Returns the most tasks for whose orders a rank must be complete.
     pub(super) fn threads_max(&self) -> u32 {
         self.bound.threads.min(self.tasks).max(2)
     }
 
-    /// How probable it is at most that some order was missed that a level asks for; `None` if none was: an order and its reverse
-    /// are enough for any two fragments.
+    /// Returns the largest probability that some order that a level needs was missed; `None` if none was, because an
+    /// order and its reverse are enough for any two fragments.
     pub(super) fn epsilon(&self, level: Level) -> Option<Epsilon> {
         let certain = self.all || level.threads.saturating_add(level.preemptions) <= 2;
         (!certain).then_some(self.bound.epsilon)
     }
 
-    /// Returns the orders explored, in words.
+    /// Returns the explored orders, as text.
     pub(super) fn in_words(&self) -> String {
         if self.all {
             return "in every order of priorities".into();

@@ -1,16 +1,17 @@
-//! What is known of a test's variables: which are shared, and which come from one loop.
+//! A test's variables: which of them are shared, and which come from one loop.
 //!
-//! A variable is known from one execution to the next by its name: what it is, who used it first, and the how-manieth first
-//! use of that task it was. (The paper goes by allocations; here constructors are `const` and cannot tell that they run, so
-//! the first use is the first that is heard of a variable.) Where two tasks use a variable first in an order that depends
-//! on the schedule, it has two names, and each is searched. Nothing is missed by that: every execution has one name for each
+//! A variable is identified across executions by its name: its kind, the task that used it first, and its index among
+//! that task's first uses. (The paper uses allocations. Here constructors are `const` and cannot observe that they run,
+//! so a variable is first observed when it is first used.) If two tasks use a variable first in an order that depends
+//! on the schedule, it has two names, and each is searched. That misses nothing: every execution has one name for each
 //! of its variables, fixed before any preemption counts against it.
 //!
-//! Variables of one kind that were used first at the same place in the source are of one type, and the how-manieth of its
-//! type a variable is in its execution is its iteration. (The paper goes by call stacks; what is kept of them is the innermost
-//! place outside std's names, which `#[track_caller]` moves to the caller.)
+//! Variables of one kind that were used first at the same place in the source are of one type. The index of a variable
+//! among those of its type in its execution is its iteration. (The paper uses call stacks; of these only the innermost
+//! place outside std is known, which `#[track_caller]` moves to the caller.)
 //!
-//! Where arrays count as one variable each (`arrays.rs`), an array is known by its kind and the place at which it began.
+//! If arrays count as one variable each (`arrays.rs`), an array is identified by its kind and the place at which it
+//! began.
 
 use super::arrays::Arrays;
 use intermezzo_engine::runtime::{site_name, var_identity};
@@ -19,27 +20,28 @@ use intermezzo_engine::trace::Trace;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// A variable, as it is known in all executions.
+/// The identity of a variable in all executions.
 pub(super) type Known = u32;
 
 pub(super) struct Variables {
-    /// `None` if each element counts by itself.
+    /// The arrays; `None` if each element counts by itself.
     arrays: Option<Arrays>,
     by_name: HashMap<String, Known>,
     about: Vec<About>,
-    /// Variables of the running execution that were asked for, by their number there: of an array, that of the first.
+    /// The identities of variables of the running execution that were looked up, by their number there; for an array,
+    /// by the number of its first variable.
     here: Vec<Option<Known>>,
 }
 
 struct About {
     name: String,
-    /// `true` if two tasks were seen to access it, one of them writing.
+    /// `true` if two tasks were seen to access it, and one of them wrote.
     shared: bool,
     iteration: usize,
 }
 
 impl Variables {
-    /// None yet. `whole` says whether arrays count as one variable each.
+    /// Returns no variables yet. `whole` is `true` if arrays count as one variable each.
     pub(super) fn new(whole: bool) -> Variables {
         Variables {
             arrays: whole.then(Arrays::default),
@@ -54,7 +56,7 @@ impl Variables {
         self.arrays.is_some()
     }
 
-    /// Another execution begins: its variables have numbers of their own.
+    /// Begins another execution, whose variables have numbers of their own.
     pub(super) fn begin(&mut self) {
         self.here.clear();
         if let Some(arrays) = &mut self.arrays {
@@ -62,8 +64,8 @@ impl Variables {
         }
     }
 
-    /// What a preemption after an access to this variable of the running execution counts against: the variable or its array,
-    /// as it is known and with its number in the execution.
+    /// Returns the variable or array that a preemption after an access to this variable of the running execution counts
+    /// against: its identity, and its number in the execution.
     pub(super) fn counted(&mut self, point: &ChoicePoint<'_>, var: u32) -> (Known, u32) {
         let number = match &mut self.arrays {
             Some(arrays) => {
@@ -75,7 +77,7 @@ impl Variables {
         (self.known(point, number), number)
     }
 
-    /// What has this number in the running execution.
+    /// Returns the identity of the variable with this number in the running execution.
     fn known(&mut self, point: &ChoicePoint<'_>, var: u32) -> Known {
         let at = var as usize;
         if self.here.len() <= at {
@@ -117,7 +119,7 @@ impl Variables {
         known
     }
 
-    /// Looks at an execution that is over: who shared its variables.
+    /// Notes the variables that tasks shared in an execution that has ended.
     pub(super) fn look_at(&mut self, trace: &Trace) {
         let about = &mut self.about;
         let mut look_at = |var: u32, known: Option<Known>| {
@@ -139,8 +141,8 @@ impl Variables {
         }
     }
 
-    /// Which of two sets is searched first: the one with fewer variables that are not known to be shared; then the one
-    /// from earlier iterations; then the one met first.
+    /// Compares two sets in search order. The one with fewer variables that are not known to be shared comes first;
+    /// then the one from earlier iterations; then the one seen first.
     pub(super) fn order(&self, one: &[Known], other: &[Known]) -> Ordering {
         let worth = |set: &[Known]| {
             let about = || set.iter().map(|&known| &self.about[known as usize]);
@@ -151,14 +153,14 @@ impl Variables {
         worth(one).cmp(&worth(other)).then_with(|| one.cmp(other))
     }
 
-    /// Returns a set in words.
+    /// Returns a set as text.
     pub(super) fn in_words(&self, set: &[Known]) -> String {
         let names = set.iter().map(|&known| self.about[known as usize].name.as_str());
         names.collect::<Vec<_>>().join(", ")
     }
 }
 
-/// How many variables of its type came before a variable.
+/// Returns the number of variables of its type before a variable.
 fn iteration(point: &ChoicePoint<'_>, var: u32) -> usize {
     let vars = point.vars;
     let kind_and_site = |var: u32| vars[var].first_site.map(|site| (vars[var].kind, site));

@@ -1,4 +1,4 @@
-//! What is in the file of a memo: JSON, the same for the same contents.
+//! The contents of a memo's file: JSON, the same for the same contents.
 
 use super::super::access::{Places, file};
 use super::super::iroot::IRoot;
@@ -7,12 +7,12 @@ use super::error::MemoProblem;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was run of a test.
+/// The executions that were run of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Test {
     pub(super) explorations: u64,
     pub(super) executions: u64,
-    /// Executions that tried to expose an iRoot.
+    /// The number of executions that tried to expose an iRoot.
     pub(super) attempts: u64,
 }
 
@@ -33,10 +33,10 @@ fn damaged(reason: impl Into<String>) -> MemoProblem {
     }
 }
 
-/// Returns the memo that a text says; an empty one if there is no text.
+/// Parses the text of a memo; an empty memo if there is no text.
 ///
 /// # Errors
-/// It makes no sense.
+/// The text is malformed.
 pub(super) fn parse(text: Option<&str>, places: &mut Places) -> Result<Memo, MemoProblem> {
     let Some(text) = text else {
         return Ok(Memo::default());
@@ -76,7 +76,7 @@ pub(super) fn parse(text: Option<&str>, places: &mut Places) -> Result<Memo, Mem
     Ok(memo)
 }
 
-/// Returns the text that says this memo.
+/// Returns the text of this memo.
 pub(super) fn text(memo: &Memo, places: &Places) -> String {
     let used = memo.exposed.iter().chain(memo.tried.keys());
     let names: BTreeSet<&str> = used
@@ -90,7 +90,7 @@ pub(super) fn text(memo: &Memo, places: &Places) -> String {
     };
     let written = |iroot: &IRoot| {
         let own: Vec<u32> = iroot.places().iter().map(number).collect();
-        // By these numbers, the tasks of idiom 5 may be the other way round.
+        // By these numbers, the tasks of idiom 5 may be exchanged.
         let own = IRoot::new(iroot.idiom, &own).expect("an iRoot has as many places as its idiom");
         let mut all = vec![u32::from(own.idiom)];
         all.extend_from_slice(own.places());
@@ -133,7 +133,7 @@ mod tests {
         memo.tests.insert("a test".into(), Test::default());
         let written = text(&memo, &places);
         assert_eq!(parse(Some(&written), &mut places), Ok(memo.clone()));
-        // Numbers of places are another exploration's own.
+        // Numbers of places belong to one exploration.
         let mut others = Places::default();
         let read = parse(Some(&written), &mut others).unwrap();
         assert_eq!(text(&read, &others), written);

@@ -1,44 +1,44 @@
-//! Why a memo was refused: what was found, and what to do about it.
+//! The reasons for which a memo is refused: what was found, and what to do about it.
 
 use intermezzo_engine::foreign::printable;
 use std::fmt;
 use std::path::PathBuf;
 
-/// A memo that an exploration can neither go by nor add to.
+/// A memo that an exploration can neither use nor add to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The error.
     pub problem: MemoProblem,
 }
 
-/// What is wrong with a memo.
+/// An error of a memo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoProblem {
-    /// The operating system refuses.
+    /// The operating system refused.
     Io {
-        /// What was tried: `read`, `write`.
+        /// The attempted action: `read`, `write`.
         doing: &'static str,
-        /// Its reason.
+        /// The system's reason.
         reason: String,
     },
-    /// There is something else: a directory, another file, an empty one.
+    /// It is something else: a directory, another file, an empty one.
     NotAMemo,
-    /// Another version of the format.
+    /// It is of another version of the format.
     OtherVersion {
         /// The version found.
         found: String,
         /// The version that can be read.
         needed: u32,
     },
-    /// The file was cut, or altered.
+    /// It was cut, or altered.
     Damaged {
-        /// What shows it.
+        /// The evidence.
         reason: String,
     },
-    /// Others read or write it all the time.
+    /// Other processes read or write it all the time.
     InUse,
 }
 

@@ -1,4 +1,4 @@
-//! The file of a memo: whole or not there, and never over somebody else's.
+//! The file of a memo: whole or absent, and never written over another file.
 //!
 //! ```text
 //! intermezzo-memo/1
@@ -6,9 +6,9 @@
 //! {"files": ..}
 //! ```
 //!
-//! The second line has the CRC-32 of what follows, and how many bytes that is. Written is a file beside it, `NAME.partial`,
-//! which then takes its name: whoever ends the process at any moment leaves the memo as it was. Who reads or writes holds a
-//! lock for that long, on a third file, `NAME.lock`, which stays empty and is not removed.
+//! The second line has the CRC-32 of the rest, and its length in bytes. The memo is first written to another file,
+//! `NAME.partial`, which then takes its name: if the process ends at any moment, the memo stays as it was. A process
+//! that reads or writes holds a lock meanwhile, on a third file, `NAME.lock`, which stays empty and is not removed.
 
 use super::error::MemoProblem;
 use std::ffi::OsString;
@@ -21,10 +21,10 @@ const FORMAT_NAME: &str = "intermezzo-memo/";
 
 const VERSION: u32 = 1;
 
-/// How long to wait for others who hold the lock: far longer than reading and writing takes.
+/// The time to wait for other processes that hold the lock: far longer than reading and writing takes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Time between two tries to lock.
+/// The time between two attempts to lock.
 const PAUSE: Duration = Duration::from_millis(5);
 
 fn io_problem(doing: &'static str) -> impl Fn(io::Error) -> MemoProblem {
@@ -40,13 +40,13 @@ fn damaged(reason: impl Into<String>) -> MemoProblem {
     }
 }
 
-/// A memo's file that nobody else reads or writes meanwhile.
+/// A memo's file that no other process reads or writes meanwhile.
 pub(super) struct Locked<'a> {
     path: &'a Path,
     _lock: File,
 }
 
-/// Returns the path with something at its end.
+/// Returns the path with a suffix.
 fn beside(path: &Path, end: &str) -> Result<PathBuf, MemoProblem> {
     let mut name: OsString = path.file_name().ok_or(MemoProblem::NotAMemo)?.to_owned();
     name.push(end);
@@ -54,7 +54,7 @@ fn beside(path: &Path, end: &str) -> Result<PathBuf, MemoProblem> {
 }
 
 impl<'a> Locked<'a> {
-    /// Waits until nobody else reads or writes it.
+    /// Waits until no other process reads or writes it.
     pub(super) fn new(path: &'a Path) -> Result<Locked<'a>, MemoProblem> {
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(MemoProblem::NotAMemo);
@@ -67,7 +67,7 @@ impl<'a> Locked<'a> {
         loop {
             match lock.try_lock() {
                 Ok(()) => break,
-                // Where there are no locks, who writes last prevails.
+                // If there are no locks, the last writer prevails.
                 Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => break,
                 Err(TryLockError::Error(error)) => return Err(locking(error)),
                 Err(TryLockError::WouldBlock) if began.elapsed() > PATIENCE => {
@@ -79,7 +79,7 @@ impl<'a> Locked<'a> {
         Ok(Locked { path, _lock: lock })
     }
 
-    /// What is in it; `None` if there is none.
+    /// Returns its contents; `None` if there is no file.
     pub(super) fn read(&self) -> Result<Option<String>, MemoProblem> {
         let reading = io_problem("read");
         let mut file = match File::open(self.path) {
@@ -87,7 +87,7 @@ impl<'a> Locked<'a> {
             opened => opened.map_err(&reading)?,
         };
         let mut bytes = Vec::new();
-        // What does not begin as ours may be large.
+        // A file that does not begin like a memo may be large.
         let begin = FORMAT_NAME.len() as u64;
         (&mut file)
             .take(begin)
@@ -100,7 +100,7 @@ impl<'a> Locked<'a> {
         contents(&bytes).map(Some)
     }
 
-    /// Puts this in its place.
+    /// Replaces the file with these contents.
     pub(super) fn write(&self, contents: &str) -> Result<(), MemoProblem> {
         let writing = io_problem("write");
         let partial = beside(self.path, ".partial")?;
@@ -115,7 +115,7 @@ impl<'a> Locked<'a> {
             file.write_all(contents.as_bytes())?;
             file.sync_all()?;
             fs::rename(&partial, self.path)?;
-            // The new name is safe when the directory is.
+            // The new name is safe once the directory is.
             #[cfg(unix)]
             if let Some(directory) = self.path.parent() {
                 let here = directory.as_os_str().is_empty();
@@ -127,7 +127,7 @@ impl<'a> Locked<'a> {
     }
 }
 
-/// Whether there is nothing there, or what somebody left who was killed while writing.
+/// Returns `true` if there is no file, or one left by a process that was killed while writing.
 fn is_ours_to_overwrite(partial: &Path) -> io::Result<bool> {
     let mut begin = Vec::new();
     match File::open(partial) {
@@ -137,7 +137,7 @@ fn is_ours_to_overwrite(partial: &Path) -> io::Result<bool> {
     Ok(FORMAT_NAME.as_bytes().starts_with(&begin))
 }
 
-/// What follows the two first lines, if it is what they say.
+/// Returns the contents after the first two lines, if they match those.
 fn contents(bytes: &[u8]) -> Result<String, MemoProblem> {
     let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
     let mut line = || lines.next().unwrap_or_default();
@@ -160,7 +160,7 @@ fn contents(bytes: &[u8]) -> Result<String, MemoProblem> {
 mod tests {
     use super::*;
 
-    /// A directory that is gone at the end.
+    /// A directory that is removed at the end.
     struct Directory(PathBuf);
 
     impl Directory {

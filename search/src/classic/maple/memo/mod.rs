@@ -1,8 +1,9 @@
-//! The memo: which iRoots were exposed, or tried in vain, by all explorations that share it. Maple, section 5.
+//! The memo: the iRoots that were exposed, or tried without success, by all explorations that share it. Maple, section
+//! 5.
 //!
-//! It survives runs, inputs and processes. An iRoot goes by the places in it, and counts as long as the text of their source
-//! files is the same ([`stamp`]): so tests that exercise the same code share what they know of it. An exploration that found
-//! an error adds nothing more, so that it finds it again.
+//! It survives runs, inputs and processes. An iRoot is identified by its places, and counts as long as the text of
+//! their source files is the same ([`stamp`]). So tests that exercise the same code share their knowledge of it. An
+//! exploration that found an error adds nothing more, so that it finds the error again.
 
 mod contents;
 mod error;
@@ -19,28 +20,28 @@ use stamp::Stamps;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What a memo says.
+/// The contents of a memo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Memo {
     /// The stamps of source files.
     files: BTreeMap<String, String>,
-    /// Exposed by an execution that did not fail.
+    /// The iRoots exposed by an execution that did not fail.
     pub(super) exposed: BTreeSet<IRoot>,
-    /// Never exposed, and how often that was tried.
+    /// The iRoots that were never exposed, with the numbers of attempts.
     pub(super) tried: BTreeMap<IRoot, u32>,
-    /// What was run of each test.
+    /// The executions that were run of each test.
     tests: BTreeMap<String, Test>,
 }
 
-/// What an exploration has to add.
+/// The additions of an exploration.
 pub(super) struct News<'a> {
     pub(super) program: &'a str,
-    /// `true` if the exploration is over.
+    /// `true` if the exploration has ended.
     pub(super) over: bool,
     pub(super) executions: u64,
     pub(super) attempts: u64,
     pub(super) exposed: &'a BTreeSet<IRoot>,
-    /// Attempts in vain.
+    /// The failed attempts.
     pub(super) tried: &'a BTreeMap<IRoot, u32>,
 }
 
@@ -52,10 +53,11 @@ pub(super) struct MemoFile {
 }
 
 impl MemoFile {
-    /// Returns the memo in that file, if it is there, and what it says of sources as they are.
+    /// Opens the memo in that file. Returns its contents as far as they apply to the present source files; they are
+    /// empty if there is no file.
     ///
     /// # Errors
-    /// It cannot be read, or is none.
+    /// It cannot be read, or is no memo.
     pub(super) fn open(path: &Path, places: &mut Places) -> Result<(MemoFile, Memo), MemoError> {
         let mut file = MemoFile {
             path: path.to_owned(),
@@ -81,10 +83,10 @@ impl MemoFile {
         }
     }
 
-    /// Adds what is new to what the file says now: others may have added to it meanwhile.
+    /// Adds the news to the present contents of the file, which other processes may have changed meanwhile.
     ///
     /// # Errors
-    /// It cannot be read or written, or is no memo any more: then it is left alone.
+    /// It cannot be read or written, or is no memo any more: then it is not changed.
     pub(super) fn add(&mut self, places: &mut Places, news: &News<'_>) -> Result<(), MemoError> {
         let MemoFile { path, stamps } = self;
         let added = (|| {
@@ -98,7 +100,7 @@ impl MemoFile {
 }
 
 impl Memo {
-    /// Drops what lies in these source files.
+    /// Drops the iRoots in these source files.
     fn drop_files(&mut self, files: &[String], places: &Places) {
         let outdated = |iroot: &IRoot| {
             let mut of = iroot.places().iter().map(|&place| file_of(places.name(place)));
@@ -109,7 +111,7 @@ impl Memo {
         self.files.retain(|file, _| !files.contains(file));
     }
 
-    /// Takes up what is new. What is said of source files that have changed since is dropped.
+    /// Adds the news. Data about source files that have changed since are dropped.
     fn take(&mut self, news: &News<'_>, places: &Places, stamps: &mut Stamps) {
         let iroots = news.exposed.iter().chain(news.tried.keys());
         let files: BTreeSet<&str> = iroots
@@ -134,7 +136,7 @@ impl Memo {
         let exposed = &self.exposed;
         self.tried.retain(|iroot, _| !exposed.contains(iroot));
         let test = self.tests.entry(news.program.to_owned()).or_default();
-        // What a file says may be anything.
+        // A file may say anything.
         test.explorations = test.explorations.saturating_add(u64::from(news.over));
         test.executions = test.executions.saturating_add(news.executions);
         test.attempts = test.attempts.saturating_add(news.attempts);
@@ -145,7 +147,7 @@ impl Memo {
 mod tests {
     use super::*;
 
-    /// A source file, a memo beside it, and an exploration that exposed one iRoot there and tried another.
+    /// A source file, a memo next to it, and an exploration that exposed one iRoot there and tried another.
     struct Scene {
         directory: PathBuf,
         places: Places,
@@ -228,7 +230,7 @@ mod tests {
         scene.write("a.rs", "fn a() { }");
         let (_, memo) = scene.open();
         assert_eq!((memo.exposed.len(), memo.tried.len()), (0, 0));
-        // Who adds something of the new text drops what was of the old.
+        // An addition for the new text drops the data of the old one.
         scene.add();
         let (_, memo) = scene.open();
         assert_eq!(memo.tried, BTreeMap::from([(scene.tried, 2)]));

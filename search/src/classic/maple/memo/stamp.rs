@@ -1,13 +1,13 @@
-//! Which text of a source file a place is in: a place means nothing in another.
+//! Stamps of the text of a source file: a place means nothing in another text.
 //!
-//! A file that can be found from where the process runs, or above, is known by its length and CRC-32. One that cannot, because
-//! the program was built elsewhere, or could be one of several, is known by the program that runs: then any other build is taken for
-//! another text.
+//! A file that can be found from the working directory of the process, or above, is identified by its length and
+//! CRC-32. It cannot be found if the program was built elsewhere, or if it could be one of several. Then it is
+//! identified by the running program, and any other build counts as another text.
 
 use intermezzo_engine::source::Search;
 use std::collections::BTreeMap;
 
-/// Stamps of source files, each looked at once.
+/// Stamps of source files, each computed once.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
     known: BTreeMap<String, String>,
@@ -31,11 +31,11 @@ impl Stamps {
     }
 }
 
-/// Returns the program that runs.
+/// Returns the identity of the running program.
 fn build() -> String {
     match std::env::current_exe().and_then(std::fs::read) {
         Ok(program) => format!("build {} {:08x}", program.len(), crc32fast::hash(&program)),
-        // Like no other: what is noted under it is dropped by whoever can tell.
+        // It is unlike any other: data under it are dropped as soon as the file can be found.
         Err(_) => format!("process {}", std::process::id()),
     }
 }

@@ -1,15 +1,16 @@
-//! The active scheduler: an execution that is to expose one iRoot. After Maple, section 4.
+//! The active scheduler: an execution that tries to expose one iRoot. After Maple, section 4.
 //!
-//! Priorities are strict: of the tasks that can go on, the one of the highest priority does, until it cannot. A task that comes
-//! to one of the first two places of the iRoot goes below all others, and so stays there until another comes to the other
-//! place, or until nobody else can go on. From the first access on (*watch mode*) everything is watched: who comes to what is
-//! wanted next goes at once; who would come in between goes below the others; and if somebody does come in between, it all
-//! begins again with the next instance. Among several instances a coin decides; once the first dependency has come true
-//! it is loaded. The second attempt turns the initial priorities around.
+//! Priorities are strict: of the enabled tasks, the one with the highest priority goes, until it cannot. A task that
+//! reaches one of the first two places of the iRoot is lowered below all others. It stays there until another task
+//! reaches the other place, or until no other task can continue. From the first access on (*watch mode*) all tasks are
+//! watched. A task that reaches the access that is wanted next goes at once. A task whose access would come in between
+//! is lowered below the others; if one comes in between all the same, the attempt begins again with the next instance.
+//! Among several instances a coin decides; it is biased once the first dependency has come true. The second attempt
+//! reverses the initial priorities.
 //!
-//! Differs: all tasks whose next operation is known are seen to have come to it, not only the one that runs; a task that
-//! yields goes below those of its kind, because nobody else would ever run; values are chosen at random. There are no
-//! delays, because there is nothing outside of the execution to wait for.
+//! Differs: all tasks whose next operation is known count as having reached it, not only the running one. A task that
+//! yields is lowered below those of its kind, because no other would ever run. Values are chosen at random. There are
+//! no delays, because there is nothing outside of the execution to wait for.
 
 use super::script::{Script, Wanted};
 use crate::classic::maple::{Access, IRoot, Place};
@@ -22,54 +23,54 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
-/// One in so many instances makes the scheduler begin anew where the first dependency has come true.
+/// One in this many instances makes the scheduler begin again after the first dependency has come true.
 const LOADED: u32 = 8;
 
-/// One in so many adversities of the environment happens.
+/// One in this many possible actions of the environment happens.
 const ADVERSITY: u32 = 8;
 
-/// Who comes first where nothing else decides.
+/// The order of tasks if nothing else decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Initial {
-    /// The task that was created first.
+    /// The task that was created first comes first.
     Older,
-    /// The task that was created last.
+    /// The task that was created last comes first.
     Younger,
-    /// Whoever a number drawn for it says.
+    /// A number drawn for each task decides.
     Drawn(u64),
 }
 
-/// An execution that is to expose an iRoot.
+/// An execution that tries to expose an iRoot.
 pub(super) struct Active {
     script: Script,
     initial: Initial,
     window: u32,
     random: Xoshiro256PlusPlus,
-    /// How many of the wanted accesses have been made, and by whom to what, of which class.
+    /// The wanted accesses that have been made, each with its task, its variable and its class.
     done: Vec<Access>,
-    /// Events taken in.
+    /// The number of events that have been processed.
     seen: usize,
     /// The instance that waits for its partner: a task, and the number of its event.
     held: Option<(u32, u32)>,
     /// Instances that do not wait.
     passed: HashSet<(u32, u32)>,
-    /// How low each task is because it yielded.
+    /// The level of each task that was lowered because it yielded.
     lowered: HashMap<u32, u32>,
     places: Place,
 }
 
-/// A task that can go on, and what it does next.
+/// A task that can continue, and its next operation.
 struct Next {
     alternative: u32,
     task: u32,
-    /// The event that it is going to be.
+    /// The index of that event.
     index: u32,
-    /// What it accesses first; `None` if it accesses nothing.
+    /// Its first access; `None` if it accesses nothing.
     access: Option<Access>,
 }
 
 impl Active {
-    /// Returns an execution for this iRoot, of which the two accesses of a task are at most `window` events apart.
+    /// Returns an execution for this iRoot. Its two accesses of a task are at most `window` events apart.
     pub(super) fn new(
         iroot: &IRoot,
         (attempt, window): (u32, u32),
@@ -95,7 +96,7 @@ impl Active {
         }
     }
 
-    /// Which alternative to take.
+    /// Returns the alternative to take.
     pub(super) fn choose(&mut self, point: &ChoicePoint<'_>) -> u32 {
         self.take_in(point.events);
         match point.kind {
@@ -120,7 +121,7 @@ impl Active {
         taken.map_or(0, |at| nexts[at].alternative)
     }
 
-    /// What the tasks among the alternatives do next, of those that need no adversity for it.
+    /// Returns the next operations of the tasks among the alternatives, without those that need the environment to act.
     fn nexts(&mut self, point: &ChoicePoint<'_>) -> Vec<Next> {
         let mut nexts = Vec::new();
         let mut alternative = 0;
@@ -143,7 +144,7 @@ impl Active {
                 op: operation.op,
                 order: Default::default(),
                 read: 0,
-                // Which mutex a wait releases is not known yet.
+                // The mutex that a wait releases is not known yet.
                 written: u64::from(SyncVar::NONE.0),
                 site: SiteId(0),
             };
@@ -159,7 +160,7 @@ impl Active {
         nexts
     }
 
-    /// Takes in what has happened since.
+    /// Processes the events since the last call.
     fn take_in(&mut self, events: &[Event]) {
         for event in &events[self.seen.min(events.len())..] {
             let told = SyncVarAccess {
@@ -183,7 +184,7 @@ impl Active {
         self.seen = events.len();
     }
 
-    /// Returns the next of the accesses that are wanted.
+    /// Returns the access that is wanted next.
     fn wanted(&self) -> Option<&Wanted> {
         self.script.wanted.get(self.done.len())
     }
@@ -201,7 +202,7 @@ impl Active {
         wanted.place == access.place && earlier.into_iter().all(consistent)
     }
 
-    /// Returns `true` if an access comes between two that are to follow each other.
+    /// Returns `true` if an access comes between two that must follow each other.
     fn separates(&self, access: &Access) -> bool {
         let done = self.done.len();
         let pending = |&&(first, second): &&(usize, usize)| first < done && second >= done;
@@ -237,7 +238,7 @@ impl Active {
         self.held = None;
     }
 
-    /// Returns the task that goes first of those of the least tier.
+    /// Returns the first task among those of the least tier.
     fn first(&self, nexts: &[Next], tier: impl Fn(&Next) -> u32) -> Option<usize> {
         let rank = |next: &Next| {
             let initial = match self.initial {
@@ -253,7 +254,7 @@ impl Active {
         (0..nexts.len()).min_by_key(|&at| rank(&nexts[at]))
     }
 
-    /// Nothing has been done yet: brings two tasks to the first two places.
+    /// Brings two tasks to the first two places, while no wanted access has been made.
     fn seek(&mut self, nexts: &[Next]) -> Option<usize> {
         let [first, second] = self.script.candidates();
         let same_var = self.script.wanted[0].what == self.script.wanted[1].what;
@@ -288,7 +289,8 @@ impl Active {
         self.first(nexts, |next| u32::from(Some((next.task, next.index)) == held))
     }
 
-    /// Something has been done: goes on to what is wanted next, and keeps others from coming in between.
+    /// Continues to the access that is wanted next, and keeps others from coming in between, once a wanted access has
+    /// been made.
     fn watch(&mut self, nexts: &[Next]) -> Option<usize> {
         let fitting: Vec<usize> = (0..nexts.len())
             .filter(|&at| nexts[at].access.is_some_and(|access| self.fits(&access)))
@@ -320,7 +322,7 @@ impl Active {
         })
     }
 
-    /// Returns `true` if to drop what has been done for another instance of the first access.
+    /// Returns `true` if the accesses made so far should be dropped for another instance of the first access.
     fn tempted(&mut self, nexts: &[Next]) -> bool {
         let first = self.script.wanted[0].place;
         let mut tempted = false;

@@ -1,13 +1,14 @@
 //! Coverage-driven search: exposes iRoots, one after the other. Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012).
 //!
-//! First come *profile runs*, drawn at random, which show what could be exposed, until three of them in a row have
-//! predicted nothing new. Then each predicted iRoot that no execution has exposed is tried, idiom by idiom, by an active
-//! scheduler ([`active`]): as often as `iroot_attempts` says, in all explorations that share a memo. When none is left, the search
-//! is over.
+//! It begins with *profile runs*, drawn at random, which show what could be exposed, until three of them in a row have
+//! predicted nothing new. Then an active scheduler ([`active`]) tries each predicted iRoot that no execution has
+//! exposed, idiom by idiom. It makes as many attempts as `iroot_attempts` says, in all explorations that share a memo.
+//! When none is left, the search is over.
 //!
-//! Differs: attempts predict too, so that what only they come to is tried as well; the first profile run preempts nobody,
-//! and later ones are random walks, every other one of which mostly stays where it is (the paper takes its best random
-//! tester, which has many context switches). Misses: what needs more than two dependencies, or certain values.
+//! Differs: attempts predict too, so that iRoots that only they reach are tried as well. The first profile run has no
+//! preemptions. Later ones are random walks, every other one of which mostly stays with its task (the paper takes its
+//! best random tester, which has many context switches). Misses: bugs that need more than two dependencies, or certain
+//! values.
 
 mod active;
 mod script;
@@ -21,40 +22,40 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeSet;
 
-/// Profile runs in a row that predict nothing new before attempts begin: the paper's number.
+/// The number of profile runs in a row that must predict nothing new before attempts begin: the paper's number.
 const QUIET_RUNS: u32 = 3;
 
-/// How likely a profile run that mostly stays does so: as much as lets a task do several things at once.
+/// The probability with which a profile run that mostly stays does so: enough to let a task do several things at once.
 const STAYS: f64 = 0.85;
 
-/// The search that exposes iRoots.
+/// A search that exposes iRoots.
 pub(crate) struct CoverageDriven {
     session: Session,
     seed: u64,
     attempts_max: u32,
     executions: u64,
-    /// Profile runs in a row that predicted nothing new.
+    /// The number of profile runs in a row that predicted nothing new.
     quiet_runs: u32,
-    /// What is to be tried, in order.
+    /// The iRoots to be tried, in order.
     queue: BTreeSet<IRoot>,
     run: Run,
     random: Xoshiro256PlusPlus,
 }
 
-/// The execution that runs.
+/// The current execution.
 enum Run {
     /// None yet.
     Nothing,
     /// A profile run without preemptions.
     Plain,
-    /// A profile run, drawn at random; one that mostly stays with a task while it can.
+    /// A profile run, drawn at random; with `stays`, it mostly stays with a task while it can.
     Drawn { stays: bool },
-    /// An attempt to expose the iRoot that the session was told of.
+    /// An attempt to expose the session's present iRoot.
     Attempt(Box<Active>),
 }
 
 impl CoverageDriven {
-    /// Returns a search that exposes what the session says could be exposed, trying each iRoot so often.
+    /// Returns a search that exposes the iRoots that the session predicts, trying each at most `attempts_max` times.
     pub(super) fn new(session: Session, seed: u64, attempts_max: u32) -> CoverageDriven {
         CoverageDriven {
             session,
@@ -68,7 +69,7 @@ impl CoverageDriven {
         }
     }
 
-    /// Takes in what the last execution came to.
+    /// Processes the results of the last execution.
     fn learn(&mut self) {
         let mut session = self.session.get();
         session.settle_attempt();
@@ -89,7 +90,7 @@ impl CoverageDriven {
         }
     }
 
-    /// What to run next; `None` if there is nothing left.
+    /// Returns the next run; `None` if there is nothing left.
     fn next_run(&mut self) -> Option<Run> {
         if self.quiet_runs < QUIET_RUNS {
             return Some(match self.executions {

@@ -1,15 +1,15 @@
-//! What an iRoot wants done: its accesses in an order in which they can come, with who does them to what.
+//! The script of an iRoot: its accesses in a possible order, each with its task and its variable.
 
 use crate::classic::maple::IRoot;
 
-/// One access that is wanted.
+/// A wanted access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     /// Its place, by number.
     pub(super) place: u32,
-    /// Which of the two tasks does it.
+    /// The one of the two tasks that makes it.
     pub(super) who: usize,
-    /// Which of the two variables it is to.
+    /// The one of the two variables that it is to.
     pub(super) what: usize,
 }
 
@@ -17,14 +17,15 @@ pub(super) struct Wanted {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Script {
     pub(super) wanted: Vec<Wanted>,
-    /// The dependencies: which access is to follow which at once.
+    /// The dependencies: pairs of accesses of which the second must directly follow the first.
     pub(super) dependencies: &'static [(usize, usize)],
-    /// Between which two accesses of one task that one is not to access either variable.
+    /// Pairs of accesses of one task between which it must not access either variable.
     pub(super) clean: &'static [(usize, usize)],
 }
 
 impl Script {
-    /// Returns the script of an iRoot. One of idiom 5 has two: `other` is where its second task begins.
+    /// Returns the script of an iRoot. An iRoot of idiom 5 has two; `other` selects the one in which its second task
+    /// begins.
     pub(super) fn of(iroot: &IRoot, other: bool) -> Script {
         let place = iroot.places();
         let wanted = |parts: &[(usize, usize, usize)]| {
@@ -52,7 +53,7 @@ impl Script {
                 &[(0, 1), (2, 3)],
                 &[(0, 3)],
             ),
-            // Both tasks reach their first accesses; then each goes on to its second.
+            // Both tasks reach their first accesses; then each continues to its second.
             _ if other => (
                 wanted(&[(2, 1, 1), (0, 0, 0), (3, 0, 1), (1, 1, 0)]),
                 &[(0, 2), (1, 3)],
@@ -71,7 +72,7 @@ impl Script {
         }
     }
 
-    /// Returns the places at which a task is to stop and wait for the other: the first two accesses.
+    /// Returns the places at which a task must stop and wait for the other: the first two accesses.
     pub(super) fn candidates(&self) -> [u32; 2] {
         [self.wanted[0].place, self.wanted[1].place]
     }

@@ -1,4 +1,4 @@
-//! What the profiler predicts from one execution, against what all executions expose.
+//! The profiler's predictions from one execution, against the iRoots that all executions expose.
 
 use super::super::access::Places;
 use super::super::predict::predicted;
@@ -25,7 +25,7 @@ fn predicted_by(recorded: &Recorded) -> BTreeSet<String> {
         .collect()
 }
 
-/// What all executions expose, of the idioms that are searched for.
+/// Returns the iRoots that all executions expose, of the idioms that are searched for.
 fn exposed_by_all(program: &Program, reduction: Reduction) -> BTreeSet<String> {
     let report = all(program, reduction);
     assert_eq!(report.coverage(), &Coverage::Exhaustive);
@@ -34,14 +34,14 @@ fn exposed_by_all(program: &Program, reduction: Reduction) -> BTreeSet<String> {
     searched.map(|name| either_way(name)).collect()
 }
 
-/// How many of each idiom.
+/// Returns the number of each idiom.
 fn by_idiom<'a>(names: impl Iterator<Item = &'a String>) -> [usize; 5] {
     let mut counts = [0; 5];
     names.for_each(|name| counts[usize::from(name.as_bytes()[0] - b'1')] += 1);
     counts
 }
 
-/// Which iRoots there are depends on the trace alone.
+/// The iRoots depend on the trace alone.
 #[test]
 fn reductions_hide_none() {
     for number in 0..60 {
@@ -53,8 +53,8 @@ fn reductions_hide_none() {
     }
 }
 
-/// Where tasks do the same whatever comes first, any one execution that comes to its end promises all that there is; some
-/// of the promises are empty, which is told for each idiom.
+/// If tasks do the same whatever comes first, any one complete execution predicts all iRoots. Some of the predictions
+/// do not come true, which is counted for each idiom.
 #[test]
 fn one_execution_of_a_straight_program_predicts_all() {
     let (mut predictions, mut empty) = ([0; 5], [0; 5]);
@@ -77,12 +77,12 @@ fn one_execution_of_a_straight_program_predicts_all() {
         programs += 1;
     }
     assert_eq!(programs, 400);
-    // By idiom. Of two dependencies each may be possible, and both not.
+    // The numbers are by idiom. Each of two dependencies may be possible, but not both.
     assert_eq!(predictions, [2229, 507, 153, 229, 48]);
     assert_eq!(empty, [0, 0, 1, 3, 0]);
 }
 
-/// Where what tasks do depends on who came first, a few executions together predict nearly all.
+/// If the tasks' operations depend on the order, a few executions together predict nearly all.
 #[test]
 fn few_executions_of_other_programs_predict_most() {
     let (mut there, mut missed) = ([0; 5], [0; 5]);

@@ -1,4 +1,4 @@
-//! The detector finds just what the definitions say, in each of thousands of random executions.
+//! The detector finds exactly the iRoots of the definitions, in each of thousands of random executions.
 
 use super::super::access::Places;
 use super::super::exposed::Detector;
@@ -6,7 +6,7 @@ use super::program::Program;
 use super::{Recorded, accesses, either_way, naive, record};
 use std::collections::BTreeSet;
 
-/// By the detector. Of idiom 5, either task may come first in the name.
+/// Returns the iRoots that the detector finds. In idiom 5, either task may come first in the name.
 fn detected(recorded: &Recorded, window: u32) -> BTreeSet<String> {
     let (mut detector, mut places) = (Detector::default(), Places::default());
     for event in &recorded.events {
@@ -42,6 +42,6 @@ fn executions_expose_what_the_definitions_say() {
         }
     }
     assert_eq!(executions, 4500);
-    // Each idiom occurs often enough for the comparison to mean something.
+    // Each idiom occurs often enough for the comparison to be meaningful.
     assert!(counts[1..].iter().all(|&count| count > 500), "{counts:?}");
 }

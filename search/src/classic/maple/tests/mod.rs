@@ -12,14 +12,14 @@ use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarAccess};
 use program::Program;
 use std::sync::{Arc, Mutex};
 
-/// An execution: its events, each with the name of its source place, and whether every task came to its end.
+/// An execution: its events, each with the name of its source place, and `true` if every task ended.
 #[derive(Clone, Debug, Default)]
 struct Recorded {
     events: Vec<(SyncVarAccess, String)>,
     complete: bool,
 }
 
-/// Records executions.
+/// A monitor that records executions.
 struct Recorder(Arc<Mutex<Vec<Recorded>>>);
 
 impl Monitor for Recorder {
@@ -44,7 +44,7 @@ impl Monitor for Recorder {
     }
 }
 
-/// So many executions of a program, drawn at random.
+/// Returns this many executions of a program, drawn at random.
 fn record(program: &Program, seed: u64, executions: u64) -> Vec<Recorded> {
     let recorded = Arc::new(Mutex::new(Vec::new()));
     let own = program.clone();
@@ -70,7 +70,7 @@ fn all(program: &Program, reduction: Reduction) -> Report {
         .explore(move || own.run())
 }
 
-/// What an event accesses.
+/// Returns the accesses of an event.
 fn accesses(event: &(SyncVarAccess, String), places: &mut Places) -> Vec<Access> {
     let Some(word) = word(event.0.op) else {
         return Vec::new();
@@ -79,8 +79,8 @@ fn accesses(event: &(SyncVarAccess, String), places: &mut Places) -> Vec<Access>
     Access::of(&event.0, place).to_vec()
 }
 
-/// Returns the lesser of the two names that an iRoot of idiom 5 has: which of its tasks comes first in it depends on
-/// numbers of places.
+/// Returns the lesser of the two names that an iRoot of idiom 5 has: the numbers of places decide which of its tasks
+/// comes first.
 fn either_way(name: &str) -> String {
     match name
         .strip_prefix("5: ")

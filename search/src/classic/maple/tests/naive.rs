@@ -1,10 +1,11 @@
-//! Which iRoots an execution exposes, read off the definitions: every pair of accesses, every pair of dependencies.
+//! The iRoots that an execution exposes, computed from the definitions: every pair of accesses, every pair of
+//! dependencies.
 
 use super::Recorded;
 use intermezzo_sdk::SyncVarOp;
 use std::collections::BTreeSet;
 
-/// One access; positions are the order in which they came.
+/// One access; positions are in the order of the execution.
 struct Access {
     task: u32,
     index: u32,
@@ -13,7 +14,7 @@ struct Access {
     kind: Kind,
 }
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Read,
@@ -58,7 +59,7 @@ impl Kind {
     }
 }
 
-/// Returns the names of the iRoots exposed, all idioms.
+/// Returns the names of the exposed iRoots of all idioms.
 pub(super) fn exposed(recorded: &Recorded, window: u32) -> BTreeSet<String> {
     let mut accesses = Vec::new();
     for (event, site) in &recorded.events {

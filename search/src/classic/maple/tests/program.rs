@@ -6,7 +6,7 @@ use intermezzo_explorer::thread;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A source place at which any statement can stand.
+/// A source place that any statement can have.
 #[derive(Clone, Copy)]
 struct Site {
     load: fn(&AtomicUsize),
@@ -67,21 +67,21 @@ pub(super) enum Statement {
     /// Takes a lock, and holds it up to the end of its task or the next `Unlock`.
     Lock(usize),
     Unlock,
-    /// A store by who sees a zero.
+    /// An exchange that stores if it reads a zero.
     ExchangeFromZero(usize),
-    /// A section that is left out where the lock is held.
+    /// A section that is skipped if the lock is held.
     Try(usize),
     ReadShared(usize),
     WriteShared(usize),
     Notify,
 }
 
-/// A program: what each task does, and at which place.
+/// A program: the statements of each task, with their places.
 #[derive(Clone, Debug)]
 pub(super) struct Program(Vec<Vec<(Statement, usize)>>);
 
 impl Program {
-    /// Returns a program of this number. One that is `straight` does the same whatever comes first.
+    /// Returns the random program with this number. If it is `straight`, it does the same whatever comes first.
     pub(super) fn random(number: u64, straight: bool, statements_max: usize) -> Program {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(number);
         let tasks = random.random_range(2..4);
@@ -114,7 +114,7 @@ impl Program {
         Program((0..tasks).map(|_| task()).collect())
     }
 
-    /// One execution.
+    /// Runs one execution.
     pub(super) fn run(&self) {
         let vars = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let locks = [Mutex::new(()), Mutex::new(())];

@@ -152,6 +152,67 @@ fn every_file_says_what_it_is_for_and_is_not_too_long() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Crates whose comments are in plain words.
+const PLAIN: &[&str] = &["engine/", "lookalikes/", "search/"];
+
+/// Words that the comments of these crates do without, since plainer ones say the same.
+const BANNED: &[&str] = &[
+    "anew",
+    "at hand",
+    "goes on with",
+    "how-manieth",
+    "in vain",
+    "let be",
+    "nobody",
+    "of no account",
+    "so manieth",
+    "somebody",
+    "unasked",
+    "what came of",
+    "whoever",
+];
+
+/// Words that no documentation of an item begins with: it says what a type is, and what a function does.
+const NO_BEGINNINGS: &[&str] = &["How", "What", "Where", "Whether", "Which", "Who", "Whose"];
+
+#[test]
+fn comments_are_in_plain_words() {
+    let mut wrong = Vec::new();
+    for path in sources() {
+        let shown = path.strip_prefix(root()).unwrap().display().to_string();
+        if !PLAIN.iter().any(|folder| shown.starts_with(folder)) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut documents = false;
+        for (number, line) in (1..).zip(text.lines()) {
+            let Some((before, comment)) = line.split_once("//") else {
+                documents = false;
+                continue;
+            };
+            let begins = !std::mem::replace(&mut documents, comment.starts_with(['/', '!']));
+            if !before.trim().is_empty() {
+                continue;
+            }
+            let comment = comment.trim_start_matches(['/', '!']).trim_start();
+            let first = comment.split([' ', ',']).next().unwrap_or_default();
+            if documents && begins && NO_BEGINNINGS.contains(&first) {
+                wrong.push(format!("{shown}:{number} begins with \"{first}\""));
+            }
+            let lower = comment.to_lowercase();
+            let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
+            let words = format!(" {} ", words.join(" "));
+            for banned in BANNED
+                .iter()
+                .filter(|banned| words.contains(&format!(" {banned} ")))
+            {
+                wrong.push(format!("{shown}:{number} has \"{banned}\""));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{:#?}", wrong);
+}
+
 #[test]
 fn unsafe_code_stays_in_its_rooms() {
     const ROOMS: &[&str] = &[

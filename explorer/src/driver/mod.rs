@@ -180,6 +180,10 @@ impl Exploration {
             (test, emergency),
         );
 
+        // If a weaker search took over at the end, the first worker may not have taken its share: the report is of that search.
+        if let Some((_, strategy)) = shared.hand_on_weaker(0) {
+            worker.restart(strategy);
+        }
         let elapsed = shared.elapsed();
         let ended = match shared.ended() {
             None if shared.narrowed() => Some(End::ForGood(Ending::Finding)),

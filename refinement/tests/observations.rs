@@ -141,7 +141,7 @@ fn granularity_matters_where_operations_wait_for_each_other() {
     );
 }
 
-/// What an operation does between two of its steps is not seen by coarse ones.
+/// An operation's state between two of its steps is not seen by coarse ones.
 #[test]
 fn coarse_operations_are_not_preempted() {
     let test = |granularity| {

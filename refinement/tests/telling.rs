@@ -1,4 +1,4 @@
-//! What is told of a failure: in words, as JSON, and by a schedule that shows it again.
+//! The report of a failure: in words, as JSON, and by a schedule that shows it again.
 
 use intermezzo_explorer::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};

@@ -1,4 +1,4 @@
-//! Histories in files: those of others with known verdicts, every format, and files that are damaged.
+//! Histories in files: published ones with known verdicts, every format, and files that are damaged.
 
 #![allow(
     clippy::print_stdout,

@@ -56,5 +56,5 @@ pub use test::{Outcome, Source, check_outcome, run_test};
 /// With `#[should_panic]` the test passes if some execution panics with that message, and nothing else is found. If
 /// `INTERMEZZO_REPLAY` has a schedule of another test, the test is not run, and says so on stderr.
 ///
-/// Where the dependency has another name, or is re-exported, `crate` says so: `#[my_name::test(crate = my_name)]`.
+/// If the dependency has another name, or is re-exported, `crate` names it: `#[my_name::test(crate = my_name)]`.
 pub use intermezzo_macros::test;

@@ -148,7 +148,7 @@ impl<T> Generator<'_, T> {
     /// Draws the task that owns each operation's group, by operation, for `count` tasks. Also returns the number of
     /// tasks that can have operations.
     ///
-    /// Where every operation is in a group, each task owns a group, and there are no more tasks than groups: a task that
+    /// If every operation is in a group, each task owns a group, and there are no more tasks than groups: a task that
     /// owns none would do nothing.
     fn owners(&mut self, count: usize) -> (Vec<usize>, usize) {
         let groups: BTreeSet<&String> = self

@@ -25,7 +25,7 @@ impl<T: 'static> Show<T> {
 
     /// Returns the state of this thread's current object; nothing if there is none.
     fn look(&self) -> String {
-        // Not inside the closure: the function that shows it is the test's own code.
+        // Taken out of the record first: the function that shows it is the test's own code.
         let object = Record::with(|record| record.object.clone());
         let object = object.and_then(|object| object.upgrade());
         let object = object.as_ref().and_then(|object| object.downcast_ref::<T>());

@@ -78,7 +78,7 @@ fn what_is_no_set_is_refused() {
     for (text, expected) in [
         ("", "not JSON"),
         ("{}", "no `format`"),
-        (&text.replace("observations/1", "observations/7"), "observe anew"),
+        (&text.replace("observations/1", "observations/7"), "observe again"),
         (
             &text.replace("push(1)", "push(9)"),
             "changed since it was written",

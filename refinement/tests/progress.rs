@@ -112,7 +112,7 @@ fn solo_runs_find_what_executions_do_not_show() {
     for progress in BOTH {
         let failure = fails(test(), progress);
         let stopped = match progress {
-            Progress::ObstructionFree => "its task alone went on for 100 steps",
+            Progress::ObstructionFree => "its task ran alone for 100 steps",
             Progress::LockFree => "with `push(1)` of task 1 stopped for ever",
         };
         assert!(failure.message.contains(stopped), "{failure}");
@@ -205,7 +205,7 @@ fn obstruction_freedom_is_less_than_lock_freedom() {
     let report = run(bounded, Progress::ObstructionFree);
     assert!(report.failure.is_none() && report.solo_runs > 100, "{report}");
     let failure = fails(owned(), Progress::LockFree);
-    assert!(failure.message.contains("when tasks go on in turns"), "{failure}");
+    assert!(failure.message.contains("when tasks run in turns"), "{failure}");
     assert!(failure.steps_left_out > 0, "{failure}");
     assert!(failure.to_string().contains(" more steps\n"), "{failure}");
 }

@@ -81,8 +81,8 @@ impl Brackets {
             })
     }
 
-    /// `true` if this order cannot be distinguished from `observed`: no operation came before another there and does
-    /// not here. Only operations in `among` count.
+    /// `true` if `observed` keeps the order required here: where an operation has to come before another, it does so
+    /// there. Only operations in `among` count.
     fn keeps(&self, observed: &Brackets, same: Same, among: &[usize]) -> bool {
         among.iter().all(|&a| {
             among

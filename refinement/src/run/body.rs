@@ -76,13 +76,13 @@ impl<T: Sync + 'static> Body<'_, T> {
                 let done = &done;
                 tasks.push(scope.spawn(move || {
                     for (step, place) in steps.iter().zip(first..) {
-                        // The other end exists as long as operations are left, and so does the task that is notified.
+                        // The sender of turns and the receiver of `done` exist as long as operations are left.
                         let _ = my_turn.recv();
                         self.perform(object, step, Place(place));
                         let _ = done.send(());
                     }
-                    // Actions at a task's end (its values are dropped) come when the operations are done: next to
-                    // those of others it would be one more.
+                    // The end of a task (its values are dropped) waits until the operations are done: next to those of
+                    // others it would be one more.
                     let _ = my_turn.recv();
                     my_turn
                 }));

@@ -90,7 +90,7 @@ fn an_empty_queue_that_is_not() {
     assert_eq!(
         why,
         "#1 finds nothing, though at every moment of it there is something: what #0 puts in, from the return of #0 \
-         until the call of #3; what #2 puts in, from the return of #2 for ever, as nobody takes it"
+         until the call of #3; what #2 puts in, from the return of #2 for ever, as no operation takes it"
     );
     assert_eq!(operations, [0, 1, 2, 3]);
 }
@@ -131,7 +131,7 @@ fn a_greater_value_overlooked() {
     assert_eq!(
         why,
         "#2 takes the value of #1, though at every moment at which it may there is something greater: what #0 puts \
-         in, from the return of #0 for ever, as nobody takes it"
+         in, from the return of #0 for ever, as no operation takes it"
     );
     assert_eq!(operations, [0, 1, 2]);
 }

@@ -4,7 +4,6 @@
 //! A bug that depends on timing is reproduced by a pair of lines in the program itself (Park, Sen: *Concurrent
 //! Breakpoints*, UC Berkeley, EECS-2011-159). A task that reaches one of them waits, up to a limit, until another
 //! task reaches the other; then both continue, the first one first.
-//! comes to the other; then both go on, the first one first.
 //!
 //! ```
 //! use intermezzo_breakpoint as breakpoint;

@@ -17,7 +17,7 @@ use std::time::Duration;
 ///
 /// Places of one name are one breakpoint. As long as nothing is armed, none of the closures is called, and all of it costs
 /// one relaxed load and a branch.
-#[must_use = "a place does nothing until it is said which side it is"]
+#[must_use = "a place does nothing until one of its last methods is called"]
 pub struct Place<'a, Kind, When = fn() -> bool, J = Unjoined> {
     name: &'a str,
     objects: Objects,
@@ -375,7 +375,7 @@ impl<When: Fn() -> bool, J: Joint> Place<'_, Notification, When, J> {
 }
 
 /// The turn of the task that goes first: the second waits until it is dropped, or its limit is over.
-#[must_use = "the second goes on as soon as this is dropped: keep it until what comes first is done"]
+#[must_use = "the second continues as soon as this is dropped: keep it until the first step is done"]
 #[derive(Debug)]
 pub struct Turn {
     hit: bool,

@@ -362,7 +362,7 @@ mod tests {
         waits(arrive(&mut table, Role::First, Objects::Same(2)));
         waits(arrive(&mut table, Role::Second, Objects::Same(1)));
         let meeting = meets(arrive(&mut table, Role::First, Objects::Same(1)));
-        assert_eq!(meeting.waited, [second], "who has waited longest");
+        assert_eq!(meeting.waited, [second], "the one that has waited longest");
         assert_eq!(meeting.first, Some(meeting.last));
         assert!(!table.give_up(second));
         let figures = table.statistics().next().unwrap();

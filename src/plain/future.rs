@@ -57,7 +57,7 @@ where
 }
 
 /// A handle on a spawned future: a future itself, whose output is that of the other, or its panic.
-#[must_use = "a future's panic is only seen by who awaits its handle"]
+#[must_use = "a future's panic is only seen by awaiting its handle"]
 #[derive(Debug)]
 pub struct JoinHandle<T>(Shared<T>);
 

@@ -2,11 +2,10 @@
 //!
 //! Each run is a process of its own: this executable, started for the one bug. `BREAKPOINT_RUNS` sets how often each
 //! is run.
-//! run.
 
 #![allow(
     clippy::print_stdout,
-    reason = "figures for who asks for them, with `--nocapture`"
+    reason = "figures, shown with `--nocapture`"
 )]
 
 mod bugs;

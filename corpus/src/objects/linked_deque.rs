@@ -1,5 +1,6 @@
 //! A deque of linked nodes, after `java.util.concurrent.ConcurrentLinkedDeque`: an element is removed by taking the value
 //! out of its node.
+//!
 //! `poll_first` looks for the first node with a value and takes the value by a compare-exchange. In between, another
 //! node may come before it: then the taken value is not the first (shown by Lincheck: Koval et al., CAV 2023).
 //! Looking once more before taking, as the JDK's correction does, only shortens the time in which that can happen.

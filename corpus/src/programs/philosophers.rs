@@ -120,7 +120,7 @@ pub(super) const DIN_PHIL7_SAT: Program = din_phil("din_phil7_sat", "deadlock", 
     eat(7, Counting::LockedTwice, 7)
 });
 
-/// Any number of them, of whom none is refused.
+/// Any number of them, none of which is refused.
 pub(super) const DIN_PHIL_FIXED: Program = Program {
     name: "din_phil_fixed",
     about: "the philosophers of the din_phil programs, who count under a lock, and none is refused",

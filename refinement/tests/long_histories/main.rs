@@ -2,7 +2,7 @@
 //!
 //! `CHECKED_HISTORIES` sets how many histories of each object are compared, `CHECKED_SEED` the first seed.
 
-#![allow(clippy::print_stdout, reason = "figures for whoever runs the tests by hand")]
+#![allow(clippy::print_stdout, reason = "figures for manual runs of the tests")]
 
 mod agreement;
 mod long;

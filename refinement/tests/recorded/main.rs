@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::print_stdout,
-    reason = "figures for whoever runs the tests by hand, and what was not tested"
+    reason = "figures for manual runs of the tests, and notes about skipped parts"
 )]
 
 mod damaged;

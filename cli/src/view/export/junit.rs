@@ -88,7 +88,7 @@ fn case(writer: &mut Writer<Vec<u8>>, report: &ShownReport) -> io::Result<()> {
                 let first = errors.clone().next();
                 let (kind, message) = match first {
                     Some(finding) => (finding.said.kind.as_str(), finding.said.message.as_str()),
-                    None => ("inconclusive", "no execution came to its end"),
+                    None => ("inconclusive", "no execution was complete"),
                 };
                 let text = first.map(describe).unwrap_or_default();
                 writer

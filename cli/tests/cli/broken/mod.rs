@@ -101,7 +101,7 @@ fn in_this_process(formats: &[Format], began: &Sender<(usize, usize)>) -> usize 
                 Ok(Ok(said)) => {
                     came.taken += 1;
                     let wrong = format.checked && sealed.is_none() && !whole.contains(&said);
-                    wrong.then(|| format!("it is read as what nobody wrote: {said}"))
+                    wrong.then(|| format!("it is read as something else than was written: {said}"))
                 }
             };
             let told = |complaint| format!("{}, file {number}: {complaint}: {}", format.name, shown(&bytes));

@@ -126,7 +126,7 @@ fn observations_are_not_written_over_something_else() {
     fs::remove_file(directory.path().join("observations.new")).unwrap();
     fs::remove_file(&path).unwrap();
     for _ in 0..2 {
-        set.save(&path).expect("nothing of somebody else is there");
+        set.save(&path).expect("no foreign file is there");
     }
     assert_eq!(ObservationSet::load(&path).unwrap(), set);
     assert_eq!(entries(directory.path()).len(), 1);

@@ -1,6 +1,5 @@
 //! Tests of the documents: each command is run or parsed, each block of output is compared with real output, and each
 //! figure is counted again.
-//! counted again.
 
 mod commands;
 mod figures;

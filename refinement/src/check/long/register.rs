@@ -128,7 +128,7 @@ fn read<V: Clone + Eq + Hash>(
     for (number, zone) in zones.into_iter().enumerate() {
         match zone.write {
             None if number > 0 => {
-                let by = zone.first.1.expect("somebody reads it");
+                let by = zone.first.1.expect("an operation reads it");
                 return Err(Long::Violation(Violation::new(
                     format!("#{by} reads a value that no operation writes"),
                     [by],

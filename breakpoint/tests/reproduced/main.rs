@@ -3,10 +3,7 @@
 //! Each run is a process of its own: this executable, started for the one bug. `BREAKPOINT_RUNS` sets how often each
 //! is run.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "figures, shown with `--nocapture`"
-)]
+#![allow(clippy::print_stdout, reason = "figures, shown with `--nocapture`")]
 
 mod bugs;
 

@@ -29,7 +29,7 @@ pub(crate) struct LimitFlags {
     #[arg(long, value_name = "N", value_parser = setting("warm_up"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     warm_up: Option<String>,
-    /// Times that an execution is repeated which departed from its prescribed choices
+    /// Most retries of an execution that departed from its prescribed choices
     #[arg(long, value_name = "N", value_parser = setting("retries"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     retries: Option<String>,
@@ -238,7 +238,7 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("try_lock_failures"), help_heading = ENVIRONMENT,
           allow_negative_numbers = true)]
     try_lock_failures: Option<String>,
-    /// Lets `notify_one` wake any waiter, or only the first
+    /// Lets `notify_one` wake any waiter instead of only the first
     #[arg(long, value_name = "BOOL", value_parser = setting("notify_any"), help_heading = ENVIRONMENT,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     notify_any: Option<String>,
